@@ -80,7 +80,7 @@ def _pieces(stream: TextIO) -> Iterator[bytes]:
 
 
 def _has_more(file: int) -> bool:
-    """Whether there is something to read, or its end, within a moment."""
+    """Check whether there is something to read, or its end, within a moment."""
     try:
         return bool(select.select([file], [], [], _PAUSE)[0])
     except (OSError, ValueError):  # what cannot be asked: a pipe on Windows

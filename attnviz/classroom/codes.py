@@ -20,7 +20,7 @@ def new_code(*, is_rehearsal: bool = False) -> str:
 
 
 def is_rehearsal(code: str) -> bool:
-    """Whether a code is a rehearsal's. Joining one is refused."""
+    """Check whether a code is a rehearsal's. Joining one is refused."""
     return code.startswith(_REHEARSAL)
 
 

@@ -35,7 +35,7 @@ def rehearsals(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Rehearsal
 
 
 def is_used() -> bool:
-    """Whether a database is named, or the default one has been made."""
+    """Check whether a database is named, or the default one has been made."""
     return bool(os.environ.get(VARIABLE, "").strip()) or default_file().exists()
 
 

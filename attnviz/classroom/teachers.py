@@ -48,7 +48,7 @@ class Teachers:
         return self.start(single(question, link), address=address)
 
     def version(self, key: TeacherKey) -> ClassVersion:
-        """Whether there is news of a class: cheap, to be asked once a second."""
+        """Check whether there is news of a class: cheap, to be asked once a second."""
         if key not in self._ids:
             found = self._parts.store.read(lambda session: class_taught(session, key, self._parts.clock()).id)
             self._ids = {**self._ids, key: found} if len(self._ids) < MOST_CLASSES else {key: found}

@@ -1,4 +1,4 @@
-"""Who is let in: a request that will be answered in time, as far as one can tell from how long answers have taken."""
+"""Admission control: reject requests whose estimated wait exceeds their deadline."""
 
 import math
 import time
@@ -13,8 +13,8 @@ _LONGEST_PAUSE = 10  # seconds that somebody is told to stay away, at most
 
 @dataclass(frozen=True)
 class Limits:
-    """`waiting` requests at most are in a replica at a time, and no more than it should answer within `wait_seconds` of
-    when they were sent; `batch` run together at most, after the first has waited `batch_seconds` for others.
+    """Bounds of a replica: it holds at most `waiting` requests, and no more than it should answer within `wait_seconds`
+    of when they were sent; at most `batch` run together, after the first has waited `batch_seconds` for others.
     """
 
     waiting: int = 32
@@ -24,7 +24,7 @@ class Limits:
 
 
 class Admission:
-    """The requests in a replica, and how long they will take. It belongs to one event loop.
+    """The requests in a replica, and an estimate of how long they will take. It belongs to one event loop.
 
     What an operation takes is learned from each answer: the seconds since it came in, shared with all that were before
     it. So batches, and whatever else the machine does, are in it.
@@ -36,7 +36,7 @@ class Admission:
         self._inside: Counter[str] = Counter()
 
     def enter(self, operation: str, *, sent: float, until: float) -> "Admitted":
-        """Let a request in. `sent` and `until` are when it was sent and is wanted, in seconds since 1970.
+        """Admit a request. `sent` and `until` are when it was sent and is wanted, in seconds since 1970.
 
         Raises RefusedError (429, with the seconds after which there should be room) for one that would come too late.
         Where nothing else is to be done, every request is let in: else one slow answer could shut the door for good.
@@ -51,24 +51,26 @@ class Admission:
         return Admitted(operation, time.monotonic(), own / expected if expected else 1 / (count + 1))
 
     def leave(self, entry: "Admitted", *, is_answered: bool) -> None:
-        """A request has its answer, from which is learned, or none."""
+        """Remove an admitted request; one that was answered updates the estimate."""
         self._inside[entry.operation] -= 1
         if is_answered:
             self.learn(entry.operation, entry.share * (time.monotonic() - entry.began))
 
     def seconds_of(self, operation: str) -> float:
-        """What one takes; of an operation that was never asked for, as much as the slowest of the others."""
+        """Estimate the seconds of one operation; the slowest known one's for an operation that never ran."""
         return self._seconds.get(operation, max(self._seconds.values(), default=0.0))
 
     def learn(self, operation: str, seconds: float) -> None:
-        """Take an answer's seconds into account."""
+        """Update an operation's estimate with the seconds of one answer."""
         known = self._seconds.get(operation, seconds)
         self._seconds[operation] = known + _LATELY * (seconds - known)
 
 
 @dataclass(frozen=True)
 class Admitted:
-    """A request that was let in; `share` is the part that it should have in the seconds until its answer."""
+    """An admitted request; `share` is its part of the seconds until its answer, which it shares with those before
+    it.
+    """
 
     operation: str
     began: float
@@ -76,5 +78,5 @@ class Admitted:
 
 
 def _age(sent: float) -> float:
-    """Seconds that a request has been under way; clocks that differ make nothing younger than new."""
+    """Return the seconds since a request was sent; a sender's clock that is ahead gives 0."""
     return max(0.0, time.time() - sent)

@@ -17,15 +17,15 @@ HEALTH = "/-/healthz"  # Ray's own name for it
 
 
 def path_of(name: str) -> str:
-    """The part of the address that stands for a model: its name with signs that an address can have."""
+    """Return a model's part of the URL: its name, with other signs than `A-Za-z0-9._-` replaced."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
 
 
 def paths_of(names: Iterable[str]) -> dict[str, str]:
-    """The path of each model by its name. Raises ValueError where two would have the same, and for none at all."""
+    """Map each model's name to its path. Raises ValueError where two would have the same, and for none at all."""
     found: dict[str, str] = {}
     for name in names:
-        if (path := path_of(shown(name))) in found.values():
+        if (path := path_of(display_name(name))) in found.values():
             raise ValueError(f"Two of the engine's models would be called {path!r}: give each one once.")
         found[name] = path
     if not found:
@@ -33,18 +33,18 @@ def paths_of(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def listed(paths: Mapping[str, str]) -> dict[str, Any]:
-    """What `GET /models` answers: names as the engine was started with, and their paths."""
-    return {"models": [{"name": shown(name), "path": path} for name, path in paths.items()]}
+def model_list(paths: Mapping[str, str]) -> dict[str, Any]:
+    """Return the answer to `GET /models`: names as the engine was started with, and their paths."""
+    return {"models": [{"name": display_name(name), "path": path} for name, path in paths.items()]}
 
 
-def shown(name: str) -> str:
-    """The name that the dashboard sees: a hub id or a shipped model's as it is, of a folder the last part alone."""
+def display_name(name: str) -> str:
+    """Return the name that the dashboard shows: a hub id or a shipped model's as it is, a folder's last part."""
     return Path(name).name if Path(name).is_dir() else name
 
 
 def engine_app(services: Mapping[str, ModelService], *, token: str = "") -> Starlette:
-    """The application of services by their paths."""
+    """Build the ASGI application from services by their paths."""
 
     async def healthy(_: Request) -> Response:
         return PlainTextResponse("success")
@@ -54,7 +54,7 @@ def engine_app(services: Mapping[str, ModelService], *, token: str = "") -> Star
             require_token(request, token)
         except RefusedError as refusal:
             return refusal.response()
-        return JSONResponse(listed({service.about.name: path for path, service in services.items()}))
+        return JSONResponse(model_list({service.about.name: path for path, service in services.items()}))
 
     routes = [Route(HEALTH, healthy), Route("/models", models)]
     routes += [

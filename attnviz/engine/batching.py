@@ -1,4 +1,4 @@
-"""Requests that can run together do: those of one kind that have come while the model was busy, as one batch.
+"""Run requests that came while the model was busy as one batch.
 
 Ray has this too (`serve.batch`), but only inside a cluster; this one is the same in a single process, and in tests.
 """
@@ -12,8 +12,9 @@ Made = TypeVar("Made")
 
 
 class Batcher(Generic[Item, Made]):
-    """`run(items)` answers at most `most` items at a time, in their order; an exception in the place of an answer is
-    raised to whoever asked. The first of a batch waits `seconds` for others. It belongs to one event loop.
+    """A queue in front of `run(items)`, which answers at most `most` items at a time, in their order. Where it returns
+    an exception for an item, that item's `submit` raises it. The first item of a batch waits `seconds` for others. It
+    belongs to one event loop.
     """
 
     def __init__(
@@ -24,7 +25,7 @@ class Batcher(Generic[Item, Made]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def submit(self, key: Hashable, item: Item) -> Made:
-        """The answer to an item, which may run together with others of the same key."""
+        """Return the answer to an item, which may run together with others of the same key."""
         future: asyncio.Future[Made] = asyncio.get_running_loop().create_future()
         if key in self._waiting:
             self._waiting[key].append((item, future))

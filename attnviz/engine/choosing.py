@@ -1,4 +1,4 @@
-"""How a next token is chosen, as it travels to the engine: the likeliest, by a beam, or drawn at random."""
+"""The choice of a next token as a message to the engine carries it: the likeliest, a beam, or a random one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,8 +13,10 @@ from attnviz.transformer.decoding import Choose, Sampling, likeliest
 STATE = "choose.state"  # of the generator, before a run and after it
 
 
-def described(choose: Choose | Beam, tensors: dict[str, Tensor]) -> dict[str, Any]:
-    """A choice as JSON types; a generator's state goes into `tensors`. Raises CannotTravelError for any other."""
+def describe(choose: Choose | Beam, tensors: dict[str, Tensor]) -> dict[str, Any]:
+    """Encode a choice as JSON types; a generator's state goes into `tensors`. Raises CannotTravelError for any
+    other.
+    """
     if choose is likeliest:
         return {"type": "likeliest"}
     if isinstance(choose, Beam):
@@ -27,7 +29,7 @@ def described(choose: Choose | Beam, tensors: dict[str, Tensor]) -> dict[str, An
 
 
 def read(said: Mapping[str, Any], tensors: Mapping[str, Tensor], device: torch.device) -> Choose | Beam:
-    """The choice that was described. On a device with random numbers of its own, its seed begins anew."""
+    """Decode what `described` wrote. A generator on another device than the CPU restarts from its seed."""
     rest = {name: value for name, value in said.items() if name not in ("type", "seed")}
     if said["type"] == "likeliest":
         return likeliest

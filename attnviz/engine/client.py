@@ -1,4 +1,6 @@
-"""Asking an engine over HTTP: again after growing pauses, later where it says so, and not beyond a deadline."""
+"""HTTP client of an engine: it retries after growing pauses, waits where the engine asks it to, and stops at a
+deadline.
+"""
 
 import random
 import threading
@@ -50,7 +52,7 @@ class Engine:
 
     @property
     def is_there(self) -> bool:
-        """Whether it answers, as far as is known; one that has gone is looked at again now and then."""
+        """Whether the engine answers; one that has gone is asked again at growing intervals."""
         with self._lock:
             if not self._gone_since:
                 return True
@@ -61,22 +63,24 @@ class Engine:
         return self._answers()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         self._http.close()
 
     def models(self) -> tuple[str, ...]:
-        """The names of its models, from when it last answered. Raises EngineGoneError where it never did."""
+        """Return the names of its models, from its last answer. Raises EngineGoneError where it never did."""
         return tuple(self._known_paths())
 
-    def about(self, name: str) -> ModelOnEngine:
-        """What it tells of a model. Raises ValueError for one that it has not."""
-        response = self._asked("GET", f"{self._path(name)}/about", b"", {})
+    def description(self, name: str) -> ModelOnEngine:
+        """Ask for the description of a model. Raises ValueError for one that it has not."""
+        response = self._request("GET", f"{self._path(name)}/about", b"", {})
         return ModelOnEngine.from_json(response.json())
 
     def ask(self, name: str, operation: str, message: Message, *, weights: str = "") -> bytes:
-        """The answer to a message. Raises what the model itself would, and EngineGoneError."""
+        """Send a message to an operation and return the bytes of the answer. Raises what the model itself would, and
+        EngineGoneError.
+        """
         headers = {ID: uuid.uuid4().hex, **({WEIGHTS: weights} if weights else {})}
-        response = self._asked("POST", f"{self._path(name)}/{operation}", message.to_bytes(), headers)
+        response = self._request("POST", f"{self._path(name)}/{operation}", message.to_bytes(), headers)
         if response.headers.get(ID) != headers[ID]:
             raise EngineGoneError(f"What answers at {self.address} is no engine: the answer was to somebody else.")
         return response.content
@@ -89,7 +93,7 @@ class Engine:
 
     def _known_paths(self) -> dict[str, str]:
         if self._paths is None:
-            said = self._asked("GET", "/models", b"", {}).json()
+            said = self._request("GET", "/models", b"", {}).json()
             self._paths = {one["name"]: one["path"] for one in said["models"]}
         return self._paths
 
@@ -107,21 +111,21 @@ class Engine:
 
         return (httpx.HTTPError,)
 
-    def _asked(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> "httpx.Response":
-        """One request with an id of its own, until it is answered."""
+    def _request(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> "httpx.Response":
+        """Send one request, and repeat it until it is answered. Raises EngineGoneError at its deadline."""
         if not self.is_there:
             raise EngineGoneError(_GONE)
         pause, until, patience = _PAUSE, time.time() + self.seconds, _Patience()
         headers = {**headers, DEADLINE: f"{until:.3f}"}
         while True:
-            response = self._once(method, path, body, headers, until)
-            if response is not None and not _is_to_be_tried_again(response):
+            response = self._try_once(method, path, body, headers, until)
+            if response is not None and not _is_retryable(response):
                 self._is_back()
                 _require_answer(response)
                 return response
             wait = pause * random.uniform(0.7, 1.3)  # so that all who were cut off do not come back at once
             if response is not None and response.status_code == 429:
-                wait = max(wait, min(_seconds_said(response), _LONGEST_PAUSE))
+                wait = max(wait, min(_retry_after(response), _LONGEST_PAUSE))
             if time.time() + wait > until:
                 raise EngineGoneError(f"The engine had too much to do to answer within {self.seconds:.0f} seconds.")
             if patience.is_over(response):
@@ -130,10 +134,10 @@ class Engine:
             time.sleep(wait)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _once(
+    def _try_once(
         self, method: str, path: str, body: bytes, headers: dict[str, str], until: float
     ) -> "httpx.Response | None":
-        """What comes back; None where nothing does: a replica that died, or no network."""
+        """Send a request once; None where nothing answers: a replica died, or the network is down."""
         try:
             seconds, headers = max(0.1, until - time.time()), {**headers, SENT: f"{time.time():.3f}"}
             return self._http.request(method, f"{self.address}{path}", content=body, headers=headers, timeout=seconds)
@@ -154,13 +158,15 @@ class Engine:
 
 @dataclass
 class _Patience:
-    """How long one request has met nobody, or only a proxy that has no replica."""
+    """How long one request has met silence, or only a proxy without replicas."""
 
     silent_since: float = 0.0
     down_since: float = 0.0
 
     def is_over(self, response: "httpx.Response | None") -> bool:
-        """Whether that is too long, after this answer or this silence; being told to wait is neither."""
+        """Check whether that is too long, after this answer or this silence; an answer "wait" (429) resets both
+        clocks.
+        """
         now, is_busy = time.monotonic(), response is not None and response.status_code == 429
         self.silent_since = 0.0 if response is not None else self.silent_since or now
         self.down_since = 0.0 if is_busy else self.down_since or now
@@ -177,12 +183,14 @@ def _http(token: str) -> "httpx.Client":
     return httpx.Client(headers=headers, limits=httpx.Limits(max_connections=64), trust_env=False)
 
 
-def _is_to_be_tried_again(response: "httpx.Response") -> bool:
-    """Whether it has too much to do, or is no word of a model: Ray says so of a replica that dies, or is not up yet."""
+def _is_retryable(response: "httpx.Response") -> bool:
+    """Check whether to repeat a request: the engine is busy, or Ray answers for a replica that died or is not up
+    yet.
+    """
     return response.status_code == 429 or (response.status_code != 200 and not refusal_of(response.content)[0])
 
 
-def _seconds_said(response: "httpx.Response") -> float:
+def _retry_after(response: "httpx.Response") -> float:
     try:
         return max(0.0, float(response.headers.get("Retry-After", "0")))
     except ValueError:  # a date, which no engine sends
@@ -190,7 +198,7 @@ def _seconds_said(response: "httpx.Response") -> float:
 
 
 def _require_answer(response: "httpx.Response") -> None:
-    """Raises what a refusal stands for."""
+    """Raise the error that a refusal names; return for an answer."""
     if response.status_code == 200:
         return
     sentence, kind = refusal_of(response.content)

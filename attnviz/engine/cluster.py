@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from attnviz.engine import door
-from attnviz.engine.app import listed, paths_of, shown
+from attnviz.engine.app import display_name, model_list, paths_of
 from attnviz.engine.exchange import RefusedError
 from attnviz.engine.service import ModelService, require_token
 from attnviz.engine.serving import EngineSettings, load, require_port, say
@@ -23,7 +23,7 @@ _SECONDS = 120  # of a request, when nobody says how long: then Ray gives up
 
 
 def run(settings: EngineSettings) -> None:
-    """Start Ray and the models, and stay until somebody stops it; SIGHUP loads every model again, replica by replica.
+    """Start Ray and the models, and serve until a signal stops it; SIGHUP loads every model again, replica by replica.
 
     Raises ValueError, with one sentence, for a port that is taken and for a model that cannot be loaded.
     """
@@ -52,7 +52,7 @@ def run(settings: EngineSettings) -> None:
 
 
 def start(settings: EngineSettings) -> None:
-    """Ray on this machine, and its HTTP proxy."""
+    """Start Ray on this machine, and its HTTP proxy."""
     import ray  # pyright: ignore[reportMissingImports]  # an extra: requirements-cluster.txt
     from ray import serve  # pyright: ignore[reportMissingImports]
 
@@ -79,7 +79,7 @@ def deploy(settings: EngineSettings, generation: int = 0) -> None:
 
     paths = paths_of(settings.models)
     index: Any = serve.deployment(name="index", ray_actor_options={"num_cpus": 0})(_Index)
-    named = {shown(name): path for name, path in paths.items()}
+    named = {display_name(name): path for name, path in paths.items()}
     targets = [serve.RunTarget(index.bind(named, settings.token), "index", "/")]
     for name, path in paths.items():
         replica: Any = _replica(settings).bind(name, settings, generation)
@@ -91,7 +91,7 @@ def deploy(settings: EngineSettings, generation: int = 0) -> None:
 
 
 def _replica(settings: EngineSettings) -> Any:
-    """What Ray runs: a model in each replica, and how much each of them takes."""
+    """Return the Ray deployment of a model: replicas, queue and resources."""
     from ray import serve  # pyright: ignore[reportMissingImports]
 
     limits = settings.limits
@@ -127,11 +127,11 @@ class _Replica:
     def __init__(self, name: str, settings: EngineSettings, generation: int) -> None:
         self.generation = generation
         model = load(name, settings.threads)
-        self._service = ModelService(model, shown(name), token=settings.token, limits=settings.limits)
+        self._service = ModelService(model, display_name(name), token=settings.token, limits=settings.limits)
         self._service.warm_up()
 
     async def __call__(self, request: Request) -> Response:
-        """Answer a request, as any service does."""
+        """Answer a request."""
         return await self._service.handle(request)
 
 
@@ -139,7 +139,7 @@ class _Index:
     """The list of models."""
 
     def __init__(self, paths: Mapping[str, str], token: str) -> None:
-        self._said, self._token = listed(paths), token
+        self._said, self._token = model_list(paths), token
 
     async def __call__(self, request: Request) -> Response:
         """Answer `GET /models`."""
@@ -151,6 +151,6 @@ class _Index:
 
 
 def _reason(error: Exception) -> str:
-    """The last line of what Ray tells, which is what the model itself said."""
+    """Return the last line of Ray's error that names an error, which is the model's own."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return next((line for line in reversed(lines) if "Error" in line), lines[-1] if lines else "no reason was given")

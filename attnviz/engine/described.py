@@ -1,4 +1,6 @@
-"""What the engine tells of a model once, so that the dashboard need not ask for it again: names, sizes, vocabulary."""
+"""Description of a model that the engine sends once, so that the dashboard need not ask again: names, sizes,
+vocabulary.
+"""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,19 +16,19 @@ from attnviz.transformer.probe import Kind
 
 @dataclass(frozen=True)
 class RemoteRules:
-    """What writing must know of the ids: those that end a text, and those that are never written."""
+    """The ids that end a text, and those that are never written."""
 
     ends: frozenset[int]
     never: tuple[int, ...] = ()
 
     def forbid(self, logits: Tensor) -> Tensor:
-        """Logits `(batch, vocab_size)` with the ids that are never written at minus infinity."""
+        """Return logits `(batch, vocab_size)` with the ids that are never written at minus infinity."""
         return forbidden(logits, self.never)
 
 
 @dataclass(frozen=True)
 class ModelOnEngine:
-    """A model in the engine. `device` and `dtype` are where and in what it runs; `padding` is what it pads with."""
+    """A model in the engine: `device` and `dtype` of its computation, and `padding`, its padding token."""
 
     name: str
     model_id: str
@@ -43,8 +45,8 @@ class ModelOnEngine:
     vocabulary: RemoteRules
 
     @classmethod
-    def of(cls, model: Model, name: str) -> "ModelOnEngine":
-        """What a model says of itself, under the name that the engine was started with."""
+    def describe(cls, model: Model, name: str) -> "ModelOnEngine":
+        """Describe a model, under the name that the engine was started with."""
         never = getattr(model.vocabulary, "never", ())
         return cls(
             name, model.model_id, model.writes, bool(getattr(model, "writes_logits", model.writes)), model.inputs,
@@ -54,13 +56,13 @@ class ModelOnEngine:
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON types."""
+        """Return JSON types."""
         rules = {"ends": sorted(self.vocabulary.ends), "never": list(self.vocabulary.never)}
         return asdict(self) | {"inputs": self.inputs.name, "vocabulary": rules}
 
     @classmethod
     def from_json(cls, said: Any) -> "ModelOnEngine":
-        """What `to_json` wrote. Raises ValueError for anything else."""
+        """Read what `to_json` wrote. Raises ValueError for anything else."""
         try:
             rules = RemoteRules(frozenset(said["vocabulary"]["ends"]), tuple(said["vocabulary"]["never"]))
             shapes = {kind: (int(layers), int(heads)) for kind, (layers, heads) in said["shapes"].items()}

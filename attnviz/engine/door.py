@@ -1,4 +1,4 @@
-"""Admission before Ray's proxy: what cannot be answered in time is refused before Ray has any work with it.
+"""Admission control in Ray's proxy: reject what cannot be answered in time before Ray has any work with it.
 
 Ray's own bounds count requests, whatever each takes; and to refuse one in a replica costs nearly as much as an answer.
 The proxy imports this by itself, and no model: `PROXY_VARIABLE` names `middlewares`.
@@ -21,24 +21,24 @@ _ANY_NUMBER = 1_000_000  # how many may wait is Ray's business
 
 
 def variables(paths: Mapping[str, str]) -> dict[str, str]:
-    """What the environment of Ray's proxy has to say, for models behind these paths."""
+    """Return the environment variables that Ray's proxy needs, for models behind these paths."""
     return {PROXY_VARIABLE: f"{__name__}.{middlewares.__name__}", _MODELS_VARIABLE: ",".join(paths.values())}
 
 
 def middlewares() -> list[Middleware]:
-    """What Ray puts around its proxy."""
+    """Return the middlewares that Ray's proxy loads by the name in `PROXY_VARIABLE`."""
     return [Middleware(EngineDoor, os.environ.get(_MODELS_VARIABLE, "").split(","))]
 
 
 class EngineDoor:
-    """Around the ASGI application of an engine. Each of the models has an admission of its own, for all replicas."""
+    """ASGI middleware of an engine. Each of the models has an admission of its own, for all replicas."""
 
     def __init__(self, app: ASGIApp, models: list[str]) -> None:
         self._app = app
         self._admissions = {f"/models/{path}": Admission(Limits(waiting=_ANY_NUMBER)) for path in models}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
+        """Answer an ASGI request."""
         model, _, operation = scope.get("path", "").rpartition("/")
         admission = self._admissions.get(model)
         if admission is None or scope.get("method") != "POST":
@@ -63,7 +63,9 @@ class EngineDoor:
 
 
 def _time(headers: Headers, name: str) -> float:
-    """What a header says; now, or for ever, where it says no time: the replica answers that."""
+    """Read a time from a header; where it is missing or no number, now for `SENT` and infinity for others: the replica
+    refuses those.
+    """
     try:
         return float(headers[name])
     except (KeyError, ValueError):

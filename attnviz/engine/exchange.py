@@ -1,4 +1,4 @@
-"""What is said beside messages: headers of a request, and where there is no answer its status, sentence and kind."""
+"""Headers of a request, and the status, sentence and kind of a refusal."""
 
 import json
 
@@ -12,20 +12,20 @@ DEADLINE = "X-Attnviz-Deadline"  # until when an answer is wanted
 
 
 class RefusedError(Exception):
-    """An answer that is none: its status, and one sentence. `again` is when to ask again, in seconds."""
+    """A refusal: its status, and one sentence. `again` is when to ask again, in seconds."""
 
     def __init__(self, status: int, sentence: str, *, kind: str = "", again: int = 0) -> None:
         super().__init__(sentence)
         self.status, self.kind, self.again = status, kind, again
 
     def response(self) -> Response:
-        """As HTTP."""
+        """Return it as an HTTP response."""
         headers = {"Retry-After": str(self.again)} if self.again else {}
         return JSONResponse({"error": str(self), "type": self.kind}, self.status, headers)
 
 
 def refusal_of(content: bytes) -> tuple[str, str]:
-    """What an answer that is none says, and of what kind; ("", "") for anything else."""
+    """Return the sentence and the kind of a refusal; ("", "") for any other content."""
     try:
         said = json.loads(content)
         return str(said["error"]), str(said["type"])

@@ -1,4 +1,4 @@
-"""What travels between the dashboard and the engine: a saved trace, or a message of arrays beside some JSON.
+"""The two forms of data between dashboard and engine: a saved trace, or arrays with some JSON.
 
 Both are npz without pickle, read as a stranger's file is. A trace inside a message is one array, its file's bytes.
 """
@@ -30,7 +30,7 @@ class Message:
     tensors: Mapping[str, Tensor] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
-        """As the body of a request or an answer. Raises ValueError for what does not travel."""
+        """Encode it as the body of a request or an answer. Raises ValueError for what does not travel."""
         file = io.BytesIO()
         try:
             said = json.dumps(dict(self.meta), default=index)  # NumPy's whole numbers as Python's
@@ -42,7 +42,7 @@ class Message:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "Message":
-        """What `to_bytes` wrote. Raises ValueError with one sentence for anything else."""
+        """Decode what `to_bytes` wrote. Raises ValueError with one sentence for anything else."""
         try:
             file = Archive(io.BytesIO(content), most=min(MOST_BYTES, len(content)))
             arrays = file.arrays(file.keys)
@@ -54,19 +54,19 @@ class Message:
             raise ValueError(f"What was received is no message of attnviz ({first_line(error)}).") from error
 
     def trace(self, name: str = "trace") -> Trace:
-        """The trace of that name. Raises ValueError where there is none."""
+        """Return the trace of that name. Raises ValueError where there is none."""
         if name not in self.tensors:
             raise ValueError(f"The message lacks the trace {name!r}.")
         return storage.from_bytes(self.tensors[name].numpy().tobytes())
 
 
-def packed(trace: Trace) -> Tensor:
-    """A trace as an array of a message."""
+def pack_trace(trace: Trace) -> Tensor:
+    """Return a trace as an array of a message."""
     return torch.frombuffer(bytearray(storage.to_bytes(trace)), dtype=torch.uint8)
 
 
-def asked_again(trace: Trace) -> Trace:
-    """What a run over the same tokens needs to know of a trace: sentences, info and interventions; no numbers."""
+def strip_numbers(trace: Trace) -> Trace:
+    """Return a trace without numbers: sentences, info and interventions, which suffice to run the same tokens again."""
     return replace(trace, calls={}, contexts={}, layers={}, memory=None, logits=None)
 
 

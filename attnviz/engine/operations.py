@@ -1,4 +1,4 @@
-"""What the engine does for a model: each operation takes a message and gives the bytes of an answer.
+"""The operations of the engine: each takes a message and returns the bytes of an answer.
 
 None keeps anything of a run, so that any replica can answer, and answer again. Bad input is a ValueError, or what torch
 says a RuntimeError, each with one sentence.
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from attnviz.engine import choosing, probes, steps
-from attnviz.engine.message import Message, packed
+from attnviz.engine.message import Message, pack_trace
 from attnviz.models.protocol import Model, Writer
 from attnviz.tracing import storage
 from attnviz.tracing.causes import saved
@@ -28,20 +28,22 @@ _AHEAD = 16  # tokens
 
 
 def trace(model: Model, asked: Message) -> bytes:
-    """Run it on texts; the answer is a saved trace."""
-    return storage.to_bytes(_whole(model.trace(*asked.meta["args"], **_how(asked))))
+    """Run a model on texts and return the saved trace."""
+    return storage.to_bytes(_require_trace(model.trace(*asked.meta["args"], **_options(asked))))
 
 
 def rerun(model: Model, asked: Message) -> bytes:
-    """One pass over the sentences of a trace, with a probe in force; random numbers go on where it left them."""
+    """Run one pass over the sentences of a trace with a probe; random numbers continue where the last pass left
+    them.
+    """
     probe = probes.read(asked.meta["probe"], asked.tensors)
-    again = _whole(model.rerun(asked.trace(), probe))
+    again = _require_trace(model.rerun(asked.trace(), probe))
     states = {f"state.{n}": each.generator.get_state() for n, each in enumerate(roundings(probe))}
-    return Message({}, {"trace": packed(again), **states}).to_bytes()
+    return Message({}, {"trace": pack_trace(again), **states}).to_bytes()
 
 
 def answers(model: Model, asked: Message) -> bytes:
-    """Logits of copies of a sentence, a row of edits each."""
+    """Compute the logits of copies of a sentence, each with its own row of edits."""
     edits = probes.read(asked.meta["probe"], asked.tensors)
     if not isinstance(edits, Edits):
         raise ValueError("Copies of a run differ by edits, and the message has none.")
@@ -49,16 +51,17 @@ def answers(model: Model, asked: Message) -> bytes:
 
 
 def stepwise(model: Model, asked: Message) -> bytes:
-    """Every step of a decoding."""
+    """Decode, and return every step."""
     choose, more = choosing.read(asked.meta["choose"], asked.tensors, model.device), {}
-    found = list(model.stepwise(*asked.meta["args"], choose=choose, **_how(asked)))
+    found = list(model.stepwise(*asked.meta["args"], choose=choose, **_options(asked)))
     if isinstance(choose, choosing.Sampling) and model.device.type == "cpu":
         more[choosing.STATE] = choose.generator.get_state()
     return steps.to_message(found, more).to_bytes()
 
 
 def ahead(model: Model, asked: Message) -> bytes:
-    """Logits `(steps, batch, vocab_size)` after a prefix, and of what would be written greedily after it: `chosen`.
+    """Compute logits `(steps, batch, vocab_size)` after a prefix, and after the tokens that follow it greedily:
+    `chosen`.
 
     The prefix is fed as it was fed before, in as many pieces, so that a cache holds the same; `rows` are those of the
     batch that are still there. With no prefix the answer is how a text begins, and how many positions there are.
@@ -69,13 +72,13 @@ def ahead(model: Model, asked: Message) -> bytes:
         if not said["pieces"]:
             return Message({"positions": writer.positions}, {"begun": writer.begun}).to_bytes()
         writing = probes.read(said["writing"], asked.tensors)
-        return Message({}, _written_ahead(writer, asked, writing)).to_bytes()
+        return Message({}, _write_ahead(writer, asked, writing)).to_bytes()
 
 
 def translate(model: Any, asked: Message) -> bytes:
-    """Translations, and what is said of each."""
+    """Translate texts; the answer has the translations, and notes on each."""
     notes: list[tuple[int, str]] = []
-    how = _how(asked)
+    how = _options(asked)
     if hasattr(model, "translate"):
         found = model.translate(asked.meta["texts"], tell=lambda index, note: notes.append((index, note)), **how)
     else:
@@ -88,7 +91,7 @@ def translate(model: Any, asked: Message) -> bytes:
 
 
 def words(model: Model, asked: Message) -> bytes:
-    """What ids stand for, or the tokens of a text."""
+    """Decode ids to text and tokens, or tokenize a text."""
     if "ids" in asked.meta:
         text, tokens = model.spelled(asked.meta["ids"])
     else:
@@ -103,24 +106,24 @@ OPERATIONS: Mapping[str, Operation] = {
 
 
 def roundings(probe: Probe | None) -> list[Rounding]:
-    """The parts of a probe that draw random numbers, in order."""
+    """Return the parts of a probe that draw random numbers, in order."""
     if isinstance(probe, Chain):
         return [found for each in probe.probes for found in roundings(each)]
     return [probe] if isinstance(probe, Rounding) else []
 
 
-def _how(asked: Message) -> dict[str, Any]:
+def _options(asked: Message) -> dict[str, Any]:
     done = saved.read(asked.meta.get("interventions", ()), asked.tensors)
     return dict(asked.meta["how"]) | {"interventions": done}
 
 
-def _whole(made: Any) -> Trace:
+def _require_trace(made: Any) -> Trace:
     if not isinstance(made, Trace):
         raise ValueError(made.lacks or "This model's attention cannot be looked into, so that no engine can send it.")
     return made
 
 
-def _written_ahead(writer: Writer, asked: Message, probe: Probe | None) -> dict[str, Tensor]:
+def _write_ahead(writer: Writer, asked: Message, probe: Probe | None) -> dict[str, Tensor]:
     said, prefix, stepper = asked.meta, asked.tensors["prefix"].to(writer.begun.device), writer.stepper
     if said["rows"] != list(range(len(writer.begun))):
         stepper.keep(torch.tensor(said["rows"], device=writer.begun.device))
@@ -142,5 +145,5 @@ def _written_ahead(writer: Writer, asked: Message, probe: Probe | None) -> dict[
 
 
 def ahead_of(logits: Tensor, most: int) -> int:
-    """Tokens that are written at a time: few of a large vocabulary, since the logits of each travel."""
+    """Return how many tokens to write at a time: few for a large vocabulary, since the logits of each are sent."""
     return max(1, min(_AHEAD, most, _LOGITS_BYTES // max(1, 4 * logits.numel())))

@@ -1,4 +1,4 @@
-"""Probes as they travel to the engine: masks, edits and rounding, one after another.
+"""Probes as messages to the engine carry them: masks, edits and rounding, one after another.
 
 What only looks on while the model's own layers compute, or needs gradients, cannot travel, and says so.
 """
@@ -21,18 +21,21 @@ Tensors = dict[str, Tensor]
 
 
 class CannotTravelError(AttributeError, ValueError):
-    """What needs the model itself, which is elsewhere; an AttributeError, too, so that `hasattr` says no."""
+    """A request needs the model itself, which runs elsewhere; an AttributeError, too, so that `hasattr` answers
+    False.
+    """
 
 
-def described(probe: Probe | None, lengths: Mapping[str, Lengths], tensors: Tensors) -> dict[str, Any] | None:
-    """A probe as JSON types, its numbers put into `tensors`. `lengths` are those that masks are asked for, by kind.
+def describe(probe: Probe | None, lengths: Mapping[str, Lengths], tensors: Tensors) -> dict[str, Any] | None:
+    """Encode a probe as JSON types, its numbers put into `tensors`. `lengths` are those that masks are asked for, by
+    kind.
 
     Raises CannotTravelError for a probe of another kind.
     """
     if probe is None:
         return None
     if isinstance(probe, Chain):
-        return {"type": "chain", "probes": [described(each, lengths, tensors) for each in probe.probes]}
+        return {"type": "chain", "probes": [describe(each, lengths, tensors) for each in probe.probes]}
     if isinstance(probe, Edits):
         return {"type": "edits", "start": probe.start,
                 "rows": [[_edit(edit, tensors) for edit in row] for row in probe.rows]}  # fmt: skip
@@ -47,12 +50,12 @@ def described(probe: Probe | None, lengths: Mapping[str, Lengths], tensors: Tens
 
 
 def read(said: Mapping[str, Any] | None, tensors: Mapping[str, Tensor]) -> Probe | None:
-    """The probe that was described. Raises ValueError or KeyError for anything else."""
+    """Decode what `described` wrote. Raises ValueError or KeyError for anything else."""
     return None if said is None else _READ[said["type"]](said, tensors)
 
 
 def is_same(one: Probe | None, other: Probe | None) -> bool:
-    """Whether two probes do the same, wherever a run begins."""
+    """Check whether two probes do the same, at whatever position a run begins."""
     if isinstance(one, Chain) and isinstance(other, Chain):
         pairs = zip(one.probes, other.probes, strict=False)
         return len(one.probes) == len(other.probes) and all(is_same(*pair) for pair in pairs)
@@ -95,7 +98,7 @@ def _read_edit(said: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Edit:
 
 
 def _mask(probe: MaskOverride, lengths: Mapping[str, Lengths], tensors: Tensors) -> dict[str, Any]:
-    """A mask as the tables that a run will ask for: what makes it is a function, and stays here."""
+    """Encode a mask as the tables that a run will ask for: its function stays here."""
     kinds = {site.kind for site in probe.sites}
     wanted = {pair for kind in kinds for pair in lengths[kind]}
     tables = {pair: probe.mask(*pair) for pair in sorted(wanted)}
@@ -110,10 +113,10 @@ def _read_mask(said: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> MaskOv
     tables = {(q_len, k_len): tensors[name] for q_len, k_len, name in said["tables"]}
     weigh = None if said["weigh"] is None else Weighing(FillChoice(**said["weigh"]))
     sites = [_read_place(place) for place in said["sites"]]
-    return MaskOverride(sites, _from(tables), said["head"], int(said["start"]), weigh)
+    return MaskOverride(sites, _table_lookup(tables), said["head"], int(said["start"]), weigh)
 
 
-def _from(tables: Mapping[tuple[int, int], Tensor]) -> Callable[[int, int], Tensor]:
+def _table_lookup(tables: Mapping[tuple[int, int], Tensor]) -> Callable[[int, int], Tensor]:
     def mask(q_len: int, k_len: int) -> Tensor:
         if (q_len, k_len) not in tables:
             raise ValueError(f"The mask was sent for other lengths than {q_len} queries and {k_len} keys.")

@@ -1,4 +1,4 @@
-"""A model that runs on an engine, with the face of any other: traces come back as if it had run here."""
+"""A model that runs on an engine, with the methods of any other model: traces come back as if it had run here."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from torch import Tensor
 from attnviz.engine import choosing, operations, probes, steps
 from attnviz.engine.client import Engine, OtherWeightsError
 from attnviz.engine.described import ModelOnEngine, RemoteRules
-from attnviz.engine.message import Message, asked_again, packed
+from attnviz.engine.message import Message, pack_trace, strip_numbers
 from attnviz.engine.probes import CannotTravelError
 from attnviz.engine.stepping import RemoteStepping
 from attnviz.models.inputs import Inputs
@@ -41,10 +41,10 @@ class RemoteModel:
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine, self.name = engine, name
         self._learn()
-        self._words = lru_cache(maxsize=_WORDS)(self._asked_words)
+        self._words = lru_cache(maxsize=_WORDS)(self._request_words)
 
     def __getattr__(self, name: str) -> Any:
-        """What only a model has that is here."""
+        """Raise CannotTravelError for an attribute that only a local model has."""
         if name.startswith("_"):
             raise AttributeError(name)
         raise CannotTravelError(
@@ -53,11 +53,11 @@ class RemoteModel:
 
     @property
     def about(self) -> ModelOnEngine:
-        """What the engine tells of it."""
+        """Its description, as the engine sent it."""
         return self._about
 
     def __repr__(self) -> str:
-        """In two lines, for a notebook: what it is, and what may be asked of it."""
+        """Describe it in two lines, for a notebook: its facts, and its methods."""
         return in_two_lines(self)
 
     @property
@@ -67,7 +67,7 @@ class RemoteModel:
 
     @property
     def own_language(self) -> str:
-        """The one of them that it writes where nobody says which; "" where nothing says so."""
+        """The language that it writes by default; "" where it has none."""
         return self._about.own_language
 
     @property
@@ -77,7 +77,7 @@ class RemoteModel:
 
     @property
     def inputs(self) -> Inputs:
-        """What it asks for."""
+        """The texts that it reads."""
         return self._about.inputs
 
     @property
@@ -97,30 +97,32 @@ class RemoteModel:
 
     @property
     def vocabulary(self) -> RemoteRules:
-        """What writing must know of the ids."""
+        """The ids that end a text, and those that are never written."""
         return self._about.vocabulary
 
     def trace(self, *texts: Any, interventions: Sequence[Intervention] = (), **how: Any) -> Trace:
-        """As the model's own `trace`. Raises what it raises, and EngineGoneError."""
-        return storage.from_bytes(self._ask("trace", _texts(texts, how, interventions)))
+        """Run it on texts, as the model's own `trace` does. Raises what it raises, and EngineGoneError."""
+        return storage.from_bytes(self._ask("trace", _texts_message(texts, how, interventions)))
 
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """One pass over the sentences of `trace`, recorded; the probe acts first. Raises CannotTravelError for a probe
-        that is more than masks, edits and rounding.
+        """Run one pass over the sentences of `trace`, recorded; the probe acts first. Raises CannotTravelError for a
+        probe that is more than masks, edits and rounding.
         """
         tensors: dict[str, Tensor] = {}
-        said = self._said_of(probe, lengths_of(trace), tensors)
-        tensors["trace"] = packed(asked_again(trace))
+        said = self._describe_probe(probe, lengths_of(trace), tensors)
+        tensors["trace"] = pack_trace(strip_numbers(trace))
         answer = Message.from_bytes(self._ask("rerun", Message({"probe": said}, tensors)))
         for number, each in enumerate(operations.roundings(probe)):
             each.generator.set_state(answer.tensors[f"state.{number}"])
         return answer.trace()
 
     def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
-        """Logits `(copies, rows, vocab_size)` of copies of the first sentence, one under each of the edits' rows."""
+        """Compute logits `(copies, rows, vocab_size)` of copies of the first sentence, each with one row of the
+        edits.
+        """
         tensors: dict[str, Tensor] = {}
-        said = self._said_of(edits, {}, tensors)
-        tensors["trace"] = packed(asked_again(trace))
+        said = self._describe_probe(edits, {}, tensors)
+        tensors["trace"] = pack_trace(strip_numbers(trace))
         meta = {"probe": said, "rows": None if rows is None else list(map(int, rows))}
         return Message.from_bytes(self._ask("answers", Message(meta, tensors))).tensors["logits"]
 
@@ -128,9 +130,9 @@ class RemoteModel:
         self, *texts: Any, choose: Choose | Beam = likeliest, interventions: Sequence[Intervention] = (), **how: Any
     ) -> Iterator[Step]:
         """Decode one token at a time, each step recorded; all of them come at once."""
-        asked = _texts(texts, how, interventions)
+        asked = _texts_message(texts, how, interventions)
         tensors = dict(asked.tensors)
-        said = choosing.described(choose, tensors)
+        said = choosing.describe(choose, tensors)
         answer = Message.from_bytes(self._ask("stepwise", Message({**asked.meta, "choose": said}, tensors)))
         if isinstance(choose, choosing.Sampling) and choosing.STATE in answer.tensors:
             choose.generator.set_state(answer.tensors[choosing.STATE])
@@ -139,7 +141,7 @@ class RemoteModel:
     def writer(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
     ) -> Writer:
-        """What writes for each sentence of `trace`; the engine writes ahead of what it is fed."""
+        """Return a writer for the sentences of `trace`; the engine computes some tokens beyond those that it is fed."""
         stepper = RemoteStepping(self._ask, trace, probe, lengths_of(trace), cached=cached, limit=limit)
         begun, positions = stepper.begin()
         return Writer(stepper, begun, self.vocabulary, positions)
@@ -147,9 +149,11 @@ class RemoteModel:
     def translate(
         self, text: str | Sequence[str], *, interventions: Sequence[Intervention] = (), tell: Any = None, **how: Any
     ) -> str | list[str]:
-        """Greedy translations: a string for a string, a list for several; `tell(index, note)` hears what is said."""
+        """Translate greedily: a string for a string, a list for several; `tell(index, note)` receives notes on what was
+        cut.
+        """
         texts = [text] if isinstance(text, str) else list(text)
-        asked = _texts((), how, interventions)
+        asked = _texts_message((), how, interventions)
         answer = Message.from_bytes(self._ask("translate", Message({**asked.meta, "texts": texts}, asked.tensors)))
         if tell is not None:
             for index, note in answer.meta["notes"]:
@@ -159,30 +163,30 @@ class RemoteModel:
     def written(
         self, text: str, *, interventions: Sequence[Intervention] = (), **how: Any
     ) -> tuple[str, tuple[str, ...]]:
-        """What it writes for a source, and notes on what was cut."""
+        """Translate one source; return the text, and notes on what was cut."""
         notes: list[str] = []
         (found,) = self.translate([text], interventions=interventions, tell=lambda _, note: notes.append(note), **how)
         return found, tuple(notes)
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """The text that ids which the model wrote stand for, and their tokens."""
+        """Decode ids to the text that they spell, and their tokens."""
         return self._words(tuple(map(int, ids)), "", "")
 
     def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
-        """The tokens of something that could stand in what the model writes, without special ones."""
+        """Tokenize a text as the model would write it, without special tokens."""
         return self._words(None, text, to)[1]
 
     def padding(self, at: int = 0) -> Token:
-        """A `<pad>` after `at` characters of a text."""
+        """Return a `<pad>` token after `at` characters of a text."""
         return replace(self._about.padding, start=at, end=at)
 
     def is_pad(self, token: Token) -> bool:
-        """Whether a token is there only because a longer sentence is in the same batch."""
+        """Check whether a token only pads its sentence to the length of a longer one in the batch."""
         pad = self._about.padding
         return (token.id, token.text) == (pad.id, pad.text)
 
     def _learn(self) -> None:
-        self._about = self._engine.about(self.name)
+        self._about = self._engine.description(self.name)
         self.model_id, self.writes = self._about.model_id, self._about.writes
 
     def _ask(self, operation: str, message: Message) -> bytes:
@@ -193,28 +197,28 @@ class RemoteModel:
             self._words.cache_clear()
             raise
 
-    def _asked_words(self, ids: tuple[int, ...] | None, text: str, to: str) -> tuple[str, tuple[Token, ...]]:
+    def _request_words(self, ids: tuple[int, ...] | None, text: str, to: str) -> tuple[str, tuple[Token, ...]]:
         meta = {"text": text, "to": to} if ids is None else {"ids": ids}
         answer = Message.from_bytes(self._ask("words", Message(meta))).meta
         return answer["text"], tuple(Token(**token) for token in answer["tokens"])
 
-    def _said_of(
+    def _describe_probe(
         self, probe: Probe | None, lengths: Mapping[str, probes.Lengths], tensors: dict[str, Tensor]
     ) -> dict[str, Any] | None:
         try:
-            return probes.described(probe, lengths, tensors)
+            return probes.describe(probe, lengths, tensors)
         except CannotTravelError as why:
             raise CannotTravelError(f"{self.name} runs on the engine: {str(why)[0].lower()}{str(why)[1:]}") from None
 
 
 def lengths_of(trace: Trace) -> dict[str, Iterable[tuple[int, int]]]:
-    """How many queries and keys a pass over the sentences of a trace has, by kind."""
+    """Return the pairs of query and key lengths in a pass over the sentences of a trace, by kind."""
     src = max(len(sentence.src) for sentence in trace.sentences)
     tgt = max(len(sentence.tgt_in) for sentence in trace.sentences)
     return {"encoder_self": [(src, src)], "decoder_self": [(tgt, tgt)], "cross": [(tgt, src)]}
 
 
-def _texts(texts: Sequence[Any], how: Mapping[str, Any], interventions: Sequence[Intervention]) -> Message:
-    """What is to be run, and what is done to it."""
+def _texts_message(texts: Sequence[Any], how: Mapping[str, Any], interventions: Sequence[Intervention]) -> Message:
+    """Build the message that runs texts with interventions."""
     meta = {"args": list(texts), "how": dict(how), "interventions": saved.described(interventions)}
     return Message(meta, saved.arrays(interventions))

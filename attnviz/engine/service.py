@@ -1,4 +1,4 @@
-"""One model behind HTTP: who may ask, until when, and how much at a time; what is asked twice runs once.
+"""One model behind HTTP: it checks the token and the deadline, bounds its queue, and runs a repeated request once.
 
 It is the same whether Ray runs it as a replica or one process serves it (`app`).
 """
@@ -41,15 +41,17 @@ class ModelService:
 
     def __init__(self, model: Model, name: str, *, token: str = "", limits: Limits = _LIMITS) -> None:
         self._model, self._token, self._limits = model, token, limits
-        self.about = ModelOnEngine.of(model, name)
+        self.about = ModelOnEngine.describe(model, name)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="attnviz-model")
-        self._batcher: Batcher[_Job, bytes] = Batcher(self._together, most=limits.batch, seconds=limits.batch_seconds)
+        self._batcher: Batcher[_Job, bytes] = Batcher(
+            self._submit_batch, most=limits.batch, seconds=limits.batch_seconds
+        )
         self._admission = Admission(limits)
         self._kept: OrderedDict[str, asyncio.Future[bytes]] = OrderedDict()
 
     def warm_up(self) -> None:
-        """Run it until nothing is done for the first time any more: then its first visitor is answered as fast as the
-        next, and it is known how long an answer takes.
+        """Run it until nothing runs for the first time any more, so that its first visitor is answered as fast as the
+        next; this also gives the first estimate of how long an answer takes.
         """
         to = {"to": self.about.languages[0]} if self._model.inputs.has_language else {}
         asked = [Message({"args": [text], "how": to}) for text in _WARM_UP]
@@ -74,11 +76,11 @@ class ModelService:
                 return JSONResponse(self.about.to_json())
             if request.method != "POST" or operation not in OPERATIONS:
                 raise RefusedError(404, f"The engine knows nothing that is called {operation[:40]!r}.")
-            return await self._asked(request, operation)
+            return await self._answer_request(request, operation)
         except RefusedError as refusal:
             return refusal.response()
 
-    async def _asked(self, request: Request, operation: str) -> Response:
+    async def _answer_request(self, request: Request, operation: str) -> Response:
         sent, until = _time(request, SENT, time.time()), _deadline(request)
         id_ = request.headers.get(ID, "")[:_LONGEST_ID]
         if (weights := request.headers.get(WEIGHTS, "")) and weights != self.about.model_id:
@@ -89,7 +91,7 @@ class ModelService:
         return Response(content, media_type="application/octet-stream", headers=headers)
 
     async def _once(self, id_: str, run: Callable[[], Awaitable[bytes]]) -> bytes:
-        """What `run` gives, or gave to who asked with this id before; what failed is tried again."""
+        """Return the result of `run`, or of the same request (by id) before it; a failure is not kept."""
         if not id_:
             return await run()
         if (known := self._kept.get(id_)) is None:
@@ -114,13 +116,13 @@ class ModelService:
         job.require_time()
         entry, is_answered = self._admission.enter(job.operation, sent=job.sent, until=job.until), False
         try:
-            content = await self._answered(job)
+            content = await self._answer_job(job)
             is_answered = True
             return content
         finally:
             self._admission.leave(entry, is_answered=is_answered)
 
-    async def _answered(self, job: "_Job") -> bytes:
+    async def _answer_job(self, job: "_Job") -> bytes:
         try:
             asked = Message.from_bytes(job.body)
             key = batch_key(self._model, job.operation, asked) if self._limits.batch > 1 else None
@@ -146,11 +148,11 @@ class ModelService:
         run, asked = OPERATIONS[job.operation], Message.from_bytes(job.body)
         return retry_out_of_memory(lambda: run(self._model, asked), gc.collect)
 
-    async def _together(self, jobs: Sequence["_Job"]) -> Sequence[bytes | Exception]:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._batch, jobs)
+    async def _submit_batch(self, jobs: Sequence["_Job"]) -> Sequence[bytes | Exception]:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run_batch, jobs)
 
-    def _batch(self, jobs: Sequence["_Job"]) -> Sequence[bytes | Exception]:
-        """Those that are still in time run together; where one of them is refused, each runs by itself."""
+    def _run_batch(self, jobs: Sequence["_Job"]) -> Sequence[bytes | Exception]:
+        """Run the jobs that are still in time together; where one of them is refused, run each by itself."""
         found: list[bytes | Exception] = [RefusedError(504, _LATE, kind="late") for _ in jobs]
         going = [at for at, job in enumerate(jobs) if job.is_in_time()]
         made: Sequence[bytes | Exception] | None = None
@@ -188,7 +190,7 @@ class _Job:
 
 
 def require_token(request: Request, token: str) -> None:
-    """Compared in constant time. Raises RefusedError where a token is asked for and another is given."""
+    """Compare the request's token with `token` in constant time. Raises RefusedError for another one."""
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if token and not hmac.compare_digest(given.encode(), token.encode()):
         raise RefusedError(401, "The engine takes requests with its token only: set ATTNVIZ_ENGINE_TOKEN to it.")

@@ -1,4 +1,4 @@
-"""What both ways of starting the engine have in common, and the one without Ray: one process under uvicorn."""
+"""Settings and start of the engine without Ray: one process under uvicorn. With Ray it is `cluster.py`."""
 
 import socket
 import sys
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 from attnviz.engine.admission import Limits
-from attnviz.engine.app import engine_app, paths_of, shown
+from attnviz.engine.app import display_name, engine_app, paths_of
 from attnviz.engine.service import ModelService
 from attnviz.models import catalogue
 from attnviz.models.protocol import Model
@@ -16,8 +16,8 @@ from attnviz.models.protocol import Model
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """How an engine is started. `replicas` and `most_replicas` of each model; `waiting` requests in the proxy's queue
-    at most; `threads`, `gpus` and `memory_mb` (Ray's object store) of each replica and of Ray.
+    """Settings of an engine: `replicas` and `most_replicas` of each model; at most `waiting` requests in the proxy's
+    queue; `threads`, `gpus` and `memory_mb` (Ray's object store) of each replica and of Ray.
     """
 
     models: Sequence[str]
@@ -48,7 +48,7 @@ class EngineSettings:
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Check whether only this machine can reach an address."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:  # a name, which may be of any
@@ -56,7 +56,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def load(name: str, threads: int) -> Model:
-    """A model that the engine can serve. Raises ValueError for one of which there are only weights to see."""
+    """Load a model that the engine can serve. Raises ValueError for one of which there are only weights to see."""
     import torch
 
     from attnviz.transformer.device import exact_products
@@ -70,12 +70,14 @@ def load(name: str, threads: int) -> Model:
 
 
 def run_alone(settings: EngineSettings) -> None:
-    """Serve every model in this process, until somebody stops it."""
+    """Serve every model in this process, until a signal stops it."""
     import uvicorn
 
     require_port(settings.host, settings.port)
     services = {
-        path: ModelService(load(name, settings.threads), shown(name), token=settings.token, limits=settings.limits)
+        path: ModelService(
+            load(name, settings.threads), display_name(name), token=settings.token, limits=settings.limits
+        )
         for name, path in paths_of(settings.models).items()
     }
     for service in services.values():
@@ -86,13 +88,13 @@ def run_alone(settings: EngineSettings) -> None:
 
 
 def say(sentence: str) -> None:
-    """A line for whoever has started the engine."""
+    """Print a line."""
     sys.stdout.write(f"attnviz: {sentence}\n")
     sys.stdout.flush()
 
 
 def require_port(host: str, port: int) -> None:
-    """Raises ValueError where nothing can listen there, before any model is loaded."""
+    """Raise ValueError where nothing can listen on a port, before any model is loaded."""
     with closing(socket.socket()) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

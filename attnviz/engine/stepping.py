@@ -1,4 +1,6 @@
-"""Writing on an engine that keeps nothing of a run: it is sent what was fed so far, and answers some tokens ahead."""
+"""Decoding on an engine that keeps no state: each request carries the whole prefix, and the answer some tokens beyond
+it.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -6,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attnviz.engine import probes
-from attnviz.engine.message import Message, asked_again, packed
+from attnviz.engine.message import Message, pack_trace, strip_numbers
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Probe
@@ -25,7 +27,7 @@ class RemoteStepping:
         self, ask: Ask, trace: Trace, reading: Probe | None, lengths: Mapping[str, Iterable[tuple[int, int]]], *,
         cached: bool, limit: int,
     ) -> None:  # fmt: skip
-        self._ask, self._trace, self._reading, self._lengths = ask, packed(asked_again(trace)), reading, lengths
+        self._ask, self._trace, self._reading, self._lengths = ask, pack_trace(strip_numbers(trace)), reading, lengths
         self._cached, self._limit = cached, limit
         self._rows, self._pieces = list(range(len(trace.sentences))), list[int]()
         self._prefix = torch.empty(len(self._rows), 0, dtype=torch.long)
@@ -33,8 +35,8 @@ class RemoteStepping:
         self._probe: Probe | None = None
 
     def begin(self) -> tuple[Tensor, int | None]:
-        """How each text begins `(batch, length)`, and the positions that there are in all."""
-        answer = self._asked([], None, 0)
+        """Return the ids that each text begins with `(batch, length)`, and the model's number of positions."""
+        answer = self._request([], None, 0)
         return answer.tensors["begun"], answer.meta["positions"]
 
     def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
@@ -43,7 +45,7 @@ class RemoteStepping:
         self._prefix, self._pieces = torch.cat((self._prefix, new), dim=1), [*self._pieces, new.shape[1]]
         if self._known and probes.is_same(probe, self._probe) and torch.equal(self._known[0][0], new):
             return self._known.pop(0)[1]
-        answer = self._asked(self._pieces, probe, max(1, self._limit - self._prefix.shape[1] + 1))
+        answer = self._request(self._pieces, probe, max(1, self._limit - self._prefix.shape[1] + 1))
         found, self._probe = answer.tensors["logits"], probe
         self._known = [
             (one.unsqueeze(1), after) for one, after in zip(answer.tensors["chosen"], found[1:], strict=True)
@@ -58,18 +60,18 @@ class RemoteStepping:
         if isinstance(self._probe, Edits):
             self._probe = self._probe.keep(kept)
 
-    def _asked(self, pieces: Sequence[int], probe: Probe | None, most: int) -> Message:
+    def _request(self, pieces: Sequence[int], probe: Probe | None, most: int) -> Message:
         tensors = {"trace": self._trace, "prefix": self._prefix}
         most = min(most, _AHEAD)
-        writing = probes.described(None if probe is None else probe.at(0), self._of_steps(pieces, most), tensors)
+        writing = probes.describe(None if probe is None else probe.at(0), self._step_lengths(pieces, most), tensors)
         meta = {
-            "reading": probes.described(self._reading, self._lengths, tensors), "writing": writing,
+            "reading": probes.describe(self._reading, self._lengths, tensors), "writing": writing,
             "cached": self._cached, "limit": self._limit, "rows": self._rows, "pieces": list(pieces), "most": most,
         }  # fmt: skip
         return Message.from_bytes(self._ask("ahead", Message(meta, tensors)))
 
-    def _of_steps(self, pieces: Sequence[int], most: int) -> dict[str, list[tuple[int, int]]]:
-        """Queries and keys of every step that the engine is going to make, by kind."""
+    def _step_lengths(self, pieces: Sequence[int], most: int) -> dict[str, list[tuple[int, int]]]:
+        """Return query and key lengths of every step that the engine is going to make, by kind."""
         ends = [sum(pieces[: count + 1]) for count in range(len(pieces))]
         ends += range(ends[-1] + 1, ends[-1] + most) if ends else ()
         src = {k_len for _, k_len in self._lengths["cross"]}

@@ -1,11 +1,11 @@
-"""A decoding's steps as one message: what the encoder computed once, and a trace of the decoder's part for each."""
+"""The steps of a decoding as one message: the encoder's part once, and a trace of the decoder's part for each."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
 from torch import Tensor
 
-from attnviz.engine.message import Message, packed
+from attnviz.engine.message import Message, pack_trace
 from attnviz.models.protocol import Step
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
@@ -15,12 +15,12 @@ _ENCODED = "encoded"
 
 
 def to_message(steps: Sequence[Step], more: dict[str, Tensor]) -> Message:
-    """The steps, and tensors beside them."""
+    """Encode the steps, with tensors `more` in the same message."""
     tensors, meta = dict(more), []
     if steps:
-        tensors[_ENCODED] = packed(_part(steps[0].trace, of_encoder=True))
+        tensors[_ENCODED] = pack_trace(_part(steps[0].trace, of_encoder=True))
     for step in steps:
-        tensors[f"step.{step.index}"] = packed(_part(step.trace, of_encoder=False))
+        tensors[f"step.{step.index}"] = pack_trace(_part(step.trace, of_encoder=False))
         tensors[f"logits.{step.index}"] = step.logits
         meta.append({
             "index": step.index, "seconds": step.seconds, "prefix": [asdict(token) for token in step.prefix],
@@ -31,7 +31,7 @@ def to_message(steps: Sequence[Step], more: dict[str, Tensor]) -> Message:
 
 
 def from_message(message: Message) -> Iterator[Step]:
-    """The steps again, each with the encoder's part. Raises KeyError or TypeError for another message."""
+    """Decode the steps, each with the encoder's part. Raises KeyError or TypeError for another message."""
     said = message.meta["steps"]
     encoded = message.trace(_ENCODED) if said else None
     for one in said:
@@ -51,7 +51,7 @@ def from_message(message: Message) -> Iterator[Step]:
 
 
 def _part(trace: Trace, *, of_encoder: bool) -> Trace:
-    """What the encoder computed, or all the rest."""
+    """Return the encoder's part of a trace, or all the rest."""
     return replace(
         trace,
         calls={site: call for site, call in trace.calls.items() if (site.kind == "encoder_self") == of_encoder},

@@ -1,4 +1,4 @@
-"""Which requests can run as one batch, and how they do: traces of plain texts, whose answers equal single runs'."""
+"""Batches of traces of plain texts, whose answers equal single runs'."""
 
 from collections.abc import Hashable, Sequence
 
@@ -13,7 +13,7 @@ from attnviz.tracing.split import one_of_batch
 
 
 def batch_key(model: Model, operation: str, asked: Message) -> Hashable | None:
-    """What requests have in common that can run together; None for one that runs alone.
+    """Return the key that requests share if they can run as one batch; None for one that runs alone.
 
     A translator's sentences into one language do, where the model writes the target; an encoder's single sentences.
     Nothing may be done to such a run: interventions know the positions of one sentence.
@@ -31,7 +31,7 @@ def batch_key(model: Model, operation: str, asked: Message) -> Hashable | None:
 
 
 def run_together(model: Model, asked: Sequence[Message]) -> list[bytes]:
-    """The answers to requests of one key, in their order."""
+    """Answer requests of one key, in their order."""
     if len(asked) == 1:
         return [OPERATIONS["trace"](model, asked[0])]
     texts, how = [one.meta["args"][0] for one in asked], asked[0].meta["how"]

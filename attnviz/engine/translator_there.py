@@ -1,4 +1,4 @@
-"""The shipped translator where there is an engine: its passes run there, and here while no engine answers."""
+"""The shipped translator with an engine: its passes run there, and here while no engine answers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from attnviz.transformer.probe import Probe
 Made = TypeVar("Made")
 
 
-class TranslatorThere(Translator):
+class EngineTranslator(Translator):
     """A translator that is loaded here and runs on an engine that has the same weights.
 
     Whole passes go there; what needs its layers, or writes a token at a time, is computed here, from the same weights.
@@ -28,34 +28,34 @@ class TranslatorThere(Translator):
         self._remote: RemoteModel | None = None
 
     def trace(self, text: str, **how: Any) -> Trace:
-        """As a translator's own, on the engine."""
-        return self._either(
-            lambda there: there.trace(text, **how), lambda: super(TranslatorThere, self).trace(text, **how)
+        """Trace a text as a translator does, on the engine."""
+        return self._prefer_engine(
+            lambda there: there.trace(text, **how), lambda: super(EngineTranslator, self).trace(text, **how)
         )
 
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """As a translator's own; with a probe that cannot travel it runs here."""
-        return self._either(
-            lambda there: there.rerun(trace, probe), lambda: super(TranslatorThere, self).rerun(trace, probe)
+        """Run a trace's sentences again as a translator does; here, with a probe that cannot travel."""
+        return self._prefer_engine(
+            lambda there: there.rerun(trace, probe), lambda: super(EngineTranslator, self).rerun(trace, probe)
         )
 
     def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
-        """As a translator's own, on the engine."""
-        return self._either(
+        """Compute logits of edited copies as a translator does, on the engine."""
+        return self._prefer_engine(
             lambda there: there.answers(trace, edits, rows=rows),
-            lambda: super(TranslatorThere, self).answers(trace, edits, rows=rows),
+            lambda: super(EngineTranslator, self).answers(trace, edits, rows=rows),
         )
 
     def translate(self, text: Any, **how: Any) -> Any:
-        """As a translator's own, on the engine."""
-        return self._either(
-            lambda there: there.translate(text, **how), lambda: super(TranslatorThere, self).translate(text, **how)
+        """Translate as a translator does, on the engine."""
+        return self._prefer_engine(
+            lambda there: there.translate(text, **how), lambda: super(EngineTranslator, self).translate(text, **how)
         )
 
-    def _either(self, there: Callable[[RemoteModel], Made], here: Callable[[], Made]) -> Made:
-        """What the engine answers, or what is computed here where none does, or where it cannot be asked this."""
+    def _prefer_engine(self, there: Callable[[RemoteModel], Made], here: Callable[[], Made]) -> Made:
+        """Return the engine's answer; compute it here where no engine answers or this one cannot be asked."""
         try:
-            if (remote := self._on_engine()) is not None:
+            if (remote := self._remote_model()) is not None:
                 return there(remote)
         except OtherWeightsError:
             self._remote = None
@@ -63,8 +63,8 @@ class TranslatorThere(Translator):
             pass
         return here()
 
-    def _on_engine(self) -> RemoteModel | None:
-        """The model of this name on the engine, if there is one with these weights."""
+    def _remote_model(self) -> RemoteModel | None:
+        """Return the model of this name and these weights on the engine; None where it has none."""
         if not self._engine.is_there:
             return None
         if self._remote is None and self.name in self._engine.models():

@@ -69,6 +69,6 @@ class Question:
 
 
 def positions(found: Sequence[Any], most: int) -> bool:
-    """Whether something that a browser sent is a list of as many (row, column) pairs at most."""
+    """Check whether something that a browser sent is a list of as many (row, column) pairs at most."""
     pairs = [part for part in found if isinstance(part, Sequence) and len(part) == 2]
     return len(pairs) == len(found) <= most and all(isinstance(at, int) for pair in pairs for at in pair)

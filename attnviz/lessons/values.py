@@ -49,7 +49,7 @@ def _one_of(*allowed: str) -> Callable[[Any], str]:
 
 
 def is_whole(value: Any, least: int, most: int) -> bool:
-    """Whether a value is the text of a whole number from `least` to `most`, of nine digits at most."""
+    """Check whether a value is the text of a whole number from `least` to `most`, of nine digits at most."""
     return isinstance(value, str) and value.isdecimal() and len(value) < 10 and least <= int(value) <= most
 
 

@@ -1,4 +1,4 @@
-"""The dashboard as one ASGI application, with everything around it that a shared instance needs."""
+"""The dashboard as one ASGI application, with the middleware of a shared instance."""
 
 import os
 import threading
@@ -33,7 +33,7 @@ _ALONE = 0.25  # seconds: most answers are there sooner
 
 
 class Instance:
-    """What one server is made of: `app` is the ASGI application, `turns` who runs, `state` whether it can answer."""
+    """One server: `app` is the ASGI application, `turns` the queue of its runs, `state` its health."""
 
     def __init__(self, settings: Settings, secret: str) -> None:
         if said := streamlit_internals.missing_for_server():
@@ -48,16 +48,16 @@ class Instance:
             DASHBOARD,
             secrets=oidc.secrets_of(settings, secret),
             middleware=self._middleware(secret),
-            on_script_error=self._said_of,
+            on_script_error=self._report_error,
         )
         _set_streamlit(settings)
         streamlit_internals.install()
         streamlit_internals.keep_quiet_outside_pages()
-        streamlit_internals.around_runs(self._around)
+        streamlit_internals.around_runs(self._measure_run)
         hosted.use(hosted.Hosting(self.turns, network_of, self._may_open_any, self._is_author))
 
     def _middleware(self, secret: str) -> list[Middleware]:
-        """From the network inwards."""
+        """Return the middleware, from the network inwards."""
         settings = self._settings
         hosts = settings.hosts or (_LOCAL if settings.is_local else ("*",))
         scripts = (*inline_scripts(), *browser.SCRIPTS)
@@ -78,8 +78,8 @@ class Instance:
         return self._settings.login != "none" and role == TEACHER
 
     @contextmanager
-    def _around(self, page_of: Callable[[], str]) -> Iterator[None]:
-        """One run of one visitor, from its beginning to its last element."""
+    def _measure_run(self, page_of: Callable[[], str]) -> Iterator[None]:
+        """Measure and log one run of one visitor, from its beginning to its last element."""
         started = time.perf_counter()
         try:
             yield
@@ -97,10 +97,10 @@ class Instance:
                 said["asked"] = dict(st.query_params)
             self.telemetry.say("answer", **said)
 
-    def _said_of(self, error: Exception) -> bool:
-        """Whether the page has said what went wrong; everything else it shows as Streamlit does, by its type."""
+    def _report_error(self, error: Exception) -> bool:
+        """Report an error of a run; True where the page has shown it, else Streamlit shows its type."""
         if isinstance(error, TooLongError):
-            self.telemetry.refused("too long")
+            self.telemetry.count_refusal("too long")
             st.error(str(error), icon=":material/error:")
             return True
         self.telemetry.errors.labels(type(error).__name__).inc()
@@ -108,7 +108,7 @@ class Instance:
         return False
 
     def warm_up(self) -> None:
-        """Load the shipped model beside the server's first answers; `/readyz` waits for it."""
+        """Load the shipped model in a thread, beside the server's first answers; `/readyz` waits for it."""
         threading.Thread(target=self._load, name="attnviz-warm-up", daemon=True).start()
 
     def _load(self) -> None:
@@ -123,11 +123,13 @@ class Instance:
             return
         self.state.is_loaded.set()
         self.telemetry.say("ready")
-        self._look_for_the_engine()
+        self._check_engine()
         self._open_classes()
 
-    def _look_for_the_engine(self) -> None:
-        """Whether the engine that is named answers. Pages do without it, and say so, too."""
+    def _check_engine(self) -> None:
+        """Ask the configured engine for its models and log where it does not answer. Pages then do without it, and say
+        so.
+        """
         from attnviz.ui.cache import engine
 
         engine.names()
@@ -135,7 +137,7 @@ class Instance:
             self.telemetry.say("fault", type="Engine", sentence=sentence)
 
     def _open_classes(self) -> None:
-        """Where there have been classes, those whose time is over are deleted from now on, whoever comes."""
+        """Open the database if it has classes, so that classes past their time are deleted even if no one visits."""
         from attnviz.classroom import opened
         from attnviz.ui.lessons.run import picture
 
@@ -156,7 +158,7 @@ def _login_middleware(settings: Settings, secret: str, telemetry: Telemetry) -> 
 
 
 def _set_streamlit(settings: Settings) -> None:
-    """What differs from `.streamlit/config.toml` where many share a server."""
+    """Set the options that differ from `.streamlit/config.toml` where many share a server."""
     streamlit_internals.MOST_UPLOADED = settings.upload_megabytes << 20
     streamlit_internals.set_options(
         {

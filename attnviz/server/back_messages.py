@@ -14,7 +14,7 @@ _VARINT, _EIGHT_BYTES, _LENGTH, _FOUR_BYTES = 0, 1, 2, 5  # protobuf's wire type
 
 
 def count_fields(frame: bytes, most: int) -> int:
-    """The fields of a message and of the messages in it; `most` + 1 where there are more.
+    """Count the fields of a message and of the messages in it; stop at `most` + 1.
 
     Raises ValueError for what no browser sends: cut short, or of a wire type that Streamlit does not use.
     """
@@ -36,13 +36,13 @@ def count_fields(frame: bytes, most: int) -> int:
 
 @cache
 def _messages_in(message: Descriptor) -> Mapping[int, Descriptor]:
-    """The fields of a message that are messages themselves, by their numbers."""
+    """Return the fields of a message that are messages themselves, by their numbers."""
     return {field.number: field.message_type for field in message.fields if field.message_type is not None}
 
 
 def _field(frame: bytes, at: int) -> tuple[int, int, int]:
-    """The number of the field that begins at `at`, where its content begins, and where the next field does. Content
-    that is a plain number begins where it ends.
+    """Parse the field that begins at `at`: its number, where its content begins, and where the next field does. A plain
+    number's content begins where it ends.
     """
     key, at = _varint(frame, at)
     kind = key & 7
@@ -59,7 +59,7 @@ def _field(frame: bytes, at: int) -> tuple[int, int, int]:
 
 
 def _varint(frame: bytes, at: int) -> tuple[int, int]:
-    """A number of seven bits a byte, and where it ends."""
+    """Parse a number of seven bits a byte; return it, and where it ends."""
     value = shift = 0
     for at_byte in range(at, min(at + 10, len(frame))):
         value |= (frame[at_byte] & 127) << shift

@@ -1,4 +1,6 @@
-"""What is looked at before the server starts: whether settings go together, and whether what they name is there."""
+"""Checks before the server starts: whether settings go together, and whether files and ports that they name can be
+used.
+"""
 
 import os
 import secrets
@@ -18,7 +20,7 @@ _SECRET_FILE = "cookie-secret"
 
 
 def check(settings: Settings) -> None:
-    """Raises ValueError, with one sentence, for the first thing that would not work."""
+    """Raise ValueError, with one sentence, for the first setting that would not work."""
     _names(settings)
     _certificate(settings)
     _login(settings)
@@ -118,7 +120,7 @@ def _models(settings: Settings) -> None:
 
 
 def _database(settings: Settings) -> None:
-    """Whether its address can be one. Nothing is asked of it: the dashboard also runs while it is away."""
+    """Check whether its address can be one. Nothing is asked of it: the dashboard also runs while it is away."""
     if settings.database:
         from attnviz.classroom.storage.database import engine_of
 
@@ -139,7 +141,7 @@ def _ports(settings: Settings) -> None:
 
 
 def check_port(host: str, port: int) -> None:
-    """Raises ValueError, with one sentence, where nobody may listen there."""
+    """Raise ValueError, with one sentence, where this process cannot listen on a port."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
@@ -154,7 +156,7 @@ def check_port(host: str, port: int) -> None:
 
 
 def _make_secret(file: Path) -> None:
-    """A file with a new secret, which its owner alone may read; that of a server that was quicker stays."""
+    """Write a new secret into a file that its owner alone may read; one that another server has just written stays."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent)  # readable by its owner alone
     with os.fdopen(handle, "w", encoding="ascii") as made:
@@ -165,8 +167,8 @@ def _make_secret(file: Path) -> None:
 
 
 def secret_of(settings: Settings) -> str:
-    """What cookies are signed with: the given secret, or one that is made once and kept beside the database, so that
-    a restart logs nobody out.
+    """Return the secret that signs cookies: the given one, or one that is made once and kept beside the database, so
+    that a restart logs nobody out.
 
     Raises ValueError, with one sentence, where it can be neither read nor written.
     """

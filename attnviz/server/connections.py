@@ -21,24 +21,24 @@ _MOST_AHEAD = 64 << 10  # bytes of requests behind the one that is being answere
 
 @dataclass(frozen=True)
 class Bounds:
-    """How many connections one address may have; `proxies` may have any number.
+    """Bounds on the connections of one address; `proxies` may have any number.
 
     `refused` is called with the reason of each refusal.
     """
 
     connections: int
     proxies: Collection[IPv4Network | IPv6Network] = ()
-    refused: Callable[[str], None] = field(default=lambda _reason: None)
+    report: Callable[[str], None] = field(default=lambda _reason: None)
 
     def is_full(self, host: str, connections: Collection[Any]) -> bool:
-        """Whether an address has more than its connections, among those that there are."""
+        """Check whether an address has more than its connections, among those that are open."""
         own = network_of(host)
         count = sum(one.client is not None and network_of(one.client[0]) == own for one in connections)
         return count > self.connections and not any(ip_address(host) in proxy for proxy in self.proxies)
 
 
-def bounded(bounds: Bounds) -> type[H11Protocol]:
-    """uvicorn's protocol of plain requests within `bounds`."""
+def bounded_protocol(bounds: Bounds) -> type[H11Protocol]:
+    """Return uvicorn's protocol of plain requests within `bounds`."""
     return type("BoundedRequests", (Requests,), {"bounds": bounds})
 
 
@@ -53,7 +53,7 @@ class Requests(H11Protocol):
         self._unread_answer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Refuse an address that has too many."""
+        """Cut the connection of an address that has too many."""
         super().connection_made(transport)
         if self.client is not None and self.bounds.is_full(self.client[0], self.connections):
             self._cut("connections")
@@ -71,7 +71,7 @@ class Requests(H11Protocol):
         is_answering = self.cycle is not None and not self.cycle.response_complete
         is_upgraded = self not in self.connections
         if is_answering or is_upgraded or self.transport.is_closing():
-            self._head = _cancelled(self._head)
+            self._head = _cancel(self._head)
         elif self._head is None:
             self._head = self.loop.call_later(_HEAD_SECONDS, self._end_wait)
 
@@ -82,25 +82,25 @@ class Requests(H11Protocol):
             self.transport.abort()
 
     def pause_writing(self) -> None:
-        """What was sent is not read: for a while that may be a slow network."""
+        """Start the clock of an answer that the client does not read: for a while that may be a slow network."""
         super().pause_writing()
         self._unread_answer = self.loop.call_later(_READ_SECONDS, self._cut, "unread answer")
 
     def resume_writing(self) -> None:
-        """It is read."""
+        """Stop that clock: the client reads again."""
         super().resume_writing()
-        self._unread_answer = _cancelled(self._unread_answer)
+        self._unread_answer = _cancel(self._unread_answer)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The end."""
+        """Stop both clocks."""
         super().connection_lost(exc)
-        self._head, self._unread_answer = _cancelled(self._head), _cancelled(self._unread_answer)
+        self._head, self._unread_answer = _cancel(self._head), _cancel(self._unread_answer)
 
     def _cut(self, reason: str) -> None:
-        self.bounds.refused(reason)
+        self.bounds.report(reason)
         self.transport.abort()
 
 
-def _cancelled(timer: asyncio.TimerHandle | None) -> None:
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
     if timer is not None:
         timer.cancel()

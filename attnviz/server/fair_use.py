@@ -1,4 +1,4 @@
-"""How much one visitor may ask for, so that the others are not slowed: buckets, and a bound on who is connected.
+"""Rate limits of each visitor, so that the others are not slowed: token buckets, and a bound on connected browsers.
 
 What comes over a websocket is delayed and never dropped: a frame that is lost may be the last, and would leave an old
 picture on the page. Scripts of a page are delayed, too. Other plain requests are answered 429 with Retry-After; an
@@ -35,15 +35,15 @@ _POLLS = 1.5  # a second, of each browser that an address may have: a class behi
 
 
 class Buckets:
-    """A bucket for each address: `burst` at once, then `rate` a second."""
+    """A token bucket for each address: `burst` at once, then `rate` a second."""
 
     def __init__(self, rate: float, burst: int) -> None:
         self._rate, self._burst = rate, burst
         self._buckets: OrderedDict[str, AsyncLimiter] = OrderedDict()
 
-    def of(self, address: str) -> AsyncLimiter:
-        """The bucket of an address; who has not been heard of for longest is forgotten."""
-        bucket = self._buckets.get(address) or bucket_of(self._rate, self._burst)
+    def bucket(self, address: str) -> AsyncLimiter:
+        """Return the bucket of an address; the least recently used one is forgotten beyond `_MOST`."""
+        bucket = self._buckets.get(address) or new_bucket(self._rate, self._burst)
         self._buckets[address] = bucket
         self._buckets.move_to_end(address)
         if len(self._buckets) > _MOST:
@@ -51,13 +51,13 @@ class Buckets:
         return bucket
 
 
-def bucket_of(rate: float, burst: int) -> AsyncLimiter:
-    """A bucket that holds `burst` and is filled by `rate` a second."""
+def new_bucket(rate: float, burst: int) -> AsyncLimiter:
+    """Return a token bucket that holds `burst` and is filled by `rate` a second."""
     return AsyncLimiter(burst, burst / rate)
 
 
 def address_of(scope: Scope) -> str:
-    """Whose connection it is."""
+    """Return the network address that a connection comes from."""
     return network_of((scope.get("client") or ("", 0))[0])
 
 
@@ -84,7 +84,7 @@ class Uploads:
 
 
 class FairUse:
-    """Between the network and the dashboard."""
+    """Middleware that delays or refuses what exceeds the limits."""
 
     def __init__(self, app: ASGIApp, settings: Settings, telemetry: Telemetry, state: State) -> None:
         self._app, self._settings, self._telemetry, self._state = app, settings, telemetry, state
@@ -98,11 +98,11 @@ class FairUse:
         self._connected: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
+        """Answer an ASGI request."""
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send)
         elif scope["type"] == "http" and scope["path"].startswith(SCRIPTS):
-            await self._files.of(address_of(scope)).acquire()
+            await self._files.bucket(address_of(scope)).acquire()
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
             await self._request(scope, receive, send)
@@ -110,17 +110,17 @@ class FairUse:
             await self._app(scope, receive, send)
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        bucket = self._requests.of(address_of(scope))
+        bucket = self._requests.bucket(address_of(scope))
         if not bucket.has_capacity():
             seconds = math.ceil(1 / (self._settings.address_rate * _REQUESTS))
-            self._telemetry.refused("requests")
+            self._telemetry.count_refusal("requests")
             headers = {"Retry-After": str(seconds), "Connection": "close"}  # what was sent ahead is not answered
             await PlainTextResponse("Too many requests.\n", 429, headers)(scope, receive, send)
             return
         await bucket.acquire()
         refusal = self._full(address_of(scope)) if _is_page(scope) else ""
         if refusal:
-            self._telemetry.refused("full")
+            self._telemetry.count_refusal("full")
             await _full_page(refusal)(scope, receive, send)
             return
         if scope["method"] in {"PUT", "POST"} and scope["path"] != "/login":  # which reads its own few bytes
@@ -129,7 +129,7 @@ class FairUse:
             await self._app(scope, receive, send)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A file that is sent: it has a place while it comes, which a slow one loses."""
+        """Take an uploaded file, which holds a place while it comes and loses it if it is slow."""
         began = False
 
         async def send_and_see(message: Message) -> None:
@@ -139,9 +139,9 @@ class FairUse:
 
         try:
             async with self._uploads.place(address_of(scope)), asyncio.timeout(_PATIENCE) as limit:
-                await self._app(scope, _at_least_rate(receive, limit), send_and_see)
+                await self._app(scope, _enforce_rate(receive, limit), send_and_see)
         except TimeoutError:
-            self._telemetry.refused("slow upload")
+            self._telemetry.count_refusal("slow upload")
             if not began:
                 said = "The file came too slowly.\n"
                 await PlainTextResponse(said, 408, {"Connection": "close"})(scope, receive, send)
@@ -151,14 +151,14 @@ class FairUse:
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         address = address_of(scope)
         if refusal := self._full(address):
-            self._telemetry.refused("full")
-            await _denied(scope, receive, send, refusal)
+            self._telemetry.count_refusal("full")
+            await _deny(scope, receive, send, refusal)
             return
         self._connected[address] += 1
         self._telemetry.visitors.set(self._connected.total())
-        own = bucket_of(self._settings.session_rate, self._settings.session_burst)
-        own_bytes = bucket_of(_BYTES, _BYTES_AT_ONCE)
-        choices, polls = self._frames.of(address), self._polls.of(address)
+        own = new_bucket(self._settings.session_rate, self._settings.session_burst)
+        own_bytes = new_bucket(_BYTES, _BYTES_AT_ONCE)
+        choices, polls = self._frames.bucket(address), self._polls.bucket(address)
 
         async def receive_in_time() -> Message:
             message = await receive()
@@ -178,7 +178,7 @@ class FairUse:
             self._telemetry.visitors.set(self._connected.total())
 
     def _full(self, address: str) -> str:
-        """Why nobody else can be let in from there; "" where there is room."""
+        """Return the reason to refuse another visitor from an address; "" where there is room."""
         if self._state.is_stopping.is_set():
             return "This server is about to stop; another one, or this one again, will answer in a moment."
         if self._connected.total() >= self._settings.visitors:
@@ -188,7 +188,7 @@ class FairUse:
         return ""
 
 
-def _at_least_rate(receive: Receive, limit: asyncio.Timeout) -> Receive:
+def _enforce_rate(receive: Receive, limit: asyncio.Timeout) -> Receive:
     """Have `limit` end a body that comes by less than `_SLOWEST` bytes a second, or takes too long in all."""
     loop = asyncio.get_running_loop()
     started, count = loop.time(), 0
@@ -205,7 +205,7 @@ def _at_least_rate(receive: Receive, limit: asyncio.Timeout) -> Receive:
 
 
 def _is_page(scope: Scope) -> bool:
-    """Whether a browser asks for a page, and not for what a page is made of."""
+    """Check whether a browser asks for a page, and not for what a page is made of."""
     accepted = dict(scope["headers"]).get(b"accept", b"")
     return scope["method"] == "GET" and b"text/html" in accepted
 
@@ -215,7 +215,7 @@ def _full_page(refusal: str) -> Response:
     return plain_page("One moment", paragraph(refusal), paragraph(said), status=429, retry_after=_AGAIN)
 
 
-async def _denied(scope: Scope, receive: Receive, send: Send, refusal: str) -> None:
+async def _deny(scope: Scope, receive: Receive, send: Send, refusal: str) -> None:
     """Refuse a websocket as plain HTTP, where the server can."""
     if "websocket.http.response" in scope.get("extensions", {}):
         answer = PlainTextResponse(f"{refusal}\n", 429, {"Retry-After": str(_AGAIN)})

@@ -1,4 +1,4 @@
-"""Headers that tell a browser what a page of ours may do, and who may show it in a frame."""
+"""Security headers: what a page of ours may do in a browser, and which sites may show it in a frame."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def policy(settings: Settings, scripts: tuple[str, ...]) -> str:
-    """The Content-Security-Policy: nothing of foreign hosts, no eval, of inline scripts only `scripts`.
+    """Return the Content-Security-Policy: nothing of foreign hosts, no eval, of inline scripts only `scripts`.
 
     `blob:` stands among the scripts because Streamlit imports each component from one; to make a blob, one must
     already run a script. Styles are written by Streamlit's libraries while the page runs, so that they may be inline.
@@ -41,7 +41,7 @@ def policy(settings: Settings, scripts: tuple[str, ...]) -> str:
 
 
 def inline_scripts() -> tuple[str, ...]:
-    """What Streamlit's page runs without a file, as it is installed."""
+    """Return the inline scripts of Streamlit's page, as it is installed."""
     index = Path(streamlit.__file__).parent / "static" / "index.html"
     return tuple(_INLINE.findall(index.read_text(encoding="utf-8")))
 
@@ -52,7 +52,7 @@ def _hash(script: str) -> str:
 
 
 class Headers:
-    """Puts the headers on every answer."""
+    """Middleware that sets the headers on every answer."""
 
     def __init__(self, app: ASGIApp, settings: Settings, scripts: tuple[str, ...]) -> None:
         self._app = app
@@ -70,7 +70,7 @@ class Headers:
             self._headers["Strict-Transport-Security"] = "max-age=31536000"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
+        """Answer an ASGI request."""
 
         async def send_with(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -80,14 +80,14 @@ class Headers:
                 if scope["path"].startswith(WIDGETS) and message["status"] == HTTPStatus.OK:
                     headers["Cache-Control"] = "public, max-age=31536000, immutable"  # the name has a hash
                 if self._is_secure:
-                    message["headers"] = [_over_tls_only(*header) for header in message["headers"]]
+                    message["headers"] = [_secure_cookie(*header) for header in message["headers"]]
             await send(message)
 
         await self._app(scope, receive, send_with if scope["type"] == "http" else send)
 
 
-def _over_tls_only(name: bytes, value: bytes) -> tuple[bytes, bytes]:
-    """A header; a cookie with the word Secure, which Streamlit does not give its own."""
+def _secure_cookie(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """Return a header, with `Secure` added to a cookie, which Streamlit does not set on its own."""
     if name.lower() != b"set-cookie" or b"; secure" in value.lower():
         return name, value
     return name, value + b"; Secure"

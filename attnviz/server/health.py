@@ -1,4 +1,4 @@
-"""Whether the instance is up, and whether it can answer: for a load balancer, a container or whoever runs it."""
+"""Liveness and readiness, for a load balancer, a container or an administrator."""
 
 from threading import Event
 
@@ -14,8 +14,8 @@ class State:
         self.fault = ""
 
     @property
-    def said(self) -> str:
-        """Why nobody new should be sent here; "" where they should."""
+    def reason(self) -> str:
+        """The reason not to send new visitors here; "" where they are welcome."""
         if self.is_stopping.is_set():
             return "stopping"
         if self.fault:
@@ -24,20 +24,20 @@ class State:
 
 
 class Health:
-    """Answers `/healthz` (200 while the process runs) and `/readyz` (200 once the model is loaded, 503 else), whatever
-    host was asked for and without login.
+    """Middleware that answers `/healthz` (200 while the process runs) and `/readyz` (200 once the model is loaded, 503
+    else), for any host name and without login.
     """
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self._app, self._state = app, state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
+        """Answer an ASGI request."""
         path = scope["path"] if scope["type"] == "http" else ""
         if path == "/healthz":
             await PlainTextResponse("up\n")(scope, receive, send)
         elif path == "/readyz":
-            said = self._state.said
+            said = self._state.reason
             await PlainTextResponse(f"{said or 'ready'}\n", 503 if said else 200)(scope, receive, send)
         else:
             await self._app(scope, receive, send)

@@ -1,4 +1,4 @@
-"""Pages that are there when the dashboard is not: full, not logged in, not allowed."""
+"""Pages without the dashboard: full, not logged in, not allowed."""
 
 import html
 
@@ -13,7 +13,9 @@ _STYLE = (
 
 
 def plain_page(title: str, *parts: str, status: int = 200, retry_after: int = 0) -> HTMLResponse:
-    """A page of a few sentences; `parts` are HTML. With `retry_after` it asks again by itself after so many seconds."""
+    """Return a page of a few sentences; `parts` are HTML. With `retry_after` it reloads itself after so many
+    seconds.
+    """
     again = f"<meta http-equiv='refresh' content='{retry_after}'>" if retry_after else ""
     text = (
         f"<!doctype html><html lang='en'><meta charset='utf-8'>{again}"
@@ -26,6 +28,6 @@ def plain_page(title: str, *parts: str, status: int = 200, retry_after: int = 0)
 
 
 def paragraph(sentence: str, *, is_error: bool = False) -> str:
-    """A sentence as HTML."""
+    """Return a sentence as HTML."""
     look = " class='error' role='alert'" if is_error else ""
     return f"<p{look}>{html.escape(sentence)}</p>"

@@ -1,4 +1,4 @@
-"""Where visitors find the server: the addresses that its start prints, the first also as a QR code on a terminal."""
+"""The addresses at which visitors find the server; its start prints them, the first also as a QR code on a terminal."""
 
 import io
 import socket
@@ -23,25 +23,25 @@ _WHITE_ON_BLACK, _AS_BEFORE = "\x1b[97;40m", "\x1b[0m"  # a terminal's own colou
 
 @dataclass(frozen=True)
 class Reach:
-    """The addresses that visitors open, the likeliest first, and what has to be said of them."""
+    """The addresses that visitors open, the likeliest first, and a note on them."""
 
     addresses: tuple[str, ...] = ()
     note: str = ""
     is_for_others: bool = True
 
 
-def tell(settings: Settings, say: Say) -> None:
+def announce(settings: Settings, say: Say) -> None:
     """Print the addresses, with a QR code, on a terminal; elsewhere one line of the log has them."""
     found = reach(settings)
     if sys.stdout.isatty():
-        sys.stdout.write("\n".join(("", *shown(found), "")))
+        sys.stdout.write("\n".join(("", *terminal_lines(found), "")))
         sys.stdout.flush()
     else:
         say("reachable", addresses=found.addresses, note=found.note)
 
 
 def reach(settings: Settings) -> Reach:
-    """Where visitors find the server that these settings start."""
+    """Find the addresses of the server that these settings start."""
     if settings.public_address:
         return Reach((settings.public_address.rstrip("/"),))
     names = tuple(host for host in settings.hosts if not host.startswith("*"))
@@ -50,13 +50,13 @@ def reach(settings: Settings) -> Reach:
     if settings.hosts and not names and "*" not in settings.hosts:
         return Reach(note=f"Visitors open a name of {', '.join(settings.hosts)}: set public_address to print it.")
     if not settings.is_local:
-        return _beyond(settings, names)
+        return _network_reach(settings, names)
     note = "Only this machine reaches it. To let others in, set host: --host 0.0.0.0 (docs/hosting.md)."
     return Reach((_address(settings, settings.host),), note, is_for_others=False)
 
 
-def _beyond(settings: Settings, names: tuple[str, ...]) -> Reach:
-    """The names that the settings allow; without any the machine's own addresses."""
+def _network_reach(settings: Settings, names: tuple[str, ...]) -> Reach:
+    """Return the names that the settings allow; without any, the machine's own addresses."""
     own = own_addresses(_EVERY[settings.host]) if settings.host in _EVERY else (settings.host,)
     if not own:
         note = f"This machine is in no network now. In one, others reach it at its address there, port {settings.port}."
@@ -84,8 +84,8 @@ def _is_address(name: str) -> bool:
 
 
 def own_addresses(family: socket.AddressFamily) -> tuple[str, ...]:
-    """The machine's addresses in networks, that of the way out first; none of them is loopback."""
-    found = dict.fromkeys((*_outgoing(family), *_of_interfaces(family)))
+    """Return the machine's addresses in networks, that of the default route first; none of them is loopback."""
+    found = dict.fromkeys((*_outgoing(family), *_interface_addresses(family)))
     return tuple(one for one in found if not (ip_address(one).is_loopback or ip_address(one).is_link_local))
 
 
@@ -95,8 +95,8 @@ def _outgoing(family: socket.AddressFamily) -> Iterator[str]:
         yield probe.getsockname()[0]
 
 
-def _of_interfaces(family: socket.AddressFamily) -> Iterator[str]:
-    """What each interface has, on Linux; elsewhere what the machine's name stands for."""
+def _interface_addresses(family: socket.AddressFamily) -> Iterator[str]:
+    """Yield the address of each interface, on Linux; elsewhere the addresses of the machine's name."""
     if family == socket.AF_INET and sys.platform == "linux":
         from fcntl import ioctl
 
@@ -109,8 +109,8 @@ def _of_interfaces(family: socket.AddressFamily) -> Iterator[str]:
         yield from (str(one[4][0]) for one in socket.getaddrinfo(socket.gethostname(), None, family))
 
 
-def shown(found: Reach) -> Iterator[str]:
-    """The lines for a terminal."""
+def terminal_lines(found: Reach) -> Iterator[str]:
+    """Yield the lines for a terminal."""
     if found.addresses and not found.is_for_others:
         yield f"attnviz is at {found.addresses[0]}"
     elif found.addresses:

@@ -16,17 +16,17 @@ _WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no"
 
 
 def read(file: Path | None, environ: Mapping[str, str], given: Mapping[str, Any]) -> Settings:
-    """The settings that all three say together. Raises ValueError with one sentence for a value that cannot be meant.
+    """Read and merge the settings of all three. Raises ValueError with one sentence for a value that cannot be meant.
 
     A variable of the environment holds over the file, `given` over both; None there is not said.
     """
-    found = _of_file(file) if file is not None else {}
-    found |= _of_environment(environ)
-    found |= {name: _checked(name, value, f"--{name}") for name, value in given.items() if value is not None}
+    found = _read_file(file) if file is not None else {}
+    found |= _read_environment(environ)
+    found |= {name: _validate(name, value, f"--{name}") for name, value in given.items() if value is not None}
     return Settings(**found)
 
 
-def _of_file(file: Path) -> dict[str, Any]:
+def _read_file(file: Path) -> dict[str, Any]:
     try:
         said = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -35,34 +35,36 @@ def _of_file(file: Path) -> dict[str, Any]:
         raise ValueError(f"{file} is no TOML file: {error}.") from None
     for name in said:
         if name not in _FIELDS:
-            raise ValueError(f"{file} sets {name!r}, which there is not{_meant(name)}.")
+            raise ValueError(f"{file} sets {name!r}, which there is not{_suggestion(name)}.")
     if any(said.get(name) for name in _FIELDS if _is_secret(name)) and file.stat().st_mode & stat.S_IROTH:
         raise ValueError(f"{file} holds secrets and everybody on this machine may read it: chmod 600 {file}.")
-    return {name: _checked(name, value, f"{name} in {file}") for name, value in said.items()}
+    return {name: _validate(name, value, f"{name} in {file}") for name, value in said.items()}
 
 
-def _of_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """What ATTNVIZ_… says; a name that resembles a setting's and is none is a slip, any other is not for us."""
+def _read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Read the variables ATTNVIZ_…. Raises ValueError for a name that resembles a setting's and is none; any other is
+    not for us.
+    """
     found = {}
     for variable, text in environ.items():
         name = variable.removeprefix(PREFIX).lower()
         if not variable.startswith(PREFIX):
             continue
         if name in _FIELDS:
-            found[name] = _checked(name, _of_text(name, text.strip()), variable)
+            found[name] = _validate(name, _parse(name, text.strip()), variable)
         elif difflib.get_close_matches(name, _FIELDS, cutoff=0.85):
-            raise ValueError(f"{variable} sets nothing{_meant(name)}.")
+            raise ValueError(f"{variable} sets nothing{_suggestion(name)}.")
     return found
 
 
-def _meant(name: str) -> str:
-    """A setting of nearly that name."""
+def _suggestion(name: str) -> str:
+    """Suggest the setting with the nearest name."""
     near = difflib.get_close_matches(name, _FIELDS, n=1)
     return f": did you mean {near[0]}?" if near else "; deploy/attnviz.toml lists what there is"
 
 
-def _of_text(name: str, text: str) -> Any:
-    """A variable's text as a value of the setting's type, or as it is where it is none."""
+def _parse(name: str, text: str) -> Any:
+    """Convert a variable's text to the setting's type; a text that cannot be converted stays as it is."""
     default = _FIELDS[name].default
     if isinstance(default, tuple):
         return [part.strip() for part in text.split(",") if part.strip()]
@@ -77,8 +79,10 @@ def _of_text(name: str, text: str) -> Any:
     return text
 
 
-def _checked(name: str, value: Any, place: str) -> Any:
-    """A value of the setting's type and range. Raises ValueError, which tells a secret's place and not what it is."""
+def _validate(name: str, value: Any, place: str) -> Any:
+    """Validate a value against the setting's type and range. Raises ValueError, which names a secret's place and not
+    its value.
+    """
     one = _FIELDS[name]
     if isinstance(one.default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)

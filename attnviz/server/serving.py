@@ -1,4 +1,6 @@
-"""The server: settings are checked, the dashboard is put under uvicorn, and a stop lets running answers finish."""
+"""The server's start and stop: it checks settings, runs the dashboard under uvicorn, and lets running answers
+finish.
+"""
 
 import asyncio
 import gc
@@ -26,7 +28,7 @@ _LAST_MESSAGES = 0.5  # seconds in which what the last run has drawn reaches its
 
 
 def run(file: Path | None, given: Mapping[str, Any]) -> None:
-    """Serve until somebody stops it. Raises ValueError, with one sentence, for a setting that cannot be."""
+    """Serve until a signal stops it. Raises ValueError, with one sentence, for a setting that cannot be."""
     settings = reading.read(file, os.environ, given)
     checks.check(settings)
     if settings.redirect_port:
@@ -37,7 +39,7 @@ def run(file: Path | None, given: Mapping[str, Any]) -> None:
 
 
 def _prepare(settings: Settings, secret: str) -> None:
-    """What has to be known before Streamlit and the caches are imported."""
+    """Set the environment variables that Streamlit and the caches read when they are imported."""
     _raise_open_files()
     os.environ["STREAMLIT_SERVER_COOKIE_SECRET"] = secret
     os.environ["ATTNVIZ_MODELS"] = ",".join(settings.models)
@@ -47,7 +49,7 @@ def _prepare(settings: Settings, secret: str) -> None:
 
 
 def _raise_open_files() -> None:
-    """As many open files as this process may have: the limit that a shell gives is for commands, often 1,024."""
+    """Raise the limit of open files to the most that this process may have: a shell's is for commands, often 1,024."""
     try:
         import resource
     except ModuleNotFoundError:  # Windows
@@ -65,7 +67,7 @@ def _serve(settings: Settings, secret: str) -> None:
 
     from attnviz.server import reach
     from attnviz.server.app import Instance
-    from attnviz.server.connections import Bounds, bounded
+    from attnviz.server.connections import Bounds, bounded_protocol
     from attnviz.server.sockets import LARGEST, Sockets
     from attnviz.server.telemetry import set_up_log
     from attnviz.ui.streamlit_internals import forget_gone_sessions
@@ -78,7 +80,7 @@ def _serve(settings: Settings, secret: str) -> None:
     if settings.metrics_port:
         instance.telemetry.listen(settings.metrics_port)
     proxies = tuple(ip_network(proxy, strict=False) for proxy in settings.proxies)
-    bounds = Bounds(settings.connections_an_address, proxies, instance.telemetry.refused)
+    bounds = Bounds(settings.connections_an_address, proxies, instance.telemetry.count_refusal)
     options = uvicorn.Config(
         app,
         host=settings.host,
@@ -89,7 +91,7 @@ def _serve(settings: Settings, secret: str) -> None:
         server_header=False,
         access_log=False,
         log_level="warning",
-        http=bounded(bounds),
+        http=bounded_protocol(bounds),
         ws=Sockets,
         ws_max_size=LARGEST,
         timeout_keep_alive=_PATIENCE,
@@ -100,15 +102,15 @@ def _serve(settings: Settings, secret: str) -> None:
     scheme = "https" if settings.is_tls else "http"
     instance.telemetry.say("starting", address=f"{scheme}://{settings.host}:{settings.port}")
     if not settings.front:  # of a cluster, which says it once
-        reach.tell(settings, instance.telemetry.say)
+        reach.announce(settings, instance.telemetry.say)
     instance.warm_up()
-    _empty_when_asked(instance)
+    _empty_caches_on_signal(instance)
     server = _server_class()(options)
-    server.drained_by(instance, settings.stop_seconds)
+    server.drain_on_stop(instance, settings.stop_seconds)
     server.run()
 
 
-def _empty_when_asked(instance: "Instance") -> None:
+def _empty_caches_on_signal(instance: "Instance") -> None:
     """Empty the caches at SIGUSR1."""
 
     def empty() -> None:
@@ -126,17 +128,19 @@ def _server_class() -> Any:
     import uvicorn
 
     class Server(uvicorn.Server):
-        """Asked to stop, it first lets nobody new in and waits for the runs that have begun; asked twice, it goes."""
+        """uvicorn's server; at the first stop signal it refuses new visitors and waits for running answers, at the
+        second it stops at once.
+        """
 
         _instance: "Instance"
         _most_seconds: float
 
-        def drained_by(self, instance: "Instance", seconds: float) -> None:
-            """Wait for the runs of `instance`, at most so many seconds."""
+        def drain_on_stop(self, instance: "Instance", seconds: float) -> None:
+            """Wait for the runs of `instance` on stopping, at most so many seconds."""
             self._instance, self._most_seconds = instance, seconds
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            """A signal."""
+            """Handle a stop signal."""
             stopping = self._instance.state.is_stopping
             if stopping.is_set():
                 super().handle_exit(sig, frame)

@@ -1,4 +1,4 @@
-"""What can be set on a shared instance, and what each value may be. `deploy/attnviz.toml` has it with comments."""
+"""Settings of a shared instance, and the values that each may have. `deploy/attnviz.toml` has them with comments."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +10,7 @@ _SPARE_CONNECTIONS = 32
 
 
 def _number(default: float, least: float, most: float) -> Any:
-    """A number from `least` to `most`, whole where the default is."""
+    """Declare a number from `least` to `most`, whole where the default is."""
     return field(default=default, metadata={"least": least, "most": most})
 
 
@@ -19,7 +19,7 @@ def _one_of(options: tuple[str, ...]) -> Any:
 
 
 def _secret() -> Any:
-    """A text that nobody else may read."""
+    """Declare a text that no `repr` shows."""
     return field(default="", repr=False, metadata={"secret": True})
 
 
@@ -78,7 +78,7 @@ class Settings:
 
     @property
     def connections_an_address(self) -> int:
-        """How many connections one address may have to one process."""
+        """The number of connections that one address may have to one process."""
         return CONNECTIONS * min(self.visitors_an_address, self.visitors) + _SPARE_CONNECTIONS
 
     @property

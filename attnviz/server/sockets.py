@@ -47,18 +47,20 @@ class Sockets(WebSocketsSansIOProtocol):
             self.transport.resume_reading()
 
     def _has_room(self) -> bool:
-        """Whether no message waits, the peer reads what it is sent, and no handshake is under way."""
+        """Check whether no message waits, the peer reads what it is sent, and no handshake is under way."""
         is_open = self.handshake_complete or not self.handshake_initiated
         return is_open and not self.transport.is_closing() and not self.read_paused and self.writable.is_set()
 
     async def receive(self) -> Any:
-        """The next message for the dashboard; what came behind it is parsed now."""
+        """Return the next message for the dashboard, and parse the bytes behind it."""
         message = await super().receive()
         self._parse()
         return message
 
     async def send(self, message: Any) -> None:
-        """A message for the browser. Raises ClientDisconnected, as uvicorn does, where the connection was refused."""
+        """Send a message to the browser. Raises ClientDisconnected, as uvicorn does, where the connection was
+        refused.
+        """
         if self.close_sent and self.handshake_complete:
             raise ClientDisconnected
         await super().send(message)
@@ -68,12 +70,12 @@ class Sockets(WebSocketsSansIOProtocol):
             self._parse()
 
     def pause_writing(self) -> None:
-        """The peer does not read: nothing is read of it either."""
+        """Stop reading from a peer that does not read."""
         super().pause_writing()
         self.transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """The peer reads again."""
+        """Read from a peer that reads again."""
         super().resume_writing()
         self._parse()
 
@@ -83,17 +85,17 @@ class Sockets(WebSocketsSansIOProtocol):
         self.transport.abort()
 
     def handle_ping(self) -> None:
-        """Answer a ping."""
+        """Count a ping and answer it."""
         if self._is_within_bounds():
             super().handle_ping()
 
     def handle_pong(self, event: Frame) -> None:
-        """Hear that the peer is there."""
+        """Count a pong and handle it."""
         if self._is_within_bounds():
             super().handle_pong(event)
 
     def handle_cont(self, event: Frame) -> None:
-        """Take a fragment of a message."""
+        """Count a small fragment of a message and take it."""
         if len(event.data) >= _SMALL or self._is_within_bounds():
             super().handle_cont(event)
 
@@ -120,8 +122,8 @@ class Sockets(WebSocketsSansIOProtocol):
         return self._small <= _MOST_SMALL
 
     def _refuse(self, code: CloseCode, reason: str) -> None:
-        """Close the connection, and parse nothing more of it; uvicorn leaves out what was parsed already. Who goes on
-        after the dashboard has closed it is cut off.
+        """Close the connection, and parse nothing more of it; uvicorn leaves out what was parsed already. A peer that
+        goes on after that is cut off.
         """
         if not self.close_sent:
             self.conn.fail(code, reason)

@@ -1,4 +1,4 @@
-"""What an instance says of itself: numbers for Prometheus, and one line of JSON a request, with nobody's sentences."""
+"""Metrics for Prometheus, and a log with one line of JSON a request, which never holds a visitor's sentences."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ Say = Callable[..., None]  # say(event, **what): one line of the log
 
 
 class Telemetry:
-    """The instance's numbers and its log; one for a server."""
+    """Metrics and log of a server."""
 
     def __init__(self, *, is_logging: bool = True, front: str = "") -> None:
         self._is_logging, self._front = is_logging, {"front": front} if front else {}
@@ -43,11 +43,11 @@ class Telemetry:
         self.requests = Counter("attnviz_requests", "HTTP requests", ["status"], registry=self.registry)
 
     def say(self, event: str, **said: Any) -> None:
-        """One line of the log."""
+        """Write one line of the log."""
         if self._is_logging:
             say(event, **self._front, **said)
 
-    def refused(self, reason: str) -> None:
+    def count_refusal(self, reason: str) -> None:
         """Count a refusal."""
         self.refusals.labels(reason).inc()
         self.say("refused", reason=reason)
@@ -58,12 +58,12 @@ class Telemetry:
 
 
 def say(event: str, **said: Any) -> None:
-    """One line of the log of this process."""
+    """Write one line of this process's log."""
     _LOG.info(event, extra={"said": said})
 
 
 class _JsonLines(logging.Formatter):
-    """A record as one line of JSON."""
+    """Formatter of a record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         told = {"at": round(record.created, 3), "event": record.getMessage()}
@@ -81,13 +81,15 @@ def set_up_log() -> None:
 
 
 class CountedRequests:
-    """Counts every HTTP request and writes its line: method, first part of the path, status, milliseconds."""
+    """Middleware that counts every HTTP request and writes its line: method, first part of the path, status,
+    milliseconds.
+    """
 
     def __init__(self, app: ASGIApp, telemetry: Telemetry) -> None:
         self._app, self._telemetry = app, telemetry
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
+        """Answer an ASGI request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -103,9 +105,9 @@ class CountedRequests:
         try:
             await self._app(scope, receive, send_and_see)
         finally:
-            self._told(scope, status, time.perf_counter() - started)
+            self._record(scope, status, time.perf_counter() - started)
 
-    def _told(self, scope: Scope, status: int, seconds: float) -> None:
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
         self._telemetry.requests.labels(str(status)).inc()
         parts = scope["path"].split("/")[1:3]
         if not scope["path"].startswith(SCRIPTS) and scope["path"] not in _PROBED:  # a hundred lines for each visitor

@@ -1,4 +1,4 @@
-"""Whose run is next: so many at a time, in a queue that takes one of each address in turn."""
+"""The queue of runs: a bounded number at a time, served round-robin over the visitors' addresses."""
 
 import ctypes
 import threading
@@ -45,8 +45,8 @@ class _Ticket:
 
 
 class Turns:
-    """At most `places` runs at a time, and one by itself for its first `alone` seconds: two that take turns on Python's
-    one thread are both done when the later one would have been, and take more of the processor.
+    """A queue with at most `places` runs at a time, and one by itself for its first `alone` seconds: two that share
+    Python's interpreter lock both end when the later one would have, and take more of the processor.
 
     Who waits is let in one address after the other, so that somebody who asks a hundred times is but one among those
     who ask once.
@@ -76,7 +76,7 @@ class Turns:
             return self._count()
 
     def take(self, address: str, tell: Callable[[str], None]) -> None:
-        """Wait for this thread's turn; `tell` is called with how many wait before it and about how long that takes.
+        """Wait for this thread's turn; `tell` receives a sentence with its place in the queue and the expected seconds.
 
         Raises BusyError, with one sentence, where too many wait already; and whatever `tell` raises.
         """
@@ -88,7 +88,7 @@ class Turns:
                     f"{self._most} runs wait for their turn, as many as this instance lets wait: press Run in a moment."
                 )
             self._waiting.setdefault(address, deque()).append(ticket)
-            self._look_after()
+            self._start_watchdog()
             self._call()
         self._wait(ticket, tell)
 
@@ -99,21 +99,21 @@ class Turns:
 
     @property
     def is_over(self) -> bool:
-        """Whether this thread's turn took too long and was told to end."""
+        """Whether this thread's turn took too long and has been asked to end."""
         ticket = self._running.get(threading.get_ident())
         return ticket is not None and ticket.is_over
 
     def give_back(self) -> float:
-        """End this thread's turn, if it has one; the seconds that it waited for it.
+        """End this thread's turn, if it has one; return the seconds that it waited for it.
 
         A run that is told to end at this very moment ends just the same.
         """
         try:
-            return self._given_back()
+            return self._release()
         except TooLongError:
-            return self._given_back()
+            return self._release()
 
-    def _given_back(self) -> float:
+    def _release(self) -> float:
         with self._lock:
             ticket = self._running.pop(threading.get_ident(), None)
             if ticket is None:
@@ -130,7 +130,7 @@ class Turns:
                     self._call()  # what runs may have been alone for long enough
                 if time.monotonic() - word >= _TOLD and not ticket.called.is_set():
                     word = time.monotonic()
-                    tell(self._said(ticket))
+                    tell(self._queue_notice(ticket))
         except BaseException:  # the visitor asked for something else, or has gone
             with self._lock:
                 self._leave(ticket)
@@ -147,7 +147,7 @@ class Turns:
         self._call()
 
     def _call(self) -> None:
-        """Let in as many as there are places; the address that is served goes to the end of the row."""
+        """Start waiting tickets while places are free, one of each address in turn."""
         while self._waiting and self._has_place():
             address, queue = self._waiting.popitem(last=False)
             ticket = queue.popleft()
@@ -166,15 +166,15 @@ class Turns:
     def _count(self) -> int:
         return sum(map(len, self._waiting.values()))
 
-    def _said(self, ticket: _Ticket) -> str:
+    def _queue_notice(self, ticket: _Ticket) -> str:
         with self._lock:
-            before = self._before(ticket)
+            before = self._tickets_before(ticket)
             seconds = (before + 1) * self._usual / (1 if self._usual < self._alone else self._places)
         others = "1 other is" if before == 1 else f"{before} others are"
         return f"Many are asking at once: {others} before you, and your turn comes in about {max(1, round(seconds))} s."
 
-    def _before(self, ticket: _Ticket) -> int:
-        """Who is let in before, if nobody comes: each address has as many turns as this ticket's is its own's."""
+    def _tickets_before(self, ticket: _Ticket) -> int:
+        """Count the tickets that will run before this one if no one else joins (round-robin per address)."""
         own = self._waiting.get(ticket.address, deque())
         place = own.index(ticket) if ticket in own else 0
         return (
@@ -183,12 +183,12 @@ class Turns:
             + sum(min(len(queue), place + 1) for address, queue in self._waiting.items() if address != ticket.address)
         )
 
-    def _look_after(self) -> None:
+    def _start_watchdog(self) -> None:
         if not self._is_watched:
             self._is_watched = True
-            threading.Thread(target=self._end_what_takes_too_long, name="attnviz-turns", daemon=True).start()
+            threading.Thread(target=self._watch, name="attnviz-turns", daemon=True).start()
 
-    def _end_what_takes_too_long(self) -> None:
+    def _watch(self) -> None:
         while True:
             time.sleep(_LOOK)
             with self._lock:
@@ -197,7 +197,7 @@ class Turns:
                     self._end(ticket)
 
     def _end(self, ticket: _Ticket) -> None:
-        """End a run that takes too long; a thread that ended without giving its turn back is only struck off."""
+        """End a run that takes too long; a thread that ended without giving its turn back only loses its ticket."""
         if not ticket.owner.is_alive():
             self._leave(ticket)
             return

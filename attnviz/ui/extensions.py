@@ -45,7 +45,7 @@ class Asking(Protocol):
 
     @staticmethod
     def hides_numbers() -> bool:
-        """Whether a question is open whose answer some number of the run would tell."""
+        """Check whether a question is open whose answer some number of the run would tell."""
         ...
 
     @staticmethod

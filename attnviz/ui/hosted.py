@@ -95,7 +95,9 @@ def ensure_turn() -> None:
 
 
 def is_over() -> bool:
-    """Whether this run took too long and was told to end: a loop that says what is wrong and goes on ends here."""
+    """Check whether this run took too long and was told to end: a loop that says what is wrong and goes on ends
+    here.
+    """
     return any(hosting.queue.is_over for hosting in _hosting)
 
 
@@ -116,13 +118,13 @@ def in_turn(make: Callable[[], bytes]) -> Callable[[], bytes]:
 
 
 def may_open_any() -> bool:
-    """Whether this visitor may open models that the instance does not offer."""
+    """Check whether this visitor may open models that the instance does not offer."""
     return any(hosting.may_open_any(role()) for hosting in _hosting)
 
 
 def is_author() -> bool:
-    """Whether this visitor sees which lessons are broken or not listed: teachers where there is a login, and whoever
-    runs a dashboard of their own. All visitors of a server without a login are taken for students.
+    """Check whether this visitor sees which lessons are broken or not listed: teachers where there is a login, and
+    whoever runs a dashboard of their own. All visitors of a server without a login are taken for students.
     """
     return not _hosting or any(hosting.is_author(role()) for hosting in _hosting)
 

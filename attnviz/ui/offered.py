@@ -26,7 +26,7 @@ VARIABLE = "ATTNVIZ_MODELS"
 
 
 def is_free() -> bool:
-    """Whether a visitor may open any model, or only those that the instance offers."""
+    """Check whether a visitor may open any model, or only those that the instance offers."""
     return VARIABLE not in os.environ or hosted.may_open_any()
 
 
@@ -36,7 +36,7 @@ def listed() -> list[str]:
 
 
 def is_offered(name: str) -> bool:
-    """Whether a visitor may open the model of that name."""
+    """Check whether a visitor may open the model of that name."""
     return (
         is_free()
         or name in listed()

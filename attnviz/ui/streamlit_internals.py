@@ -92,7 +92,7 @@ def install() -> None:
 
 
 def has_server() -> bool:
-    """Whether Streamlit's server runs in this process; it does not where a page's script is imported."""
+    """Check whether Streamlit's server runs in this process; it does not where a page's script is imported."""
     return runtime.exists()
 
 
@@ -107,7 +107,7 @@ def _gone(names: Sequence[str]) -> str:
 
 
 def _has(owner: type, name: str) -> bool:
-    """Whether a class or its objects have an attribute of their own: in the class, or set when one is made."""
+    """Check whether a class or its objects have an attribute of their own: in the class, or set when one is made."""
     return name in vars(owner) or name in owner.__init__.__code__.co_names
 
 
@@ -161,7 +161,7 @@ async def forget_gone_sessions() -> None:
 
 
 def is_back_or_forward() -> bool:
-    """Whether this run was asked for by Back or Forward: then the address holds, whatever was chosen since."""
+    """Check whether this run was asked for by Back or Forward: then the address holds, whatever was chosen since."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 
@@ -214,7 +214,7 @@ def login_address() -> str:
 
 
 def is_poll(frame: bytes) -> bool:
-    """Whether a frame asks for one fragment of a page, as its browser does by itself: far less than a run."""
+    """Check whether a frame asks for one fragment of a page, as its browser does by itself: far less than a run."""
     try:
         asked = BackMsg.FromString(frame).rerun_script
     except DecodeError:

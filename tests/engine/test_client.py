@@ -13,7 +13,7 @@ from attnviz.engine.client import Engine, EngineGoneError, OtherWeightsError
 from attnviz.engine.exchange import DEADLINE, ID
 from attnviz.engine.message import Message
 from attnviz.engine.remote import RemoteModel
-from attnviz.engine.translator_there import TranslatorThere
+from attnviz.engine.translator_there import EngineTranslator
 from attnviz.models.translator.tiny import tiny_translator
 from tests.engine.alike import assert_alike
 from tests.engine.served import TOKEN, served
@@ -152,7 +152,7 @@ def test_a_translator_runs_here_while_the_engine_is_gone_and_there_again_when_it
     run = RemoteModel.trace
     monkeypatch.setattr(RemoteModel, "trace", lambda self, *a, **how: asked.append(a[0]) or run(self, *a, **how))
     with served({"tiny": models["tiny"]}) as served_here, closing(Engine(served_here.address, TOKEN)) as engine:
-        model = TranslatorThere(tiny_translator(), engine)
+        model = EngineTranslator(tiny_translator(), engine)
         plain = tiny_translator().trace("I love you", to="fr")
         assert_alike(model.trace("I love you", to="fr"), plain)
         assert asked == ["I love you"]
@@ -173,7 +173,7 @@ def test_a_translator_runs_here_while_the_engine_is_gone_and_there_again_when_it
 def test_a_translator_runs_here_where_the_engine_has_other_weights() -> None:
     other = tiny_translator(seed=1)
     with served({"tiny": other}) as running, closing(Engine(running.address, TOKEN)) as engine:
-        model = TranslatorThere(tiny_translator(), engine)
+        model = EngineTranslator(tiny_translator(), engine)
         assert_alike(model.trace("I love you", to="fr"), tiny_translator().trace("I love you", to="fr"))
 
 
@@ -181,7 +181,7 @@ def test_new_weights_are_noticed_and_the_next_run_is_theirs() -> None:
     with served({"tiny": tiny_translator()}) as running, closing(Engine(running.address, TOKEN)) as engine:
         model = RemoteModel(engine, "tiny")
         running.services["tiny"]._model = other = tiny_translator(seed=1)
-        running.services["tiny"].about = type(model.about).of(other, "tiny")
+        running.services["tiny"].about = type(model.about).describe(other, "tiny")
         with pytest.raises(OtherWeightsError, match="other weights"):
             model.trace("I love you", to="fr")
         assert_alike(model.trace("I love you", to="fr"), other.trace("I love you", to="fr"))

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from attnviz.__main__ import main
-from attnviz.engine.app import paths_of, shown
+from attnviz.engine.app import display_name, paths_of
 from attnviz.engine.serving import EngineSettings
 
 
@@ -52,7 +52,7 @@ def test_a_port_that_is_taken_is_said(capsys: pytest.CaptureFixture[str]) -> Non
 def test_nobody_is_told_where_a_folder_is(tmp_path) -> None:
     folder = tmp_path / "large"
     folder.mkdir()
-    assert shown(str(folder)) == "large"
+    assert display_name(str(folder)) == "large"
     assert paths_of([str(folder), "org/gpt2"]) == {str(folder): "large", "org/gpt2": "org-gpt2"}
 
 

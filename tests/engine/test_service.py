@@ -168,8 +168,8 @@ def test_what_runs_together_equals_what_runs_alone(models: dict, name: str) -> N
 
     async def ask() -> list[Any]:
         service = ModelService(models[name], name, limits=Limits(batch=4, batch_seconds=0.5))
-        together = service._batch
-        service._batch = lambda jobs: batches.append(len(jobs)) or together(jobs)  # type: ignore[method-assign]
+        together = service._run_batch
+        service._run_batch = lambda jobs: batches.append(len(jobs)) or together(jobs)  # type: ignore[method-assign]
         transport = httpx.ASGITransport(_route(service))
         async with httpx.AsyncClient(transport=transport, base_url="http://attn.example") as client:
             bodies = [Message({"args": [text], "how": how}).to_bytes() for text in texts]

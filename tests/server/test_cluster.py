@@ -10,7 +10,7 @@ import pytest
 
 from attnviz.__main__ import main
 from attnviz.server.cluster import haproxy
-from attnviz.server.cluster.kept import KeptProcess
+from attnviz.server.cluster.kept import SupervisedProcess
 from attnviz.server.cluster.plan import plan
 from tests.apart import run_apart
 from tests.browser.server import free_port
@@ -95,13 +95,15 @@ def test_what_ends_by_itself_is_started_again_after_growing_pauses_and_what_is_r
     said: list[dict] = []
 
     async def keep() -> int:
-        kept = KeptProcess("short", (sys.executable, "-c", "raise SystemExit(3)"), None, lambda _, **w: said.append(w))
+        kept = SupervisedProcess(
+            "short", (sys.executable, "-c", "raise SystemExit(3)"), None, lambda _, **w: said.append(w)
+        )
         running = asyncio.create_task(kept.run())
         while len(said) < 2:
             await asyncio.sleep(0.01)
         await kept.end(1)
         running.cancel()
-        long = KeptProcess("long", ("sleep", "60"), None, lambda _, **w: said.append(w))
+        long = SupervisedProcess("long", ("sleep", "60"), None, lambda _, **w: said.append(w))
         running = asyncio.create_task(long.run())
         while not long.is_running:
             await asyncio.sleep(0.01)

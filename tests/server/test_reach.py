@@ -20,7 +20,7 @@ def in_networks(monkeypatch) -> list[str]:
     """The machine's addresses, as a test wants them: first that of the way out."""
     own: list[str] = ["192.0.2.10"]
     monkeypatch.setattr(reach, "_outgoing", lambda family: own[:1])
-    monkeypatch.setattr(reach, "_of_interfaces", lambda family: ["127.0.0.1", *own])
+    monkeypatch.setattr(reach, "_interface_addresses", lambda family: ["127.0.0.1", *own])
     return own
 
 
@@ -33,7 +33,7 @@ def told(monkeypatch, settings: Settings, out: io.StringIO) -> list[dict[str, ob
     """The log's lines; what is printed is in `out`."""
     log: list[dict[str, object]] = []
     monkeypatch.setattr(sys, "stdout", out)
-    reach.tell(settings, lambda event, **said: log.append({"event": event, **said}))
+    reach.announce(settings, lambda event, **said: log.append({"event": event, **said}))
     return log
 
 

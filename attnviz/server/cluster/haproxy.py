@@ -16,7 +16,7 @@ _STARTING, _FULL = 5, 20  # seconds after which these pages ask again
 
 
 def find() -> str:
-    """HAProxy's path. Raises ValueError, with the command that installs it."""
+    """Find HAProxy's path. Raises ValueError, with the command that installs it."""
     path = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin")
     if path is None:
         raise ValueError("cluster needs HAProxy, which is not installed: apt-get install haproxy.")
@@ -24,7 +24,7 @@ def find() -> str:
 
 
 def write(plan: ClusterPlan, folder: Path) -> Path:
-    """The configuration, its pages and links to the certificate, in a folder of this cluster's own."""
+    """Write the configuration, its pages and links to the certificate into a folder of this cluster's own."""
     settings = plan.settings
     again = f"This page asks again in {_STARTING} seconds and keeps what its address says."
     starting = plain_page(
@@ -37,14 +37,14 @@ def write(plan: ClusterPlan, folder: Path) -> Path:
     (folder / "starting.html").write_bytes(bytes(starting.body))
     (folder / "full.html").write_bytes(bytes(full.body))
     file = folder / "haproxy.cfg"
-    file.write_text(_filled(plan, folder), encoding="utf-8")
+    file.write_text(_fill_template(plan, folder), encoding="utf-8")
     if settings.is_tls:  # HAProxy looks for the key under the certificate's name
         (folder / "site.pem").symlink_to(Path(settings.certificate).resolve())
         (folder / "site.pem.key").symlink_to(Path(settings.key).resolve())
     return file
 
 
-def _filled(plan: ClusterPlan, folder: Path) -> str:
+def _fill_template(plan: ClusterPlan, folder: Path) -> str:
     settings, count = plan.settings, len(plan.fronts)
     is_secure = settings.is_tls or settings.public_address.startswith("https:")
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -70,7 +70,7 @@ def _filled(plan: ClusterPlan, folder: Path) -> str:
 
 
 def _redirect(settings: Settings, host: str) -> str:
-    """What answers plain HTTP where the visitors' port speaks TLS; "" where nothing is to."""
+    """Return the frontend that answers plain HTTP where the visitors' port speaks TLS; "" without `redirect_port`."""
     if not settings.redirect_port:
         return ""
     port = "" if settings.port == 443 else f":{settings.port}"
@@ -82,7 +82,7 @@ def _redirect(settings: Settings, host: str) -> str:
 
 
 def check(program: str, file: Path) -> None:
-    """Raises ValueError, with what HAProxy says first, where it does not take the configuration."""
+    """Have HAProxy check the configuration. Raises ValueError with its first complaint."""
     done = subprocess.run((program, "-c", "-q", "-f", str(file)), capture_output=True, text=True, check=False)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if "ALERT" in line] or ["it does not say why"]
@@ -91,26 +91,28 @@ def check(program: str, file: Path) -> None:
 
 
 class Runtime:
-    """HAProxy's runtime socket: who is asked, and who is up."""
+    """HAProxy's runtime socket: it takes fronts out of rotation, and says which are up."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "haproxy.sock"
 
-    async def keep_from(self, front: str) -> None:
-        """Send nobody else to a front; whoever is connected there stays."""
+    async def close_front(self, front: str) -> None:
+        """Send no new visitors to a front; connected ones stay."""
         await self._say(f"set server fronts/{front} state maint")
 
-    async def let_in(self, front: str) -> None:
+    async def open_front(self, front: str) -> None:
         """Send visitors to a front again."""
         await self._say(f"set server fronts/{front} state ready")
 
     async def is_up(self, front: str) -> bool:
-        """Whether HAProxy's own check has found a front ready."""
+        """Check whether HAProxy's own check has found a front ready."""
         lines = (await self._say("show stat fronts 4 -1")).lstrip("# ").splitlines()
         return any(row["svname"] == front and row["status"].startswith("UP") for row in csv.DictReader(lines))
 
     async def _say(self, command: str) -> str:
-        """Raises OSError where HAProxy does not answer, ValueError for what it does not take."""
+        """Send a command and return the answer. Raises OSError where HAProxy does not answer, ValueError for a refused
+        command.
+        """
         reader, writer = await asyncio.open_unix_connection(self._path)
         try:
             writer.write(f"{command}\n".encode())

@@ -1,4 +1,4 @@
-"""A process that always runs: where it ends by itself it is started again, after pauses that grow."""
+"""A supervised process: where it ends by itself it is started again, after pauses that grow."""
 
 import asyncio
 import ctypes
@@ -15,8 +15,8 @@ _STEADY = 60.0  # seconds after which an end is no longer one of a row
 _PARENT_DIES = 1  # prctl's PR_SET_PDEATHSIG
 
 
-class KeptProcess:
-    """`run` keeps it until `end`. `starts` counts, `is_running` says whether it runs just now."""
+class SupervisedProcess:
+    """A process that `run` restarts until `end`. `starts` counts its starts."""
 
     def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None, say: Say) -> None:
         self.name, self.starts, self.status = name, 0, 0
@@ -26,7 +26,7 @@ class KeptProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether there is such a process."""
+        """Whether the process runs just now."""
         return self._process is not None and self._process.returncode is None
 
     async def run(self) -> None:
@@ -51,25 +51,25 @@ class KeptProcess:
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST)
 
-    def tell(self, sign: signal.Signals) -> None:
+    def send_signal(self, sign: signal.Signals) -> None:
         """Send a signal, if it runs."""
         if self._process is not None and self.is_running:
             with suppress(ProcessLookupError):
                 self._process.send_signal(sign)
 
     async def replace(self, seconds: float) -> None:
-        """Ask it to stop, and end it after so many seconds; `run` then starts another at once."""
+        """Ask it to stop, and kill it after so many seconds; `run` then starts another at once."""
         self._is_expected = True
-        await self._stopped(seconds)
+        await self._stop(seconds)
 
     async def end(self, seconds: float) -> None:
-        """Ask it to stop, and end it after so many seconds; no other is started."""
+        """Ask it to stop, and kill it after so many seconds; no other is started."""
         self._is_ending = True
-        await self._stopped(seconds)
+        await self._stop(seconds)
 
-    async def _stopped(self, seconds: float) -> None:
+    async def _stop(self, seconds: float) -> None:
         process = self._process
-        self.tell(signal.SIGTERM)
+        self.send_signal(signal.SIGTERM)
         if process is None:
             return
         try:
@@ -77,10 +77,10 @@ class KeptProcess:
                 await process.wait()
         except TimeoutError:
             self._say("killed", process=self.name, after=seconds)
-            self.tell(signal.SIGKILL)
+            self.send_signal(signal.SIGKILL)
             await process.wait()
 
 
 def _die_with_parent() -> None:
-    """In the new process: end when the supervisor does, even by a signal that it cannot catch."""
+    """Have the new process end when the supervisor does, even by a signal that it cannot catch."""
     ctypes.CDLL(None).prctl(_PARENT_DIES, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""What a cluster on one machine consists of: its fronts, each with a port, and what is set for each of them."""
+"""Plan of a cluster on one machine: its fronts, their ports, and the settings of each."""
 
 import os
 import sys
@@ -24,13 +24,13 @@ class Front:
 
     @property
     def address(self) -> str:
-        """Where it is asked by the cluster itself."""
+        """The address at which the cluster itself asks it."""
         return f"http://127.0.0.1:{self.port}"
 
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """`settings` are the cluster's, as visitors meet it; `file` is where they stand, which each front reads, too."""
+    """Settings as visitors meet them, `file` with them, which each front reads too, and the fronts."""
 
     settings: Settings
     file: Path | None
@@ -40,12 +40,12 @@ class ClusterPlan:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """How a front is started."""
+        """The command that starts a front."""
         config = ("--config", str(self.file)) if self.file else ()
         return (sys.executable, "-m", "attnviz", "serve", *config)
 
     def environment(self, front: Front) -> dict[str, str]:
-        """Environment variables of a front: it is one of several, and HAProxy does TLS and host names."""
+        """Return the environment variables of a front: it is one of several, and HAProxy does TLS and host names."""
         settings = self.settings
         told = {
             "front": front.name,

@@ -1,4 +1,4 @@
-"""A cluster on one machine: fronts and HAProxy are started, looked after, rolled and stopped."""
+"""Supervisor of a cluster on one machine: it starts, watches, rolls and stops the fronts and HAProxy."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ import httpx
 
 from attnviz.server import reach
 from attnviz.server.cluster import haproxy
-from attnviz.server.cluster.kept import KeptProcess
+from attnviz.server.cluster.kept import SupervisedProcess
 from attnviz.server.cluster.plan import ClusterPlan, Front
 from attnviz.server.telemetry import Say
 
@@ -24,35 +24,37 @@ _GRACE = 10.0  # seconds beyond `stop_seconds` until who does not stop is ended
 
 
 def run(plan: ClusterPlan, say: Say) -> None:
-    """Run the cluster until somebody stops it. Raises ValueError, with one sentence, where it cannot start."""
+    """Run the cluster until a signal stops it. Raises ValueError, with one sentence, where it cannot start."""
     program = haproxy.find()
     with tempfile.TemporaryDirectory(prefix="attnviz-cluster-") as name:
         folder = Path(name)
         file = haproxy.write(plan, folder)
         haproxy.check(program, file)
-        proxy = KeptProcess("haproxy", (program, "-db", "-q", "-f", str(file)), None, say)
+        proxy = SupervisedProcess("haproxy", (program, "-db", "-q", "-f", str(file)), None, say)
         asyncio.run(Cluster(plan, proxy, haproxy.Runtime(folder), say).run())
 
 
 class Cluster:
-    """What runs. SIGTERM ends it, SIGHUP renews one front after the other, SIGUSR1 empties the fronts' caches."""
+    """The running processes. SIGTERM ends it, SIGHUP renews one front after the other, SIGUSR1 empties the fronts'
+    caches.
+    """
 
-    def __init__(self, plan: ClusterPlan, proxy: KeptProcess, runtime: haproxy.Runtime, say: Say) -> None:
+    def __init__(self, plan: ClusterPlan, proxy: SupervisedProcess, runtime: haproxy.Runtime, say: Say) -> None:
         self._plan, self._proxy, self._runtime, self._say = plan, proxy, runtime, say
         self._fronts = {
-            front: KeptProcess(front.name, plan.command, plan.environment(front), say) for front in plan.fronts
+            front: SupervisedProcess(front.name, plan.command, plan.environment(front), say) for front in plan.fronts
         }
         self._stop = asyncio.Event()
         self._rolling: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """From the first process to the last."""
+        """Start every process, and wait until all have ended."""
         loop = asyncio.get_running_loop()
         for sign, answer in (
-            (signal.SIGTERM, self._asked_to_stop),
-            (signal.SIGINT, self._asked_to_stop),
-            (signal.SIGHUP, self._asked_to_roll),
-            (signal.SIGUSR1, self._asked_to_empty),
+            (signal.SIGTERM, self._begin_stop),
+            (signal.SIGINT, self._begin_stop),
+            (signal.SIGHUP, self._begin_roll),
+            (signal.SIGUSR1, self._empty_caches),
         ):
             loop.add_signal_handler(sign, answer)
         try:
@@ -61,7 +63,7 @@ class Cluster:
                 running = [tasks.create_task(one.run()) for one in kept]
                 watching = [tasks.create_task(self._watch(front)) for front in self._fronts]
                 try:
-                    await self._started()
+                    await self._wait_until_ready()
                     await self._stop.wait()
                 finally:
                     for task in watching:
@@ -72,17 +74,17 @@ class Cluster:
         except* (ValueError, OSError) as errors:
             raise ValueError(str(errors.exceptions[0])) from None
 
-    async def _started(self) -> None:
+    async def _wait_until_ready(self) -> None:
         """Wait until HAProxy has found a front ready; the others may follow. Raises ValueError where none comes."""
         plan, began = self._plan, time.monotonic()
         until = began + plan.ready_seconds
         while not self._stop.is_set():
-            said = [await self._said_by(front) for front in self._fronts]
+            said = [await self._why_not_ready(front) for front in self._fronts]
             if "" in said and await self._is_any_up():
                 settings, seconds = plan.settings, round(time.monotonic() - began, 1)
                 address = f"{'https' if settings.is_tls else 'http'}://{settings.host}:{settings.port}"
                 self._say("ready", address=address, fronts=len(said), seconds=seconds, roll=f"kill -HUP {os.getpid()}")
-                reach.tell(settings, self._say)
+                reach.announce(settings, self._say)
                 return
             failed = [one for one in self._fronts.values() if one.status == 2]
             if failed:
@@ -101,7 +103,7 @@ class Cluster:
         except OSError:  # HAProxy has only just begun
             return False
 
-    async def _said_by(self, front: Front, path: str = "/readyz") -> str:
+    async def _why_not_ready(self, front: Front, path: str = "/readyz") -> str:
         """Why a front is not ready; "" where it is."""
         try:
             answer = await self._client.get(front.address + path)
@@ -117,25 +119,25 @@ class Cluster:
             await asyncio.sleep(_WATCH)
             if kept.starts != seen:
                 seen, misses, since, is_known = kept.starts, 0, time.monotonic(), False
-            said = await self._said_by(front, "/healthz" if is_known else "/readyz")
+            said = await self._why_not_ready(front, "/healthz" if is_known else "/readyz")
             misses = misses + 1 if said else 0
             late = not is_known and time.monotonic() - since > self._plan.ready_seconds
             is_known = is_known or not said
             if said and (late or (is_known and misses >= _MISSES)):
                 self._say("fault", process=front.name, sentence=f"{front.name} {said}: it is ended.")
-                kept.tell(signal.SIGKILL)
+                kept.send_signal(signal.SIGKILL)
 
-    def _asked_to_stop(self) -> None:
+    def _begin_stop(self) -> None:
         if self._stop.is_set():  # asked twice
             for kept in (self._proxy, *self._fronts.values()):
-                kept.tell(signal.SIGKILL)
+                kept.send_signal(signal.SIGKILL)
         self._stop.set()
 
-    def _asked_to_empty(self) -> None:
+    def _empty_caches(self) -> None:
         for kept in self._fronts.values():
-            kept.tell(signal.SIGUSR1)
+            kept.send_signal(signal.SIGUSR1)
 
-    def _asked_to_roll(self) -> None:
+    def _begin_roll(self) -> None:
         if self._rolling is None or self._rolling.done():
             self._rolling = asyncio.get_running_loop().create_task(self._roll())
 
@@ -147,20 +149,22 @@ class Cluster:
                 async with asyncio.timeout(self._plan.ready_seconds + self._most_seconds):
                     await self._renew(front)
             except (TimeoutError, OSError, ValueError) as error:
-                said = str(error) or f"{front.name} {await self._said_by(front) or 'is not up'}"
+                said = str(error) or f"{front.name} {await self._why_not_ready(front) or 'is not up'}"
                 self._say("fault", process=front.name, sentence=f"Rolling stopped: {said.rstrip('.')}.")
                 return
         self._say("rolled", fronts=len(self._fronts), seconds=round(time.monotonic() - began, 1))
 
     async def _renew(self, front: Front) -> None:
-        """Visitors of a front stay connected until it has answered what it has begun; then they come to another."""
-        await self._runtime.keep_from(front.name)
+        """Replace a front. Its visitors stay connected until it has answered what it has begun; then they come to
+        another.
+        """
+        await self._runtime.close_front(front.name)
         kept = self._fronts[front]
         starts = kept.starts
         await kept.replace(self._most_seconds)
-        while kept.starts == starts or await self._said_by(front):
+        while kept.starts == starts or await self._why_not_ready(front):
             await asyncio.sleep(_LOOK)
-        await self._runtime.let_in(front.name)
+        await self._runtime.open_front(front.name)
         while not await self._runtime.is_up(front.name):
             await asyncio.sleep(_LOOK)
         self._say("renewed", process=front.name)
@@ -170,7 +174,9 @@ class Cluster:
         return self._plan.settings.stop_seconds + _GRACE
 
     async def _end(self) -> None:
-        """Answers that have begun are finished, while HAProxy still carries them; it goes last."""
+        """Stop the fronts, which finish the answers that they have begun while HAProxy still carries them; then
+        HAProxy.
+        """
         if self._rolling is not None:
             self._rolling.cancel()
         ends: list[Coroutine[Any, Any, None]] = [kept.end(self._most_seconds) for kept in self._fronts.values()]

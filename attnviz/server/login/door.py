@@ -1,4 +1,4 @@
-"""Who is let in: nothing but the login is answered to anybody whose cookie does not say a role."""
+"""Access control: without a role in its cookie a request is answered with nothing but the login."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -18,34 +18,34 @@ _OPEN = ("/static/", "/favicon", "/login", "/logout", "/auth/", "/oauth2callback
 
 
 class Login(Protocol):
-    """A way to say who somebody is."""
+    """A method of login, which turns cookies into a role."""
 
     def role(self, cookies: Mapping[str, str]) -> str:
-        """`STUDENT` or `TEACHER`; "" for nobody."""
+        """Return `STUDENT` or `TEACHER`; "" for a visitor who is not logged in."""
         ...
 
     async def page(self, request: Request) -> Response:
-        """What `/login` answers."""
+        """Answer `/login`."""
         ...
 
-    async def left(self, request: Request) -> Response:
-        """What `/logout` answers."""
+    async def logout(self, request: Request) -> Response:
+        """Answer `/logout`."""
         ...
 
 
 class Door:
-    """Asks `login` for every request and every websocket, and tells the dashboard the role in a header."""
+    """Middleware that asks `login` for every request and every websocket, and passes the role on in a header."""
 
     def __init__(self, app: ASGIApp, login: Login, telemetry: Telemetry) -> None:
         self._app, self._login, self._telemetry = app, login, telemetry
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
+        """Answer an ASGI request."""
         if scope["type"] not in {"http", "websocket"}:
             await self._app(scope, receive, send)
             return
         if scope["type"] == "http" and scope["path"] in {"/login", "/logout"}:
-            answer = self._login.page if scope["path"] == "/login" else self._login.left
+            answer = self._login.page if scope["path"] == "/login" else self._login.logout
             await (await answer(Request(scope, receive)))(scope, receive, send)
             return
         cookies = HTTPConnection(scope).cookies
@@ -59,13 +59,13 @@ class Door:
         elif role or (scope["type"] == "http" and scope["path"].startswith(_OPEN)):
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
-            self._telemetry.refused("login")
+            self._telemetry.count_refusal("login")
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await _asked_to_log_in(scope)(scope, receive, send)
+            await _require_login(scope)(scope, receive, send)
 
 
-def _asked_to_log_in(scope: Scope) -> Response:
+def _require_login(scope: Scope) -> Response:
     request = Request(scope)
     if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
         there = scope["path"] + (f"?{request.url.query}" if request.url.query else "")
@@ -74,7 +74,7 @@ def _asked_to_log_in(scope: Scope) -> Response:
 
 
 def local_path(text: str) -> str:
-    """A place of this instance to go to after the login; "/" for what might lead anywhere else."""
+    """Return a path of this instance to go to after the login; "/" for a text that might lead elsewhere."""
     parts = urlsplit(text)
     is_local = text.startswith("/") and not text.startswith(("//", "/\\")) and not parts.scheme and not parts.netloc
     return text if is_local and text.isprintable() else "/"

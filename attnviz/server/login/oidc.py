@@ -1,4 +1,4 @@
-"""Login by OpenID Connect: Streamlit's own (`/auth/login`, Authlib), and a list of who is let in."""
+"""Login by OpenID Connect: Streamlit's own (`/auth/login`, Authlib), and a list of allowed accounts."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from attnviz.ui.streamlit_internals import login_address, signed_in
 
 
 def secrets_of(settings: Settings, secret: str) -> dict[str, Any]:
-    """What Streamlit wants to know of a provider; in a file it would stand in secrets.toml."""
+    """Return Streamlit's settings of the provider; in a file they would stand in secrets.toml."""
     if settings.login != "oidc":
         return {}
     return {
@@ -30,7 +30,7 @@ def secrets_of(settings: Settings, secret: str) -> dict[str, Any]:
 
 
 class OidcLogin:
-    """Reads the cookie that Streamlit signs after a provider has said who somebody is."""
+    """Login by the cookie that Streamlit signs after a provider has identified an account."""
 
     def __init__(self, settings: Settings, secret: str) -> None:
         parts = urlsplit(settings.public_address)
@@ -39,15 +39,15 @@ class OidcLogin:
         self._teachers = tuple(name.lower() for name in settings.teachers)
 
     def role(self, cookies: Mapping[str, str]) -> str:
-        """By the address of the account, if it is on the list."""
+        """Return the role of the account's address, if it is on a list."""
         account = self.account(cookies)
         if _is_on(self._teachers, account):
             return TEACHER
         return STUDENT if _is_on(self._allowed, account) else ""
 
     def account(self, cookies: Mapping[str, str]) -> str:
-        """The address of whoever has logged in here; "" where the cookie was not signed here, is old, or says an
-        address that the provider has not verified.
+        """Return the address of the account that is logged in; "" where the cookie was not signed here, is old, or has
+        an address that the provider has not verified.
         """
         try:
             said = json.loads(signed_in(cookies, self._secret) or b"{}")
@@ -58,7 +58,7 @@ class OidcLogin:
         return str(said.get("email") or "").lower()
 
     async def page(self, request: Request) -> Response:
-        """A way to the provider; who comes back from there goes on to the page that was asked for first."""
+        """Answer `/login`: a button to the provider, or, on the way back from it, the page that was asked for first."""
         there = local_path(request.query_params.get("next", "/"))
         account = self.account(request.cookies)
         if self.role(request.cookies):
@@ -74,11 +74,11 @@ class OidcLogin:
         answer.set_cookie(NEXT, quote(there), max_age=600, httponly=True, samesite="lax")
         return answer
 
-    async def left(self, request: Request) -> Response:
-        """Streamlit's own."""
+    async def logout(self, request: Request) -> Response:
+        """Answer `/logout` by Streamlit's own."""
         return RedirectResponse("/auth/logout", 303)
 
 
 def _is_on(names: tuple[str, ...], account: str) -> bool:
-    """Whether an account is named, whole or by its domain (`@school.example`)."""
+    """Check whether a list has an account, whole or by its domain (`@school.example`)."""
     return bool(account) and any(account == name or (name.startswith("@") and account.endswith(name)) for name in names)

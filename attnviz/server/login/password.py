@@ -12,7 +12,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
-from attnviz.server.fair_use import Buckets, address_of, bucket_of
+from attnviz.server.fair_use import Buckets, address_of, new_bucket
 from attnviz.server.login.door import STUDENT, TEACHER, local_path
 from attnviz.server.plain_page import paragraph, plain_page
 from attnviz.server.settings import Settings
@@ -29,7 +29,7 @@ _BROWSER, _OWN_TRIES, _BROWSERS = "attnviz_browser", 3, 60
 
 
 class PasswordLogin:
-    """Compares in constant time, and answers 429 to who tries too often."""
+    """Login by password, compared in constant time; too many tries are answered 429."""
 
     def __init__(self, settings: Settings, secret: str, telemetry: Telemetry) -> None:
         self._known = {STUDENT: settings.class_password, TEACHER: settings.teacher_password}
@@ -37,50 +37,50 @@ class PasswordLogin:
         self._browsers = URLSafeTimedSerializer(secret, salt=_BROWSER)
         self._is_secure = settings.is_tls or settings.public_address.startswith("https:")
         self._tries = Buckets(_TRIES / _MINUTE, _TRIES)
-        self._all_tries = bucket_of(_EVERYBODYS_TRIES / _MINUTE, _EVERYBODYS_TRIES)
+        self._all_tries = new_bucket(_EVERYBODYS_TRIES / _MINUTE, _EVERYBODYS_TRIES)
         self._own_tries = Buckets(_OWN_TRIES / _MINUTE, _OWN_TRIES)
         self._new_browsers = Buckets(_BROWSERS / _MINUTE, _BROWSERS)
         self._telemetry = telemetry
 
     def role(self, cookies: Mapping[str, str]) -> str:
-        """What the cookie says, if it was signed here and lately."""
-        said = _signed(self._signer, cookies.get(_COOKIE, ""))
+        """Return the role in the cookie, if it was signed here within `_HOURS`."""
+        said = _unsign(self._signer, cookies.get(_COOKIE, ""))
         return said if said in (STUDENT, TEACHER) else ""
 
     async def page(self, request: Request) -> Response:
-        """The form, or what came of it."""
+        """Answer `/login`: the form, or the result of a try."""
         there = local_path(request.query_params.get("next", "/"))
         if request.method == "POST":
-            return await self._tried(request, there)
+            return await self._try_password(request, there)
         answer = _form(there)
         if not self._browser(request):
-            await self._know(address_of(request.scope), answer)
+            await self._name_browser(address_of(request.scope), answer)
         return answer
 
-    async def _tried(self, request: Request, there: str) -> Response:
+    async def _try_password(self, request: Request, there: str) -> Response:
         if not await self._may_try(request):
-            self._telemetry.refused("tries")
+            self._telemetry.count_refusal("tries")
             seconds = round(_MINUTE / _TRIES) + 1
             return _form(there, f"Too many tries: wait {seconds} seconds.", status=429, retry_after=seconds)
         try:
-            typed = await _typed(request)
+            typed = await _read_password(request)
         except ValueError as refusal:
             return _form(there, str(refusal), status=413)
         except (TimeoutError, ClientDisconnect):
             return _form(there, "The password came too slowly: try again.", status=408)
         role = self._role_of(typed)
         if not role:
-            self._telemetry.refused("password")
+            self._telemetry.count_refusal("password")
             return _form(there, "That is not the password.", status=403)
         answer = RedirectResponse(there, 303)
         self._set_cookie(answer, _COOKIE, self._signer.dumps(role))
         return answer
 
     async def _may_try(self, request: Request) -> bool:
-        """Take a try: of this address and of all, or, where there is none, of this browser's own."""
-        shared = self._tries.of(address_of(request.scope)), self._all_tries
+        """Take a try: of this address and of all, or, where none is left, of this browser's own."""
+        shared = self._tries.bucket(address_of(request.scope)), self._all_tries
         browser = self._browser(request)
-        own = (self._own_tries.of(browser),) if browser else ()
+        own = (self._own_tries.bucket(browser),) if browser else ()
         for buckets in filter(None, (shared, own)):
             if all(bucket.has_capacity() for bucket in buckets):
                 for bucket in buckets:
@@ -89,12 +89,12 @@ class PasswordLogin:
         return False
 
     def _browser(self, request: Request) -> str:
-        """Which browser it is, as its cookie says; "" where it has none of ours."""
-        return _signed(self._browsers, request.cookies.get(_BROWSER, ""))
+        """Return the browser's name in its cookie; "" where it has none of ours."""
+        return _unsign(self._browsers, request.cookies.get(_BROWSER, ""))
 
-    async def _know(self, address: str, answer: Response) -> None:
+    async def _name_browser(self, address: str, answer: Response) -> None:
         """Give a browser a name, unless its address has had many of late."""
-        names = self._new_browsers.of(address)
+        names = self._new_browsers.bucket(address)
         if names.has_capacity():
             await names.acquire()
             self._set_cookie(answer, _BROWSER, self._browsers.dumps(secrets.token_hex(8)))
@@ -104,14 +104,14 @@ class PasswordLogin:
             name, str(value), max_age=_HOURS * 3600, httponly=True, samesite="lax", secure=self._is_secure
         )
 
-    async def left(self, request: Request) -> Response:
-        """The cookie goes."""
+    async def logout(self, request: Request) -> Response:
+        """Answer `/logout`: delete the cookie."""
         answer = RedirectResponse("/login", 303)
         answer.delete_cookie(_COOKIE)
         return answer
 
     def _role_of(self, typed: str) -> str:
-        """Every known password is compared, whatever the first one says: the time tells nothing."""
+        """Return the role of a password. All known ones are compared even after a match: the time tells nothing."""
         digest = _digest(typed)
         found = ""
         for role, password in self._known.items():
@@ -120,16 +120,16 @@ class PasswordLogin:
         return found
 
 
-def _signed(signer: URLSafeTimedSerializer, cookie: str) -> str:
-    """What a cookie says, if it was signed here and lately; "" where not."""
+def _unsign(signer: URLSafeTimedSerializer, cookie: str) -> str:
+    """Return a cookie's text, if it was signed here within `_HOURS`; else ""."""
     try:
         return str(signer.loads(cookie, max_age=_HOURS * 3600))
     except BadSignature:
         return ""
 
 
-async def _typed(request: Request) -> str:
-    """The password of the form. Raises ValueError, with one sentence, for more than any, and TimeoutError."""
+async def _read_password(request: Request) -> str:
+    """Read the password from the form. Raises ValueError, with one sentence, for more than any, and TimeoutError."""
     body = b""
     async with asyncio.timeout(_SECONDS):
         async for piece in request.stream():
@@ -142,7 +142,7 @@ async def _typed(request: Request) -> str:
 
 
 def _digest(text: str) -> bytes:
-    """Of one length, whatever the text's is."""
+    """Hash a text, so that digests of all passwords have one length."""
     return hashlib.sha256(text.encode("utf-8", "replace")).digest()
 
 

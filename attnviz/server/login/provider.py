@@ -1,4 +1,6 @@
-"""What a visitor and the log are told where a login provider does not answer, or refuses this instance."""
+"""Errors of a login provider that does not answer, or refuses this instance: a page for the visitor, a line in the
+log.
+"""
 
 import logging
 from urllib.parse import urlsplit
@@ -14,7 +16,7 @@ _PATHS = ("/auth/login", "/oauth2callback")
 
 
 class ProviderErrors:
-    """Around Streamlit's own login, which answers two words and a status."""
+    """Middleware around Streamlit's own login, which answers such errors with two words and a status."""
 
     def __init__(self, app: ASGIApp, settings: Settings, say: Say) -> None:
         self._app, self._provider = app, urlsplit(settings.oidc_metadata).netloc
@@ -24,7 +26,7 @@ class ProviderErrors:
         logger.addFilter(_InOneLine(self._provider, say))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
+        """Answer an ASGI request."""
         if scope["type"] != "http" or scope["path"] not in _PATHS:
             await self._app(scope, receive, send)
             return
@@ -44,14 +46,14 @@ class ProviderErrors:
 
 
 class _InOneLine(logging.Filter):
-    """A traceback becomes a fault of this instance's log, in one sentence."""
+    """Log filter: it replaces a traceback by one sentence in this instance's log."""
 
     def __init__(self, provider: str, say: Say) -> None:
         super().__init__()
         self._provider, self._say = provider, say
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether Streamlit writes it itself."""
+        """Check whether Streamlit should write the record itself."""
         error = record.exc_info[1] if record.exc_info else None
         if error is None:
             return True

@@ -52,9 +52,9 @@ def on_engine(here: "Translator") -> "Translator":
     found = _engine()
     if found is None:
         return here
-    from attnviz.engine.translator_there import TranslatorThere
+    from attnviz.engine.translator_there import EngineTranslator
 
-    return TranslatorThere(here, found)
+    return EngineTranslator(here, found)
 
 
 def said(chosen: str = "") -> str:

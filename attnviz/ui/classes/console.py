@@ -79,12 +79,12 @@ def _shows_answers(found: TeacherView) -> bool:
 
 
 def _invites_beside(found: TeacherView) -> bool:
-    """Whether code and QR code stand beside the question; else they are at the side, or the screen is theirs."""
+    """Check whether code and QR code stand beside the question; else they are at the side, or the screen is theirs."""
     return not (_is_lobby(found) or _shows_answers(found) or found.is_over)
 
 
 def _is_lobby(found: TeacherView) -> bool:
-    """Whether the class has not begun."""
+    """Check whether the class has not begun."""
     return found.class_at == 0 and found.state == CLOSED and not any(one.answered for one in found.members)
 
 
@@ -121,7 +121,7 @@ def _guide(own: Seat) -> None:
 
 
 def _names(own: Seat, found: TeacherView) -> None:
-    """Whether there are nicknames, asked before anybody has joined; and whether this screen shows them."""
+    """Check whether there are nicknames, asked before anybody has joined; and whether this screen shows them."""
     if not found.members:
         st.toggle(
             "No nicknames in this class", value=found.is_anonymous, key=_ANONYMOUS, disabled=found.is_over,
@@ -137,7 +137,7 @@ def _set_anonymous(own: Seat) -> None:
 
 
 def _shows_names(found: TeacherView) -> bool:
-    """Whether names are on this screen: those that students chose where the teacher wants them."""
+    """Check whether names are on this screen: those that students chose where the teacher wants them."""
     return found.is_anonymous or found.is_rehearsal or bool(st.session_state.get(_NAMES))
 
 

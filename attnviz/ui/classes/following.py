@@ -73,7 +73,7 @@ def answered(found: MemberView, saved: Receipt) -> None:
 
 
 def is_waiting(found: MemberView) -> bool:
-    """Whether a student waits for the teacher to open the step."""
+    """Check whether a student waits for the teacher to open the step."""
     return found.is_guided and found.state == CLOSED and not found.has_answered
 
 
@@ -129,7 +129,7 @@ def _teacher_along(found: TeacherView) -> None:
 
 
 def _is_new(code: str, moment: str, page: str, query: dict[str, str]) -> bool:
-    """Whether the class was elsewhere when this was asked last."""
+    """Check whether the class was elsewhere when this was asked last."""
     place, before = (code, moment, page, tuple(sorted(query.items()))), st.session_state.get(_PLACE)
     st.session_state[_PLACE] = place
     return place != before

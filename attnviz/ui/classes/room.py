@@ -27,7 +27,9 @@ def teachers(own: Seat) -> Teachers:
 
 
 def version(own: Seat) -> ClassVersion:
-    """Whether there is news of what a visitor teaches; in a rehearsal, what invented students have done by now is."""
+    """Check whether there is news of what a visitor teaches; in a rehearsal, what invented students have done by
+    now is.
+    """
     if is_rehearsal(own.code):
         rehearsals().catch_up(own.key)
     return teachers(own).version(own.key)

@@ -40,7 +40,7 @@ def draw(title: str, request: Request | None, on_drawing: Callable[[], None]) ->
 
 
 def is_presented() -> bool:
-    """Whether the picture is looked at alone; on the server that is known a moment after the key."""
+    """Check whether the picture is looked at alone; on the server that is known a moment after the key."""
     return persistent.text("present") == "1"
 
 

@@ -20,7 +20,7 @@ def said() -> str:
 
 
 def hides(title: str) -> bool:
-    """Whether the page shows nothing below its bar for now."""
+    """Check whether the page shows nothing below its bar for now."""
     question = _open_question()
     if question is None or question.cover == "nothing" or title in _NO_PICTURE:
         return False
@@ -28,7 +28,7 @@ def hides(title: str) -> bool:
 
 
 def hides_numbers() -> bool:
-    """Whether a question is open whose answer some number of the run would tell."""
+    """Check whether a question is open whose answer some number of the run would tell."""
     question = _open_question()
     return question is not None and question.cover != "nothing"
 

@@ -41,7 +41,7 @@ def covering(view: HeadsState) -> Covering:
 
 
 def hides_numbers() -> bool:
-    """Whether a question is open whose answer some number of the run would tell."""
+    """Check whether a question is open whose answer some number of the run would tell."""
     return cover.hides_numbers()
 
 

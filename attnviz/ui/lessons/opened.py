@@ -73,12 +73,12 @@ def _followed() -> "tuple[OpenedLesson, Progress] | None":
 
 
 def is_followed() -> bool:
-    """Whether a class is followed, which knows how far it is."""
+    """Check whether a class is followed, which knows how far it is."""
     return _followed() is not None
 
 
 def is_open() -> bool:
-    """Whether there may be a lesson, one's own or a class's: cheap."""
+    """Check whether there may be a lesson, one's own or a class's: cheap."""
     return is_followed() or bool(persistent.text(LESSON))
 
 
@@ -120,7 +120,7 @@ def first_open(lesson: Lesson) -> int:
 
 
 def is_done(lesson: Lesson) -> bool:
-    """Whether every question was answered, or skipped."""
+    """Check whether every question was answered, or skipped."""
     did = of_lesson(lesson)
     return bool(lesson.questions) and all(at in did and did[at].is_over for at in lesson.questions)
 

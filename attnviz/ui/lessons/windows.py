@@ -19,12 +19,12 @@ _OWN = "_attnviz_line"
 
 
 def is_panel() -> bool:
-    """Whether this window has the panel alone."""
+    """Check whether this window has the panel alone."""
     return bool(persistent.text(PANEL))
 
 
 def is_beside() -> bool:
-    """Whether this window has the picture, and its panel may be in another."""
+    """Check whether this window has the picture, and its panel may be in another."""
     return bool(persistent.text(BESIDE))
 
 

@@ -39,7 +39,7 @@ def readable_only(get: Any, sent: type) -> Any:
 
 
 def _is_of(field: str | None, wanted: str) -> bool:
-    """Whether a state's field is the widget's; None is a value that was cleared."""
+    """Check whether a state's field is the widget's; None is a value that was cleared."""
     return field is None or field == wanted or {field, wanted} <= _NUMBERS
 
 

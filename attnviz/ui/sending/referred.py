@@ -46,7 +46,7 @@ class Sent:
             return kept & self._last.keys()
 
     def _outlives(self, last: _Last) -> bool:
-        """Whether the end of the run before leaves a message."""
+        """Check whether the end of the run before leaves a message."""
         return self._run - last.run <= RUNS or (self._was_part and not last.is_part)
 
     def add(self, name: str, *, is_part: bool) -> None:

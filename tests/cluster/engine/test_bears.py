@@ -21,7 +21,7 @@ from attnviz.engine.client import Engine
 from attnviz.engine.exchange import ID, SENT
 from attnviz.engine.message import Message
 from attnviz.engine.remote import RemoteModel
-from attnviz.engine.translator_there import TranslatorThere
+from attnviz.engine.translator_there import EngineTranslator
 from attnviz.models.catalogue import DEFAULT, translator
 from attnviz.tracing import storage
 from benchmarks.timing import percentile
@@ -177,7 +177,7 @@ def test_models_are_replaced_without_a_failure(on_ray: OnRay, engine: Engine) ->
 
 
 def test_a_stopped_engine_stops_no_dashboard(on_ray: OnRay, engine: Engine) -> None:
-    model = TranslatorThere(translator(DEFAULT), engine)
+    model = EngineTranslator(translator(DEFAULT), engine)
     plain = model.trace(TEXT, to="fr")
     on_ray.stop()
     until, runs = time.monotonic() + STOPPED_FOR, 0
