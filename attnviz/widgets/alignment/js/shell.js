@@ -1,6 +1,7 @@
 // The component's fixed parts, and how all of it is painted.
 
-import { choices, exportTools, paintChoices } from "../../base/js/parts.js";
+import { picturePane } from "../../base/js/pane.js";
+import { choices, paintChoices } from "../../base/js/parts.js";
 import { explained } from "../../shared/js/definitions.js";
 import { button, element, put } from "../../shared/js/elements.js";
 import { ARROWS, clamp } from "../../shared/js/cells.js";
@@ -19,14 +20,12 @@ import { cellAt } from "./matrix.js";
 import { paintWays, waysPane } from "./ways.js";
 
 export function buildShell(app) {
-  app.root.replaceChildren(picturePane(app), waysPane(app));
+  app.root.replaceChildren(alignmentPane(app), waysPane(app));
   app.parts.wordTip = windowTip(app.root);
 }
 
-function picturePane(app) {
+function alignmentPane(app) {
   const { parts } = app;
-  parts.title = element("h2");
-  parts.question = element("span", { class: "quiet" });
   parts.canvas = element("canvas", { role: "img" });
   parts.canvas.onpointermove = (event) => pointAt(app, event);
   parts.canvas.onpointerdown = (event) => pointAt(app, event);
@@ -42,19 +41,8 @@ function picturePane(app) {
   ]);
   parts.null = toggle(app, "null", "No source");
   parts.gold = toggle(app, "gold", "By hand");
-  return element(
-    "section",
-    { class: "pane", "aria-label": "Alignment" },
-    element(
-      "header",
-      {},
-      element("div", { class: "said" }, parts.title, parts.question),
-      element("div", { class: "tools" }, drawn, parts.null, parts.gold, exportTools(app)),
-    ),
-    parts.body,
-    parts.links,
-    parts.note,
-  );
+  const tools = [drawn, parts.null, parts.gold];
+  return picturePane(app, { label: "Alignment", tools }, parts.body, parts.links, parts.note);
 }
 
 const toggle = (app, name, text) =>

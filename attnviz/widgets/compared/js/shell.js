@@ -1,8 +1,8 @@
 // The component's fixed parts, and how all of it is painted.
 
-import { helpButton, helpPane, toggleHelp } from "../../base/js/help.js";
+import { helpPane, toggleHelp } from "../../base/js/help.js";
 import { watchKeys } from "../../base/js/keys.js";
-import { exportTools } from "../../base/js/parts.js";
+import { pane, picturePane } from "../../base/js/pane.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { button, element, showWithin } from "../../shared/js/elements.js";
 import { announce } from "../../shared/js/live_region.js";
@@ -36,10 +36,9 @@ function headsPane(app) {
     role: "listbox",
     "aria-label": "Heads, by how far apart they are",
   });
-  return element(
-    "section",
-    { class: "pane noticed-pane", "aria-label": "Heads that changed most" },
-    element("header", {}, element("h2", {}, termNode("Heads that changed most", "noticed"))),
+  const head = [element("h2", {}, termNode("Heads that changed most", "noticed"))];
+  return pane(
+    { label: "Heads that changed most", className: "noticed-pane", head },
     parts.heads,
     element("footer", {
       class: "quiet",
@@ -53,17 +52,9 @@ function mapsPane(app) {
   parts.canvas = element("canvas", { role: "img" });
   parts.wait = element("p", { class: "quiet", text: "This head’s maps are loading." });
   parts.maps = element("div", { class: "pair-maps" }, parts.canvas, parts.wait);
-  parts.title = element("h2");
-  parts.question = element("span", { class: "quiet" });
-  return element(
-    "section",
-    { class: "pane pair-pane", "aria-label": "The two maps" },
-    element(
-      "header",
-      {},
-      element("div", { class: "said" }, parts.title, parts.question),
-      element("div", { class: "tools" }, exportTools(app), helpButton(app)),
-    ),
+  return picturePane(
+    app,
+    { label: "The two maps", className: "pair-pane", hasHelp: true },
     parts.maps,
     element("footer", {
       class: "quiet",

@@ -1,6 +1,7 @@
 // The component's fixed parts, and how all of it is painted.
 
-import { choices, exportTools, paintChoices } from "../../base/js/parts.js";
+import { picturePane } from "../../base/js/pane.js";
+import { choices, paintChoices } from "../../base/js/parts.js";
 import { termNode, explained } from "../../shared/js/definitions.js";
 import { button, element, put } from "../../shared/js/elements.js";
 import { announce } from "../../shared/js/live_region.js";
@@ -26,8 +27,6 @@ export function buildShell(app) {
 
 function flowPane(app) {
   const { parts } = app;
-  parts.title = element("h2");
-  parts.question = element("span", { class: "quiet" });
   parts.canvas = element("canvas", { role: "img" });
   parts.canvas.onpointermove = (event) => pointAt(app, event);
   parts.canvas.onpointerleave = () => (parts.nodeTip.hidden = true);
@@ -37,18 +36,7 @@ function flowPane(app) {
     ["rollout", "Rollout"],
     ["alti", "ALTI"],
   ]);
-  return element(
-    "section",
-    { class: "pane", "aria-label": "Flow" },
-    element(
-      "header",
-      {},
-      element("div", { class: "said" }, parts.title, parts.question),
-      element("div", { class: "tools" }, parts.methods, residualSlider(app), exportTools(app)),
-    ),
-    parts.body,
-    parts.note,
-  );
+  return picturePane(app, { label: "Flow", tools: [parts.methods, residualSlider(app)] }, parts.body, parts.note);
 }
 
 function residualSlider(app) {

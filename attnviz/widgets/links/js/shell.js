@@ -1,6 +1,7 @@
 // The component's fixed parts, and how all of it is painted.
 
-import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
+import { pane, picturePane } from "../../base/js/pane.js";
+import { choices, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
 import { range } from "../../shared/js/cells.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { button, element } from "../../shared/js/elements.js";
@@ -30,15 +31,8 @@ function squaresPane(app) {
     title: "Every head of every layer",
     onclick: () => change(app, { heads: allHeads(app) }),
   });
-  return element(
-    "section",
-    { class: "pane", "aria-label": "Heads" },
-    element(
-      "header",
-      {},
-      element("h2", {}, termNode("Heads", "Every head")),
-      element("span", { class: "tools" }, all, none),
-    ),
+  return pane(
+    { label: "Heads", head: [element("h2", {}, termNode("Heads", "Every head"))], tools: [all, none] },
     kindTabs(app),
     element("div", { class: "squares-box" }, parts.squares),
     element("footer", { class: "quiet", text: "Click squares to choose heads; click L0 for a whole layer." }),
@@ -52,8 +46,6 @@ function allHeads(app) {
 
 function linesPane(app) {
   const { parts } = app;
-  parts.title = element("h2");
-  parts.question = element("span", { class: "quiet" });
   parts.chips = element("div", { class: "tools chips" });
   parts.queries = element("div", { class: "column queries", role: "listbox", "aria-label": "Query tokens" });
   parts.keys = element("div", { class: "column keys", role: "listbox", "aria-label": "Key tokens" });
@@ -73,15 +65,9 @@ function linesPane(app) {
     ["read", "Read"],
     ["fit", "Fit"],
   ]);
-  return element(
-    "section",
-    { class: "pane", "aria-label": "Token links" },
-    element(
-      "header",
-      {},
-      element("div", { class: "said" }, parts.title, parts.question),
-      element("div", { class: "tools" }, opacity, rows, exportTools(app)),
-    ),
+  return picturePane(
+    app,
+    { label: "Token links", tools: [opacity, rows] },
     parts.chips,
     element("div", { class: "ends quiet" }, (parts.queryName = element("span")), (parts.keyName = element("span"))),
     parts.body,

@@ -1,5 +1,6 @@
 // The component's fixed parts, and how all of it is painted.
 
+import { pane } from "../../base/js/pane.js";
 import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
@@ -53,15 +54,9 @@ function pairPane(app) {
   parts.element = element("p", { class: "quiet" });
   parts.ranges = element("p", { class: "quiet" });
   parts.steps = element("dl", { class: "steps" });
-  return element(
-    "section",
-    { class: "pane", "aria-label": "Query times key" },
-    element(
-      "header",
-      {},
-      kindTabs(app),
-      element("div", { class: "tools" }, parts.layer.node, parts.head.node, order, exportTools(app)),
-    ),
+  const tools = [parts.layer.node, parts.head.node, order, exportTools(app)];
+  return pane(
+    { label: "Query times key", head: [kindTabs(app)], tools },
     parts.title,
     parts.entries,
     parts.why,

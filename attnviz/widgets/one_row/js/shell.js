@@ -1,6 +1,7 @@
 // The component's fixed parts, and how all of it is painted.
 
-import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
+import { picturePane } from "../../base/js/pane.js";
+import { choices, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
 import { element } from "../../shared/js/elements.js";
 import { fillSelect, select } from "../../shared/js/lists.js";
 import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
@@ -16,8 +17,6 @@ const HINT = "Click a strip (or arrow keys and Enter) to open its head; j and k 
 
 export function buildShell(app) {
   const { parts } = app;
-  parts.title = element("h2");
-  parts.question = element("span", { class: "quiet" });
   parts.canvas = element("canvas", { role: "img" });
   parts.cells = element("div", { role: "grid", "aria-label": "Every head" });
   parts.body = element("div", { class: "strips-body" }, parts.canvas, parts.cells);
@@ -27,10 +26,8 @@ export function buildShell(app) {
     ["fixed", "0 to 1"],
     ["max", "0 to max"],
   ]);
-  const said = element("div", { class: "said" }, parts.title, parts.question);
-  const tools = element("div", { class: "tools" }, kindTabs(app), parts.row.node, range, exportTools(app));
-  const pane = { class: "pane", "aria-label": "One row" };
-  app.root.replaceChildren(element("section", pane, element("header", {}, said, tools), parts.body, parts.note));
+  const tools = [kindTabs(app), parts.row.node, range];
+  app.root.replaceChildren(picturePane(app, { label: "One row", tools }, parts.body, parts.note));
   parts.cellTip = windowTip(app.root);
   app.root.onkeydown = (event) => anotherRow(app, event);
 }

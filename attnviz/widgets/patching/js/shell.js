@@ -1,8 +1,8 @@
 // The component's fixed parts, and how all of it is painted.
 
-import { helpButton, helpPane } from "../../base/js/help.js";
+import { helpPane } from "../../base/js/help.js";
 import { watchKeys } from "../../base/js/keys.js";
-import { exportTools } from "../../base/js/parts.js";
+import { picturePane } from "../../base/js/pane.js";
 import { paintWords, wordsPane } from "../../base/js/words.js";
 import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { explained } from "../../shared/js/definitions.js";
@@ -31,7 +31,6 @@ export function buildShell(app) {
   const { parts } = app;
   const next = explained(button("Next step", { onclick: () => nextStep(app) }), "Next step", "N");
   const steps = wordsPane(app, next);
-  parts.title = element("h2");
   parts.why = element("p", { role: "status" });
   parts.canvas = element("canvas", { role: "img" });
   const label = "Matrices of patches";
@@ -40,19 +39,10 @@ export function buildShell(app) {
     { class: "matrices scrolls", tabindex: "0", role: "group", "aria-label": label },
     parts.canvas,
   );
-  const said = element("div", { class: "said" }, parts.title);
-  const tools = element("div", { class: "tools" }, exportTools(app), helpButton(app));
   const hint = element("footer", { class: "quiet", text: HINT });
   app.root.replaceChildren(
     steps,
-    element(
-      "section",
-      { class: "pane", "aria-label": "What each patch restores" },
-      element("header", {}, said, tools),
-      parts.why,
-      parts.box,
-      hint,
-    ),
+    picturePane(app, { label: "What each patch restores", hasHelp: true }, parts.why, parts.box, hint),
     forcePane(app),
     helpPane(app, KEYS, WORDS),
   );

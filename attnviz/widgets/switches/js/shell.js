@@ -2,6 +2,7 @@
 
 import { helpButton, helpPane, toggleHelp } from "../../base/js/help.js";
 import { watchKeys } from "../../base/js/keys.js";
+import { pane } from "../../base/js/pane.js";
 import { choices, exportTools, paintChoices } from "../../base/js/parts.js";
 import { ARROWS } from "../../shared/js/cells.js";
 import { explained, termNode } from "../../shared/js/definitions.js";
@@ -55,15 +56,9 @@ function boardPane(app) {
   parts.legend = element("footer", { class: "quiet" });
   parts.put = select("Replaced by", { onchoose: (chosen) => change(app, { put: chosen, count: false }) });
   parts.measure = button("Measure", { class: "strong", onclick: () => change(app, { measure: true }) });
-  return element(
-    "section",
-    { class: "pane board-pane", "aria-label": "Switches" },
-    element(
-      "header",
-      {},
-      (parts.title = element("h2")),
-      element("div", { class: "tools" }, parts.put.node, shades(app)),
-    ),
+  parts.title = element("h2");
+  return pane(
+    { label: "Switches", className: "board-pane", head: [parts.title], tools: [parts.put.node, shades(app)] },
     element("div", { class: "tools" }, ...turns(app)),
     element("div", { class: "board-box" }, parts.board),
     parts.measure,
@@ -114,15 +109,10 @@ function answerPane(app) {
   parts.stripTitle = element("h3");
   parts.strip = element("ul", { class: "strip-list", tabindex: "0", "aria-label": "Probability of each token" });
   parts.fixed = element("ul", { class: "said-list" });
-  return element(
-    "section",
-    { class: "pane answer-pane", "aria-label": "What the model does now" },
-    element(
-      "header",
-      {},
-      element("h2", {}, termNode("What it writes now")),
-      element("div", { class: "tools" }, exportTools(app), helpButton(app)),
-    ),
+  const head = [element("h2", {}, termNode("What it writes now"))];
+  const tools = [exportTools(app), helpButton(app)];
+  return pane(
+    { label: "What the model does now", className: "answer-pane", head, tools },
     parts.words,
     parts.said,
     parts.many,

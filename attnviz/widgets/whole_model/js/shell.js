@@ -1,6 +1,7 @@
 // The component's fixed parts, and how all of it is painted.
 
-import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
+import { picturePane } from "../../base/js/pane.js";
+import { choices, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
 import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { element } from "../../shared/js/elements.js";
 import { sharpness, tellPainted } from "../../shared/js/resize.js";
@@ -14,8 +15,6 @@ const HINT = "Click one (or arrow keys and Enter) to open it";
 
 export function buildShell(app) {
   const { parts } = app;
-  parts.title = element("h2");
-  parts.question = element("span", { class: "quiet" });
   parts.canvas = element("canvas", { role: "img" });
   parts.cells = element("div", { class: "minis", role: "grid", "aria-label": "Every head" });
   parts.body = element("div", { class: "mini-body" }, parts.canvas, parts.cells);
@@ -24,17 +23,8 @@ export function buildShell(app) {
     ["map", "Maps"],
     ["lines", "Lines"],
   ]);
-  const said = element("div", { class: "said" }, parts.title, parts.question);
-  const tools = element("div", { class: "tools" }, kindTabs(app), drawnAs, exportTools(app));
-  app.root.replaceChildren(
-    element(
-      "section",
-      { class: "pane", "aria-label": "Whole model" },
-      element("header", {}, said, tools),
-      parts.body,
-      parts.note,
-    ),
-  );
+  const tools = [kindTabs(app), drawnAs];
+  app.root.replaceChildren(picturePane(app, { label: "Whole model", tools }, parts.body, parts.note));
   parts.cellTip = windowTip(app.root);
 }
 
