@@ -9,7 +9,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from attnviz.engine.described import ModelOnEngine
+from attnviz.engine.description import ModelOnEngine
 from attnviz.engine.exchange import DEADLINE, ID, SENT, WEIGHTS, refusal_of
 from attnviz.engine.message import Message
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnviz.engine import choosing, probes, steps
+from attnviz.engine import probes, steps, token_choice
 from attnviz.engine.message import Message, pack_trace
 from attnviz.models.protocol import Model, Writer
 from attnviz.tracing import storage
@@ -52,10 +52,10 @@ def answers(model: Model, asked: Message) -> bytes:
 
 def stepwise(model: Model, asked: Message) -> bytes:
     """Decode, and return every step."""
-    choose, more = choosing.read(asked.meta["choose"], asked.tensors, model.device), {}
+    choose, more = token_choice.read(asked.meta["choose"], asked.tensors, model.device), {}
     found = list(model.stepwise(*asked.meta["args"], choose=choose, **_options(asked)))
-    if isinstance(choose, choosing.Sampling) and model.device.type == "cpu":
-        more[choosing.STATE] = choose.generator.get_state()
+    if isinstance(choose, token_choice.Sampling) and model.device.type == "cpu":
+        more[token_choice.STATE] = choose.generator.get_state()
     return steps.to_message(found, more).to_bytes()
 
 

@@ -50,7 +50,7 @@ def describe(probe: Probe | None, lengths: Mapping[str, Lengths], tensors: Tenso
 
 
 def read(said: Mapping[str, Any] | None, tensors: Mapping[str, Tensor]) -> Probe | None:
-    """Decode what `described` wrote. Raises ValueError or KeyError for anything else."""
+    """Decode what `describe` wrote. Raises ValueError or KeyError for anything else."""
     return None if said is None else _READ[said["type"]](said, tensors)
 
 

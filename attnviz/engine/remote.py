@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnviz.engine import choosing, operations, probes, steps
+from attnviz.engine import operations, probes, steps, token_choice
 from attnviz.engine.client import Engine, OtherWeightsError
-from attnviz.engine.described import ModelOnEngine, RemoteRules
+from attnviz.engine.description import ModelOnEngine, RemoteRules
 from attnviz.engine.message import Message, pack_trace, strip_numbers
 from attnviz.engine.probes import CannotTravelError
 from attnviz.engine.stepping import RemoteStepping
@@ -132,10 +132,10 @@ class RemoteModel:
         """Decode one token at a time, each step recorded; all of them come at once."""
         asked = _texts_message(texts, how, interventions)
         tensors = dict(asked.tensors)
-        said = choosing.describe(choose, tensors)
+        said = token_choice.describe(choose, tensors)
         answer = Message.from_bytes(self._ask("stepwise", Message({**asked.meta, "choose": said}, tensors)))
-        if isinstance(choose, choosing.Sampling) and choosing.STATE in answer.tensors:
-            choose.generator.set_state(answer.tensors[choosing.STATE])
+        if isinstance(choose, token_choice.Sampling) and token_choice.STATE in answer.tensors:
+            choose.generator.set_state(answer.tensors[token_choice.STATE])
         return steps.from_message(answer)
 
     def writer(

@@ -19,12 +19,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from attnviz.engine.admission import Admission, Limits
-from attnviz.engine.batching import Batcher
-from attnviz.engine.described import ModelOnEngine
+from attnviz.engine.batching import Batcher, batch_key, run_together
+from attnviz.engine.description import ModelOnEngine
 from attnviz.engine.exchange import DEADLINE, ID, SENT, WEIGHTS, RefusedError
 from attnviz.engine.message import MOST_BYTES, Message
 from attnviz.engine.operations import OPERATIONS
-from attnviz.engine.together import batch_key, run_together
 from attnviz.models.protocol import Model
 from attnviz.transformer.device import OutOfDeviceMemoryError, retry_out_of_memory
 

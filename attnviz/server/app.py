@@ -17,9 +17,8 @@ from attnviz.server.headers import Headers, inline_scripts
 from attnviz.server.health import Health, State
 from attnviz.server.login import oidc
 from attnviz.server.login.door import TEACHER, Door
-from attnviz.server.login.oidc import OidcLogin
+from attnviz.server.login.oidc import OidcLogin, ProviderErrors
 from attnviz.server.login.password import PasswordLogin
-from attnviz.server.login.provider import ProviderErrors
 from attnviz.server.settings import Settings
 from attnviz.server.telemetry import CountedRequests, Telemetry
 from attnviz.server.turns import TooLongError, Turns

@@ -15,8 +15,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from attnviz.server import checks, reading
-from attnviz.server.settings import Settings
+from attnviz.server import checks
+from attnviz.server.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from attnviz.server.app import Instance
@@ -29,7 +29,7 @@ _LAST_MESSAGES = 0.5  # seconds in which what the last run has drawn reaches its
 
 def run(file: Path | None, given: Mapping[str, Any]) -> None:
     """Serve until a signal stops it. Raises ValueError, with one sentence, for a setting that cannot be."""
-    settings = reading.read(file, os.environ, given)
+    settings = read_settings(file, os.environ, given)
     checks.check(settings)
     if settings.redirect_port:
         raise ValueError("redirect_port is for `cluster`: `serve` listens on one port, and answers nothing on another.")

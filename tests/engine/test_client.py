@@ -10,10 +10,10 @@ import pytest
 
 from attnviz.engine import client
 from attnviz.engine.client import Engine, EngineGoneError, OtherWeightsError
+from attnviz.engine.engine_translator import EngineTranslator
 from attnviz.engine.exchange import DEADLINE, ID
 from attnviz.engine.message import Message
 from attnviz.engine.remote import RemoteModel
-from attnviz.engine.translator_there import EngineTranslator
 from attnviz.models.translator.tiny import tiny_translator
 from tests.engine.alike import assert_alike
 from tests.engine.served import TOKEN, served

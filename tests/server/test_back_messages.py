@@ -3,7 +3,7 @@
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from attnviz.server.back_messages import count_fields
+from attnviz.server.sockets import count_fields
 from tests.websocket.visitor import state
 
 

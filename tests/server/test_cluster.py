@@ -10,8 +10,8 @@ import pytest
 
 from attnviz.__main__ import main
 from attnviz.server.cluster import haproxy
-from attnviz.server.cluster.kept import SupervisedProcess
 from attnviz.server.cluster.plan import plan
+from attnviz.server.cluster.supervised_process import SupervisedProcess
 from tests.apart import run_apart
 from tests.browser.server import free_port
 

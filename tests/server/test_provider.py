@@ -9,7 +9,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from attnviz.server.headers import Headers
-from attnviz.server.login.provider import ProviderErrors
+from attnviz.server.login.oidc import ProviderErrors
 from attnviz.server.settings import Settings
 
 SETTINGS = Settings(oidc_metadata="https://id.school.example/.well-known/openid-configuration")

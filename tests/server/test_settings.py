@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from attnviz.__main__ import main
-from attnviz.server import checks, reading
-from attnviz.server.settings import Settings
+from attnviz.server import checks
+from attnviz.server.settings import Settings, read_settings
 
 TEMPLATE = Path(__file__).parents[2] / "deploy" / "attnviz.toml"
 PASSWORD = {"login": "password", "class_password": "correct horse"}
@@ -39,12 +39,12 @@ def test_the_template_shows_every_setting_with_its_default() -> None:
 def test_the_environment_holds_over_the_file_and_the_command_line_over_both(tmp_path) -> None:
     file = file_of(tmp_path, 'port = 1000\nruns = 3\nhosts = ["a.example"]\nsession_rate = 2\nlog = false')
     environ = {"ATTNVIZ_PORT": "2000", "ATTNVIZ_HOSTS": "b.example, c.example", "ATTNVIZ_LOG": "true"}
-    found = reading.read(file, environ, {"port": 3000, "host": None})
+    found = read_settings(file, environ, {"port": 3000, "host": None})
     assert (found.port, found.runs, found.hosts, found.session_rate, found.log) == (
         (3000, 3, ("b.example", "c.example"), 2.0, True)
     )
-    assert reading.read(file, environ, {}).port == 2000
-    assert reading.read(file, {}, {}).port == 1000
+    assert read_settings(file, environ, {}).port == 2000
+    assert read_settings(file, {}, {}).port == 1000
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_environment_holds_over_the_file_and_the_command_line_over_both(tmp_
 )
 def test_a_file_that_cannot_be_meant_is_said(tmp_path, text, said) -> None:
     with pytest.raises(ValueError, match=said) as refusal:
-        reading.read(file_of(tmp_path, text), {}, {})
+        read_settings(file_of(tmp_path, text), {}, {})
     assert "\n" not in str(refusal.value)
     assert "12345678" not in str(refusal.value)
 
@@ -79,18 +79,18 @@ def test_a_file_that_cannot_be_meant_is_said(tmp_path, text, said) -> None:
 )
 def test_a_variable_that_cannot_be_meant_is_said(environ, said) -> None:
     with pytest.raises(ValueError, match=said):
-        reading.read(None, environ, {})
+        read_settings(None, environ, {})
 
 
 def test_variables_of_others_are_left_alone() -> None:
-    assert reading.read(None, {"ATTNVIZ_THREADS": "2", "ATTNVIZ_WALK_STEPS": "9", "PORT": "1"}, {}) == Settings()
+    assert read_settings(None, {"ATTNVIZ_THREADS": "2", "ATTNVIZ_WALK_STEPS": "9", "PORT": "1"}, {}) == Settings()
 
 
 def test_a_file_with_a_password_that_everybody_can_read_is_refused(tmp_path) -> None:
     file = file_of(tmp_path, 'class_password = "correct horse"')
     file.chmod(0o644)
     with pytest.raises(ValueError, match="everybody on this machine may read it: chmod 600"):
-        reading.read(file, {}, {})
+        read_settings(file, {}, {})
 
 
 @pytest.mark.parametrize(

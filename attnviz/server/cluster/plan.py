@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attnviz.server import checks, reading
-from attnviz.server.settings import Settings
+from attnviz.server import checks
+from attnviz.server.settings import PREFIX, Settings, read_settings
 
 MOST_FRONTS = 64
 _LEAST_SHARE = 0.05  # of the memory, for one front's caches: as little as `memory_share` may be
@@ -61,7 +61,7 @@ class ClusterPlan:
             "cookie_secret": self.secret,
             "memory_share": settings.memory_share / len(self.fronts),
         }
-        return {**os.environ, **{f"{reading.PREFIX}{name.upper()}": str(value) for name, value in told.items()}}
+        return {**os.environ, **{f"{PREFIX}{name.upper()}": str(value) for name, value in told.items()}}
 
     @property
     def _address(self) -> str:
@@ -73,7 +73,7 @@ def plan(fronts: str, file: Path | None, given: Mapping[str, Any], ready_seconds
     if not fronts.isdecimal() or len(fronts) > 3 or not 1 <= int(fronts) <= MOST_FRONTS:
         raise ValueError(f"fronts is {fronts!r}: it has to be a whole number from 1 to {MOST_FRONTS}.")
     count = int(fronts)
-    settings = reading.read(file, os.environ, given)
+    settings = read_settings(file, os.environ, given)
     checks.check(settings)
     if settings.memory_share / count < _LEAST_SHARE:
         raise ValueError(

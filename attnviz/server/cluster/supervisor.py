@@ -14,8 +14,8 @@ import httpx
 
 from attnviz.server import reach
 from attnviz.server.cluster import haproxy
-from attnviz.server.cluster.kept import SupervisedProcess
 from attnviz.server.cluster.plan import ClusterPlan, Front
+from attnviz.server.cluster.supervised_process import SupervisedProcess
 from attnviz.server.telemetry import Say
 
 _LOOK = 0.2  # seconds between two looks at whether a front is ready

@@ -52,7 +52,7 @@ def on_engine(here: "Translator") -> "Translator":
     found = _engine()
     if found is None:
         return here
-    from attnviz.engine.translator_there import EngineTranslator
+    from attnviz.engine.engine_translator import EngineTranslator
 
     return EngineTranslator(here, found)
 

@@ -18,10 +18,10 @@ import httpx
 
 from attnviz.engine.admission import Limits
 from attnviz.engine.client import Engine
+from attnviz.engine.engine_translator import EngineTranslator
 from attnviz.engine.exchange import ID, SENT
 from attnviz.engine.message import Message
 from attnviz.engine.remote import RemoteModel
-from attnviz.engine.translator_there import EngineTranslator
 from attnviz.models.catalogue import DEFAULT, translator
 from attnviz.tracing import storage
 from benchmarks.timing import percentile

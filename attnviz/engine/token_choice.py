@@ -29,7 +29,7 @@ def describe(choose: Choose | Beam, tensors: dict[str, Tensor]) -> dict[str, Any
 
 
 def read(said: Mapping[str, Any], tensors: Mapping[str, Tensor], device: torch.device) -> Choose | Beam:
-    """Decode what `described` wrote. A generator on another device than the CPU restarts from its seed."""
+    """Decode what `describe` wrote. A generator on another device than the CPU restarts from its seed."""
     rest = {name: value for name, value in said.items() if name not in ("type", "seed")}
     if said["type"] == "likeliest":
         return likeliest
