@@ -1,21 +1,11 @@
 """A phone that slept, or lost its connection, is the same student and where the class is."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from attnviz.classroom.room import Classroom
 from tests.classroom.lesson import choices
-
-
-@pytest.fixture
-def classes(address: str, outbound: Path) -> Iterator[Classroom]:
-    """The dashboard's classes, in this process."""
-    found = Classroom(str(outbound.with_name("classes.sqlite")), lambda link: None)
-    yield found
-    found.close()
 
 
 def sleep(page: Page, state: str) -> None:

@@ -1,31 +1,12 @@
 """A class in a browser: a teacher and three students, each in a context of their own, through a guided class."""
 
 import re
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser import server
-
-LESSON = Path(__file__).parents[3] / "assets" / "lessons" / "3-why-red-dog-turns-round.md"
 ANSWERS = {"ann": "gros", "Bo<b>": "chien", "李": "chien"}
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A dashboard with classes of its own, and the shortest shipped lesson first in its list."""
-    folder = tmp_path_factory.mktemp("classes")
-    shutil.copy(LESSON, folder / "0.md")
-    environment = {
-        "ATTNVIZ_DATABASE": f"sqlite:///{folder / 'classes.sqlite'}",
-        "ATTNVIZ_LESSONS": str(folder),
-        "OMP_WAIT_POLICY": "passive",
-    }
-    with server.dashboard(folder / "dashboard.log", environment) as address:
-        yield address
 
 
 def press(page: Page, name: str) -> None:
@@ -58,7 +39,7 @@ def test_a_guided_class(visitor: Callable[..., BrowserContext]) -> None:
 
 def begin(teacher: Page) -> None:
     teacher.goto("/lessons")
-    teacher.locator(".st-key-class-0").get_by_role("button").click()
+    teacher.locator(".st-key-class-3-why-red-dog-turns-round").get_by_role("button").click()
     expect(teacher.locator(".class-invitation strong")).to_be_visible()
 
 

@@ -1,7 +1,6 @@
 """An answer from a phone: a tap counts while the bar is open, and a cell that was tapped is there after a reload."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -37,14 +36,6 @@ ask: Which token has most weight?
 ```
 """
 )
-
-
-@pytest.fixture
-def classes(address: str, outbound: Path) -> Iterator[Classroom]:
-    """The dashboard's classes, in this process."""
-    found = Classroom(str(outbound.with_name("classes.sqlite")), lambda link: None)
-    yield found
-    found.close()
 
 
 @pytest.fixture

@@ -9,14 +9,15 @@ from tests.browser.screens.pages import SRC
 
 HEADS = f"/heads?{SRC}&kind=cross&layer=1&head=3"
 LEAVE = "Leave the presentation (Esc)"
-# How large letters come out on the screen that a canvas is given: as the window has them.
+# How large letters come out on the screen that a canvas is given, once it is magnified: as the window has them.
 LETTERS = """() => {
   window.letters = [];
   const fillText = CanvasRenderingContext2D.prototype.fillText;
   CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
     const { a, b } = this.getTransform();
     const size = parseFloat(this.font.match(/([\\d.]+)px/)[1]);
-    if (text.trim()) window.letters.push([text, (size * Math.hypot(a, b)) / devicePixelRatio]);
+    const isMagnified = document.documentElement.style.getPropertyValue("--magnified") !== "";
+    if (isMagnified && text.trim()) window.letters.push([text, (size * Math.hypot(a, b)) / devicePixelRatio]);
     fillText.call(this, text, ...more);
   };
 }"""

@@ -1,0 +1,26 @@
+"""Classes in the database of the dashboard: a test does what a teacher and students do without a page."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from attnviz.classroom.room import Classroom
+from attnviz.ui.cache import bounded, traces
+from attnviz.ui.lessons.run import picture
+
+
+@pytest.fixture(scope="module")
+def classes(address: str, outbound: Path) -> Iterator[Classroom]:
+    """The dashboard's classes, in this process."""
+    forget_models()  # other tests of this process run a tiny model by the shipped one's name
+    found = Classroom(str(outbound.with_name("classes.sqlite")), picture)
+    yield found
+    found.close()
+    forget_models()
+
+
+def forget_models() -> None:
+    """Let go of the model and of what it computed."""
+    bounded.empty()
+    traces._shipped.forget(lambda _: True)
