@@ -40,7 +40,7 @@ def _tasks(model: Translator, length: int):
         run = ForwardContext(recorder) if recorder else ForwardContext()
         memory = model.model.encode(src, None, run)
         logits = model.model.logits(model.model.decode(tgt, memory, None, run))
-        return Trace.of(recorder or Recorder(), [Sentence()], memory=memory, logits=logits)
+        return Trace.from_recorder(recorder or Recorder(), [Sentence()], memory=memory, logits=logits)
 
     def drawn() -> None:
         trace = forward(Recorder())

@@ -261,7 +261,7 @@ def test_thumbnails_of_a_model_on_two_devices():
     with fake_device("cuda") as device:
         trace = next(translator(device).stepwise(TEXT, to="fr")).trace
         expected, calls = trace.thumbnails("cross"), dict(trace.calls)
-        calls[Site("cross", 0)] = calls[Site("cross", 0)].each(lambda tensor: tensor.cpu())
+        calls[Site("cross", 0)] = calls[Site("cross", 0)].map_tensors(lambda tensor: tensor.cpu())
         assert isinstance(calls[Site("cross", 1)].query, OnDevice)
         assert torch.equal(attnviz.Trace(calls, {}, {}, trace.sentences).thumbnails("cross"), expected)
 

@@ -8,7 +8,7 @@ from threading import Lock
 import torch
 from torch import Tensor
 
-from attnviz.models.protocol import Model, Writer
+from attnviz.models.protocol import Model, TextGenerator
 from attnviz.text.limits import MAX_TOKENS
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
@@ -78,7 +78,7 @@ class Writing:
         with self._lock:
             ids = tuple(self._rows.ids[item]) if self._rows.ids else ()
             note = self._rows.notes[item] if self.done and self._rows.notes else ""
-        return Written(*self._model.spelled(ids), note)
+        return Written(*self._model.decode_ids(ids), note)
 
 
 def batch_of_two(model: Model, trace: Trace, second: Trace) -> Trace:
@@ -109,7 +109,7 @@ def write_again(model: Model, trace: Trace, probe: Probe | None, *, cached: bool
     Raises RuntimeError where torch refuses what the probe asks for, ValueError for a model that does not write.
     """
     *_, rows = _steps(model, trace, probe, cached=cached)
-    return [Written(*model.spelled(ids), note) for ids, note in zip(rows.ids, rows.notes, strict=True)]
+    return [Written(*model.decode_ids(ids), note) for ids, note in zip(rows.ids, rows.notes, strict=True)]
 
 
 def writing(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> Writing:
@@ -125,7 +125,7 @@ def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Toke
         return []
     top = model.vocabulary.forbid(logits[None])[0].float().softmax(dim=-1).topk(count)
     return [
-        (model.spelled([id_])[1][0], value)
+        (model.decode_ids([id_])[1][0], value)
         for id_, value in zip(top.indices.tolist(), top.values.tolist(), strict=True)
     ]
 
@@ -138,13 +138,13 @@ def _steps(model: Model, trace: Trace, probe: Probe | None, *, cached: bool) -> 
     cut = "cut after {} tokens without reaching an end"
     if not cached and limit > MOST_UNCACHED:
         limit, cut = MOST_UNCACHED, f"{cut}: {_SLOW}"
-    writer = model.writer(trace, probe, cached=cached, limit=limit)
-    limit = int(min(limit, writer.room))
-    fed, at = writer.begun, 0
+    writer = model.generator(trace, probe, cached=cached, limit=limit)
+    limit = int(min(limit, writer.max_new_tokens))
+    fed, at = writer.prompt_ids, 0
     rows = _IdsSoFar([[] for _ in fed], [cut.format(limit)] * len(fed))
     going = set(range(len(fed)))
-    while going and at < limit + writer.begun.shape[1] - 1:
-        logits = writer.stepper.step(fed, probe=None if probe is None else probe.at(at if cached else 0))
+    while going and at < limit + writer.prompt_ids.shape[1] - 1:
+        logits = writer.stepper.step(fed, probe=None if probe is None else probe.start_at(at if cached else 0))
         at += fed.shape[1]
         fed = likeliest(writer.vocabulary.forbid(logits)).unsqueeze(1)
         chosen, is_nan = fed[:, 0].tolist(), logits.isnan().any(dim=-1).tolist()
@@ -154,7 +154,7 @@ def _steps(model: Model, trace: Trace, probe: Probe | None, *, cached: bool) -> 
         yield rows
 
 
-def _stops(rows: _IdsSoFar, row: int, chosen: int | None, writer: Writer) -> bool:
+def _stops(rows: _IdsSoFar, row: int, chosen: int | None, writer: TextGenerator) -> bool:
     """Write a row's next id down, if there is one; whether the row ends there."""
     if chosen is None:
         rows.notes[row] = "every score is NaN: there is no next token"

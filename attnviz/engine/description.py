@@ -10,7 +10,7 @@ from torch import Tensor
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
-from attnviz.transformer.decoding import forbidden
+from attnviz.transformer.decoding import forbid_ids
 from attnviz.transformer.probe import Kind
 
 
@@ -19,11 +19,11 @@ class RemoteRules:
     """The ids that end a text, and those that are never written."""
 
     ends: frozenset[int]
-    never: tuple[int, ...] = ()
+    suppressed_ids: tuple[int, ...] = ()
 
     def forbid(self, logits: Tensor) -> Tensor:
         """Return logits `(batch, vocab_size)` with the ids that are never written at minus infinity."""
-        return forbidden(logits, self.never)
+        return forbid_ids(logits, self.suppressed_ids)
 
 
 @dataclass(frozen=True)
@@ -47,24 +47,24 @@ class ModelOnEngine:
     @classmethod
     def describe(cls, model: Model, name: str) -> "ModelOnEngine":
         """Describe a model, under the name that the engine was started with."""
-        never = getattr(model.vocabulary, "never", ())
+        suppressed = getattr(model.vocabulary, "suppressed_ids", ())
         return cls(
             name, model.model_id, model.writes, bool(getattr(model, "writes_logits", model.writes)), model.inputs,
             tuple(model.languages), getattr(model, "own_language", ""), dict(model.shapes), model.n_parameters,
             model.device.type, str(model.dtype).removeprefix("torch."), model.padding(),
-            RemoteRules(frozenset(model.vocabulary.ends), tuple(never)),
+            RemoteRules(frozenset(model.vocabulary.ends), tuple(suppressed)),
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON types."""
-        rules = {"ends": sorted(self.vocabulary.ends), "never": list(self.vocabulary.never)}
+        rules = {"ends": sorted(self.vocabulary.ends), "suppressed_ids": list(self.vocabulary.suppressed_ids)}
         return asdict(self) | {"inputs": self.inputs.name, "vocabulary": rules}
 
     @classmethod
     def from_json(cls, said: Any) -> "ModelOnEngine":
         """Read what `to_json` wrote. Raises ValueError for anything else."""
         try:
-            rules = RemoteRules(frozenset(said["vocabulary"]["ends"]), tuple(said["vocabulary"]["never"]))
+            rules = RemoteRules(frozenset(said["vocabulary"]["ends"]), tuple(said["vocabulary"]["suppressed_ids"]))
             shapes = {kind: (int(layers), int(heads)) for kind, (layers, heads) in said["shapes"].items()}
             known = {"inputs": Inputs[said["inputs"]], "languages": tuple(said["languages"]), "shapes": shapes,
                      "padding": Token(**said["padding"]), "vocabulary": rules}  # fmt: skip

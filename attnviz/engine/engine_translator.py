@@ -39,11 +39,11 @@ class EngineTranslator(Translator):
             lambda there: there.rerun(trace, probe), lambda: super(EngineTranslator, self).rerun(trace, probe)
         )
 
-    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
         """Compute logits of edited copies as a translator does, on the engine."""
         return self._prefer_engine(
-            lambda there: there.answers(trace, edits, rows=rows),
-            lambda: super(EngineTranslator, self).answers(trace, edits, rows=rows),
+            lambda there: there.logits_under(trace, edits, rows=rows),
+            lambda: super(EngineTranslator, self).logits_under(trace, edits, rows=rows),
         )
 
     def translate(self, text: Any, **how: Any) -> Any:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnviz.engine import probes, steps, token_choice
 from attnviz.engine.message import Message, pack_trace
-from attnviz.models.protocol import Model, Writer
+from attnviz.models.protocol import Model, TextGenerator
 from attnviz.tracing import storage
 from attnviz.tracing.causes import saved
 from attnviz.tracing.causes.edits import Edits
@@ -42,12 +42,12 @@ def rerun(model: Model, asked: Message) -> bytes:
     return Message({}, {"trace": pack_trace(again), **states}).to_bytes()
 
 
-def answers(model: Model, asked: Message) -> bytes:
+def logits_under(model: Model, asked: Message) -> bytes:
     """Compute the logits of copies of a sentence, each with its own row of edits."""
     edits = probes.read(asked.meta["probe"], asked.tensors)
     if not isinstance(edits, Edits):
         raise ValueError("Copies of a run differ by edits, and the message has none.")
-    return Message({}, {"logits": model.answers(asked.trace(), edits, rows=asked.meta["rows"])}).to_bytes()
+    return Message({}, {"logits": model.logits_under(asked.trace(), edits, rows=asked.meta["rows"])}).to_bytes()
 
 
 def stepwise(model: Model, asked: Message) -> bytes:
@@ -68,9 +68,9 @@ def ahead(model: Model, asked: Message) -> bytes:
     """
     said, reading = asked.meta, probes.read(asked.meta["reading"], asked.tensors)
     with torch.inference_mode():
-        writer = model.writer(asked.trace(), reading, cached=said["cached"], limit=said["limit"])
+        writer = model.generator(asked.trace(), reading, cached=said["cached"], limit=said["limit"])
         if not said["pieces"]:
-            return Message({"positions": writer.positions}, {"begun": writer.begun}).to_bytes()
+            return Message({"positions": writer.positions}, {"begun": writer.prompt_ids}).to_bytes()
         writing = probes.read(said["writing"], asked.tensors)
         return Message({}, _write_ahead(writer, asked, writing)).to_bytes()
 
@@ -93,15 +93,15 @@ def translate(model: Any, asked: Message) -> bytes:
 def words(model: Model, asked: Message) -> bytes:
     """Decode ids to text and tokens, or tokenize a text."""
     if "ids" in asked.meta:
-        text, tokens = model.spelled(asked.meta["ids"])
+        text, tokens = model.decode_ids(asked.meta["ids"])
     else:
-        text, tokens = "", model.pieces(asked.meta["text"], to=asked.meta["to"])
+        text, tokens = "", model.encode_target(asked.meta["text"], to=asked.meta["to"])
     return Message({"text": text, "tokens": [asdict(token) for token in tokens]}).to_bytes()
 
 
 Operation = Callable[[Model, Message], bytes]
 OPERATIONS: Mapping[str, Operation] = {
-    one.__name__: one for one in (trace, rerun, answers, stepwise, ahead, translate, words)
+    one.__name__: one for one in (trace, rerun, logits_under, stepwise, ahead, translate, words)
 }
 
 
@@ -119,18 +119,20 @@ def _options(asked: Message) -> dict[str, Any]:
 
 def _require_trace(made: Any) -> Trace:
     if not isinstance(made, Trace):
-        raise ValueError(made.lacks or "This model's attention cannot be looked into, so that no engine can send it.")
+        raise ValueError(
+            made.missing_reason or "This model's attention cannot be looked into, so that no engine can send it."
+        )
     return made
 
 
-def _write_ahead(writer: Writer, asked: Message, probe: Probe | None) -> dict[str, Tensor]:
-    said, prefix, stepper = asked.meta, asked.tensors["prefix"].to(writer.begun.device), writer.stepper
-    if said["rows"] != list(range(len(writer.begun))):
-        stepper.keep(torch.tensor(said["rows"], device=writer.begun.device))
+def _write_ahead(writer: TextGenerator, asked: Message, probe: Probe | None) -> dict[str, Tensor]:
+    said, prefix, stepper = asked.meta, asked.tensors["prefix"].to(writer.prompt_ids.device), writer.stepper
+    if said["rows"] != list(range(len(writer.prompt_ids))):
+        stepper.select_rows(torch.tensor(said["rows"], device=writer.prompt_ids.device))
     at, logits = 0, prefix.new_zeros((), dtype=torch.float)
     for length in said["pieces"]:
         start = at if said["cached"] else 0
-        logits = stepper.step(prefix[:, at : at + length], probe=None if probe is None else probe.at(start))
+        logits = stepper.step(prefix[:, at : at + length], probe=None if probe is None else probe.start_at(start))
         at += length
     found, fed = [logits], []
     for _ in range(ahead_of(logits, said["most"]) - 1):
@@ -138,7 +140,7 @@ def _write_ahead(writer: Writer, asked: Message, probe: Probe | None) -> dict[st
         if bool(logits.isnan().any()) or set(chosen.tolist()) <= writer.vocabulary.ends:
             break
         start = at if said["cached"] else 0
-        logits = stepper.step(chosen.unsqueeze(1), probe=None if probe is None else probe.at(start))
+        logits = stepper.step(chosen.unsqueeze(1), probe=None if probe is None else probe.start_at(start))
         found, fed, at = [*found, logits], [*fed, chosen], at + 1
     chosen = torch.stack(fed) if fed else prefix.new_zeros((0, len(logits)))
     return {"logits": torch.stack(found).float(), "chosen": chosen}

@@ -62,7 +62,7 @@ def is_same(one: Probe | None, other: Probe | None) -> bool:
     if isinstance(one, Edits) and isinstance(other, Edits):
         return one.rows == other.rows
     if isinstance(one, MaskOverride) and isinstance(other, MaskOverride):
-        return one.at(0) == other.at(0)
+        return one.start_at(0) == other.start_at(0)
     return one is None and other is None
 
 

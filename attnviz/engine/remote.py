@@ -16,7 +16,7 @@ from attnviz.engine.probes import CannotTravelError
 from attnviz.engine.stepping import RemoteStepping
 from attnviz.models.inputs import Inputs
 from attnviz.models.notebook import in_two_lines
-from attnviz.models.protocol import Step, Writer
+from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import MAX_TOKENS
 from attnviz.text.tokens import Token
@@ -116,7 +116,7 @@ class RemoteModel:
             each.generator.set_state(answer.tensors[f"state.{number}"])
         return answer.trace()
 
-    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
         """Compute logits `(copies, rows, vocab_size)` of copies of the first sentence, each with one row of the
         edits.
         """
@@ -124,7 +124,7 @@ class RemoteModel:
         said = self._describe_probe(edits, {}, tensors)
         tensors["trace"] = pack_trace(strip_numbers(trace))
         meta = {"probe": said, "rows": None if rows is None else list(map(int, rows))}
-        return Message.from_bytes(self._ask("answers", Message(meta, tensors))).tensors["logits"]
+        return Message.from_bytes(self._ask("logits_under", Message(meta, tensors))).tensors["logits"]
 
     def stepwise(
         self, *texts: Any, choose: Choose | Beam = likeliest, interventions: Sequence[Intervention] = (), **how: Any
@@ -138,13 +138,13 @@ class RemoteModel:
             choose.generator.set_state(answer.tensors[token_choice.STATE])
         return steps.from_message(answer)
 
-    def writer(
+    def generator(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
-    ) -> Writer:
+    ) -> TextGenerator:
         """Return a writer for the sentences of `trace`; the engine computes some tokens beyond those that it is fed."""
         stepper = RemoteStepping(self._ask, trace, probe, lengths_of(trace), cached=cached, limit=limit)
         begun, positions = stepper.begin()
-        return Writer(stepper, begun, self.vocabulary, positions)
+        return TextGenerator(stepper, begun, self.vocabulary, positions)
 
     def translate(
         self, text: str | Sequence[str], *, interventions: Sequence[Intervention] = (), tell: Any = None, **how: Any
@@ -168,11 +168,11 @@ class RemoteModel:
         (found,) = self.translate([text], interventions=interventions, tell=lambda _, note: notes.append(note), **how)
         return found, tuple(notes)
 
-    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+    def decode_ids(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """Decode ids to the text that they spell, and their tokens."""
         return self._words(tuple(map(int, ids)), "", "")
 
-    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+    def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
         """Tokenize a text as the model would write it, without special tokens."""
         return self._words(None, text, to)[1]
 

@@ -52,18 +52,20 @@ class RemoteStepping:
         ]
         return found[0]
 
-    def keep(self, rows: Tensor) -> None:
+    def select_rows(self, rows: Tensor) -> None:
         """Go on with these rows of the batch only, in this order."""
         kept: Sequence[int] = rows.tolist()
         self._rows, self._prefix = [self._rows[row] for row in kept], self._prefix[kept]
         self._known = [(fed[kept], logits[kept]) for fed, logits in self._known]
         if isinstance(self._probe, Edits):
-            self._probe = self._probe.keep(kept)
+            self._probe = self._probe.select_rows(kept)
 
     def _request(self, pieces: Sequence[int], probe: Probe | None, most: int) -> Message:
         tensors = {"trace": self._trace, "prefix": self._prefix}
         most = min(most, _AHEAD)
-        writing = probes.describe(None if probe is None else probe.at(0), self._step_lengths(pieces, most), tensors)
+        writing = probes.describe(
+            None if probe is None else probe.start_at(0), self._step_lengths(pieces, most), tensors
+        )
         meta = {
             "reading": probes.describe(self._reading, self._lengths, tensors), "writing": writing,
             "cached": self._cached, "limit": self._limit, "rows": self._rows, "pieces": list(pieces), "most": most,

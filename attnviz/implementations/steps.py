@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnviz.implementations.weights import SiteWeights
 from attnviz.transformer.attention import masked_softmax
-from attnviz.transformer.dropout import Dropout, dropped
+from attnviz.transformer.dropout import Dropout, apply_dropout
 
 
 def head_size(d_heads: int, n_heads: int) -> int:
@@ -103,7 +103,7 @@ class SteppedAttention:
         )
         query, key = weights.scoring.turned(query, key, (input_.shape[1], memory.shape[1]))
         attn = steps.weigh(weights.scoring.added(steps.scores(query, key, weights.d_model)), mask)
-        after = dropped(attn, self.dropout)
+        after = apply_dropout(attn, self.dropout)
         return after @ value, steps.reported(attn, after)
 
     def _project(self, context: Tensor) -> Tensor:

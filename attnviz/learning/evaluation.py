@@ -46,7 +46,9 @@ def mean_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 def writes(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> list[tuple[int, ...]]:
     """What it writes for each line of a batch; with an end to one that repeats itself."""
-    limit = batch.longest + (0 if rules.eos_id in rules.never else OVER)  # no end to write: the answer's length is it
+    limit = batch.longest + (
+        0 if rules.eos_id in rules.suppressed_ids else OVER
+    )  # no end to write: the answer's length is it
     return written(network, batch.src, batch.begun, rules, limit=limit)
 
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from attnviz.learning.network import ToyNetwork
 from attnviz.tracing.causes.edits import Edits
-from attnviz.tracing.causes.stepping import under
+from attnviz.tracing.causes.stepping import apply_edits
 from attnviz.transformer.cache import KVCache
 from attnviz.transformer.decoding import Choose, Vocabulary, decode, likeliest
 from attnviz.transformer.layers import ForwardContext
@@ -26,7 +26,7 @@ class ToyStepper:
     ):
         self.network, self.memory, self.src_mask = network, memory, src_mask
         cached = cached and network.habits.mask == "causal"
-        self.cache = KVCache.for_config(network.config, capacity) if cached else None
+        self.cache = KVCache.allocate(network.config, capacity) if cached else None
         self.prefix = torch.empty(len(memory), 0, dtype=torch.long)
 
     def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
@@ -37,7 +37,7 @@ class ToyStepper:
         run = ForwardContext(probe, cache=self.cache)
         return self.network.logits(self.network.decode(tgt_in, self.memory, self.src_mask, run)[:, -1])
 
-    def keep(self, rows: Tensor, /) -> None:
+    def select_rows(self, rows: Tensor, /) -> None:
         """Go on with these rows of the batch only, in this order."""
         self.prefix, self.memory = self.prefix[rows], self.memory[rows]
         self.src_mask = None if self.src_mask is None else self.src_mask[rows]
@@ -53,7 +53,7 @@ def written(
     """What the network writes for each source `(batch, k_len)` after `begun (batch, length)`, its end included."""
     src_mask = network.src_mask(src)
     memory = network.encode(src, src_mask, ForwardContext(edits))
-    stepper = under(ToyStepper(network, memory, src_mask, capacity=limit + begun.shape[1]), edits)
+    stepper = apply_edits(ToyStepper(network, memory, src_mask, capacity=limit + begun.shape[1]), edits)
     if begun.shape[1] > 1:
         stepper.step(begun[:, :-1])
     rows: Sequence[list[int]] = decode(stepper, begun[:, -1], rules, max_tokens=limit, choose=choose)

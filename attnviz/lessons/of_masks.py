@@ -74,7 +74,7 @@ def _leaks(*, causal: bool) -> Callable[[Picture, Question], float]:
     def of(picture: Picture, question: Question) -> float:
         said = question.more or {}
         position = picture.row(said["at"])
-        tokens = picture.model.pieces(said["instead"], to=picture.link.texts.get("to", ""))
+        tokens = picture.model.encode_target(said["instead"], to=picture.link.texts.get("to", ""))
         if not tokens:
             raise ValueError("“instead” is a word that stands in the place of the token “at”.")
         with_mask, without = leak_test(picture.model, picture.trace, position, tokens[0])

@@ -1,4 +1,4 @@
-"""Labels of a map's rows and columns, and which of its tokens each of them stands for."""
+"""Labels of a map's rows and columns, and the tokens of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -45,38 +45,40 @@ class ColLabel:
 
 
 def groups(tokens: Sequence[Token], options: MapOptions) -> Groups:
-    """Positions of the tokens of each row or column: pieces of a word together, special tokens gone, as asked."""
+    """Group positions into rows or columns: pieces of a word together, special tokens gone, as asked."""
     found = word_groups(tokens) if options.words else tuple((at,) for at in range(len(tokens)))
     return tuple(group for group in found if not (options.hides_specials and tokens[group[0]].is_special))
 
 
-def of_segment(groups: Groups, tokens: Sequence[Token], segment: int) -> Groups:
-    """The groups whose tokens belong to one segment of the text (of a pair: 0 the first sentence, 1 the second)."""
+def select_segment(groups: Groups, tokens: Sequence[Token], segment: int) -> Groups:
+    """Select the groups of one segment of the text (of a pair: 0 the first sentence, 1 the second)."""
     return tuple(group for group in groups if tokens[group[0]].segment == segment)
 
 
 def row_labels(
     groups: Groups, queries: Sequence[Token], outputs: Sequence[Token] | None, *, words: bool
 ) -> tuple[RowLabel, ...]:
-    """What goes in and what comes out of each row; `outputs` is None where rows output nothing."""
+    """Label each row with its input and its output; `outputs` is None where rows output nothing."""
     if outputs is None:
-        return tuple(RowLabel(_text(queries, group), None, group, _at(queries, group)) for group in groups)
+        return tuple(RowLabel(_text(queries, group), None, group, _tokens_at(queries, group)) for group in groups)
     inputs = word_groups(queries) if words else tuple((at,) for at in range(len(queries)))
     word_of = {at: group for group in inputs for at in group}
     # A merged row begins where the word before it ends: its input is that whole word.
     words_in = [word_of[group[0]] for group in groups]
     return tuple(
-        RowLabel(_text(queries, word), _text(outputs, group), group, _at(queries, word), _at(outputs, group))
+        RowLabel(
+            _text(queries, word), _text(outputs, group), group, _tokens_at(queries, word), _tokens_at(outputs, group)
+        )
         for word, group in zip(words_in, groups, strict=True)
     )
 
 
 def col_labels(groups: Groups, keys: Sequence[Token]) -> tuple[ColLabel, ...]:
-    """The token or word that each column is."""
-    return tuple(ColLabel(_text(keys, group), group, _at(keys, group)) for group in groups)
+    """Label each column with its token or word."""
+    return tuple(ColLabel(_text(keys, group), group, _tokens_at(keys, group)) for group in groups)
 
 
-def _at(tokens: Sequence[Token], group: tuple[int, ...]) -> tuple[Token, ...]:
+def _tokens_at(tokens: Sequence[Token], group: tuple[int, ...]) -> tuple[Token, ...]:
     return tuple(tokens[at] for at in group)
 
 
@@ -86,32 +88,34 @@ def _text(tokens: Sequence[Token], group: tuple[int, ...]) -> str:
     return mark + display(text) if text else display_token(tokens[group[0]])
 
 
-def merged(attn: Tensor, mask: Tensor, groups: tuple[Groups, Groups]) -> tuple[Tensor, Tensor]:
-    """Maps and masks, `(…, q_len, k_len)`, with a row and a column a group; positions in no group are left out."""
+def merge_groups(attn: Tensor, mask: Tensor, groups: tuple[Groups, Groups]) -> tuple[Tensor, Tensor]:
+    """Merge maps and masks, `(…, q_len, k_len)`, to a row and a column a group; positions in no group are left out."""
     row_groups, col_groups = groups
     if len(row_groups) == attn.shape[-2] and len(col_groups) == attn.shape[-1]:
         return attn, mask
     sees = mask.any(dim=-1, keepdim=True).float()
-    pieces = _added(sees, row_groups, -2).clamp(min=1)  # those that see no key hold zeros and do not count in the mean
-    attn = _added(_added(attn, row_groups, -2), col_groups, -1)
-    return attn / pieces, _added(_added(mask.float(), row_groups, -2), col_groups, -1) > 0
+    pieces = _sum_groups(sees, row_groups, -2).clamp(
+        min=1
+    )  # those that see no key hold zeros and do not count in the mean
+    attn = _sum_groups(_sum_groups(attn, row_groups, -2), col_groups, -1)
+    return attn / pieces, _sum_groups(_sum_groups(mask.float(), row_groups, -2), col_groups, -1) > 0
 
 
 def keyless(mask: Tensor, row_groups: Groups) -> Tensor:
-    """`(layers or 1, heads or 1, rows)`: True where no piece of a row sees any key."""
-    return _added(mask.any(dim=-1).float(), row_groups, -1) == 0
+    """Return `(layers or 1, heads or 1, rows)`: True where no piece of a row sees any key."""
+    return _sum_groups(mask.any(dim=-1).float(), row_groups, -1) == 0
 
 
 def mean_of_visible(
     attn: Float[Tensor, "*any rows cols"], mask: Bool[Tensor, "*#any rows cols"], dims: tuple[int, ...]
 ) -> Float[Tensor, "..."]:
-    """The mean over `dims`, in which rows without any visible key do not count (they hold only zeros)."""
+    """Average over `dims`, without rows that see no key (they hold only zeros)."""
     sees = mask.any(dim=-1, keepdim=True).expand(*attn.shape[:-1], 1)
     return attn.sum(dim=dims) / sees.sum(dim=dims).clamp(min=1)
 
 
-def _added(values: Tensor, groups: Groups, dim: int) -> Tensor:
-    """The sum of each group along an axis; what is in no group is left out."""
+def _sum_groups(values: Tensor, groups: Groups, dim: int) -> Tensor:
+    """Sum each group along an axis; positions in no group are left out."""
     positions = [position for group in groups for position in group]
     group_of = torch.tensor([at for at, group in enumerate(groups) for _ in group], dtype=torch.long)
     if positions != list(range(values.shape[dim])):

@@ -1,4 +1,4 @@
-"""A long text's maps of one kind, as a person asked to see them, without all of them ever being in memory at once.
+"""A long text's maps of one kind, with the options asked for, without all of them ever being in memory at once.
 
 Every head of twelve layers on 1,024 tokens is 600 MB, and nine heads of one layer on 4,096 as much. What must be known
 of all of them is looked at once, a layer or a head at a time, and is small; a map itself is computed when it is asked
@@ -17,7 +17,7 @@ from attnviz.maps.maps import EagerMaps, MapLabels, Maps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import EVERY_TOKEN, select
 from attnviz.maps.selection import labels as axes
-from attnviz.tracing.thumbnails import thumbnail, within
+from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 
@@ -25,7 +25,7 @@ _AT_ONCE = 4_000_000  # weights of a map: of larger ones one head is in memory a
 
 
 def layer_by_layer(trace: TraceLike, kind: Kind) -> Iterator[TraceLike]:
-    """Traces of one layer each, which is layer 0 of them, with the same tokens; of one kind only."""
+    """Yield traces of one layer each, which becomes layer 0, with the same tokens; of one kind only."""
     return (trace.one_layer(kind, layer) for layer in range(trace.shape(kind)[0]))
 
 
@@ -34,14 +34,14 @@ Look = Callable[[int, int, EagerMaps, TraceLike], object]
 
 @dataclass(frozen=True, eq=False)
 class MapsOverview:
-    """What is known of a kind's maps once every layer was looked at; `thumbnails` have at most `side` cells a side."""
+    """Facts on a kind's maps that need a look at every layer; `thumbnails` have at most `side` cells a side."""
 
     labels: MapLabels
     side: int
     thumbnails: UInt8[Tensor, "layers heads rows cols"]
 
     def maps(self, trace: TraceLike, options: MapOptions) -> "LazyMaps":
-        """The maps of the trace that was looked at, asked for with the same options."""
+        """Return the maps of the same trace, with the same options."""
         return LazyMaps(**vars(self.labels), overview=self, trace=trace, options=options)
 
 
@@ -59,14 +59,14 @@ class LazyMaps(Maps):
         return *self.trace.shape(self.kind), len(self.rows), len(self.cols)
 
     def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
-        """All maps at once, which a long text has no need of: `shape` says how large they are."""
-        return torch.cat([self._selected(layer).attn for layer in range(self.shape[0])])
+        """Compute all maps at once, which a long text has no need of: `shape` says how large they are."""
+        return torch.cat([self._select(layer).attn for layer in range(self.shape[0])])
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
         """One head's map, or a mean."""
-        layers, heads = self.at(layer, head)  # what is out of range is said before anything is computed
+        layers, heads = self.index(layer, head)  # what is out of range is said before anything is computed
         if isinstance(layer, int) and isinstance(head, int):
-            return self._selected(layer, head).weights(0, 0)
+            return self._select(layer, head).weights(0, 0)
         sums, counts = torch.zeros(()), torch.zeros(())
         for at in range(self.shape[0])[layers]:
             for one in self._parts(at, heads):
@@ -80,19 +80,20 @@ class LazyMaps(Maps):
             return self.overview.thumbnails
         every = slice(None)
         layers = (
-            [thumbnail(within(part.attn[0]), side) for part in self._parts(at, every)] for at in range(self.shape[0])
+            [thumbnail(clip_weights(part.attn[0]), side) for part in self._parts(at, every)]
+            for at in range(self.shape[0])
         )
         return torch.stack([torch.cat(parts) for parts in layers])
 
     def _parts(self, layer: int, heads: slice) -> Iterator[EagerMaps]:
-        """The maps of some heads of a layer, as many at a time as memory should hold."""
+        """Yield the maps of some heads of a layer, as many at a time as memory should hold."""
         every = range(self.shape[1])
         if heads == slice(None) and len(self.rows) * len(self.cols) < _AT_ONCE:
-            yield self._selected(layer)
+            yield self._select(layer)
         else:
-            yield from (self._selected(layer, head) for head in every[heads])
+            yield from (self._select(layer, head) for head in every[heads])
 
-    def _selected(self, layer: int, head: int | None = None) -> EagerMaps:
+    def _select(self, layer: int, head: int | None = None) -> EagerMaps:
         one = self.trace.one_layer(self.kind, layer, head)
         return select(one, self.kind, self.options, labelled=(self.rows, self.cols))
 
@@ -100,8 +101,8 @@ class LazyMaps(Maps):
 def maps_overview(
     trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, side: int, look: Look | None = None
 ) -> MapsOverview:
-    """Look at every head once: thumbnails of `side` cells, and whatever `look(layer, head, maps, their trace)` takes
-    along of the maps that are in memory at a time: a layer's, or one head's. `head` is the first of them.
+    """Look at every head once: make thumbnails of `side` cells, and call `look(layer, head, maps, their trace)` with
+    the maps that are in memory at a time: a layer's, or one head's. `head` is the first of them.
 
     `attnviz.maps.selection.select` says what it raises.
     """
@@ -115,19 +116,19 @@ def maps_overview(
         labels = maps.labels
         _append(masks, layer, labels.mask)
         _append(keyless, layer, labels.keyless)
-        small[layer].append(thumbnail(within(maps.attn[0]), side))
+        small[layer].append(thumbnail(clip_weights(maps.attn[0]), side))
         if look is not None:
             look(layer, head or 0, maps, one)
         del maps, one  # before the next are made: these may be large
     assert labels is not None  # there is a layer
-    said = "; ".join(filter(None, (labels.left_out, trace.attending(kind))))
+    said = "; ".join(filter(None, (labels.left_out, trace.attending_layers(kind))))
     together = {"mask": _together(masks), "keyless": _together(keyless) if keyless[0] else None}
     labels = replace(labels, left_out=said, **together)
     return MapsOverview(labels, side, torch.stack([torch.cat(heads) for heads in small]))
 
 
 def _append(masks: list[list[Tensor]], layer: int, mask: Tensor | None) -> None:
-    """Add what a layer's heads have, if anything; one that is equal to the one before is in memory once."""
+    """Append a layer's mask, if it has one; a mask equal to the one before is in memory once."""
     if mask is None:
         return
     before = [*(masks[layer - 1] if layer else ()), *masks[layer]]
@@ -135,7 +136,7 @@ def _append(masks: list[list[Tensor]], layer: int, mask: Tensor | None) -> None:
 
 
 def _together(masks: list[list[Tensor]]) -> Tensor:
-    """Masks as one, with 1 for layers or heads where it is the same for all of them."""
+    """Join masks to one, with size 1 for layers or heads where it is the same for all of them."""
     layers = [parts[0] if _same(parts) else torch.cat(parts, dim=1) for parts in masks]
     if _same(layers):
         return layers[0]

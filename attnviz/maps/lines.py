@@ -34,14 +34,14 @@ class LinkLines:
 
 
 def strongest(layers: Iterable[np.ndarray], budget: int = BUDGET) -> LinkLines:
-    """The lines of `(heads, rows, cols)` weights, layer by layer, that can be seen: about `budget` of them at most.
+    """Find the visible lines of `(heads, rows, cols)` weights, layer by layer: about `budget` of them at most.
 
     One layer's weights are looked at at a time, so that a long text's never lie in memory all at once.
     """
-    parts = [_seen(attn, budget) for attn in layers]
+    parts = [_visible_lines(attn, budget) for attn in layers]
     every = np.concatenate([part.weights for part in parts])
     threshold = max(_least(every, budget), *(part.threshold for part in parts))
-    kept = [part.above(threshold) for part in parts]
+    kept = [part.raise_threshold(threshold) for part in parts]
     counts = np.concatenate([part.counts for part in kept])
     return LinkLines(
         starts=np.concatenate([[0], counts.cumsum()]).astype("<u4"),
@@ -62,7 +62,7 @@ class _Layer:
     totals: np.ndarray
     threshold: float
 
-    def above(self, threshold: float) -> "_Layer":
+    def raise_threshold(self, threshold: float) -> "_Layer":
         kept = self.weights >= threshold
         return replace(self, places=self.places[kept], weights=self.weights[kept], threshold=threshold)
 
@@ -81,7 +81,7 @@ class _Layer:
         return np.divide(sums, self.totals, out=np.ones_like(sums), where=self.totals > 0)
 
 
-def _seen(attn: np.ndarray, budget: int) -> _Layer:
+def _visible_lines(attn: np.ndarray, budget: int) -> _Layer:
     heads, rows, cols = attn.shape
     flat = np.ascontiguousarray(attn).reshape(-1)
     places = np.flatnonzero(flat >= FAINTEST)
@@ -89,9 +89,9 @@ def _seen(attn: np.ndarray, budget: int) -> _Layer:
     totals = totals.reshape(heads, rows * cols).sum(axis=1).astype(np.float64)
     layer = _Layer((heads, rows, cols), places, flat[places], totals, FAINTEST)
     least = _least(layer.weights, budget)
-    return layer.above(least) if least > FAINTEST else layer
+    return layer.raise_threshold(least) if least > FAINTEST else layer
 
 
 def _least(weights: np.ndarray, budget: int) -> float:
-    """The first step from which on there are no more weights than the budget allows."""
+    """Find the first threshold at which no more weights are left than the budget allows."""
     return next((step for step in _LADDER if np.count_nonzero(weights >= step) <= budget), _LADDER[-1])

@@ -1,4 +1,6 @@
-"""What figures, tables and widgets draw: one kind's maps with a label for every row and column. They run no model."""
+"""One kind's maps with a label for every row and column, as figures, tables and widgets draw them. They run
+no model.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
@@ -8,13 +10,13 @@ from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from attnviz.maps.grouping import ColLabel, RowLabel, mean_of_visible
-from attnviz.tracing.thumbnails import thumbnail, within
+from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.transformer.probe import Kind
 
 
 @dataclass(frozen=True, eq=False)
 class MapLabels:
-    """What is known of a kind's maps besides their weights.
+    """Labels and masks of a kind's maps, without the weights.
 
     mask is bool, True = may attend, with 1 for layers or heads where it is the same for all of them. `left_out` is a
     sentence for the legend, "" when nothing is hidden. With `to_sink`, what a row lacks of 1 went to its head's sink, a
@@ -32,7 +34,7 @@ class MapLabels:
 
     @property
     def labels(self) -> "MapLabels":
-        """These alone, without any weights."""
+        """The labels alone, without any weights."""
         return MapLabels(**{own.name: getattr(self, own.name) for own in fields(MapLabels)})
 
     @property
@@ -55,26 +57,26 @@ class Maps(MapLabels, ABC):
 
     @abstractmethod
     def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
-        """The weights of every head, float32."""
+        """Return the weights of every head, float32."""
 
     @abstractmethod
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
-        """One head's map, or a mean."""
+        """Return one head's map, or a mean."""
 
     @abstractmethod
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Every head in eight bits, at most `side` cells a side."""
+        """Return every head in eight bits, at most `side` cells a side."""
 
     def visible(self, layer: int | str, head: int | str) -> Bool[Tensor, "rows cols"]:
-        """Where that map may attend: for a mean, where any of its heads may."""
+        """Return the cells where a map may attend: for a mean, where any of its heads may."""
         return self.masks(layer, head).flatten(0, 1).any(dim=0)
 
     def masks(self, layer: int | str, head: int | str) -> Bool[Tensor, "layers heads rows cols"]:
-        """Where each of the heads that are meant may attend."""
-        return self.mask.expand(*self.shape[:2], -1, -1)[self.at(layer, head)]
+        """Return the masks of the chosen heads."""
+        return self.mask.expand(*self.shape[:2], -1, -1)[self.index(layer, head)]
 
-    def at(self, layer: int | str, head: int | str) -> tuple[slice, slice]:
-        """The layers and heads that are meant."""
+    def index(self, layer: int | str, head: int | str) -> tuple[slice, slice]:
+        """Return slices of the chosen layers and heads."""
         return _range("layer", layer, self.shape[0]), _range("head", head, self.shape[1])
 
 
@@ -91,16 +93,16 @@ class EagerMaps(Maps):
         return layers, heads, rows, cols
 
     def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
-        """The weights of every head."""
+        """Return the weights of every head."""
         return self.attn
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
-        """One head's map, or a mean."""
-        return mean_of_visible(self.attn[self.at(layer, head)], self.masks(layer, head), dims=(0, 1))
+        """Return one head's map, or a mean."""
+        return mean_of_visible(self.attn[self.index(layer, head)], self.masks(layer, head), dims=(0, 1))
 
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
         """Every head in eight bits; weights below 0 or above 1 are drawn as 0 and 1."""
-        return torch.stack([thumbnail(within(attn), side) for attn in self.attn])
+        return torch.stack([thumbnail(clip_weights(attn), side) for attn in self.attn])
 
 
 def _range(name: str, choice: int | str, size: int) -> slice:

@@ -12,16 +12,18 @@ from attnviz.maps.maps import EagerMaps, Maps
 
 @dataclass(frozen=True, eq=False)
 class MeasuredMaps(Maps):
-    """`of_layer(layer)` are the maps of one layer, which is layer 0 of them; `weights_of` those of weights, whose
-    thumbnails stand for all.
+    """Maps of another number: `of_layer(layer)` returns the maps of one layer, which becomes layer 0; `weights_of` are
+    the maps of weights, whose thumbnails it shows.
     """
 
     weights_of: Maps = field(kw_only=True)
     of_layer: Callable[[int], EagerMaps] = field(kw_only=True)
 
     @classmethod
-    def beside(cls, maps: Maps, of_layer: Callable[[int], EagerMaps], *, left_out: str) -> "MeasuredMaps":
-        """Numbers beside maps of weights; `left_out` is their own sentence for the legend."""
+    def from_maps(cls, maps: Maps, of_layer: Callable[[int], EagerMaps], *, left_out: str) -> "MeasuredMaps":
+        """Make maps of numbers with the rows and columns of maps of weights; `left_out` is their own sentence for the
+        legend.
+        """
         told = vars(maps.labels) | {"left_out": left_out, "to_sink": False}
         return cls(**told, weights_of=maps, of_layer=of_layer)
 
@@ -31,15 +33,15 @@ class MeasuredMaps(Maps):
         return self.weights_of.shape
 
     def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
-        """The numbers of every head."""
+        """Return the numbers of every head."""
         return torch.cat([self.of_layer(layer).attn for layer in range(self.shape[0])])
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
-        """One head's numbers, or a mean of them."""
-        layers, _ = self.at(layer, head)
+        """Return one head's numbers, or a mean of them."""
+        layers, _ = self.index(layer, head)
         parts = [self.of_layer(at).weights(0, head) for at in range(self.shape[0])[layers]]
         return torch.stack(parts).mean(dim=0)
 
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Those of the weights."""
+        """Return those of the weights."""
         return self.weights_of.thumbnails(side)

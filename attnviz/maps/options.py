@@ -1,4 +1,4 @@
-"""How a trace's maps are asked for. It is apart from `selection`, since pages read it before torch is imported."""
+"""Options of a trace's maps. They are apart from `selection`, since pages read them before torch is imported."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ Specials = Literal["show", "hide", "renormalise"]
 
 @dataclass(frozen=True)
 class MapOptions:
-    """Which rows and columns maps have.
+    """The rows and columns of maps.
 
     `specials`: special tokens are shown, or hidden; "hide" leaves the other weights as they are, "renormalise" lets
     rows sum to 1 again. `words` merges the pieces of a word. `quadrant` keeps queries of one segment and keys of

@@ -32,12 +32,12 @@ class Quadrant:
         return f"{_LETTERS[self.query_segment]} → {_LETTERS[self.key_segment]}"
 
     def cut(self, maps: Float[Tensor, "*batch q_len k_len"]) -> Float[Tensor, "*batch rows columns"]:
-        """Its cells of one map or of many. Rows no longer sum to 1: the rest went to the other segment."""
+        """Cut its cells out of one map or of many. Rows no longer sum to 1: the rest went to the other segment."""
         return maps[..., list(self.rows), :][..., list(self.columns)]
 
 
 def quadrants(trace: TraceLike, kind: Kind, item: int = 0) -> tuple[Quadrant, ...]:
-    """The quadrants of a kind's maps, row by row; a single one where there is only one segment."""
+    """List the quadrants of a kind's maps, row by row; a single one where the text has only one segment."""
     rows, columns = _places(trace.query_tokens(kind, item)), _places(trace.key_tokens(kind, item))
     return tuple(
         Quadrant(query_segment, key_segment, rows[query_segment], columns[key_segment])

@@ -1,4 +1,4 @@
-"""One kind's maps of a trace as a person asked to see them: special tokens hidden, pieces merged into words.
+"""One kind's maps of a trace with the options asked for: special tokens hidden, pieces merged into words.
 
 Figures, tables and metrics all read the same `Maps`, so that a label always belongs to its row. It runs no model.
 """
@@ -13,9 +13,9 @@ from attnviz.maps.grouping import (
     col_labels,
     groups,
     keyless,
-    merged,
-    of_segment,
+    merge_groups,
     row_labels,
+    select_segment,
 )
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.options import MapOptions
@@ -35,7 +35,7 @@ def select(
     labelled: Axes | None = None,
     numbers: Tensor | None = None,
 ) -> EagerMaps:
-    """The maps of `kind`, with special tokens hidden and pieces merged as asked.
+    """Compute the maps of `kind`, with special tokens hidden and pieces merged as asked.
 
     Attention to a word is the sum over its pieces, from a word the mean over its pieces that see any key; rows are made
     to sum to 1 again after merging. `labelled` is what `labels` gives, where somebody knows it already. `numbers`
@@ -48,7 +48,7 @@ def select(
     row_groups, col_groups = tuple(row.tokens for row in rows), tuple(col.tokens for col in cols)
     attn = trace.attn(kind, item=item) if numbers is None else numbers
     full = _masks(trace, kind, item, attn.shape[0])
-    attn, mask = merged(attn, full, (row_groups, col_groups))
+    attn, mask = merge_groups(attn, full, (row_groups, col_groups))
     any_hidden = sum(map(len, col_groups)) < len(trace.key_tokens(kind, item=item)) or options.specials == "renormalise"
     if options.specials == "renormalise" and numbers is None:
         total = attn.sum(dim=-1, keepdim=True)
@@ -61,34 +61,34 @@ def select(
         cols=cols,
         keyless=keyless(full, row_groups) if options.hides_specials or options.quadrant is not None else None,
         left_out="; ".join(
-            filter(None, (_left_out(options, any_hidden, trace.has_sinks(kind)), trace.attending(kind)))
+            filter(None, (_left_out(options, any_hidden, trace.has_sinks(kind)), trace.attending_layers(kind)))
         ),
         to_sink=trace.has_sinks(kind) and not any_hidden,
     )
 
 
 def labels(trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, item: int = 0) -> Axes:
-    """What stands along the rows and the columns of `select`'s maps, which are not computed here."""
+    """Label the rows and the columns of `select`'s maps, without computing these."""
     queries, keys = trace.query_tokens(kind, item=item), trace.key_tokens(kind, item=item)
     col_groups = groups(keys, options)
     if options.quadrant is not None:
-        col_groups = of_segment(col_groups, keys, options.quadrant[1])
+        col_groups = select_segment(col_groups, keys, options.quadrant[1])
     row_groups = query_groups(trace, kind, options, item=item)
     outputs = trace.output_tokens(kind, item=item)
     return row_labels(row_groups, queries, outputs, words=options.words), col_labels(col_groups, keys)
 
 
 def query_groups(trace: TraceLike, kind: Kind, options: MapOptions, *, item: int = 0) -> Groups:
-    """The query tokens of each row. Decoder rows are merged and hidden by the token that they output, so that
+    """Group the query tokens of each row. Decoder rows are merged and hidden by the token that they output, so that
     `<bos> → Un` stays.
     """
     queries, outputs = trace.query_tokens(kind, item=item), trace.output_tokens(kind, item=item)
     rows = groups(queries if outputs is None else outputs, options)
-    return rows if options.quadrant is None else of_segment(rows, queries, options.quadrant[0])
+    return rows if options.quadrant is None else select_segment(rows, queries, options.quadrant[0])
 
 
 def _masks(trace: TraceLike, kind: Kind, item: int, layers: int) -> Tensor:
-    """`(layers or 1, heads or 1, q_len, k_len)`: stored once where every site has the same."""
+    """Stack masks to `(layers or 1, heads or 1, q_len, k_len)`: stored once where every site has the same."""
     masks = [trace.layer_mask(kind, layer, item) for layer in range(layers)]
     first = masks[0][:1]
     # Heads that share a mask in memory are not compared with each other: at 16 tokens that costs as much as all maps.
@@ -99,7 +99,7 @@ def _masks(trace: TraceLike, kind: Kind, item: int, layers: int) -> Tensor:
 
 
 def _left_out(options: MapOptions, any_hidden: bool, has_sinks: bool) -> str:
-    """The legend's sentence. A sink is always left out: no column stands for it."""
+    """Write the legend's sentence. A sink is always left out: it has no column."""
     hidden = {"special tokens": options.hides_specials, "the other part": options.quadrant is not None}
     what = [name for name, is_hidden in hidden.items() if is_hidden]
     if not what or not any_hidden:

@@ -51,10 +51,10 @@ def _attention(trace: Trace) -> Facts:
     for kind in trace.kinds:
         layers, heads = trace.shape(kind)
         found[_KINDS[kind]] = f"{layers} {_plural('layer', layers)} × {heads} {_plural('head', heads)}"
-        if not trace.is_bare:
+        if not trace.weights_only:
             call = trace.call(kind, 0)
             found[_KINDS[kind]] += f", d_k {call.query.shape[3]}, {_groups(call)}"
-    if trace.is_bare:  # no queries and keys to read the rest from
+    if trace.weights_only:  # no queries and keys to read the rest from
         return found
     scales = {round(call.scale * call.query.shape[3] ** 0.5, 6) for call in trace.calls.values()}
     found["scores"] = "query · key / √d_k" if scales == {1.0} else _scales({c.scale for c in trace.calls.values()})

@@ -111,7 +111,7 @@ def key_groups(call: AttentionCall) -> int:
 def _kind_plan(trace: TraceLike, kind: Kind) -> KindPlan:
     mask = trace.layer_mask(kind, 0)
     ahead = bool(mask.triu(mask.shape[-1] - mask.shape[-2] + 1).any()) or mask.shape[-2] == 1
-    if trace.is_bare:
+    if trace.weights_only:
         return KindPlan(trace.shape(kind)[1], sees_ahead=ahead)
     call = trace.call(kind, 0)
     return KindPlan(call.query.shape[1], call.query.shape[3], key_groups(call), ahead)

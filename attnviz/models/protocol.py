@@ -58,7 +58,7 @@ class Stepping(Protocol):
         """Feed the next ids `(batch,)`, or several at once `(batch, length)`; the logits `(batch, vocab_size)`."""
         ...
 
-    def keep(self, rows: Tensor, /) -> None:
+    def select_rows(self, rows: Tensor, /) -> None:
         """Go on with these rows of the batch only, in this order."""
         ...
 
@@ -78,20 +78,20 @@ class StopRules(Protocol):
 
 
 @dataclass(frozen=True)
-class Writer:
+class TextGenerator:
     """A text about to be written: `begun` `(batch, length)` is fed first, whatever the model would choose; `positions`
     are those that there are in all, None where they have no end.
     """
 
     stepper: Stepping
-    begun: Tensor
+    prompt_ids: Tensor
     vocabulary: StopRules
     positions: int | None = None
 
     @property
-    def room(self) -> float:
+    def max_new_tokens(self) -> float:
         """Tokens that can be written; the last one is not fed."""
-        return float("inf") if self.positions is None else max(1, self.positions - self.begun.shape[1] + 1)
+        return float("inf") if self.positions is None else max(1, self.positions - self.prompt_ids.shape[1] + 1)
 
 
 @runtime_checkable
@@ -163,7 +163,9 @@ class Model(Protocol):
         """
         ...
 
-    def writer(self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64) -> Writer:
+    def generator(
+        self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64
+    ) -> TextGenerator:
         """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force and
         what was done to that trace; the latter acts at every step too, the probe where it is handed to the stepper.
 
@@ -171,17 +173,17 @@ class Model(Protocol):
         """
         ...
 
-    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
         """Logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one under each
         of the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
         """
         ...
 
-    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+    def decode_ids(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids which the model wrote stand for, and their tokens."""
         ...
 
-    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+    def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
         """The tokens of something that could stand in what the model writes, without special ones."""
         ...
 

@@ -22,7 +22,7 @@ def caption_of(trace: "TraceLike", model: str = "", *, site: str = "", **which: 
 
 
 def _attending(trace: "TraceLike") -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, map(trace.attending, trace.kinds))))
+    return tuple(dict.fromkeys(filter(None, map(trace.attending_layers, trace.kinds))))
 
 
 def with_caption(payload: Payload, caption: Caption) -> Payload:

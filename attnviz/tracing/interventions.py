@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from attnviz.transformer.masks import for_heads
+from attnviz.transformer.masks import add_head_axis
 from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site, Stack
 
 MakeMask = Callable[[int, int], Tensor]
@@ -33,22 +33,24 @@ class MaskOverride(Probe):
     weigh: Weigh | None = None
     _made: dict[tuple[int, int, torch.device], Tensor] = field(default_factory=dict, init=False, repr=False)  # of a run
 
-    def at(self, start: int) -> "MaskOverride":
-        """The same intervention for a run whose first query is at position `start`."""
+    def start_at(self, start: int) -> "MaskOverride":
+        """Return the same intervention for a run whose first query is at position `start`."""
         return replace(self, start=start)
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
         if site not in self.sites:
             return call
-        changed = replace(call, mask=self._in_force(call))
-        return changed if self.weigh is None else replace(changed, edited=self._weighed(changed, self.weigh(changed)))
+        changed = replace(call, mask=self._mask_for(call))
+        return (
+            changed if self.weigh is None else replace(changed, edited=self._edit_weights(changed, self.weigh(changed)))
+        )
 
-    def _in_force(self, call: AttentionCall) -> Tensor:
+    def _mask_for(self, call: AttentionCall) -> Tensor:
         q_len, k_len, device = call.query.shape[2], call.key.shape[2], call.query.device
         if (q_len, k_len, device) not in self._made:
             made = self.mask(self.start + q_len, k_len)[..., self.start :, :]
             self._made[q_len, k_len, device] = made.to(device)
-        wanted = for_heads(self._made[q_len, k_len, device])
+        wanted = add_head_axis(self._made[q_len, k_len, device])
         assert wanted is not None  # a mask went in
         if self.head is None:
             return wanted
@@ -58,11 +60,11 @@ class MaskOverride(Probe):
         mixed[:, self.head] = wanted.expand(shape)[:, self.head]
         return mixed
 
-    def _weighed(self, call: AttentionCall, weights: Tensor) -> EditedWeights:
-        """The weights for every head, or for the one, and what was edited before."""
+    def _edit_weights(self, call: AttentionCall, weights: Tensor) -> EditedWeights:
+        """Merge the weights of every head, or of the one, with what was edited before."""
         rows = torch.zeros(call.query.shape[:3], dtype=torch.bool, device=call.query.device)
         rows[:, slice(None) if self.head is None else self.head] = True
-        return EditedWeights(weights.expand(*rows.shape, call.key.shape[2]), rows).beside(call.edited)
+        return EditedWeights(weights.expand(*rows.shape, call.key.shape[2]), rows).merge_with(call.edited)
 
 
 @dataclass(frozen=True)
@@ -86,5 +88,5 @@ class Chain(Probe):
             output = probe.on_layer(stack, layer, output)
         return output
 
-    def at(self, start: int) -> "Chain":
-        return Chain([probe.at(start) for probe in self.probes])
+    def start_at(self, start: int) -> "Chain":
+        return Chain([probe.start_at(start) for probe in self.probes])

@@ -61,8 +61,8 @@ class Archive:
         return tuple(self._members)
 
     def arrays(self, keys: Iterable[str]) -> dict[str, np.ndarray]:
-        """The arrays of these names. Raises ValueError, with one sentence, for the first that is not an array."""
-        return {key: self._read(key, lambda member: plain_array(self._unpacked(member))) for key in keys}
+        """Read the arrays of these names. Raises ValueError, with one sentence, for the first that is not an array."""
+        return {key: self._read(key, lambda member: plain_array(self._unpack(member))) for key in keys}
 
     def texts(self, key: str, *, most: int, longest: int) -> list[str]:
         """Read an array of at most `most` strings of at most `longest` characters as a flat list.
@@ -79,7 +79,7 @@ class Archive:
             raise ValueError("it is not a list of strings")
         if math.prod(shape) > most or dtype.itemsize > _POINT * longest:
             raise ValueError(f"it holds more than {most:,} strings, or one of over {longest} characters")
-        array = plain_array(self._unpacked(member)).ravel()
+        array = plain_array(self._unpack(member)).ravel()
         points = np.frombuffer(array.tobytes(), np.dtype("u4").newbyteorder(dtype.byteorder))
         if (points > sys.maxunicode).any():  # which no string of Python can hold
             raise ValueError("it holds a character that Unicode does not have")
@@ -93,7 +93,7 @@ class Archive:
         except (*DAMAGED, *NOT_AN_ARRAY) as error:
             raise ValueError(f"{key} is not a plain array ({first_line(error)})") from None
 
-    def _unpacked(self, member: zipfile.ZipInfo) -> bytearray:
+    def _unpack(self, member: zipfile.ZipInfo) -> bytearray:
         """Unpack a member; stop at the archive's limit, counting the bytes that come out."""
         _check_packing(member)
         if member.file_size > self._left:  # an honest one need not be begun
@@ -113,7 +113,7 @@ class _TooLarge(Exception):  # noqa: N818 - never seen outside this file
 
 
 def plain_array(content: bytes | bytearray) -> np.ndarray:
-    """The array in a .npy file's content. Raises one of `NOT_AN_ARRAY` for any other content.
+    """Read the array in a .npy file's content. Raises one of `NOT_AN_ARRAY` for any other content.
 
     NumPy makes room for what a header says before it reads, so that the header is looked at first.
     """
@@ -128,7 +128,7 @@ def plain_array(content: bytes | bytearray) -> np.ndarray:
 
 
 def _header(content: bytes | bytearray) -> tuple[tuple[int, ...], bool, np.dtype, int]:
-    """Shape, whether columns come first, type, and where the numbers begin, of a .npy file's first bytes.
+    """Read shape, whether columns come first, type, and offset of the numbers, from a .npy file's first bytes.
 
     Raises one of `NOT_AN_ARRAY` for what is none.
     """
@@ -148,7 +148,7 @@ def _check_packing(member: zipfile.ZipInfo) -> None:
 
 
 def _check_count(file: io.BufferedIOBase) -> None:
-    """Raises ValueError for more members than any of ours, before `zipfile` makes an object for each.
+    """Raise ValueError for more members than any of ours, before `zipfile` makes an object for each.
 
     Their marks are counted, wherever they stand: how many there are, a directory can lie about in two places.
     """
@@ -166,5 +166,5 @@ def _is_array(name: str) -> bool:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an error's message, at most 200 characters."""
+    """Return the first line of an error's message, at most 200 characters."""
     return str(error).strip().partition("\n")[0][:200]

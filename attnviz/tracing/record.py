@@ -1,4 +1,4 @@
-"""What a trace's maps are labelled with: the two sentences of one item of a batch, and their tokens."""
+"""The labels of a trace's maps: the two sentences of one item of a batch, and their tokens."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -26,35 +26,35 @@ class Sentence:
 
     @property
     def tgt_in(self) -> tuple[Token, ...]:
-        """What goes into the decoder, a token a row."""
+        """The decoder's input tokens, one for each row."""
         return self.tgt if self.cut else self.tgt[:-1]
 
     @property
     def tgt_out(self) -> tuple[Token, ...]:
-        """What comes out of each row: the next token, or "(cut)" where decoding stopped at its limit."""
+        """The output token of each row: the next token, or "(cut)" where decoding stopped at its limit."""
         end = len(self.tgt_text)
         return (*self.tgt[1:], Token(CUT, -1, end, end, is_special=True)) if self.cut else self.tgt[1:]
 
-    def in_one_pass(self) -> "Sentence":
-        """The same sentence as one pass over the whole target computes it: from row 0."""
+    def as_one_pass(self) -> "Sentence":
+        """Return the same sentence as one pass over the whole target computes it: from row 0."""
         return replace(self, first_row=0)
 
     def queries(self, kind: Kind) -> tuple[Token, ...]:
-        """What goes in at each row of a kind's maps."""
+        """Return the input token of each row of a kind's maps."""
         return self.src if kind == "encoder_self" else self.tgt_in[self.first_row :]
 
     def keys(self, kind: Kind) -> tuple[Token, ...]:
-        """What the columns of a kind's maps stand for."""
+        """Return the token of each column of a kind's maps."""
         return self.tgt_in if kind == "decoder_self" else self.src
 
     def outputs(self, kind: Kind) -> tuple[Token, ...] | None:
-        """What each row of a kind's maps outputs; None for an encoder, which outputs no tokens."""
+        """Return the output token of each row of a kind's maps; None for an encoder, which outputs no tokens."""
         return None if kind == "encoder_self" else self.tgt_out[self.first_row :]
 
 
 @dataclass(frozen=True)
 class RunInfo:
-    """Where a trace comes from: the weights' id, language, device and dtype, and what was said about the input.
+    """The origin of a trace: the weights' id, language, device and dtype, and notes on the input.
 
     `forward_seconds` is the pass that was recorded, `decoding_seconds` the step-by-step decoding before it, passes over
     drafts that were wrong included.

@@ -1,4 +1,4 @@
-"""Rounding, played once more: a probe that moves each number of a pass by a unit in its last place, up or down.
+"""Simulate rounding once more: a probe that moves each number of a pass by a unit in its last place, up or down.
 
 What differs afterwards is what rounding may do to this very pass, place by place: random rounding as in J. Vignes, "A
 stochastic arithmetic for reliable scientific computation" (Mathematics and Computers in Simulation 35, 1993).
@@ -21,7 +21,7 @@ _FARTHEST = 40.0  # of scores: beyond it e to the power is as good as infinite
 def weights_within(
     attn: Float[Tensor, "*heads q_len k_len"], scores: Float[Tensor, "*heads q_len"]
 ) -> Float[Tensor, "*heads q_len"]:
-    """The most that any weight of a row may part by where the row's scores part by at most `scores`.
+    """Bound how far any weight of a row can move when the row's scores move by at most `scores`.
 
     With scores moved by at most δ a weight p lies between p / (p + (1 - p) e^2δ) and p e^2δ / (1 - p + p e^2δ).
     """
@@ -33,7 +33,7 @@ def weights_within(
 
 
 def largest(numbers: Tensor) -> Tensor:
-    """max|x| along the last axis of those that are numbers: what is infinitely far must not allow itself to be."""
+    """Return max|x| along the last axis, of finite numbers only: an infinite difference must not allow itself."""
     return numbers.abs().nan_to_num(nan=0.0, posinf=0.0).amax(dim=-1)
 
 
@@ -48,18 +48,18 @@ class Rounding(Probe):
     generator: torch.Generator
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Queries, keys and values, moved."""
-        moved = (self._moved(part) for part in (call.query, call.key, call.value))
+        """Move queries, keys and values."""
+        moved = (self._move(part) for part in (call.query, call.key, call.value))
         return replace(call, **dict(zip(("query", "key", "value"), moved, strict=True)))
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """What the heads gathered, moved."""
-        return self._moved(context)
+        """Move the heads' contexts."""
+        return self._move(context)
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        """What leaves a layer, moved."""
-        return self._moved(output)
+        """Move a layer's output."""
+        return self._move(output)
 
-    def _moved(self, numbers: Tensor) -> Tensor:
+    def _move(self, numbers: Tensor) -> Tensor:
         ups = torch.randint(2, numbers.shape, generator=self.generator, dtype=torch.int8).to(numbers.device)
         return numbers * (1 + self.epsilon * (2 * ups - 1).to(numbers.dtype))

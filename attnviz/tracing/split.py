@@ -1,4 +1,4 @@
-"""One sentence's trace out of a batch's: as if it had run alone, without the padding that the batch needed."""
+"""Take one sentence's trace out of a batch's, as if it had run alone, without the padding that the batch needed."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,13 +6,13 @@ from dataclasses import replace
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.probe import AttentionCall, Site, of_item, of_lengths
+from attnviz.transformer.probe import AttentionCall, Site, cut_to_lengths, select_item
 
 
 def one_of_batch(trace: Trace, item: int, is_pad: Callable[[Token], bool]) -> Trace:
-    """The trace of one sentence; its numbers are views of the batch's. Of weights that were edited nothing is known."""
+    """Return the trace of one sentence; its numbers are views of the batch's. Edited weights are not supported."""
     whole = trace.sentences[item]
-    sentence = replace(whole, src=_without(whole.src, is_pad), tgt=_without(whole.tgt, is_pad))
+    sentence = replace(whole, src=_without_padding(whole.src, is_pad), tgt=_without_padding(whole.tgt, is_pad))
     sizes = {"encoder": len(sentence.src), "decoder": len(sentence.tgt_in)}
     last = "decoder" if sentence.tgt else "encoder"
     return replace(
@@ -27,8 +27,8 @@ def one_of_batch(trace: Trace, item: int, is_pad: Callable[[Token], bool]) -> Tr
     )  # fmt: skip
 
 
-def _without(tokens: tuple[Token, ...], is_pad: Callable[[Token], bool]) -> tuple[Token, ...]:
-    """Tokens up to the padding at their end; a pad that a text begins with is one of its own."""
+def _without_padding(tokens: tuple[Token, ...], is_pad: Callable[[Token], bool]) -> tuple[Token, ...]:
+    """Cut the padding off the end of tokens; a pad that a text begins with is one of its own."""
     length = len(tokens)
     while length > 1 and is_pad(tokens[length - 1]):
         length -= 1
@@ -36,5 +36,5 @@ def _without(tokens: tuple[Token, ...], is_pad: Callable[[Token], bool]) -> tupl
 
 
 def _call(site: Site, call: AttentionCall, item: int, sentence: Sentence) -> AttentionCall:
-    one = of_lengths(of_item(call, item, None), len(sentence.queries(site.kind)), len(sentence.keys(site.kind)))
+    one = cut_to_lengths(select_item(call, item, None), len(sentence.queries(site.kind)), len(sentence.keys(site.kind)))
     return replace(one, mask=None if one.mask is None or bool(one.mask.all()) else one.mask)

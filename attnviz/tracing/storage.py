@@ -67,14 +67,14 @@ def save(trace: Trace | BareWeights, path: str | Path, *, maps: bool = True) -> 
 
 
 def to_bytes(trace: Trace) -> bytes:
-    """A trace as the content of such a file, without what can be computed from the rest, and not compressed."""
+    """Write a trace as the content of such a file, without what can be computed from the rest, and not compressed."""
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, **_arrays(trace, maps=False))
     return file.getvalue()
 
 
 def from_bytes(content: bytes | bytearray | memoryview) -> Trace:
-    """The trace that `to_bytes` wrote. Raises ValueError with one sentence for anything else."""
+    """Read the trace that `to_bytes` wrote. Raises ValueError with one sentence for anything else."""
     try:
         file = Archive(io.BytesIO(content), most=max(_UNPACKED, _TIMES_AS_LARGE * len(content)))
         return _trace(file.arrays(key for key in file.keys if not key.startswith(_COMPUTED)))
@@ -85,12 +85,12 @@ def from_bytes(content: bytes | bytearray | memoryview) -> Trace:
 def _bare_arrays(trace: BareWeights) -> dict[str, Any]:
     arrays: dict[str, Any] = {f"attn.{kind}": attn.numpy() for kind, attn in trace.weights.items()}
     arrays |= {f"mask.{kind}": mask.numpy() for kind, mask in trace.masks.items()}
-    return arrays | _told(trace)
+    return arrays | _token_arrays(trace)
 
 
 def _arrays(trace: Trace, *, maps: bool) -> dict[str, Any]:
     arrays: dict[str, Any] = {"format_version": np.array(FORMAT_VERSION), "meta": _meta(trace)}
-    arrays |= _told(trace)
+    arrays |= _token_arrays(trace)
     for site, call in trace.calls.items():
         name = f"{site.kind}.{site.layer}"
         arrays[f"scale.{name}"] = np.array(call.scale)
@@ -102,24 +102,24 @@ def _arrays(trace: Trace, *, maps: bool) -> dict[str, Any]:
     arrays |= {key: _array(t) for key, t in (("memory", trace.memory), ("logits", trace.logits)) if t is not None}
     arrays |= {key: _array(put) for key, put in saved.arrays(trace.interventions).items()}
     for kind in trace.kinds if maps else ():
-        arrays[f"attn.{kind}"] = _stacked(trace, kind, trace.attn)
-        arrays[f"scores.{kind}"] = _stacked(trace, kind, trace.scores)
+        arrays[f"attn.{kind}"] = _stack_items(trace, kind, trace.attn)
+        arrays[f"scores.{kind}"] = _stack_items(trace, kind, trace.scores)
     return arrays
 
 
-def _stacked(trace: Trace, kind: Kind, maps: Callable[..., Tensor]) -> np.ndarray:
-    """The maps of every item, those of a shorter sentence with zeros after them."""
+def _stack_items(trace: Trace, kind: Kind, maps: Callable[..., Tensor]) -> np.ndarray:
+    """Stack the maps of every item, those of shorter sentences padded with zeros."""
     q_len, k_len = trace.call(kind, 0).query.shape[2], trace.call(kind, 0).key.shape[2]
     each = (maps(kind, item=item) for item in range(len(trace.sentences)))
     pad = torch.nn.functional.pad
     return torch.stack([pad(one, (0, k_len - one.shape[-1], 0, q_len - one.shape[-2])) for one in each]).numpy()
 
 
-def _told(trace: Trace | BareWeights) -> dict[str, np.ndarray]:
-    """The tokens of item 0: texts, and what the vocabulary has for them where any of a sentence's tokens says so."""
+def _token_arrays(trace: Trace | BareWeights) -> dict[str, np.ndarray]:
+    """Return the token texts of item 0, and their vocabulary entries where any token has one."""
     found: dict[str, np.ndarray] = {}
     for side, tokens in (("src", trace.sentences[0].src), ("tgt", trace.sentences[0].tgt)):
-        if tokens or not trace.is_bare:
+        if tokens or not trace.weights_only:
             found[f"tokens.{side}"] = np.array([token.text for token in tokens], dtype=np.str_)
         if any(token.piece or token.id >= 0 for token in tokens):
             found[f"pieces.{side}"] = np.array([token.piece for token in tokens], dtype=np.str_)
@@ -172,7 +172,7 @@ def _trace(arrays: dict[str, np.ndarray]) -> Trace:
 def _meta(trace: Trace) -> np.ndarray:
     meta = {"info": asdict(trace.info), "sentences": [asdict(sentence) for sentence in trace.sentences]}
     meta |= {"numbers": dict(trace.numbers)} if trace.numbers else {}
-    meta |= {"interventions": saved.described(trace.interventions)} if trace.interventions else {}
+    meta |= {"interventions": saved.descriptions(trace.interventions)} if trace.interventions else {}
     return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
 
 
@@ -207,12 +207,12 @@ def _layer(key: str) -> tuple[Any, int]:
 
 
 def _token(fields: dict[str, Any]) -> Token:
-    """A token as it was saved; the field `segment` was called `part` once."""
+    """Read a saved token; its field `segment` was called `part` once."""
     return Token(**{_FORMERLY.get(name, name): value for name, value in fields.items()})
 
 
 def sentence_of(fields: dict[str, Any]) -> Sentence:
-    """A sentence of its fields, as `dataclasses.asdict` has them."""
+    """Build a sentence from its fields, as `dataclasses.asdict` has them."""
     tokens = {side: tuple(map(_token, fields[side])) for side in ("src", "tgt")}
     values: dict[str, Any] = fields | tokens
     return Sentence(**values)

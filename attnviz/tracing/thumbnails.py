@@ -6,7 +6,7 @@ from torch import Tensor
 
 
 def thumbnail(attn: Float[Tensor, "heads q_len k_len"], side: int) -> UInt8[Tensor, "heads rows cols"]:
-    """Weights of 0 to 1 as 0 to 255, at most `side` cells a side, on the device that the weights are on.
+    """Reduce weights of 0 to 1 to 8 bits, at most `side` cells a side, on the device that the weights are on.
 
     A cell of a reduced map is the largest weight under it, so that no peak is lost; its window is that of
     `torch.nn.functional.adaptive_max_pool2d`. Raises ValueError for no cell at all.
@@ -14,15 +14,15 @@ def thumbnail(attn: Float[Tensor, "heads q_len k_len"], side: int) -> UInt8[Tens
     if side < 1:
         raise ValueError(f"A map has at least 1 cell a side, not {side}.")
     for axis in (-2, -1):  # rows first: whole rows are read in the order in which they lie in memory
-        attn = _pooled(attn, axis, side) if attn.shape[axis] > side else attn
+        attn = _pool(attn, axis, side) if attn.shape[axis] > side else attn
     return attn.mul(255).round_().to(torch.uint8)
 
 
-def _pooled(attn: Tensor, axis: int, side: int) -> Tensor:
-    """The largest of each of `side` windows along one axis, an element of every window at a time."""
+def _pool(attn: Tensor, axis: int, side: int) -> Tensor:
+    """Take the largest of each of `side` windows along one axis, an element of every window at a time."""
     length = attn.shape[axis]
     if length % side == 0:
-        return _evenly_pooled(attn, axis, side)
+        return _pool_evenly(attn, axis, side)
     cells = torch.arange(side, device=attn.device)
     first = cells * length // side
     last = -(-(cells + 1) * length // side) - 1
@@ -32,8 +32,8 @@ def _pooled(attn: Tensor, axis: int, side: int) -> Tensor:
     return pooled
 
 
-def _evenly_pooled(attn: Tensor, axis: int, side: int) -> Tensor:
-    """As `_pooled` where windows are equally long and do not overlap: no element is copied to be compared."""
+def _pool_evenly(attn: Tensor, axis: int, side: int) -> Tensor:
+    """Do as `_pool` does where windows are equally long and do not overlap: no element is copied to be compared."""
     if axis == -1:
         return attn.unflatten(-1, (side, -1)).amax(dim=-1)
     first, *others = attn.unflatten(axis, (side, -1)).unbind(dim=axis)
@@ -43,9 +43,7 @@ def _evenly_pooled(attn: Tensor, axis: int, side: int) -> Tensor:
     return pooled
 
 
-def within(attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len k_len"]:
-    """The weights, with what is outside 0 to 1 (in somebody's own) as 0 or 1, and NaN as 0; a copy only where
-    something does.
-    """
+def clip_weights(attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len k_len"]:
+    """Clip given weights to 0 to 1, and NaN to 0; weights within that range are not copied."""
     low, high = attn.aminmax()
     return attn if low >= 0 and high <= 1 else attn.nan_to_num(nan=0.0).clamp(0, 1)

@@ -18,9 +18,9 @@ from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import CUT, RunInfo, Sentence, Side
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.thumbnails import thumbnail
-from attnviz.tracing.trace_like import KINDS, TraceLike, counted, present
-from attnviz.transformer.attention import call_attn, call_scores, call_sunk
-from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, bytes_kept, of_item, of_lengths, visible
+from attnviz.tracing.trace_like import KINDS, TraceLike, require_present, validate_index
+from attnviz.transformer.attention import call_attn, call_scores, call_sink_weights
+from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, bytes_kept, cut_to_lengths, select_item, visible
 
 __all__ = ["CUT", "KINDS", "RunInfo", "Sentence", "Side", "Trace", "TraceLike"]
 
@@ -47,12 +47,14 @@ class Trace(TraceLike):
     interventions: tuple[Intervention, ...] = ()
 
     @classmethod
-    def of(cls, recorder: Recorder, sentences: Sequence[Sentence], **rest) -> "Trace":
-        """A trace of what a recorder wrote down, on the CPU: traces are kept, and a GPU's memory is the models'."""
-        return cls(recorder.calls, recorder.contexts, recorder.layers, tuple(sentences), **rest)._on_cpu()
+    def from_recorder(cls, recorder: Recorder, sentences: Sequence[Sentence], **rest) -> "Trace":
+        """Make a trace of what a recorder kept, on the CPU: traces outlive their run, and a GPU's memory is
+        for models.
+        """
+        return cls(recorder.calls, recorder.contexts, recorder.layers, tuple(sentences), **rest)._move_to_cpu()
 
     def __repr__(self) -> str:
-        """What a notebook shows of it, and what was done to the run."""
+        """Describe the trace for a notebook, with its interventions."""
         done = "; ".join(map(str, self.interventions))
         return super().__repr__() if not done else f"{super().__repr__()[:-1]}; done to it: {done}>"
 
@@ -75,7 +77,8 @@ class Trace(TraceLike):
     ) -> Float[Tensor, "..."]:
         """Attention weights before dropout: `(layers, heads, q_len, k_len)`, less the axes that were chosen.
 
-        float32 on the CPU. Rows sum to 1, or to 0 where there is no visible key; beside a sink, to what `sunk` leaves.
+        float32 on the CPU. Rows sum to 1, or to 0 where there is no visible key; beside a sink, to what `sink_weights`
+        leaves.
         """
         return self._maps(call_attn, kind, layer, head, item)
 
@@ -86,27 +89,31 @@ class Trace(TraceLike):
         return self._maps(call_scores, kind, layer, head, item)
 
     def has_sinks(self, kind: Kind) -> bool:
-        """Whether heads of a kind share their rows with a sink, a place that is no token."""
+        """Check whether heads of a kind share their rows with a sink, a place that is no token."""
         return any(self.call(kind, layer).sinks is not None for layer in self._layers(kind))
 
-    def sunk(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
-        """What each row gives to its head's sink, a place that is no token; None for a kind that has no sinks."""
+    def sink_weights(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
+        """Return the weight of each row on its head's sink, a place that is no token; None for a kind that has no
+        sinks.
+        """
         if not self.has_sinks(kind):
             return None
-        return torch.stack([call_sunk(self._one(kind, layer, None, item))[0].cpu() for layer in self._layers(kind)])
+        return torch.stack(
+            [call_sink_weights(self._one(kind, layer, None, item))[0].cpu() for layer in self._layers(kind)]
+        )
 
     def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
-        """The masks of a layer's heads; one that they share is in memory once."""
+        """Return the masks of a layer's heads; one that they share is in memory once."""
         return visible(self._one(kind, layer, None, item))[0].cpu()
 
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
         """attn · V of each head, before the heads are merged."""
         self.call(kind, layer)
-        context = present(self.contexts.get(Site(kind, layer)), "contexts")[self._item(item)]
+        context = require_present(self.contexts.get(Site(kind, layer)), "contexts")[self._item(item)]
         return context[:, : len(self.query_tokens(kind, item))].float().cpu()
 
     def layer_output(self, stack: Stack, layer: int, item: int = 0) -> Float[Tensor, "length d_model"]:
-        """Hidden states after a layer; layer -1 is the embedding."""
+        """Return hidden states after a layer; layer -1 is the embedding."""
         if (stack, layer) not in self.layers:
             known = ", ".join(f"{stack} {layer}" for stack, layer in self.layers)
             raise ValueError(f"This trace has no output of {stack} layer {layer}; it has {known}.")
@@ -115,14 +122,16 @@ class Trace(TraceLike):
         return self.layers[stack, layer][item, :length].float().cpu()
 
     def layer_number(self, kind: Kind, layer: int) -> int:
-        """The number that a layer of a kind has among all layers of its stack, those that do not attend included."""
+        """Return the number that a layer of a kind has among all layers of its stack, those without attention
+        included.
+        """
         return self.numbers[kind][layer] if kind in self.numbers else layer
 
     def call(self, kind: Kind, layer: int) -> AttentionCall:
-        """The recorded call of a site, with its batch axis, padding included, in the dtype that it ran in; on the CPU,
-        or for a single step of a decoding, where it ran.
+        """Return the recorded call of a site, with its batch axis, padding included, in the dtype that it ran in; on
+        the CPU, or for a single step of a decoding, where it ran.
         """
-        layer = counted(layer, self.shape(kind)[0], "layer", f"this model has {kind} layers")
+        layer = validate_index(layer, self.shape(kind)[0], "layer", f"this model has {kind} layers")
         return self.calls[Site(kind, layer)]
 
     def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
@@ -143,28 +152,28 @@ class Trace(TraceLike):
         others = (*self.contexts.values(), *self.layers.values(), self.memory, self.logits, *put)
         return bytes_kept(self.calls.values(), others)
 
-    def _on_cpu(self) -> "Trace":
-        """The same on the CPU; a tensor that several sites share stays one."""
+    def _move_to_cpu(self) -> "Trace":
+        """Move every tensor to the CPU; a tensor that several sites share stays one."""
         if all(call.query.device.type == "cpu" for call in self.calls.values()):
             return self
         moved: dict[int, Tensor] = {}
 
-        def on_cpu(tensor: Tensor) -> Tensor:
+        def move(tensor: Tensor) -> Tensor:
             if id(tensor) not in moved:
                 moved[id(tensor)] = tensor.cpu()
             return moved[id(tensor)]
 
         return replace(
             self,
-            calls={site: call.each(on_cpu) for site, call in self.calls.items()},
-            contexts={site: on_cpu(context) for site, context in self.contexts.items()},
-            layers={place: on_cpu(output) for place, output in self.layers.items()},
-            memory=None if self.memory is None else on_cpu(self.memory),
-            logits=None if self.logits is None else on_cpu(self.logits),
+            calls={site: call.map_tensors(move) for site, call in self.calls.items()},
+            contexts={site: move(context) for site, context in self.contexts.items()},
+            layers={place: move(output) for place, output in self.layers.items()},
+            memory=None if self.memory is None else move(self.memory),
+            logits=None if self.logits is None else move(self.logits),
         )
 
     def _only(self, kind: Kind, layer: int, head: int | None) -> "Trace":
-        call = of_item(self.calls[Site(kind, layer)], None, head)
+        call = select_item(self.calls[Site(kind, layer)], None, head)
         return replace(self, calls={Site(kind, 0): call}, contexts={}, layers={}, numbers={})
 
     def _maps(self, make, kind: Kind, layer: int | None, head: int | None, item: int) -> Tensor:
@@ -175,10 +184,10 @@ class Trace(TraceLike):
         return maps if head is None else maps[0]
 
     def _one(self, kind: Kind, layer: int, head: int | None, item: int) -> AttentionCall:
-        """The call of one item, and of one head if asked; both axes stay, with size 1."""
+        """Return the call of one item, and of one head if asked; both axes stay, with size 1."""
         sentence = self.sentences[self._item(item)]
-        call = of_item(self.call(kind, layer), item, None if head is None else self._head(kind, head))
-        return of_lengths(call, len(sentence.queries(kind)), len(sentence.keys(kind)))
+        call = select_item(self.call(kind, layer), item, None if head is None else self._head(kind, head))
+        return cut_to_lengths(call, len(sentence.queries(kind)), len(sentence.keys(kind)))
 
     def _layers(self, kind: Kind) -> range:
         return range(self._counts.get(self._kind(kind), 0))

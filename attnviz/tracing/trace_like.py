@@ -1,4 +1,4 @@
-"""What every trace says, of a model that ran or of weights that somebody brought: maps, masks, and their tokens."""
+"""The interface of every trace, of a model that ran or of given weights: maps, masks, and their tokens."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar, TypeVar
@@ -11,7 +11,7 @@ from attnviz.text.arguments import reads_arguments
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import RunInfo, Sentence, Side
-from attnviz.tracing.thumbnails import thumbnail, within
+from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.transformer.probe import AttentionCall, Kind, Stack
 
 KINDS: tuple[Kind, ...] = ("encoder_self", "decoder_self", "cross")
@@ -22,23 +22,23 @@ BARE = (
 Choice = TypeVar("Choice")
 
 
-def checked(value: object, name: str, allowed: tuple[Choice, ...]) -> Choice:
-    """`value`, which is one of `allowed`. Raises ValueError where it is not."""
+def validate_choice(value: object, name: str, allowed: tuple[Choice, ...]) -> Choice:
+    """Return `value` if it is one of `allowed`; else raise ValueError."""
     for choice in allowed:
         if choice == value:
             return choice
     raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}.")
 
 
-def counted(value: int, count: int, name: str, those_there_are: str) -> int:
-    """`value`, which is 0 or more and below `count`. Raises ValueError where it is not."""
+def validate_index(value: int, count: int, name: str, those_there_are: str) -> int:
+    """Return `value` if it is at least 0 and below `count`; else raise ValueError."""
     if not 0 <= value < count:
         raise ValueError(f"There is no {name} {value}: {those_there_are} 0 to {count - 1}.")
     return value
 
 
-def present(tensor: Tensor | None, name: str) -> Tensor:
-    """The tensor, which is there. Raises ValueError where it is None."""
+def require_present(tensor: Tensor | None, name: str) -> Tensor:
+    """Return the tensor; raise ValueError for None."""
     if tensor is None:
         raise ValueError(f"This trace was built without {name}; views that need it cannot be shown.")
     return tensor
@@ -46,19 +46,20 @@ def present(tensor: Tensor | None, name: str) -> Tensor:
 
 @reads_arguments
 class TraceLike(ABC):
-    """Accessors take `item`, the row of the batch; layers and heads count from 0. `is_bare` where there is nothing but
-    weights and tokens, which `lacks` says why; `is_brought` where somebody brought them.
+    """Accessors take `item`, the row of the batch; layers and heads count from 0. `weights_only` marks a trace of
+    weights and tokens alone, for which `missing_reason` is the explanation; `from_file` one whose weights the user
+    gave.
     """
 
     sentences: tuple[Sentence, ...]
     info: RunInfo
     interventions: tuple[Intervention, ...] = ()  # what was done to the run
-    lacks: str = ""
-    is_bare: ClassVar[bool] = False
-    is_brought: ClassVar[bool] = False
+    missing_reason: str = ""
+    weights_only: ClassVar[bool] = False
+    from_file: ClassVar[bool] = False
 
     def __repr__(self) -> str:
-        """What a notebook shows of it: what was read, and which maps there are; no numbers."""
+        """Describe the trace for a notebook: its texts and its maps, without numbers."""
         shapes = ((kind, *self.shape(kind)) for kind in self.kinds)
         maps = ", ".join(f"{kind} {layers} x {heads}" for kind, layers, heads in shapes)
         texts = " → ".join(repr(text[:60]) for text in (self.src_text, self.tgt_text) if text)
@@ -68,7 +69,7 @@ class TraceLike(ABC):
     @property
     @abstractmethod
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that there are, encoder first."""
+        """The recorded kinds of attention, encoder first."""
 
     @abstractmethod
     def shape(self, kind: Kind) -> tuple[int, int]:
@@ -82,7 +83,7 @@ class TraceLike(ABC):
 
     @abstractmethod
     def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
-        """The masks of a layer's heads; one that they share is in memory once."""
+        """Return the masks of a layer's heads; one that they share is in memory once."""
 
     @abstractmethod
     def nbytes(self) -> int:
@@ -96,53 +97,57 @@ class TraceLike(ABC):
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
     ) -> Float[Tensor, "..."]:
         """Scores before the mask, shaped like `attn`. Raises ValueError for bare weights, which have none."""
-        raise ValueError(self.lacks or BARE)
+        raise ValueError(self.missing_reason or BARE)
 
     def layer_number(self, kind: Kind, layer: int) -> int:
-        """The number that a layer of a kind has among all layers of its stack; its own, where every layer attends."""
+        """Return the number that a layer of a kind has among all layers of its stack; its own, where every layer
+        attends.
+        """
         return layer
 
     def own_numbers(self, kind: Kind) -> tuple[int, ...]:
-        """The numbers of a kind's layers among all of their stack, where others do not attend; () elsewhere."""
+        """Return the stack's numbers of a kind's layers, where other layers have no attention; () elsewhere."""
         layers = range(self.shape(kind)[0])
         own = tuple(self.layer_number(kind, layer) for layer in layers)
         return () if own == tuple(layers) else own
 
     def layer_name(self, kind: Kind, layer: int) -> str:
-        """A layer as it is called here, with its own number in the model where that is another: L0 (layer 2)."""
+        """Name a layer, with its number in the model where that differs: L0 (layer 2)."""
         own = self.layer_number(kind, layer)
         return f"L{layer}" if own == layer else f"L{layer} (layer {own})"
 
-    def attending(self, kind: Kind) -> str:
-        """Which layers of the stack the layers of a kind are, in words, where others do not attend; "" elsewhere."""
+    def attending_layers(self, kind: Kind) -> str:
+        """Say in words which layers of the stack have attention, where others have none; "" elsewhere."""
         if not (own := self.own_numbers(kind)):
             return ""
         named = ", ".join(f"L{layer} is layer {number}" for layer, number in enumerate(own))
         return f"only layers with attention are counted: {named} in the model’s own numbering"
 
     def has_sinks(self, kind: Kind) -> bool:
-        """Whether heads of a kind share their rows with a sink, a place that is no token."""
+        """Check whether heads of a kind share their rows with a sink, a place that is no token."""
         return False
 
-    def sunk(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
-        """What each row gives to its head's sink, a place that is no token; None for a kind that has no sinks."""
+    def sink_weights(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
+        """Return the weight of each row on its head's sink, a place that is no token; None for a kind that has no
+        sinks.
+        """
         return None
 
     def call(self, kind: Kind, layer: int) -> AttentionCall:
-        """What a site computed with. Raises ValueError for bare weights, which have none."""
-        raise ValueError(self.lacks or BARE)
+        """Return the recorded call of a site. Raises ValueError for bare weights, which have none."""
+        raise ValueError(self.missing_reason or BARE)
 
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
         """attn · V of each head, before the heads are merged. Raises ValueError for bare weights, which have none."""
-        raise ValueError(self.lacks or BARE)
+        raise ValueError(self.missing_reason or BARE)
 
     def layer_output(self, stack: Stack, layer: int, item: int = 0) -> Float[Tensor, "length d_model"]:
-        """Hidden states after a layer. Raises ValueError for bare weights, which have none."""
-        raise ValueError(self.lacks or BARE)
+        """Return hidden states after a layer. Raises ValueError for bare weights, which have none."""
+        raise ValueError(self.missing_reason or BARE)
 
     def input_(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "q_len d_model"]:
-        """What the queries of a site were projected from."""
-        inputs = present(self.call(kind, layer).input_, "input_")[self._item(item)]
+        """Return the hidden states that a site's queries were projected from."""
+        inputs = require_present(self.call(kind, layer).input_, "input_")[self._item(item)]
         return inputs[: len(self.query_tokens(kind, item))].float().cpu()
 
     @property
@@ -176,12 +181,13 @@ class TraceLike(ABC):
         return self.sentences[0].tgt_text
 
     def tokens(self, side: Side, item: int = 0) -> tuple[Token, ...]:
-        """All tokens of a sentence; a target has its `<bos:…>` and `<eos>`. A decoder's text is its target, "tgt".
+        """Return all tokens of a sentence; a target has its `<bos:…>` and `<eos>`. A decoder's text is its target,
+        "tgt".
 
         Raises ValueError for a side that there is not.
         """
         sentence, other = self.sentences[self._item(item)], "tgt" if side == "src" else "src"
-        found: tuple[Token, ...] = getattr(sentence, checked(side, "side", ("src", "tgt")))
+        found: tuple[Token, ...] = getattr(sentence, validate_choice(side, "side", ("src", "tgt")))
         if not found and getattr(sentence, other):
             has, whose = ("source", "a decoder’s text is its target") if side == "src" else (
                 "target", "an encoder’s text is its source")  # fmt: skip
@@ -189,19 +195,19 @@ class TraceLike(ABC):
         return found
 
     def query_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
-        """The tokens along the query axis (what goes in at each row)."""
+        """Return the tokens along the query axis: the input of each row."""
         return self.sentences[self._item(item)].queries(self._kind(kind))
 
     def key_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
-        """The tokens along the key axis."""
+        """Return the tokens along the key axis."""
         return self.sentences[self._item(item)].keys(self._kind(kind))
 
     def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
-        """The output token of each row of a decoder map; None for an encoder, which has none."""
+        """Return the output token of each row of a decoder map; None for an encoder, which has none."""
         return self.sentences[self._item(item)].outputs(self._kind(kind))
 
     def mask(self, kind: Kind, *, layer: int = 0, head: int = 0, item: int = 0) -> Bool[Tensor, "q_len k_len"]:
-        """True where a query may attend to a key."""
+        """Return the mask of a head, True where a query may attend to a key."""
         return self.layer_mask(kind, layer, item)[self._head(kind, head)]
 
     def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
@@ -209,10 +215,10 @@ class TraceLike(ABC):
 
         A cell of a reduced map is the largest weight under it, so that no peak is lost. For pictures only.
         """
-        return torch.stack([thumbnail(within(attn), side) for attn in self.attn(kind, item=item)])
+        return torch.stack([thumbnail(clip_weights(attn), side) for attn in self.attn(kind, item=item)])
 
     def one_layer(self, kind: Kind, layer: int, head: int | None = None) -> "TraceLike":
-        """The trace of one layer, or of one of its heads, which is layer 0 and head 0 of it, with the same tokens.
+        """Return the trace of one layer, or of one of its heads, which become layer 0 and head 0, with the same tokens.
 
         Raises ValueError out of range.
         """
@@ -222,7 +228,7 @@ class TraceLike(ABC):
         return self._only(kind, layer, None if head is None else self._head(kind, head))
 
     def _kind(self, kind: str) -> Kind:
-        return checked(kind, "kind", self.kinds)
+        return validate_choice(kind, "kind", self.kinds)
 
     def _item(self, item: int) -> int:
         if not 0 <= item < len(self.sentences):
@@ -230,4 +236,4 @@ class TraceLike(ABC):
         return item
 
     def _head(self, kind: Kind, head: int) -> int:
-        return counted(head, self.shape(kind)[1], "head", f"this model has {kind} heads")
+        return validate_index(head, self.shape(kind)[1], "head", f"this model has {kind} heads")

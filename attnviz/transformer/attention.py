@@ -10,10 +10,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from attnviz.transformer.block_sdpa import over_visible_keys
+from attnviz.transformer.block_sdpa import attend_visible_keys
 from attnviz.transformer.cache import LayerCache
-from attnviz.transformer.dropout import Dropout, dropped
-from attnviz.transformer.masks import for_heads
+from attnviz.transformer.dropout import Dropout, apply_dropout
+from attnviz.transformer.masks import add_head_axis
 from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site
 
 Query = Float[Tensor, "batch heads q_len d_k"]
@@ -25,62 +25,62 @@ Map = Float[Tensor, "*batch q_len k_len"]
 def scores(
     query: Float[Tensor, "*batch q_len d_k"], key: Float[Tensor, "*batch k_len d_k"], scale: float | None = None
 ) -> Map:
-    """`scale * query @ key^T`, before any mask; the scale is 1 / sqrt(d_k) unless given."""
+    """Compute `scale * query @ key^T`, before any mask; the scale is 1 / sqrt(d_k) unless given."""
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     return (query * scale) @ key.transpose(-2, -1)
 
 
 def soft_capped(scores: Map, softcap: float | None) -> Map:
-    """Scores that no longer grow beyond ±softcap, as Gemma 2 has them; None leaves them as they are."""
+    """Cap scores softly at ±softcap, as Gemma 2 does; None leaves them as they are."""
     return scores if softcap is None else softcap * (scores / softcap).tanh()
 
 
 def masked_softmax(scores: Map, mask: Bool[Tensor, "..."] | None = None, sinks: Tensor | None = None) -> Map:
-    """Softmax over keys that may be attended to (True in `mask`). A row with no visible key is all zeros.
+    """Apply the softmax over keys that may be attended to (True in `mask`). A row with no visible key is all zeros.
 
     `sinks`, scores broadcastable to a column `(…, q_len, 1)`, take part and are left out: rows then sum to less than 1.
     """
     if sinks is not None:
-        return _beside_sinks(scores if mask is None else scores.masked_fill(~mask, -math.inf), sinks)
+        return _softmax_with_sinks(scores if mask is None else scores.masked_fill(~mask, -math.inf), sinks)
     if mask is None:
         return scores.softmax(dim=-1)
     weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
     return weights.masked_fill(no_keys(mask).unsqueeze(-1), 0.0)
 
 
-def _beside_sinks(scores: Map, sinks: Tensor) -> Map:
-    """Softmax with one column more, which is cut off."""
+def _softmax_with_sinks(scores: Map, sinks: Tensor) -> Map:
+    """Apply the softmax with one column more, which is cut off."""
     column = sinks.to(scores.dtype).expand(*scores.shape[:-1], 1)
     return torch.cat((scores, column), dim=-1).softmax(dim=-1)[..., :-1]
 
 
 def no_keys(mask: Bool[Tensor, "*batch q_len k_len"]) -> Bool[Tensor, "*batch q_len"]:
-    """True for the rows that see no key at all: their weights are zeros, and do not sum to 1."""
+    """Return True for the rows that see no key at all: their weights are zeros, and do not sum to 1."""
     return ~mask.any(dim=-1)
 
 
 def context(attn: Map, value: Float[Tensor, "*batch k_len d_v"]) -> Float[Tensor, "*batch q_len d_v"]:
-    """The mean of the values, weighted by attn."""
+    """Return the mean of the values, weighted by attn."""
     return attn @ value
 
 
 def call_scores(call: AttentionCall) -> Float[Tensor, "batch heads q_len k_len"]:
-    """The scores of a recorded call, its bias included, before the mask; in float32."""
+    """Compute the scores of a recorded call, its bias included, before the mask; in float32."""
     raw = soft_capped(scores(call.query.float(), call.key.float(), call.scale), call.softcap)
     return raw if call.bias is None else raw + call.bias.float()
 
 
 def call_attn(call: AttentionCall) -> Float[Tensor, "batch heads q_len k_len"]:
-    """The attention weights of a recorded call, before dropout; in float32. Edited ones are in their places.
+    """Compute the attention weights of a recorded call, before dropout, with edited ones in their places; in float32.
 
     As `masked_softmax`, but in the memory of the scores: at 512 tokens fresh memory costs more than the arithmetic.
     """
     own = _own_attn(call)
-    return own if call.edited is None else call.edited.over(own)
+    return own if call.edited is None else call.edited.apply_to(own)
 
 
 def _own_attn(call: AttentionCall) -> Tensor:
-    """The weights that query and key of a call give."""
+    """Compute the weights that query and key of a call give."""
     attn = call_scores(call).detach()
     if call.sinks is not None:
         return masked_softmax(attn, call.mask, call.sinks)
@@ -92,8 +92,8 @@ def _own_attn(call: AttentionCall) -> Tensor:
     return attn
 
 
-def call_sunk(call: AttentionCall) -> Float[Tensor, "batch heads q_len"]:
-    """What each row of a recorded call gives to its head's sink; in float32. Zeros without sinks."""
+def call_sink_weights(call: AttentionCall) -> Float[Tensor, "batch heads q_len"]:
+    """Compute the weight of each row of a recorded call on its head's sink; in float32. Zeros without sinks."""
     if call.sinks is None:
         return torch.zeros(call.query.shape[:3], device=call.query.device)
     raw = call_scores(call).detach()
@@ -103,7 +103,7 @@ def call_sunk(call: AttentionCall) -> Float[Tensor, "batch heads q_len"]:
 
 
 def _hide_in_place(scores: Map, mask: Bool[Tensor, "..."]) -> None:
-    """Turn the scores that `mask` hides into -inf.
+    """Set the scores that `mask` hides to -inf.
 
     A mask that heads share is written out once and added to each: filling asks a question of every cell, which at
     512 tokens takes three to ten times as long.
@@ -117,8 +117,8 @@ def _hide_in_place(scores: Map, mask: Bool[Tensor, "..."]) -> None:
 def attend(
     call: AttentionCall, site: Site | None = None, *, probe: Probe | None = None, dropout: Dropout | None = None
 ) -> Float[Tensor, "batch heads q_len d_v"]:
-    """The context of one call. PyTorch's fused kernel computes it, but for rows whose weights somebody has edited,
-    where scores are capped or share with a sink, and where its gradients would be NaN.
+    """Compute the context of one call: by PyTorch's fused kernel, and by hand for edited rows, for capped scores, for
+    scores that share with a sink, and where the kernel's gradients would be NaN.
 
     A row with no visible key gives zeros on both paths.
     """
@@ -127,40 +127,40 @@ def attend(
     drops = dropout is not None and dropout.attention and dropout.rate > 0
     by_hand = drops or call.softcap is not None or call.sinks is not None or _would_poison(call)
     if by_hand:
-        out = _explicit(call, dropout if drops else None)
+        out = _explicit_attention(call, dropout if drops else None)
     else:
-        out = _fused(call) if call.edited is None else _edited(call, call.edited)
+        out = _fused_attention(call) if call.edited is None else _attend_edited(call, call.edited)
     return out if probe is None or site is None else probe.on_context(site, out)
 
 
 def _would_poison(call: AttentionCall) -> bool:
-    """Whether the fused kernel's gradients would be NaN in a whole head: those of a GPU divide by the sum of a row that
-    sees no key, and 0 · NaN reaches all keys on the way back.
+    """Check whether the fused kernel's gradients would be NaN in a whole head: those of a GPU divide by the sum of a
+    row that sees no key, and 0 · NaN reaches all keys on the way back.
     """
     if not torch.is_grad_enabled() or call.mask is None or call.query.device.type == "cpu":
         return False
     return bool(no_keys(call.mask).any())
 
 
-def _edited(call: AttentionCall, edited: EditedWeights) -> Tensor:
-    """The edited rows by hand; all others stay to the bit as the kernel computes them."""
+def _attend_edited(call: AttentionCall, edited: EditedWeights) -> Tensor:
+    """Compute edited rows by hand; all others stay to the bit as the kernel computes them."""
     out = context(edited.attn.to(call.value.dtype), call.value)
-    return out if bool(edited.rows.all()) else torch.where(edited.rows.unsqueeze(-1), out, _fused(call))
+    return out if bool(edited.rows.all()) else torch.where(edited.rows.unsqueeze(-1), out, _fused_attention(call))
 
 
-def _explicit(call: AttentionCall, dropout: Dropout | None) -> Tensor:
+def _explicit_attention(call: AttentionCall, dropout: Dropout | None) -> Tensor:
     raw = soft_capped(scores(call.query, call.key, call.scale), call.softcap)
     attn = masked_softmax(raw if call.bias is None else raw + call.bias, call.mask, call.sinks)
-    attn = attn if call.edited is None else call.edited.over(attn)
-    return context(dropped(attn, dropout), call.value)
+    attn = attn if call.edited is None else call.edited.apply_to(attn)
+    return context(apply_dropout(attn, dropout), call.value)
 
 
-def _fused(call: AttentionCall) -> Tensor:
+def _fused_attention(call: AttentionCall) -> Tensor:
     mask = call.mask
     if call.bias is not None:
         bias = call.bias if mask is None else call.bias.masked_fill(~mask, -math.inf)
         mask = bias.to(call.query.dtype)
-    out = over_visible_keys(call, mask)
+    out = attend_visible_keys(call, mask)
     if call.mask is None or (call.bias is None and out.device.type == "cpu"):
         return out  # with a bool mask the CPU kernel itself gives zeros where a row sees no key
     return out.masked_fill(no_keys(call.mask).unsqueeze(-1), 0.0)
@@ -201,7 +201,7 @@ class MultiHeadAttention(nn.Module):
         dropout: Dropout | None = None,
         cache: LayerCache | None = None,
     ) -> Float[Tensor, "batch q_len d_model"]:
-        """What each position of `input_` gathers from the positions of `memory` that `mask` lets it see.
+        """Attend from each position of `input_` to the positions of `memory` that `mask` lets it see.
 
         `mask` is bool, True = may attend: `(batch, 1, k_len)` or `(1, q_len, k_len)`, the same for every head, or
         `(batch, heads, q_len, k_len)`. With a cache, `memory` is only what the cache does not hold yet.
@@ -211,14 +211,14 @@ class MultiHeadAttention(nn.Module):
             key=(projected := self.project_memory(memory, cache))[0],
             value=projected[1],
             scale=self.scale,
-            mask=for_heads(mask),
+            mask=add_head_axis(mask),
             input_=input_,
             memory=memory,
         )
         return self.W_o(self.merge_heads(attend(call, site, probe=probe, dropout=dropout)))
 
     def project_memory(self, memory: Tensor, cache: LayerCache | None) -> tuple[Tensor, Tensor]:
-        """Keys and values `(batch, heads, k_len, d_k)`: of `memory`, and of what the cache holds already."""
+        """Return keys and values `(batch, heads, k_len, d_k)`: those in the cache, and those of `memory`."""
         if cache is not None and cache.frozen:
             return cache.read()
         key, value = self.split_heads(self.W_k(memory)), self.split_heads(self.W_v(memory))

@@ -22,22 +22,24 @@ class Beam:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A beam's sentence so far: ids without the first token, their summed log-probability, and whether it has ended."""
+    """A beam's sentence so far: ids without the first token, their summed log-probability, and whether it is
+    finished.
+    """
 
     ids: tuple[int, ...]
     log_probability: float
-    ended: bool = False
+    finished: bool = False
 
     def score(self, length_penalty: float) -> float:
-        """Log-probability divided by `length ** length_penalty`."""
+        """Return the log-probability divided by `length ** length_penalty`."""
         return self.log_probability / max(len(self.ids), 1) ** length_penalty
 
 
 def beam_steps(
     stepper: BatchStepping, first: Ids, vocabulary: Vocabulary, *, max_tokens: int, beam: Beam = Beam()
 ) -> Iterator[tuple[Hypothesis, ...]]:
-    """Beam search for one sentence, a step at a time: yields the hypotheses after each step, those that have ended
-    before those that live, each best first.
+    """Search one sentence with a beam: yield the hypotheses after each step, finished ones before live ones, each best
+    first.
 
     `first` and the stepper hold a batch of one. A sentence ends only where `<eos>` is among the `size` likeliest, so
     that a beam of one is greedy decoding. Stops when `size` have ended and none that lives scores higher as it stands.
@@ -48,10 +50,10 @@ def beam_steps(
         log_probs = vocabulary.forbid(stepper.step(ids)).float().log_softmax(dim=-1)
         live, parents, done = _extend(live, log_probs, vocabulary.eos_id, size)
         ended = sorted((*ended, *done), key=lambda h: -h.score(length_penalty))[:size]
-        yield _ranked(live, ended, length_penalty)
+        yield _rank(live, ended, length_penalty)
         if not live or (len(ended) == size and ended[-1].score(length_penalty) >= live[0].score(length_penalty)):
             return
-        stepper.keep(torch.tensor(parents, device=first.device))
+        stepper.select_rows(torch.tensor(parents, device=first.device))
         ids = torch.tensor([hypothesis.ids[-1] for hypothesis in live], device=first.device)
 
 
@@ -65,14 +67,14 @@ def _extend(
         parent, id_ = divmod(index, totals.shape[1])
         if total == float("-inf"):
             continue
-        hypothesis = Hypothesis((*live[parent].ids, id_), total, ended=id_ == eos_id)
-        if hypothesis.ended and rank < size:
+        hypothesis = Hypothesis((*live[parent].ids, id_), total, finished=id_ == eos_id)
+        if hypothesis.finished and rank < size:
             done.append(hypothesis)
-        elif not hypothesis.ended and len(going) < size:
+        elif not hypothesis.finished and len(going) < size:
             going.append(hypothesis)
             parents.append(parent)
     return going, parents, done
 
 
-def _ranked(live: list[Hypothesis], ended: list[Hypothesis], length_penalty: float) -> tuple[Hypothesis, ...]:
-    return tuple(sorted((*ended, *live), key=lambda h: (not h.ended, -h.score(length_penalty))))
+def _rank(live: list[Hypothesis], ended: list[Hypothesis], length_penalty: float) -> tuple[Hypothesis, ...]:
+    return tuple(sorted((*ended, *live), key=lambda h: (not h.finished, -h.score(length_penalty))))

@@ -1,4 +1,4 @@
-"""PyTorch's fused attention, some rows at a time where that spares them keys that none of them may see.
+"""PyTorch's fused attention in blocks of rows, each over the keys that its rows may see.
 
 Its kernel for the CPU multiplies what a causal mask hides all the same: at 512 tokens nearly half of all products.
 """
@@ -13,8 +13,8 @@ from attnviz.transformer.probe import AttentionCall
 _ROWS = 64  # queries to a block: with fewer the kernel is called too often, with more each reads too many keys
 
 
-def over_visible_keys(call: AttentionCall, mask: Tensor | None) -> Float[Tensor, "batch heads q_len d_v"]:
-    """The context of a call. `mask` is its mask, or the same with its bias added in, as floats."""
+def attend_visible_keys(call: AttentionCall, mask: Tensor | None) -> Float[Tensor, "batch heads q_len d_v"]:
+    """Compute the context of a call. `mask` is its mask, or the same with its bias added in, as floats."""
     query, key, value = call.query, call.key, call.value
     is_worth_it = query.shape[2] >= 2 * _ROWS and query.device.type == "cpu" and not torch.is_grad_enabled()
     ends = _visible_ends(call) if is_worth_it else None
@@ -32,7 +32,7 @@ def over_visible_keys(call: AttentionCall, mask: Tensor | None) -> Float[Tensor,
 
 
 def _visible_ends(call: AttentionCall) -> list[int] | None:
-    """For each block of rows, how many keys from the first on hold all that it sees; None where no block sees fewer."""
+    """Count, for each block of rows, the keys up to the last that it sees; None where no block sees fewer than all."""
     if call.mask is None or call.mask.shape[-2] == 1:
         return None
     seen = call.mask.reshape(-1, *call.mask.shape[-2:]).any(dim=0)

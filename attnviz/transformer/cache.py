@@ -36,7 +36,7 @@ class LayerCache:
         return self.read()
 
     def read(self) -> tuple[Heads, Heads]:
-        """All keys and values so far: `(batch, heads, length, d_k)` each."""
+        """Return all keys and values so far: `(batch, heads, length, d_k)` each."""
         if self._both is None:
             raise ValueError("The cache is still empty.")
         key, value = self._both.narrow(3, 0, self.length).unbind(0)
@@ -56,8 +56,8 @@ class KVCache:
     cross: list[LayerCache] = field(default_factory=list)
 
     @classmethod
-    def for_config(cls, config: ModelConfig, capacity: int) -> "KVCache":
-        """An empty cache with room for `capacity` target tokens."""
+    def allocate(cls, config: ModelConfig, capacity: int) -> "KVCache":
+        """Make an empty cache for `capacity` target tokens."""
         layers = range(config.n_layers)
         return cls([LayerCache(capacity) for _ in layers], [LayerCache() for _ in layers])
 

@@ -39,7 +39,7 @@ def save(
 
 
 def read_config(folder: Path) -> ModelConfig:
-    """The config of a checkpoint. Raises CheckpointError when it is missing, broken or of another version."""
+    """Read the config of a checkpoint. Raises CheckpointError when it is missing, broken or of another version."""
     try:
         content = json.loads(plain_file.content(folder / CONFIG, most=MAX_CONFIG_BYTES))
         version, sizes = content["format_version"], content["model"]
@@ -72,7 +72,7 @@ def load(folder: Path, *, device: torch.device | str = "cpu", dtype: torch.dtype
         with safe_open(path, framework="pt") as file:
             names = list(file.keys())
             model = _empty(config, {name: tuple(file.get_slice(name).get_shape()) for name in names})
-            weights = {name: _by_column(file.get_tensor(name).to(device, dtype)) for name in names}
+            weights = {name: _lay_out_by_column(file.get_tensor(name).to(device, dtype)) for name in names}
     except OSError as error:
         raise _unreadable(folder, WEIGHTS, error) from error
     except SafetensorError as error:
@@ -86,7 +86,7 @@ def load(folder: Path, *, device: torch.device | str = "cpu", dtype: torch.dtype
 
 
 def _check_file(folder: Path) -> None:
-    """Raises CheckpointError unless the weights are a plain file that may be opened, and not too large."""
+    """Raise CheckpointError unless the weights are a plain file that may be opened, and not too large."""
     try:
         with plain_file.opened(folder / WEIGHTS) as file:
             size = os.fstat(file.fileno()).st_size
@@ -99,12 +99,12 @@ def _check_file(folder: Path) -> None:
 
 
 def _unreadable(folder: Path, name: str, error: OSError) -> CheckpointError:
-    """What the system says of a file, without its path on this machine."""
+    """Make an error of what the system says of a file, without its path on this machine."""
     return CheckpointError(f"{name} in {folder.name!r} cannot be read ({error.strerror or error}).")
 
 
-def _by_column(weight: torch.Tensor) -> torch.Tensor:
-    """The same numbers, a matrix with its columns one after another: as a single row is multiplied with it fastest.
+def _lay_out_by_column(weight: torch.Tensor) -> torch.Tensor:
+    """Lay a matrix out column after column: a single row is multiplied fastest with it so.
 
     A step of decoding is little else than reading the weights. On a CPU this reads them 1.3 to 1.6 times as fast, and
     lets `MatVec` read them twice as fast again; many rows at once are multiplied no more slowly.
@@ -123,7 +123,7 @@ def _no_weights(folder: Path) -> str:
 
 
 def _empty(config: ModelConfig, found: dict[str, tuple[int, ...]]) -> Transformer:
-    """A model without storage, once the tensors of these names and shapes are known to fit it."""
+    """Make a model without storage, once the tensors of these names and shapes are known to fit it."""
     if config.n_layers > len(found):  # or a config of a billion layers would be built, layer by layer
         raise CheckpointError(f"{CONFIG} asks for {config.n_layers} layers; {WEIGHTS} holds only {len(found)} tensors.")
     try:

@@ -1,4 +1,4 @@
-"""What a Transformer is made of, as numbers. Knows no tensors."""
+"""The sizes of a Transformer. Knows no tensors."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any

@@ -1,4 +1,4 @@
-"""Writing a target one token at a time, greedily or sampled, on one `Stepper`; `beam` has the beam search."""
+"""Write a target one token at a time, greedily or sampled, on one `Stepper`; `beam` has the beam search."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ Choose = Callable[[Logits], Ids]
 
 @runtime_checkable
 class BatchStepping(Protocol):
-    """What decoding needs of a stepper; one that also records each step fits too."""
+    """The methods of a stepper that decoding calls; one that also records each step fits too."""
 
     def step(self, ids: Ids, /) -> Logits:
         """Feed the next token of every row; returns the logits of the one after it."""
         ...
 
-    def keep(self, rows: Int[Tensor, " kept"], /) -> None:
+    def select_rows(self, rows: Int[Tensor, " kept"], /) -> None:
         """Go on with these rows of the batch only, in this order."""
         ...
 
@@ -52,9 +52,9 @@ class Stepper:
         cached: bool = True,
     ) -> None:
         self.model, self.memory, self.src_mask = model, memory, src_mask
-        self.cache = KVCache.for_config(model.config, capacity) if cached else None
+        self.cache = KVCache.allocate(model.config, capacity) if cached else None
         self.row_decoder = OneTokenDecoder(model.decoder) if cached else None
-        self.logits = MatVec.of(model.embedding.weight)
+        self.logits = MatVec.from_weight(model.embedding.weight)
         self.prefix = torch.empty(len(memory), 0, dtype=torch.long, device=memory.device)
 
     def step(self, ids: Tensor, *, probe: Probe | None = None, dropout: Dropout | None = None) -> Logits:
@@ -68,7 +68,7 @@ class Stepper:
         tgt_in = self.prefix if self.cache is None else new
         return self.logits(self.model.decode(tgt_in, self.memory, self.src_mask, run)[:, -1])
 
-    def keep(self, rows: Int[Tensor, " kept"]) -> None:
+    def select_rows(self, rows: Int[Tensor, " kept"]) -> None:
         """Go on with these rows of the batch only, in this order."""
         self.prefix, self.memory = self.prefix[rows], self.memory[rows]
         self.src_mask = None if self.src_mask is None else self.src_mask[rows]
@@ -102,11 +102,11 @@ class Sampling:
             raise ValueError(f"top_p lies in (0, 1], not {self.top_p}.")
 
     def __call__(self, logits: Logits) -> Ids:
-        """One id a row, drawn from the cut distribution."""
+        """Draw one id a row from the cut distribution."""
         return torch.multinomial(self.probabilities(logits), 1, generator=self.generator).squeeze(1)
 
     def probabilities(self, logits: Logits) -> Logits:
-        """The distribution that is drawn from: zero outside `top_k` and `top_p`, sums to 1."""
+        """Return the distribution that ids are drawn from: zero outside `top_k` and `top_p`, sums to 1."""
         ordered, order = (logits.float() / self.temperature).sort(dim=-1, descending=True)
         probabilities = ordered.softmax(dim=-1)
         if self.top_k is not None:
@@ -120,12 +120,12 @@ class Sampling:
 
 
 def likeliest(logits: Logits) -> Ids:
-    """Greedy choice."""
+    """Choose greedily."""
     return logits.argmax(dim=-1)
 
 
-def forbidden(logits: Logits, ids: Sequence[int]) -> Logits:
-    """Logits with these ids at minus infinity."""
+def forbid_ids(logits: Logits, ids: Sequence[int]) -> Logits:
+    """Set the logits of these ids to minus infinity."""
     if not ids:
         return logits
     left = logits.clone()
@@ -136,10 +136,10 @@ def forbidden(logits: Logits, ids: Sequence[int]) -> Logits:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What decoding must know of the ids: where a sentence ends, and which ids are never written."""
+    """The ids that decoding treats specially: the one that ends a sentence, and those that are never written."""
 
     eos_id: int
-    never: tuple[int, ...] = ()
+    suppressed_ids: tuple[int, ...] = ()
 
     @property
     def ends(self) -> frozenset[int]:
@@ -147,13 +147,13 @@ class Vocabulary:
         return frozenset((self.eos_id,))
 
     def forbid(self, logits: Logits) -> Logits:
-        """Logits with the ids that are never written at minus infinity."""
-        return forbidden(logits, self.never)
+        """Set the logits of suppressed ids to minus infinity."""
+        return forbid_ids(logits, self.suppressed_ids)
 
     def likeliest(self, logits: Logits) -> list[int]:
-        """Greedy choices among the ids that may be written. Logits are copied only where another was the likeliest."""
+        """Choose greedily among the ids that may be written. Logits are copied only where another was the likeliest."""
         chosen = likeliest(logits).tolist()
-        return chosen if set(self.never).isdisjoint(chosen) else likeliest(self.forbid(logits)).tolist()
+        return chosen if set(self.suppressed_ids).isdisjoint(chosen) else likeliest(self.forbid(logits)).tolist()
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def decode_steps(
     if 0 < len(rows) < len(first):
         kept = torch.tensor(rows, device=first.device)
         fed, teacher = first[kept], None if teacher is None else teacher[kept]
-        stepper.keep(kept)
+        stepper.select_rows(kept)
     while rows:
         chosen, length = choose(vocabulary.forbid(stepper.step(fed))), length + 1
         ids = tuple(chosen.tolist())  # the one wait for the device in a step
@@ -195,7 +195,7 @@ def decode_steps(
         if 0 < len(going) < len(rows):
             kept = torch.tensor(going, device=fed.device)
             fed, teacher = fed[kept], None if teacher is None else teacher[kept]
-            stepper.keep(kept)
+            stepper.select_rows(kept)
         rows = tuple(rows[place] for place in going)
 
 
@@ -207,7 +207,7 @@ def decode(
     max_tokens: int | Sequence[int],
     choose: Choose = likeliest,
 ) -> list[list[int]]:
-    """What `decode_steps` writes: each row's ids without the first token, `<eos>` included if reached."""
+    """Decode to the end: return each row's ids without the first token, `<eos>` included if reached."""
     written: list[list[int]] = [[] for _ in first]
     for step in decode_steps(stepper, first, vocabulary, max_tokens=max_tokens, choose=choose):
         for row, id_ in zip(step.rows, step.ids, strict=True):

@@ -1,4 +1,4 @@
-"""Where a model runs, and in which floating-point type: the best there is, unless somebody says otherwise."""
+"""The device that a model runs on, and its floating-point type."""
 
 import os
 from collections.abc import Callable
@@ -21,7 +21,7 @@ class OutOfDeviceMemoryError(ValueError):
 
 
 def choose_device(name: str | None = None) -> torch.device:
-    """The device called `name`, or by ATTNVIZ_DEVICE, or the best there is: CUDA, then MPS, then CPU.
+    """Choose the device called `name`, or by ATTNVIZ_DEVICE, or the best available: CUDA, then MPS, then CPU.
 
     Names are `cpu`, `cuda`, `cuda:1`, … and `mps`. Raises ValueError for a name that is none of these, and for a
     device that this machine does not have.
@@ -41,7 +41,7 @@ def choose_device(name: str | None = None) -> torch.device:
 
 
 def choose_dtype(name: str | None = None, *, device: torch.device) -> torch.dtype:
-    """The type called `name`, or by ATTNVIZ_DTYPE, or float32, in which every claim of the pages is exact.
+    """Choose the type called `name`, or by ATTNVIZ_DTYPE, or float32, in which every claim of the pages is exact.
 
     Names are `float32`, `bfloat16` and `float16`. Raises ValueError for another name, and for a type in which
     `device` cannot multiply matrices.
@@ -82,20 +82,20 @@ def exact_products() -> None:
 
 
 def rounding_unit(dtype: torch.dtype, device: str) -> float:
-    """How far rounding moves a number of that type on that type of device, as a share of its size: the type's machine
-    epsilon, or what TF32 leaves of float32 where this process multiplies so.
+    """Return how far rounding moves a number of that type on that type of device, as a share of its size: the type's
+    machine epsilon, or what TF32 leaves of float32 where this process multiplies so.
     """
     is_tf32 = device == "cuda" and dtype is torch.float32 and torch.backends.cuda.matmul.fp32_precision == "tf32"
     return _TF32 if is_tf32 else torch.finfo(dtype).eps
 
 
 def is_out_of_memory(error: RuntimeError) -> bool:
-    """Whether a device had no memory left, and nothing else is wrong with what was asked. MPS says so in words only."""
+    """Check whether an error means only that a device has no memory left. MPS says so in words only."""
     return isinstance(error, torch.OutOfMemoryError) or "out of memory" in str(error)
 
 
 def retry_out_of_memory(run: Callable[[], Result], free: Callable[[], object]) -> Result:
-    """What `run` returns. Where its device has no memory left, `free` what can be freed, and run it once more.
+    """Call `run` and return its result; where the device has no memory left, call `free` and `run` once more.
 
     Raises OutOfDeviceMemoryError with one sentence where that is not enough.
     """

@@ -30,19 +30,21 @@ class DraftModel:
 
     def __init__(self, model: Transformer) -> None:
         self.model, self.decoder = model, OneTokenDecoder(model.decoder, ByteMatVec)
-        self.logits = ByteMatVec.of(model.embedding.weight)
+        self.logits = ByteMatVec.from_weight(model.embedding.weight)
 
     @classmethod
-    def of(cls, model: Transformer) -> "DraftModel | None":
-        """The draft of a model that is worth one; None for others, and where nothing sums bytes up fast."""
+    def make_if_faster(cls, model: Transformer) -> "DraftModel | None":
+        """Make the draft of a model; None for one that is too small to gain, and where FBGEMM is not there to sum
+        bytes.
+        """
         weight = model.embedding.weight
         runs_here = weight.device.type == "cpu" and weight.dtype == torch.float32
         is_large = sum(parameter.numel() for parameter in model.decoder.parameters()) >= _WORTH_IT
         return cls(model) if runs_here and is_large and "fbgemm" in torch.backends.quantized.supported_engines else None
 
     def begin(self, memory: Memory, *, capacity: int) -> "DraftedTarget":
-        """A draft of one sentence's target, of up to `capacity` tokens."""
-        return DraftedTarget(self, memory, KVCache.for_config(self.model.config, capacity))
+        """Begin a draft of one sentence's target, of up to `capacity` tokens."""
+        return DraftedTarget(self, memory, KVCache.allocate(self.model.config, capacity))
 
 
 @dataclass(frozen=True)
@@ -54,14 +56,14 @@ class DraftedTarget:
     cache: KVCache
 
     def go_on(self, ids: Sequence[int], vocabulary: Vocabulary, *, limit: int) -> list[int]:
-        """`ids`, from `<bos>` on, and what probably follows them: up to `<eos>`, or `limit` tokens after `<bos>`.
+        """Continue `ids`, from `<bos>` on, with a guess: up to `<eos>`, or `limit` tokens after `<bos>`.
 
         All but the last of `ids` must be what was drafted before.
         """
         return _threads().submit(self._go_on, ids, vocabulary, limit).result()
 
     def step(self, id_: int) -> Float[Tensor, "1 vocab_size"]:
-        """Feed the next token; about the logits of the one after it."""
+        """Feed the next token and return roughly the logits of the one after it."""
         x = self.model.model.embedding(torch.tensor([[id_]]), self.cache.length)
         hidden = self.model.decoder(x, self.memory, None, ForwardContext(cache=self.cache))
         return self.model.logits(hidden[:, -1])
@@ -77,8 +79,8 @@ class DraftedTarget:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Threads that stay. FBGEMM makes the code of a sum of columns anew in each thread that asks for one, and never
-    frees it: 50 kB for every answer of a server that gives each a thread of its own.
+    """Return threads that stay. FBGEMM makes the code of a sum of columns anew in each thread that asks for one, and
+    never frees it: 50 kB for every answer of a server that gives each a thread of its own.
     """
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="attnviz-draft")
 

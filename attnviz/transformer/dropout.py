@@ -23,7 +23,7 @@ class Dropout:
             raise ValueError(f"A dropout rate lies in [0, 1), not {self.rate}.")
 
     def __call__(self, x: Tensor) -> Tensor:
-        """A tensor of the same shape, partly zeroed.
+        """Zero part of a tensor.
 
         Sixteen random bits decide on each number (two numbers a draw of 32, which every device fills), so that the rate
         is kept to 1/65536.
@@ -34,6 +34,6 @@ class Dropout:
         return x * keep * (1 / (1 - self.rate))
 
 
-def dropped(x: Tensor, dropout: Dropout | None) -> Tensor:
-    """`dropout(x)`, or x itself where there is none."""
+def apply_dropout(x: Tensor, dropout: Dropout | None) -> Tensor:
+    """Return `dropout(x)`, or x itself without dropout."""
     return x if dropout is None or dropout.rate == 0 else dropout(x)

@@ -16,7 +16,7 @@ _LINEAR = {"feed_forward.W_1": "linear1", "feed_forward.W_2": "linear2"}
 
 
 def from_torch(theirs: nn.Transformer, *, vocab_size: int) -> Transformer:
-    """An equal of `theirs`, without positions, and with an embedding that is all zeros: `nn.Transformer` has none.
+    """Copy `theirs` into a model of ours, without positions and with an embedding of zeros: `nn.Transformer` has none.
 
     Raises ValueError for what ours cannot express: different numbers of encoder and decoder layers, sequence-first
     tensors, another activation than ReLU, no biases, or another eps in the layer norms.

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from attnviz.transformer.attention import MultiHeadAttention
 from attnviz.transformer.cache import KVCache
 from attnviz.transformer.config import ModelConfig
-from attnviz.transformer.dropout import Dropout, dropped
+from attnviz.transformer.dropout import Dropout, apply_dropout
 from attnviz.transformer.probe import Probe, Site, Stack
 
 Hidden = Float[Tensor, "batch length d_model"]
@@ -19,7 +19,7 @@ Mask = Bool[Tensor, "..."] | None
 
 @dataclass(frozen=True)
 class ForwardContext:
-    """What accompanies one forward pass: who looks on, what is dropped, what is already known."""
+    """The probe, the dropout and the cache of one forward pass."""
 
     probe: Probe | None = None
     dropout: Dropout | None = None
@@ -35,7 +35,7 @@ class FeedForward(nn.Module):
         self.W_2 = nn.Linear(config.d_ff, config.d_model)
 
     def forward(self, x: Hidden, dropout: Dropout | None = None) -> Hidden:
-        return self.W_2(dropped(self.W_1(x).relu(), dropout))
+        return self.W_2(apply_dropout(self.W_1(x).relu(), dropout))
 
 
 class Sublayer(nn.Module):
@@ -48,8 +48,8 @@ class Sublayer(nn.Module):
 
     def forward(self, x: Hidden, function: Callable[[Tensor], Tensor], dropout: Dropout | None) -> Hidden:
         if self.norm_first:
-            return x + dropped(function(self.norm(x)), dropout)
-        return self.norm(x + dropped(function(x), dropout))
+            return x + apply_dropout(function(self.norm(x)), dropout)
+        return self.norm(x + apply_dropout(function(x), dropout))
 
 
 class EncoderLayer(nn.Module):
@@ -114,8 +114,8 @@ class Encoder(nn.Module):
         self.norm = nn.LayerNorm(config.d_model)
 
     def forward(self, x: Hidden, mask: Mask = None, run: ForwardContext = ForwardContext()) -> Hidden:
-        """Embedded source to memory, both `(batch, k_len, d_model)`."""
-        x = _embedded(x, "encoder", run)
+        """Encode the embedded source to memory, both `(batch, k_len, d_model)`."""
+        x = _enter_stack(x, "encoder", run)
         for index, layer in enumerate(self.layers):
             x = layer(x, mask, run)
             x = x if run.probe is None else run.probe.on_layer("encoder", index, x)
@@ -133,8 +133,8 @@ class Decoder(nn.Module):
     def forward(
         self, x: Hidden, memory: Memory, tgt_mask: Mask, src_mask: Mask, run: ForwardContext = ForwardContext()
     ) -> Hidden:
-        """Embedded target and memory to hidden states, `(batch, q_len, d_model)`."""
-        x = _embedded(x, "decoder", run)
+        """Decode the embedded target and memory to hidden states, `(batch, q_len, d_model)`."""
+        x = _enter_stack(x, "decoder", run)
         for index, layer in enumerate(self.layers):
             x = layer(x, memory, tgt_mask, src_mask, run)
             x = x if run.probe is None else run.probe.on_layer("decoder", index, x)
@@ -145,6 +145,6 @@ def _attention(config: ModelConfig) -> MultiHeadAttention:
     return MultiHeadAttention(config.d_model, config.n_heads, config.head_size)
 
 
-def _embedded(x: Tensor, stack: Stack, run: ForwardContext) -> Tensor:
-    x = dropped(x, run.dropout)
+def _enter_stack(x: Tensor, stack: Stack, run: ForwardContext) -> Tensor:
+    x = apply_dropout(x, run.dropout)
     return x if run.probe is None else run.probe.on_layer(stack, -1, x)

@@ -16,7 +16,7 @@ def padding(ids: Int[Tensor, "batch length"], pad_id: int) -> Bool[Tensor, "batc
 
 
 def causal(q_len: int, k_len: int | None = None, *, device: torch.device | None = None) -> Bool[Tensor, "1 q k"]:
-    """Query i sees keys up to its own position.
+    """Let query i see keys up to its own position.
 
     With `k_len > q_len` the queries are the last `q_len` of `k_len` positions, as when a cache holds the rest.
     """
@@ -27,12 +27,12 @@ def causal(q_len: int, k_len: int | None = None, *, device: torch.device | None 
 
 
 def full(q_len: int, k_len: int | None = None, *, device: torch.device | None = None) -> Bool[Tensor, "1 q k"]:
-    """Every query sees every key: no mask, as a mask."""
+    """Let every query see every key: no mask, as a mask."""
     return torch.ones(1, q_len, q_len if k_len is None else k_len, dtype=torch.bool, device=device)
 
 
 def sliding_window(q_len: int, k_len: int | None = None, *, reach: int) -> Bool[Tensor, "1 q k"]:
-    """Query i sees keys from i - reach to i + reach (Beltagy et al. 2020, Longformer, figure 2b).
+    """Let query i see keys from i - reach to i + reach (Beltagy et al. 2020, Longformer, figure 2b).
 
     `& causal(…)` leaves the window behind the query only. Raises ValueError for a negative reach.
     """
@@ -42,28 +42,28 @@ def sliding_window(q_len: int, k_len: int | None = None, *, reach: int) -> Bool[
 
 
 def dilated(q_len: int, k_len: int | None = None, *, step: int) -> Bool[Tensor, "1 q k"]:
-    """Query i sees every `step`-th key, its own position among them (Longformer, figure 2c, without the window)."""
+    """Let query i see every `step`-th key, its own position among them (Longformer, figure 2c, without the window)."""
     _require_at_least("step", step, 1)
     query, key = _positions(q_len, k_len)
     return ((query - key) % step == 0).unsqueeze(0)
 
 
 def prefix(q_len: int, k_len: int | None = None, *, length: int) -> Bool[Tensor, "1 q k"]:
-    """The first `length` keys are seen by all, the others as under a causal mask (Raffel et al. 2020, figure 4)."""
+    """Show the first `length` keys to all, the others as under a causal mask (Raffel et al. 2020, figure 4)."""
     _require_at_least("length", length, 0)
     query, key = _positions(q_len, k_len)
     return ((key < length) | (key <= query)).unsqueeze(0)
 
 
 def block_diagonal(q_len: int, k_len: int | None = None, *, size: int) -> Bool[Tensor, "1 q k"]:
-    """Positions are cut into blocks of `size`; a query sees the keys of its own block only."""
+    """Cut positions into blocks of `size`; a query sees the keys of its own block only."""
     _require_at_least("size", size, 1)
     query, key = _positions(q_len, k_len)
     return (query // size == key // size).unsqueeze(0)
 
 
 def wait(q_len: int, k_len: int, *, lead: int) -> Bool[Tensor, "1 q k"]:
-    """Query i sees the first i + lead keys: a target written while the source is still arriving.
+    """Let query i see the first i + lead keys: a target written while the source is still arriving.
 
     What a causal mask would have to mean between two sentences: wait-k (Ma et al. 2019, STACL, section 3.1).
     """
@@ -73,7 +73,7 @@ def wait(q_len: int, k_len: int, *, lead: int) -> Bool[Tensor, "1 q k"]:
 
 
 def random(q_len: int, k_len: int | None = None, *, keep: float, seed: int) -> Bool[Tensor, "1 q k"]:
-    """Each cell is kept with probability `keep`, whatever the others are.
+    """Keep each cell with probability `keep`, independently of the others.
 
     A cell's fate hangs on the seed and its own position only: a longer text keeps the cells of a shorter one, which
     decoding one token at a time needs. Raises ValueError for a rate outside 0 to 1.
@@ -85,12 +85,12 @@ def random(q_len: int, k_len: int | None = None, *, keep: float, seed: int) -> B
 
 
 def _positions(q_len: int, k_len: int | None) -> tuple[Int[Tensor, "q 1"], Int[Tensor, "1 k"]]:
-    """Query and key positions, both counted from 0, as a column and a row."""
+    """Return query and key positions, both counted from 0, as a column and a row."""
     return torch.arange(q_len).unsqueeze(1), torch.arange(q_len if k_len is None else k_len).unsqueeze(0)
 
 
 def _uniform(query: Int[Tensor, "q 1"], key: Int[Tensor, "1 k"], seed: int) -> Float[Tensor, "q k"]:
-    """Numbers in [0, 1) that look drawn at random: a hash of seed and position.
+    """Hash seed and position to numbers in [0, 1) that look drawn at random.
 
     The mixing steps are those of a 32-bit finaliser (Wellons 2018, "Prospecting for hash functions", lowbias32).
     """
@@ -105,7 +105,7 @@ def _require_at_least(name: str, value: int, least: int) -> None:
         raise ValueError(f"{name} must be at least {least}, not {value}.")
 
 
-def for_heads(mask: Bool[Tensor, "..."] | None) -> Bool[Tensor, "batch heads q k"] | None:
+def add_head_axis(mask: Bool[Tensor, "..."] | None) -> Bool[Tensor, "batch heads q k"] | None:
     """Give a three-axis mask a head axis of size 1, so that it broadcasts over heads; four axes pass as they are."""
     if mask is None or mask.dim() == 4:
         return mask

@@ -1,4 +1,4 @@
-"""One row through a linear map, as fast as memory hands the weights over.
+"""One row through a linear map, as fast as memory delivers the weights.
 
 A step of decoding multiplies a single row with every weight that there is: it waits for memory, not for arithmetic.
 `x @ W^T` is also a sum of the columns of W, each weighted by an entry of x. PyTorch's embedding bag computes that sum,
@@ -15,7 +15,9 @@ from torch.nn.functional import embedding_bag, linear
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatVec:
-    """`x @ weight^T + bias`, whatever the number of rows; a sum of columns where there is one and they lie so."""
+    """`x @ weight^T + bias` of any number of rows; of one row a sum of columns, where the weight's columns lie one
+    after another.
+    """
 
     weight: Float[Tensor, "out in"]
     bias: Float[Tensor, " out"] | None
@@ -23,19 +25,19 @@ class MatVec:
     first: Tensor | None
 
     @classmethod
-    def of(cls, weight: Tensor, bias: Tensor | None = None) -> "MatVec":
-        """The product with a weight, which stays where it is."""
-        if not _by_column(weight):
+    def from_weight(cls, weight: Tensor, bias: Tensor | None = None) -> "MatVec":
+        """Make the product with a weight, which is not copied."""
+        if not _sums_columns(weight):
             return cls(weight, bias, None, None)
         return cls(weight, bias, torch.arange(weight.shape[1]), torch.zeros(1, dtype=torch.long))
 
     @classmethod
-    def like(cls, module: nn.Linear) -> "MatVec":
-        """What the module computes, with the weights that it has now."""
-        return cls.of(module.weight, module.bias)
+    def from_module(cls, module: nn.Linear) -> "MatVec":
+        """Make the product with a module's weight and bias as they are now."""
+        return cls.from_weight(module.weight, module.bias)
 
     def __call__(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
-        """One row or many, to as many rows."""
+        """Multiply one row or many."""
         if self.every_column is None or x.numel() != x.shape[-1]:
             return linear(x, self.weight, self.bias)
         out = embedding_bag(
@@ -45,14 +47,15 @@ class MatVec:
         return out.view(*x.shape[:-1], -1)
 
 
-def _by_column(weight: Tensor) -> bool:
-    """Whether the sum of columns is the faster way: on a CPU, in the type that it was measured in."""
+def _sums_columns(weight: Tensor) -> bool:
+    """Check whether a sum of columns is faster: on a CPU, in the type that was measured."""
     return weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.t().is_contiguous()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByteMatVec:
-    """`x @ weight^T + bias` of a single row, nearly: each column of the weight is 256 levels between its extremes.
+    """`x @ weight^T + bias` of a single row, approximately: each column of the weight is 256 levels between its
+    extremes.
 
     The sum of columns of `MatVec`, over bytes.
     """
@@ -62,18 +65,18 @@ class ByteMatVec:
     first: Tensor
 
     @classmethod
-    def of(cls, weight: Float[Tensor, "out in"], bias: Float[Tensor, " out"] | None = None) -> "ByteMatVec":
-        """The product with a rounded copy of a weight."""
+    def from_weight(cls, weight: Float[Tensor, "out in"], bias: Float[Tensor, " out"] | None = None) -> "ByteMatVec":
+        """Make the product with a rounded copy of a weight."""
         columns = torch.ops.quantized.embedding_bag_byte_prepack(weight.t().contiguous())
         return cls(columns, bias, torch.zeros(1, dtype=torch.long))
 
     @classmethod
-    def like(cls, module: nn.Linear) -> "ByteMatVec":
-        """What the module computes, with the weights that it has now, rounded."""
-        return cls.of(module.weight, module.bias)
+    def from_module(cls, module: nn.Linear) -> "ByteMatVec":
+        """Make the product with a rounded copy of a module's weight."""
+        return cls.from_weight(module.weight, module.bias)
 
     def __call__(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
-        """One row; columns that weigh nothing, as most do after a ReLU, are not read."""
+        """Multiply one row; columns of weight zero, as most have after a ReLU, are not read."""
         row = x.reshape(-1)
         some = row.nonzero().squeeze(1)
         out = _sum_of_columns(self.columns, some, self.first, False, 0, False, row.index_select(0, some))[0]

@@ -1,4 +1,4 @@
-"""One new row through the decoder: what each cached step of decoding consists of, written out.
+"""One new row through the decoder: a cached step of decoding, written out.
 
 The same sums as `Decoder.forward` on one position, from the same weights and through the same `attend`. A single row is
 so little work that finding weights and calling modules would cost as much again: they are looked up once, when a
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from attnviz.transformer.attention import attend
 from attnviz.transformer.cache import LayerCache
 from attnviz.transformer.layers import Decoder, DecoderLayer, ForwardContext
-from attnviz.transformer.masks import for_heads
+from attnviz.transformer.masks import add_head_axis
 from attnviz.transformer.matvec import ByteMatVec, MatVec, Product
 from attnviz.transformer.probe import AttentionCall, Probe, Site
 
@@ -35,9 +35,9 @@ class OneTokenDecoder:
         self.norm = _norm(decoder.norm)
 
     def __call__(self, x: Row, memory: Memory, src_mask: Bool[Tensor, "..."] | None, run: ForwardContext) -> Row:
-        """The embedded row to its hidden state. Keys and values of the rows before are in the cache of `run`."""
+        """Decode the embedded row to its hidden state. Keys and values of the rows before are in the cache of `run`."""
         assert run.cache is not None  # without one there is more than a row to compute
-        probe, src_mask = run.probe, for_heads(src_mask)
+        probe, src_mask = run.probe, add_head_axis(src_mask)
         x = x if probe is None else probe.on_layer("decoder", -1, x)
         for index, layer in enumerate(self.layers):
             past = run.cache.self_attention[index], run.cache.cross[index]
@@ -48,7 +48,7 @@ class OneTokenDecoder:
 
 @dataclass(frozen=True, slots=True)
 class RowContext:
-    """What a row sees besides itself in one layer, and who looks on."""
+    """Per-layer inputs of a decoding step: memory, caches, probe."""
 
     memory: Tensor
     src_mask: Tensor | None
@@ -64,16 +64,18 @@ class RowLayer:
         own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
         self.n_heads, self.d_k, self.scale = own.n_heads, own.d_k, own.scale
         self.sites = Site("decoder_self", layer.layer), Site("cross", layer.layer)
-        self.own_in, self.own_out = _joined(product, own.W_q, own.W_k, own.W_v), product.like(own.W_o)
-        self.cross_in, self.cross_out = product.like(cross.W_q), product.like(cross.W_o)
+        self.own_in, self.own_out = _join(product, own.W_q, own.W_k, own.W_v), product.from_module(own.W_o)
+        self.cross_in, self.cross_out = product.from_module(cross.W_q), product.from_module(cross.W_o)
         self.project_memory = cross.project_memory
-        self.wider, self.narrower = product.like(feed_forward.W_1), product.like(feed_forward.W_2)
+        self.wider, self.narrower = product.from_module(feed_forward.W_1), product.from_module(feed_forward.W_2)
         sublayers = layer.self_attention_sublayer, layer.cross_attention_sublayer, layer.feed_forward_sublayer
         self.norms = [_norm(sublayer.norm) for sublayer in sublayers]
         self.norm_first = layer.feed_forward_sublayer.norm_first
 
     def __call__(self, x: Tensor, seen: RowContext) -> Tensor:
-        """Attention to the rows before and to the memory, then the feed-forward network; each beside its residual."""
+        """Apply attention to the rows before, attention to the memory, and the feed-forward network, each beside its
+        residual.
+        """
         for norm, sublayer in zip(self.norms, (self._attend, self._attend_memory, self._feed_forward), strict=True):
             x = x + sublayer(norm(x), seen) if self.norm_first else norm(x + sublayer(x, seen))
         return x
@@ -82,22 +84,22 @@ class RowLayer:
         all_three = self.own_in(x).view(x.shape[0], 1, 3, self.n_heads, self.d_k).permute(2, 0, 3, 1, 4)
         key, value = seen.before.append(all_three[1:])
         call = AttentionCall(all_three[0], key, value, self.scale, input_=x, memory=x)
-        return self.own_out(_merged(attend(call, self.sites[0], probe=seen.probe)))
+        return self.own_out(_merge_heads(attend(call, self.sites[0], probe=seen.probe)))
 
     def _attend_memory(self, x: Tensor, seen: RowContext) -> Tensor:
         query = self.cross_in(x).view(x.shape[0], self.n_heads, 1, self.d_k)
         key, value = self.project_memory(seen.memory, seen.projected)
         call = AttentionCall(query, key, value, self.scale, seen.src_mask, input_=x, memory=seen.memory)
-        return self.cross_out(_merged(attend(call, self.sites[1], probe=seen.probe)))
+        return self.cross_out(_merge_heads(attend(call, self.sites[1], probe=seen.probe)))
 
     def _feed_forward(self, x: Tensor, seen: RowContext) -> Tensor:
         return self.narrower(self.wider(x).relu())
 
 
-def _joined(product: Product, *modules: nn.Linear) -> MatVec | ByteMatVec:
-    """Several maps of the same input as one, its weight laid out as in a loaded checkpoint."""
+def _join(product: Product, *modules: nn.Linear) -> MatVec | ByteMatVec:
+    """Join several maps of the same input into one, its weight laid out as in a loaded checkpoint."""
     weight = torch.cat([module.weight.t() for module in modules], dim=1).t()
-    return product.of(weight, torch.cat([module.bias for module in modules]))
+    return product.from_weight(weight, torch.cat([module.bias for module in modules]))
 
 
 def _norm(module: nn.LayerNorm) -> Callable[[Tensor], Tensor]:
@@ -105,6 +107,6 @@ def _norm(module: nn.LayerNorm) -> Callable[[Tensor], Tensor]:
     return lambda x: torch.layer_norm(x, shape, weight, bias, epsilon)
 
 
-def _merged(context: Tensor) -> Tensor:
-    """The contexts of all heads one after another: with one row there is nothing to transpose."""
+def _merge_heads(context: Tensor) -> Tensor:
+    """Put the contexts of all heads one after another: with one row there is nothing to transpose."""
     return context.reshape(context.shape[0], 1, -1)

@@ -1,4 +1,4 @@
-"""How somebody looks into a forward pass, or changes it: a probe is passed down with the call.
+"""A probe looks into a forward pass, or changes it: it is passed down with the call.
 
 The model holds no hooks and no state of a run, so that one loaded model serves many visitors at once.
 """
@@ -27,7 +27,7 @@ class Site:
 
 @dataclass(frozen=True, eq=False)
 class EditedWeights:
-    """Weights that somebody puts in the place of a call's own, in some rows of some heads.
+    """Weights that replace a call's own, in some rows of some heads.
 
     `attn` `(batch, heads, q_len, k_len)`; `rows` bool `(batch, heads, q_len)`, True where they hold.
     """
@@ -35,21 +35,21 @@ class EditedWeights:
     attn: Tensor
     rows: Tensor
 
-    def beside(self, before: "EditedWeights | None") -> "EditedWeights":
-        """These, and what was edited before them in other rows."""
-        return self if before is None else EditedWeights(self.over(before.attn), self.rows | before.rows)
+    def merge_with(self, before: "EditedWeights | None") -> "EditedWeights":
+        """Merge with what was edited before in other rows."""
+        return self if before is None else EditedWeights(self.apply_to(before.attn), self.rows | before.rows)
 
     @classmethod
     def everywhere(cls, attn: Tensor) -> "EditedWeights":
-        """In every row of every head."""
+        """Make edits of every row of every head."""
         return cls(attn, torch.ones(attn.shape[:3], dtype=torch.bool, device=attn.device))
 
-    def over(self, attn: Tensor) -> Tensor:
-        """The weights that result from a call's own."""
+    def apply_to(self, attn: Tensor) -> Tensor:
+        """Put the edited rows into a call's own weights."""
         return torch.where(self.rows.unsqueeze(-1), self.attn.to(attn.dtype), attn)
 
     def cut(self, item: slice, heads: slice) -> "EditedWeights":
-        """Those of some items and heads."""
+        """Select some items and heads."""
         return EditedWeights(self.attn[item, heads], self.rows[item, heads])
 
 
@@ -78,15 +78,15 @@ class AttentionCall:
     sinks: Tensor | None = None
     edited: EditedWeights | None = None
 
-    def each(self, change: Callable[[Tensor], Tensor]) -> "AttentionCall":
-        """The same call with every tensor changed."""
+    def map_tensors(self, change: Callable[[Tensor], Tensor]) -> "AttentionCall":
+        """Return the same call with every tensor changed."""
         changed = {name: change(part) for name, part in vars(self).items() if isinstance(part, Tensor)}
         edited = self.edited and EditedWeights(change(self.edited.attn), change(self.edited.rows))
         return replace(self, **changed, edited=edited)
 
 
 class Probe:
-    """What a forward pass tells, and asks, the caller. This one changes nothing; others override what they need.
+    """Callbacks of a forward pass. This one changes nothing; subclasses override what they need.
 
     `needs_gradients` where the pass is to be differentiated.
     """
@@ -94,36 +94,40 @@ class Probe:
     needs_gradients = False
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Before attention: return the call, or a changed copy of it; one with `edited` weights to change these."""
+        """Return the call, or a changed copy of it, before attention; one with `edited` weights to change these."""
         return call
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """After attention, before heads are merged: `(batch, heads, q_len, d_k)`, returned or changed."""
+        """Return the context, or a changed one, after attention and before heads are merged: `(batch, heads, q_len,
+        d_k)`.
+        """
         return context
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        """After a whole layer: `(batch, length, d_model)`, returned or changed. Layer -1 is the embedding."""
+        """Return the output, or a changed one, after a whole layer: `(batch, length, d_model)`. Layer -1 is the
+        embedding.
+        """
         return output
 
-    def at(self, start: int) -> "Probe":
-        """The probe of a pass whose first query is at position `start`, as a step of a decoding does."""
+    def start_at(self, start: int) -> "Probe":
+        """Return the probe for a pass whose first query is at position `start`, as a step of a decoding needs it."""
         return self
 
 
 def gradients_if_needed(run: Callable[..., Result]) -> Callable[..., Result]:
-    """A method `run(self, of, probe=None, …)` that computes without gradients, unless its probe needs them."""
+    """Make a method `run(self, of, probe=None, …)` compute without gradients, unless its probe needs them."""
 
     @wraps(run)
-    def passed(*given: Any, **named: Any) -> Result:
+    def run_without_gradients(*given: Any, **named: Any) -> Result:
         probe: Probe | None = named["probe"] if "probe" in named else given[2] if len(given) > 2 else None
         with torch.inference_mode(probe is None or not probe.needs_gradients):
             return run(*given, **named)
 
-    return passed
+    return run_without_gradients
 
 
-def of_item(call: AttentionCall, item: int | None, head: int | None) -> AttentionCall:
-    """The call of one item of the batch and of one head, or of all where None is given; both axes stay."""
+def select_item(call: AttentionCall, item: int | None, head: int | None) -> AttentionCall:
+    """Select one item of the batch and one head of a call, or all where None is given; both axes stay."""
     items = slice(None) if item is None else slice(item, item + 1)
     heads = slice(None) if head is None else slice(head, head + 1)
 
@@ -145,13 +149,13 @@ def of_item(call: AttentionCall, item: int | None, head: int | None) -> Attentio
     )
 
 
-def of_lengths(call: AttentionCall, q_len: int, k_len: int) -> AttentionCall:
-    """The first queries and keys of a call: those of a sentence that a batch holds with padding after it."""
+def cut_to_lengths(call: AttentionCall, q_len: int, k_len: int) -> AttentionCall:
+    """Cut a call to its first queries and keys: those of a sentence that a batch pads at the end."""
     if (q_len, k_len) == (call.query.shape[2], call.key.shape[2]):
         return call
 
     def cut(tensor: Tensor | None) -> Tensor | None:
-        """Of what broadcasts to `(batch, heads, q_len, k_len)`."""
+        """Cut what broadcasts to `(batch, heads, q_len, k_len)`."""
         return None if tensor is None else tensor[..., :q_len, :k_len]
 
     edited = call.edited
@@ -169,14 +173,14 @@ def of_lengths(call: AttentionCall, q_len: int, k_len: int) -> AttentionCall:
 
 
 def visible(call: AttentionCall) -> Bool[Tensor, "batch heads q_len k_len"]:
-    """True where a query may attend to a key, for every item and head; a view of what is stored once."""
+    """Return True where a query may attend to a key, for every item and head; a view of what is stored once."""
     shape = (*call.query.shape[:3], call.key.shape[2])
     mask = torch.ones((), dtype=torch.bool, device=call.query.device) if call.mask is None else call.mask
     return mask.expand(shape)
 
 
 def bytes_kept(calls: Iterable[AttentionCall], others: Iterable[Tensor | None] = ()) -> int:
-    """Bytes of memory that calls and other tensors keep alive, storage that is shared counted once."""
+    """Count the bytes of memory that calls and other tensors keep alive, storage that is shared counted once."""
     calls = tuple(calls)
     edited = [part for call in calls if call.edited is not None for part in (call.edited.attn, call.edited.rows)]
     parts = [

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 
 def runs(numbers: Iterable[int]) -> list[slice]:
-    """Numbers in their order, those that go up by one together as a slice."""
+    """Join numbers that go up by one to slices, in their order."""
     return [here for here, _ in paired_runs((number, number) for number in numbers)]
 
 
 def paired_runs(pairs: Iterable[tuple[int, int]]) -> list[tuple[slice, slice]]:
-    """Pairs of numbers in their order, those that both go up by one together as two slices."""
+    """Join pairs of numbers that both go up by one to pairs of slices, in their order."""
     found: list[tuple[slice, slice]] = []
     for here, there in pairs:
         if found and (found[-1][0].stop, found[-1][1].stop) == (here, there):

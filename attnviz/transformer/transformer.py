@@ -33,7 +33,7 @@ class Transformer(nn.Module):
         return self
 
     def src_mask(self, src: Src) -> Bool[Tensor, "batch 1 k_len"] | None:
-        """Which source tokens may be attended to; None when there is no padding and all of them may."""
+        """Return the source tokens that may be attended to; None without padding, where all of them may."""
         mask = masks.padding(src, self.config.pad_id)
         return None if bool(mask.all()) else mask
 

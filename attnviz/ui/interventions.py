@@ -34,7 +34,7 @@ def change(interventions: "Sequence[Intervention]") -> None:
     from attnviz.tracing.causes import notation
 
     text = notation.write(interventions)
-    if problem := notation.too_much(text):
+    if problem := notation.length_problem(text):
         current_page().add(problem)
         return
     persistent.write({NAME: text or None})
@@ -46,7 +46,7 @@ def switch_off(heads: "Iterable[Head]", shapes: "Shapes") -> None:
     from attnviz.tracing.causes import notation, switches
 
     asked = notation.parse(persistent.text(NAME)).interventions
-    change(switches.with_heads_off(asked, shapes, heads))
+    change(switches.switch_heads_off(asked, shapes, heads))
 
 
 def in_force(request: Request) -> Request:
@@ -61,7 +61,7 @@ def in_force(request: Request) -> Request:
     except ValueError:  # said by who runs it
         return request
     given, why = _with_numbers(loaded, asked, request.to)
-    found = fitting.fitting(given, loaded.shapes, loaded.model_id)
+    found = fitting.split_by_fit(given, loaded.shapes, loaded.model_id)
     said = [_problem(sentence, is_part=bool(asked)) for sentence in (*problems, *found.notes, *why)]
     current_page().add(*persistent.of_link(said))
     absent = [one for one, numbered in zip(asked, given, strict=True) if _is_among(numbered, found.dropped)]

@@ -34,7 +34,7 @@ def sentence(trace: "TraceLike", *, written: str | None = None, item: int = 0) -
     """
     own = trace.sentences[item]
     texts = [own.src_text, own.tgt_text if written is None else written]
-    if trace.is_brought:
+    if trace.from_file:
         texts = [" ".join(map(display_token, tokens)) for tokens in (own.src, own.tgt)]
     return " → ".join(f"\u2068{_cut(display(text))}\u2069" for text in texts if text.strip())
 

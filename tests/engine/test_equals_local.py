@@ -30,8 +30,8 @@ def test_it_is_a_model_that_says_of_itself_what_it_says_here(both, name: str) ->
     for said in ("model_id", "writes", "languages", "inputs", "kinds", "shapes", "n_parameters"):
         assert getattr(model.there, said) == getattr(model.here, said), said
     assert model.there.padding(3) == model.here.padding(3)
-    assert model.there.pieces("love", **model.to) == model.here.pieces("love", **model.to)
-    assert model.there.spelled([5, 7]) == model.here.spelled([5, 7])
+    assert model.there.encode_target("love", **model.to) == model.here.encode_target("love", **model.to)
+    assert model.there.decode_ids([5, 7]) == model.here.decode_ids([5, 7])
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -86,7 +86,9 @@ def test_copies_of_a_run_answer_and_write_the_same(both, name: str) -> None:
     changes = [ablate("decoder_self", layer=layer, heads=[head]) for layer in (0, 1) for head in (0, 1)]
     edits = rows_of_edits(model.here, trace, changes)
     for rows in (None, (0,)):
-        assert torch.equal(model.here.answers(trace, edits, rows=rows), model.there.answers(trace, edits, rows=rows))
+        assert torch.equal(
+            model.here.logits_under(trace, edits, rows=rows), model.there.logits_under(trace, edits, rows=rows)
+        )
     assert written(model.here, trace, edits) == written(model.there, trace, edits)
 
 

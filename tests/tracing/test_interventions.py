@@ -85,7 +85,7 @@ def test_a_way_of_weighing_reaches_the_context_of_its_head_only(model, trace: Tr
 
 def test_start_takes_the_rows_that_belong_to_a_cached_step() -> None:
     call = AttentionCall(torch.randn(1, 2, 1, 3), torch.randn(1, 2, 4, 3), torch.randn(1, 2, 4, 3), scale=1.0)
-    changed = MaskOverride([Site("decoder_self", 0)], window).at(3).on_call(Site("decoder_self", 0), call)
+    changed = MaskOverride([Site("decoder_self", 0)], window).start_at(3).on_call(Site("decoder_self", 0), call)
     assert changed.mask is not None
     assert changed.mask.tolist() == [[[[False, False, True, True]]]]
 

@@ -20,7 +20,7 @@ def test_a_batch_keeps_items_apart(model):
     recorder = Recorder()
     memory = model.model.encode(src, model.model.src_mask(src), ForwardContext(recorder))
     tokens = [(*e.tokens, *(Token("<pad>", 0, 0, 0, True),) * (src.shape[1] - len(e.ids))) for e in encoded]
-    batch = Trace.of(recorder, [Sentence(src=row) for row in tokens], memory=memory)
+    batch = Trace.from_recorder(recorder, [Sentence(src=row) for row in tokens], memory=memory)
     for item, text in enumerate(texts):
         alone, n = model.trace(text, to="fr", tgt_text="un"), len(encoded[item].ids)
         torch.testing.assert_close(

@@ -41,7 +41,7 @@ def test_a_file_keeps_caps_sinks_and_the_layers_that_attend(model, tmp_path):
     again = attnviz.load_trace(tmp_path / "t.npz")
     for kind in trace.kinds:
         assert torch.equal(again.attn(kind), trace.attn(kind))
-        assert torch.equal(again.sunk(kind), trace.sunk(kind))
+        assert torch.equal(again.sink_weights(kind), trace.sink_weights(kind))
     assert again.layer_number("cross", 1) == 7
     assert again.layer_number("encoder_self", 1) == 1
 

@@ -22,7 +22,7 @@ def mask_of(name: str) -> torch.Tensor | None:
     """Four-axis masks: True = may attend."""
     causal = masks.causal(Q_LEN, K_LEN)
     named = {"none": None, "padding": padding(), "causal": causal, "both": padding() & causal}
-    return masks.for_heads(named[name])
+    return masks.add_head_axis(named[name])
 
 
 def call_of(mask: torch.Tensor | None = None, bias: torch.Tensor | None = None) -> AttentionCall:

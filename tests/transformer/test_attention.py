@@ -11,7 +11,7 @@ from attnviz.transformer.attention import (
     attend,
     call_attn,
     call_scores,
-    call_sunk,
+    call_sink_weights,
     context,
     masked_softmax,
     no_keys,
@@ -170,7 +170,7 @@ def blind_row() -> torch.Tensor:
 
 def test_every_device_agrees_with_the_cpu_and_gives_zeros_without_keys(device):
     call = call_of(blind_row())
-    there = call.each(lambda part: part.to(device))
+    there = call.map_tensors(lambda part: part.to(device))
     torch.testing.assert_close(attend(there).cpu(), attend(call), rtol=0.0, atol=1e-4)
     assert attend(there)[1, :, 2].cpu().eq(0).all()
 
@@ -180,8 +180,8 @@ def test_a_row_without_keys_spoils_no_gradient_on_any_device(device, has_bias):
     bias = torch.randn(1, HEADS, Q_LEN, K_LEN, generator=torch.Generator().manual_seed(1)) if has_bias else None
     call = call_of(blind_row(), bias)
     found, expected = (
-        gradients(call.each(lambda part: part.to(device))),
-        gradients(call.each(lambda part: part.clone())),
+        gradients(call.map_tensors(lambda part: part.to(device))),
+        gradients(call.map_tensors(lambda part: part.clone())),
     )
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one.cpu(), other, **CLOSE)
@@ -193,8 +193,8 @@ def gradients(call: AttentionCall) -> tuple[torch.Tensor, ...]:
 
 
 def test_what_is_made_for_a_call_is_on_its_device(device):
-    call = call_of().each(lambda part: part.to(device))
-    assert visible(call).device == call_sunk(call).device == call.query.device
+    call = call_of().map_tensors(lambda part: part.to(device))
+    assert visible(call).device == call_sink_weights(call).device == call.query.device
 
 
 def test_a_sink_takes_its_share_of_each_row_and_has_no_value():
@@ -209,8 +209,8 @@ def test_a_sink_takes_its_share_of_each_row_and_has_no_value():
     bias = torch.cat((hidden, sinks.expand(2, 3, 5, 1)), dim=-1)
     expected = F.scaled_dot_product_attention(query, *more, attn_mask=bias, scale=0.4)
     torch.testing.assert_close(attend(call), expected)
-    torch.testing.assert_close(call_attn(call).sum(-1) + call_sunk(call), torch.ones(2, 3, 5))
-    assert torch.equal(call_sunk(call)[1, :, 2], torch.ones(3))
+    torch.testing.assert_close(call_attn(call).sum(-1) + call_sink_weights(call), torch.ones(2, 3, 5))
+    assert torch.equal(call_sink_weights(call)[1, :, 2], torch.ones(3))
 
 
 def test_a_soft_cap_bounds_the_scores_before_the_bias():

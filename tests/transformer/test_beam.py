@@ -49,7 +49,7 @@ def test_a_beam_of_one_is_greedy(penalty):
 def test_a_wide_beam_equals_exhaustive_search(seed, penalty):
     model = _model(seed)
     *_, last = beam_steps(_stepper(model), FIRST, VOCABULARY, max_tokens=4, beam=Beam(200, penalty))
-    ended = [hypothesis for hypothesis in last if hypothesis.ended]
+    ended = [hypothesis for hypothesis in last if hypothesis.finished]
     every = {ids: _log_probability(model, ids) / len(ids) ** penalty for ids in _every_ended_sentence(4)}
     assert [h.ids for h in ended] == sorted(every, key=every.__getitem__, reverse=True)
     for hypothesis in ended:
@@ -60,8 +60,8 @@ def test_every_step_shows_the_best_first_and_no_more_than_twice_the_size():
     for step, hypotheses in enumerate(
         beam_steps(_stepper(_model(1)), FIRST, VOCABULARY, max_tokens=6, beam=Beam(3)), 1
     ):
-        live = [h for h in hypotheses if not h.ended]
-        ended = [h for h in hypotheses if h.ended]
+        live = [h for h in hypotheses if not h.finished]
+        ended = [h for h in hypotheses if h.finished]
         assert [*ended, *live] == list(hypotheses)
         assert len(live) <= 3
         assert len(ended) <= 3
@@ -82,7 +82,7 @@ class Told:
         rows = [self.table.get(row.lstrip("?"), {"a": 0.6, "b": 0.4, "e": 1e-9}) for row in self.rows]
         return torch.tensor([[row["e"], 0, 0, row["a"], row["b"], 0] for row in rows]).log()
 
-    def keep(self, rows: torch.Tensor, /) -> None:
+    def select_rows(self, rows: torch.Tensor, /) -> None:
         self.rows = [self.rows[row] for row in rows.tolist()]
 
 

@@ -38,7 +38,7 @@ def test_weights_of_the_last_step_equal_the_last_row_of_a_full_pass(model, src, 
 
 def test_several_tokens_can_be_fed_at_once(model, src, tgt_in):
     src_mask = model.src_mask(src)
-    memory, cache = model.encode(src, src_mask), KVCache.for_config(model.config, 5)
+    memory, cache = model.encode(src, src_mask), KVCache.allocate(model.config, 5)
     parts = [model.decode(part, memory, src_mask, ForwardContext(cache=cache)) for part in tgt_in.split([2, 3], dim=1)]
     assert cache.length == 5
     torch.testing.assert_close(model.logits(torch.cat(parts, dim=1)), model(src, tgt_in), **CLOSE)
@@ -61,7 +61,7 @@ def test_rows_can_be_dropped_and_reordered(model, src, tgt_in):
     stepper = Stepper(model, model.encode(src, src_mask), src_mask, capacity=5)
     stepper.step(tgt_in[:, 0])
     stepper.step(tgt_in[:, 1])
-    stepper.keep(torch.tensor([1, 0, 1]))
+    stepper.select_rows(torch.tensor([1, 0, 1]))
     logits = stepper.step(torch.tensor([9, 9, 9]))
     swapped = torch.cat((tgt_in[[1, 0, 1], :2], torch.full((3, 1), 9)), dim=1)
     torch.testing.assert_close(logits, model(src[[1, 0, 1]], swapped)[:, -1], **CLOSE)

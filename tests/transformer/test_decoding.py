@@ -37,7 +37,7 @@ class Script:
         self.batches.append(ids.tolist())
         return self.table[ids]
 
-    def keep(self, rows: torch.Tensor) -> None:
+    def select_rows(self, rows: torch.Tensor) -> None:
         self.kept = rows.tolist()
 
 

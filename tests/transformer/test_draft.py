@@ -27,7 +27,7 @@ def test_each_weight_is_off_by_half_a_level_at_most() -> None:
     module, x = _module_and_row()
     level = (module.weight.amax(dim=0) - module.weight.amin(dim=0)) / 255
     most = float((x.abs() * level / 2).sum()) + 1e-5
-    rounded = ByteMatVec.like(module)(x)
+    rounded = ByteMatVec.from_module(module)(x)
     assert rounded.shape == (5,)
     assert 0 < float((rounded - linear(x, module.weight, module.bias)).abs().max()) <= most
 
@@ -35,7 +35,7 @@ def test_each_weight_is_off_by_half_a_level_at_most() -> None:
 @pytest.mark.parametrize("zeros", [[], [0], [3, 4, 10], list(range(11))])
 def test_columns_that_weigh_nothing_are_left_out(zeros: list[int]) -> None:
     module, x = _module_and_row()
-    product = ByteMatVec.like(module)
+    product = ByteMatVec.from_module(module)
     x[zeros] = 0
     columns = torch.stack([product(row) - module.bias for row in torch.eye(11)], dim=1)
     torch.testing.assert_close(product(x), columns @ x + module.bias, rtol=0, atol=1e-5)
@@ -43,7 +43,7 @@ def test_columns_that_weigh_nothing_are_left_out(zeros: list[int]) -> None:
 
 def test_weights_on_a_level_are_not_rounded() -> None:
     weight = torch.tensor([[0.0, -255.0], [17.0, 0.0], [255.0, -3.0]])
-    product = ByteMatVec.of(weight, torch.tensor([0.5, 0.0, -0.5]))
+    product = ByteMatVec.from_weight(weight, torch.tensor([0.5, 0.0, -0.5]))
     assert product(torch.tensor([2.0, 1.0])).tolist() == [-254.5, 34.0, 506.5]
 
 
@@ -89,12 +89,12 @@ def test_it_ends_at_the_limit_and_at_an_end(model: Transformer, src, limit: int)
 
 
 def test_only_a_large_model_in_float32_has_one(model: Transformer) -> None:
-    assert DraftModel.of(model) is None, "its steps wait for nothing"
+    assert DraftModel.make_if_faster(model) is None, "its steps wait for nothing"
     large = Transformer(ModelConfig(vocab_size=23, d_model=128, n_heads=2, n_layers=2, d_ff=2048, d_k=11))
     large.initialise(1)
     can = "fbgemm" in torch.backends.quantized.supported_engines
-    assert (DraftModel.of(large) is not None) == can
-    assert DraftModel.of(large.to(torch.bfloat16)) is None
+    assert (DraftModel.make_if_faster(large) is not None) == can
+    assert DraftModel.make_if_faster(large.to(torch.bfloat16)) is None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from attnviz.transformer.dropout import Dropout, dropped
+from attnviz.transformer.dropout import Dropout, apply_dropout
 from attnviz.transformer.layers import ForwardContext
 
 
@@ -48,8 +48,8 @@ def test_rate_zero_draws_nothing(model, src, tgt_in):
     generator = _generator()
     before = generator.get_state()
     x = torch.randn(3)
-    assert dropped(x, Dropout(0.0, generator)) is x
-    assert dropped(x, None) is x
+    assert apply_dropout(x, Dropout(0.0, generator)) is x
+    assert apply_dropout(x, None) is x
     assert torch.equal(model(src, tgt_in, ForwardContext(dropout=Dropout(0.0, generator))), model(src, tgt_in))
     assert torch.equal(generator.get_state(), before)
 

@@ -20,7 +20,7 @@ def test_rows_one_by_one_equal_the_decoder_on_a_batch_with_padding(
     mask = model.src_mask(src)
     memory, full = model.encode(src, mask), capture()
     expected = model.decode(tgt_in, memory, mask, ForwardContext(full))
-    decoder, cache = OneTokenDecoder(model.decoder), KVCache.for_config(model.config, tgt_in.shape[1])
+    decoder, cache = OneTokenDecoder(model.decoder), KVCache.allocate(model.config, tgt_in.shape[1])
     for position, ids in enumerate(tgt_in.T):
         probe = capture()
         x = model.embedding(ids.unsqueeze(1), position)
@@ -70,7 +70,7 @@ def test_a_probe_may_change_what_a_row_sees(either_norm: Transformer, src, tgt_i
     memory, ids = model.encode(src, None), tgt_in[:, :1]
     edits = {Site(kind, 0): lambda attn: attn.flip(1) for kind in ("decoder_self", "cross")}
     expected = model.decode(ids, memory, None, ForwardContext(capture(edits)))
-    run = ForwardContext(capture(edits), cache=KVCache.for_config(model.config, 1))
+    run = ForwardContext(capture(edits), cache=KVCache.allocate(model.config, 1))
     changed = OneTokenDecoder(model.decoder)(model.embedding(ids), memory, None, run)
     torch.testing.assert_close(changed, expected, **CLOSE)
     assert not torch.allclose(changed, model.decode(ids, memory, None), atol=1e-3)

@@ -47,7 +47,7 @@ def test_what_was_made_of_a_run_is_not_made_again_and_another_run_has_its_own(ma
 def test_of_a_visitor_s_own_tensors_nothing_is_kept_for_all(made, monkeypatch) -> None:
     model = tiny_translator()
     trace = model.trace("one two", to=model.languages[0])
-    monkeypatch.setattr(type(trace), "is_brought", True)
+    monkeypatch.setattr(type(trace), "from_file", True)
     for _ in range(2):
         maps.maps_and_metrics(replace(trace), Tabs(MapOptions()))
     assert made == list(trace.kinds) * 2

@@ -102,4 +102,4 @@ def translations_without(model: Model, trace: Trace, *, to: To = "zero") -> dict
     edits = rows_of_edits(
         model, trace, (ablate(kind, layer=layer, heads=[head], to=_put(to, kind)) for kind, layer, head in places)
     )
-    return {place: model.spelled(ids)[0] for place, ids in zip(places, written(model, trace, edits), strict=True)}
+    return {place: model.decode_ids(ids)[0] for place, ids in zip(places, written(model, trace, edits), strict=True)}

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.edits import Edit, Edits
-from attnviz.tracing.causes.in_force import InForce
+from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Stack
 
@@ -64,11 +64,13 @@ def _after_each(model: Model, trace: Trace, stack: Stack) -> Iterator[Float[Tens
     layers = sorted(layer for of, layer in trace.layers if of == stack)
     if not layers:
         raise ValueError("This trace was recorded without hidden states.")
-    before = InForce.of(trace.interventions, model.shapes, model.model_id).bound(trace.sentences[:1]).edits
+    before = (
+        CheckedInterventions.check(trace.interventions, model.shapes, model.model_id).resolve(trace.sentences[:1]).edits
+    )
     done = () if before is None else before.rows[0]
     rows = [(*done, _in_place_of_the_last(trace, stack, layer, layers[-1])) for layer in layers[:-1]]
     for row in rows:
-        yield model.answers(trace, Edits((row,)))[0].float().cpu()
+        yield model.logits_under(trace, Edits((row,)))[0].float().cpu()
     yield trace.logits[0].float().cpu()
 
 

@@ -15,7 +15,7 @@ from attnviz.analysis.causes.pairs.reach import is_outside, reach_of
 from attnviz.analysis.causes.runs import HeadPlace, Tell, head_places, measured, rows_of_edits, untold
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
-from attnviz.tracing.causes.alignment import aligned, by_number
+from attnviz.tracing.causes.alignment import align_by_position, align_tokens
 from attnviz.tracing.causes.intervention import Intervention, What
 from attnviz.tracing.causes.making import patch
 from attnviz.tracing.trace import Trace
@@ -233,9 +233,9 @@ def _partners(clean: Trace, changed: Trace, stack: Stack, count: int) -> dict[in
     """The positions of the changed sentence that have a partner in the clean one, and that partner."""
     one, other = changed.sentences[0], clean.sentences[0]
     if stack == "encoder":
-        pairs = aligned(one.src, other.src).pairs
+        pairs = align_tokens(one.src, other.src).pairs
     elif one.src:
-        pairs = by_number(count, len(other.tgt_in)).pairs
+        pairs = align_by_position(count, len(other.tgt_in)).pairs
     else:
-        pairs = aligned(*([token for token in each.tgt_in if not token.segment] for each in (one, other))).pairs
+        pairs = align_tokens(*([token for token in each.tgt_in if not token.segment] for each in (one, other))).pairs
     return dict(pairs)

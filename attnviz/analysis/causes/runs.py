@@ -8,8 +8,8 @@ from torch import Tensor
 
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.edits import Edits
-from attnviz.tracing.causes.in_force import InForce
 from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import likeliest
 from attnviz.transformer.probe import Kind
@@ -39,9 +39,9 @@ def rows_of_edits(model: Model, trace: Trace, changes: Iterable[Intervention]) -
     sentences, before = trace.sentences[:1], tuple(trace.interventions)
     rows: list = []
     for change in changes:
-        bound = InForce.of((*before, change), model.shapes, model.model_id).bound(sentences)
-        assert bound.edits is not None  # there is the change
-        rows += bound.edits.rows
+        resolved = CheckedInterventions.check((*before, change), model.shapes, model.model_id).resolve(sentences)
+        assert resolved.edits is not None  # there is the change
+        rows += resolved.edits.rows
     return Edits(tuple(rows))
 
 
@@ -61,7 +61,7 @@ def measured(
     found = []
     for first in range(0, len(edits.rows), count):
         part = Edits(edits.rows[first : first + count])
-        found.append(measure(model.answers(trace, part, rows=rows).float()))
+        found.append(measure(model.logits_under(trace, part, rows=rows).float()))
         tell(min(first + count, len(edits.rows)), len(edits.rows))
     return torch.cat(found)
 
@@ -72,13 +72,13 @@ def written(model: Model, trace: Trace, edits: Edits) -> list[tuple[int, ...]]:
     sentence = trace.sentences[0]
     limit = min(2 * len(sentence.src) + 20, max(2 * len(sentence.tgt), 24))
     copies = _copies(trace, len(edits.rows))
-    writer = model.writer(copies, edits, limit=limit)
-    stepper, rows, fed = writer.stepper, list(range(len(edits.rows))), writer.begun
+    writer = model.generator(copies, edits, limit=limit)
+    stepper, rows, fed = writer.stepper, list(range(len(edits.rows))), writer.prompt_ids
     ids: list[list[int]] = [[] for _ in rows]
     at = 0
-    while rows and at < min(limit, writer.room):
-        start = 0 if at == 0 else at + writer.begun.shape[1] - 1
-        fed = likeliest(writer.vocabulary.forbid(stepper.step(fed, probe=edits.at(start)))).unsqueeze(1)
+    while rows and at < min(limit, writer.max_new_tokens):
+        start = 0 if at == 0 else at + writer.prompt_ids.shape[1] - 1
+        fed = likeliest(writer.vocabulary.forbid(stepper.step(fed, probe=edits.start_at(start)))).unsqueeze(1)
         chosen, at = fed[:, 0].tolist(), at + 1
         for row, id_ in zip(rows, chosen, strict=True):
             ids[row].append(id_)
@@ -86,8 +86,8 @@ def written(model: Model, trace: Trace, edits: Edits) -> list[tuple[int, ...]]:
         if going and len(going) < len(rows):
             kept = torch.tensor(going, device=fed.device)
             fed = fed[kept]
-            stepper.keep(kept)
-            edits = edits.keep(kept)
+            stepper.select_rows(kept)
+            edits = edits.select_rows(kept)
         rows = [rows[place] for place in going]
     return [tuple(row) for row in ids]
 

@@ -103,4 +103,4 @@ def _candidates(decoding: Decoding, made: DecodingRecord) -> tuple[tuple[NextTok
 
 def token_text(model: Model, id_: int) -> str:
     """An id's piece of text, as people see it."""
-    return display_token(model.spelled((id_,))[1][0])
+    return display_token(model.decode_ids((id_,))[1][0])

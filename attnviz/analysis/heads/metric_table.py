@@ -109,7 +109,7 @@ class HeadMetrics:
         self.distance = distance_to_diagonal(_places(axes[0]), _places(axes[1]), self.lengths)
         self.previous, self.next = _neighbours(axes)
         own = [trace.layer_number(kind, layer) for layer in range(trace.shape(kind)[0])]
-        self._numbers = np.array(own) if any(map(trace.attending, trace.kinds)) else None
+        self._numbers = np.array(own) if any(map(trace.attending_layers, trace.kinds)) else None
         self._farthest: tuple[Tensor, Tensor] | None = None
 
     def columns(self, shown: EagerMaps, trace: TraceLike, *, layer: int = 0, head: int = 0) -> Columns:

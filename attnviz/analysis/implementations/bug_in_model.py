@@ -80,9 +80,9 @@ class _Probed:
         """The stepper's step, with the probe in force; NaN logits choose the first id, as argmax does."""
         return self.stepper.step(ids, probe=self.probe)
 
-    def keep(self, rows: Tensor) -> None:
+    def select_rows(self, rows: Tensor) -> None:
         """As the stepper has it."""
-        self.stepper.keep(rows)
+        self.stepper.select_rows(rows)
 
 
 def _written(model: Translator, trace: Trace, probe: Probe | None) -> tuple[str, int]:

@@ -53,7 +53,7 @@ def up_to(trace: Trace, step: int) -> Trace:
 
 def run_up_to(model: Model, trace: Trace, probe: MaskOverride, step: int) -> Trace:
     """The pass that writing makes at row `step`, recorded. Raises RuntimeError where torch refuses."""
-    return run_again(model, up_to(trace, step), probe.at(0))
+    return run_again(model, up_to(trace, step), probe.start_at(0))
 
 
 def both_ways(model: Model, effect: Effect, written: Trace, *, item: int = 0) -> BothWays:

@@ -40,7 +40,7 @@ class Effect:
 def effect(model: Model, trace: Trace, probe: MaskOverride) -> Effect | Refused:
     """Run `trace` again with `probe` in force."""
     try:
-        return Effect(trace, run_again(model, trace, probe.at(0)), probe)
+        return Effect(trace, run_again(model, trace, probe.start_at(0)), probe)
     except RuntimeError as refusal:
         if is_out_of_memory(refusal):
             raise

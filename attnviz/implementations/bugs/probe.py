@@ -22,7 +22,7 @@ class BuggySites(Probe):
     off: int | None = None
     _calls: dict[Site, AttentionCall] = field(default_factory=dict, repr=False)
 
-    def at(self, start: int) -> "BuggySites":
+    def start_at(self, start: int) -> "BuggySites":
         """The same for one step of a decoding, which must run its whole prefix again."""
         return replace(self, _calls={})
 

@@ -18,7 +18,7 @@ from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.decoding import Choose, forbidden, likeliest
+from attnviz.transformer.decoding import Choose, forbid_ids, likeliest
 from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Probe
 
@@ -34,7 +34,7 @@ class GenerationRules:
     start: int | None = None
     forced: tuple[int, ...] = ()
     ends: frozenset[int] = frozenset()
-    never: tuple[int, ...] = ()
+    suppressed_ids: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, model: Any, *, has_both: bool) -> "GenerationRules":
@@ -54,17 +54,17 @@ class GenerationRules:
             raise ModelError(f"The model's targets begin with id {beyond[0]}; it knows {vocab_size} tokens.")
         words = said("bad_words_ids") or ()
         banned = [word[0] for word in words if len(word) == 1] if isinstance(words, list | tuple) else ()
-        never = _ids([*banned, *_ids(said("suppress_tokens"), "suppress_tokens")], "bad_words_ids")
+        suppressed = _ids([*banned, *_ids(said("suppress_tokens"), "suppress_tokens")], "bad_words_ids")
         return cls(
             start=start,
             forced=tuple(id_ for id_ in forced if id_ is not None),
             ends=frozenset(_ids(said("eos_token_id"), "eos_token_id")),
-            never=tuple(id_ for id_ in never if id_ < vocab_size),
+            suppressed_ids=tuple(id_ for id_ in suppressed if id_ < vocab_size),
         )
 
     def forbid(self, logits: Tensor) -> Tensor:
         """Logits with the ids that are never written at minus infinity."""
-        return forbidden(logits, self.never)
+        return forbid_ids(logits, self.suppressed_ids)
 
 
 class CheckpointStepper:
@@ -88,7 +88,7 @@ class CheckpointStepper:
         if self.prefix.shape[1] == 0:
             self.prefix = self.prefix.expand(len(new), 0)
         if self.edits is not None:
-            edits = self.edits.at(0 if self.cache is None else self.prefix.shape[1])
+            edits = self.edits.start_at(0 if self.cache is None else self.prefix.shape[1])
             probe = edits if probe is None else Chain((edits, probe))
         self.prefix = torch.cat((self.prefix, new), dim=1)
         fed = Batch(self.prefix if self.cache is None else new, torch.ones_like(self.prefix))
@@ -100,10 +100,10 @@ class CheckpointStepper:
             out = self.network.decode(fed, self.memory, self.src_mask, watch, self.cache)
         return out.logits[:, -1]
 
-    def keep(self, rows: Tensor) -> None:
+    def select_rows(self, rows: Tensor) -> None:
         """Go on with these rows of the batch only, in this order."""
         self.prefix = self.prefix[rows]
-        self.edits = None if self.edits is None else self.edits.keep(rows)
+        self.edits = None if self.edits is None else self.edits.select_rows(rows)
         if self.memory is not None and self.src_mask is not None:
             self.memory, self.src_mask = self.memory[rows], self.src_mask[rows]
         if self.cache is not None:

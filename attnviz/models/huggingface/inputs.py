@@ -8,11 +8,11 @@ import torch
 from attnviz.models.huggingface.generate import CheckpointStepper, GenerationPlan, GenerationRules, written
 from attnviz.models.huggingface.network.network import Batch, Network, Watch, uses_segments
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
-from attnviz.models.protocol import Writer
+from attnviz.models.protocol import TextGenerator
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
-from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
+from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.recorder import Recorder
@@ -29,7 +29,7 @@ class InputBuilder:
     network: Network
     text: CheckpointTokenizer
     rules: GenerationRules
-    in_force: InForce = NOTHING_DONE
+    changes: CheckedInterventions = NO_INTERVENTIONS
 
     def batch(self, rows: Sequence[Sequence[Token]]) -> Batch:
         """Rows on the network's device, padded to one length; padding is masked, a pair's sentences are segments."""
@@ -72,12 +72,12 @@ class InputBuilder:
         self, sentences: Sequence[Sentence], probe: Probe | None = None, *, cached: bool = True
     ) -> CheckpointStepper:
         """What writes targets for sources, which are read here, with the probe looking on."""
-        src, bound = self.batch([sentence.src for sentence in sentences]), self.in_force.bound(sentences)
-        is_told = probe is not None or bound.edits is not None
-        memory = self.network.encode(src, Watch(bound.before(probe or Chain(())), hidden=is_told))
-        return CheckpointStepper(self.network, memory, src_mask=src.mask, cached=cached, edits=bound.edits)
+        src, resolved = self.batch([sentence.src for sentence in sentences]), self.changes.resolve(sentences)
+        is_told = probe is not None or resolved.edits is not None
+        memory = self.network.encode(src, Watch(resolved.chain_with(probe or Chain(())), hidden=is_told))
+        return CheckpointStepper(self.network, memory, src_mask=src.mask, cached=cached, edits=resolved.edits)
 
-    def answers(self, sentence: Sentence, edits: Edits, longest: int | None = None) -> torch.Tensor:
+    def logits_under(self, sentence: Sentence, edits: Edits, longest: int | None = None) -> torch.Tensor:
         """Logits `(copies, length, vocab_size)` of copies of a sentence, one under each of the edits' rows; of a target
         as far as `longest`, since no row of it sees a later one.
         """
@@ -91,12 +91,12 @@ class InputBuilder:
             read = Batch(ids, one.mask.expand(len(ids), -1))
             return self.network.encode(read, Watch(probe or Chain(())))
 
-        memory = edits.read(encode, src.ids)
+        memory = edits.encode_copies(encode, src.ids)
         return self.network.decode(self.batch([sentence.tgt_in[:longest]] * copies), memory, src.mask, watch).logits
 
     def prompted(self, prompt: EncodedText, *, cached: bool = True) -> CheckpointStepper:
         """What writes after a prompt."""
-        edits = self.in_force.bound([Sentence(tgt=prompt.tokens, tgt_text=prompt.text, cut=True)]).edits
+        edits = self.changes.resolve([Sentence(tgt=prompt.tokens, tgt_text=prompt.text, cut=True)]).edits
         return CheckpointStepper(self.network, cached=cached, edits=edits)
 
     def plan(
@@ -105,14 +105,14 @@ class InputBuilder:
         """How to step after a prompt that was read, or for a source: fed what a teacher says, or the model's own."""
         if self.network.family == "decoder":
             count = 1 if taught else self.room(read, new_tokens)
-            plan = GenerationPlan(taught or read, count, choose, interventions=self.in_force.interventions)
+            plan = GenerationPlan(taught or read, count, choose, interventions=self.changes.interventions)
             return self.prompted(read, cached=cached), plan
         count, encoder = 1 if taught else self.limit(read, new_tokens), Recorder()
         target = taught or EncodedText((), "")
         sentence = Sentence(read.tokens, target.tokens, read.text, target.text, cut=True)
         stepper = self.reading([sentence], encoder, cached=cached)
         fed = taught or self.begun(read)
-        return stepper, GenerationPlan(fed, count, choose, read, encoder, self.in_force.interventions)
+        return stepper, GenerationPlan(fed, count, choose, read, encoder, self.changes.interventions)
 
     def taught(self, read: EncodedText, tgt_in: Sequence[int]) -> EncodedText:
         """Ids that a teacher feeds: after the prompt that was read, or a target from its first token on.
@@ -129,19 +129,19 @@ class InputBuilder:
             raise ValueError(f"tgt_in has {len(tgt_in)} tokens; the model has places for {self.text.max_tokens}.")
         return self.text.continued(begun, rest, segment=int(is_prompt))
 
-    def writer(self, sentences: Sequence[Sentence], probe: Probe | None, *, cached: bool) -> Writer:
+    def generator(self, sentences: Sequence[Sentence], probe: Probe | None, *, cached: bool) -> TextGenerator:
         """What writes after prompts, all cut to the shortest, or for sources, read with the probe in force."""
         if self.network.family == "decoder":
             prompts = [[token.id for token in _prompt(sentence)] for sentence in sentences]
             shortest = min(map(len, prompts))
             begun = torch.tensor([prompt[:shortest] for prompt in prompts], device=self.network.device)
-            stepper = CheckpointStepper(self.network, cached=cached, edits=self.in_force.bound(sentences).edits)
-            return Writer(stepper, begun, self.rules, self.text.max_tokens)
+            stepper = CheckpointStepper(self.network, cached=cached, edits=self.changes.resolve(sentences).edits)
+            return TextGenerator(stepper, begun, self.rules, self.text.max_tokens)
         stepper = self.reading(sentences, probe, cached=cached)
         begins = [self._as_begun(sentence) for sentence in sentences]
         shortest = min(map(len, begins))
         begun = torch.tensor([begin[:shortest] for begin in begins], device=self.network.device)
-        return Writer(stepper, begun, self.rules, self.text.max_tokens)
+        return TextGenerator(stepper, begun, self.rules, self.text.max_tokens)
 
     def begun(self, src: EncodedText | None = None) -> EncodedText:
         """What a target begins with, whatever the model would choose: its language too, where there are several."""

@@ -12,12 +12,12 @@ from attnviz.models.huggingface.network.network import Network, Watch
 from attnviz.models.huggingface.network_model import NetworkModel
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
 from attnviz.models.huggingface.validation import Texts, paired
-from attnviz.models.protocol import Step, Writer
+from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import MAX_TOKENS, about, require_count, require_room
 from attnviz.tracing.causes.edits import Edits
-from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
 from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
@@ -86,12 +86,12 @@ class HuggingFaceModel(NetworkModel):
         )
         notes = (*self._notes(encoded), *self.text.languages.overruled(texts[0], to))
         if self.family == "encoder":
-            return self._again(builder.singles(encoded), watch, notes, in_force=builder.in_force)
+            return self._again(builder.singles(encoded), watch, notes, changes=builder.changes)
         if self.family == "decoder":
             unsaid = 1 if watch.logits and len(texts) == 1 and self.writes else 0
             count = unsaid if new_tokens is None else new_tokens
             if count == 1 and watch.logits:
-                once = self._again(builder.prompts(encoded, 0), watch, notes, in_force=builder.in_force)
+                once = self._again(builder.prompts(encoded, 0), watch, notes, changes=builder.changes)
                 return self._with_next(once, encoded[0])
             sentences = builder.prompts(encoded, count)
         else:
@@ -101,16 +101,16 @@ class HuggingFaceModel(NetworkModel):
             sentences, more = builder.translations(encoded, given, max_tokens)
             notes = (*notes, *more)
         decoding = time.perf_counter() - started
-        trace = self._again(sentences, watch, notes, in_force=builder.in_force)
+        trace = self._again(sentences, watch, notes, changes=builder.changes)
         to = self.text.languages.code(encoded[0].language) or to
         return replace(trace, info=replace(trace.info, decoding_seconds=decoding, to=to))
 
     @gradients_if_needed
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
         """One pass over the sentences of `trace`, recorded; the probe acts first, and then what was done to it."""
-        watch, in_force = Watch(Recorder(), logits=self.writes_logits), self._under(trace.interventions).in_force
-        sentences = [sentence.in_one_pass() for sentence in trace.sentences]
-        return replace(self._again(sentences, watch, first=probe, in_force=in_force), info=trace.info)
+        watch, changes = Watch(Recorder(), logits=self.writes_logits), self._under(trace.interventions).changes
+        sentences = [sentence.as_one_pass() for sentence in trace.sentences]
+        return replace(self._again(sentences, watch, first=probe, changes=changes), info=trace.info)
 
     def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
         self, text: str, *, to: str = "", tgt_text: str | None = None, tgt_in: Sequence[int] | None = None,
@@ -142,9 +142,9 @@ class HuggingFaceModel(NetworkModel):
         return self._steps(self._under(interventions), read, taught, cached, new_tokens, choose)
 
     @torch.inference_mode()
-    def writer(
+    def generator(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
-    ) -> Writer:
+    ) -> TextGenerator:
         """What writes after the sources or prompts of `trace`, read with the probe in force and what was done to it.
 
         Prompts of different lengths cannot be continued together: of several, all are cut to the shortest. Raises
@@ -152,7 +152,7 @@ class HuggingFaceModel(NetworkModel):
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text.")
-        return self._under(trace.interventions).writer(trace.sentences, probe, cached=cached)
+        return self._under(trace.interventions).generator(trace.sentences, probe, cached=cached)
 
     @torch.inference_mode()
     def written(
@@ -173,14 +173,14 @@ class HuggingFaceModel(NetworkModel):
         return sentences[0].tgt_text, (*self._notes([encoded]), *notes)
 
     @torch.inference_mode()
-    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> torch.Tensor:
+    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> torch.Tensor:
         """Logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one under each
         of the edits' rows; nothing is recorded. `rows` are those of the text that are asked for, or all. Raises
         ValueError for a model without a head over the vocabulary.
         """
         if not self.writes_logits:
             raise ValueError(f"{self.name} has no output over a vocabulary, so there are no probabilities to compare.")
-        logits = self._builder.answers(trace.sentences[0], edits, None if rows is None else max(rows) + 1)
+        logits = self._builder.logits_under(trace.sentences[0], edits, None if rows is None else max(rows) + 1)
         return logits if rows is None else logits[:, list(rows)]
 
     @torch.inference_mode()
@@ -197,7 +197,7 @@ class HuggingFaceModel(NetworkModel):
         """Who reads and writes with these in force. Raises ValueError for one that this model has no place for."""
         if not interventions:  # to ask for an id may take as long as to run
             return self._builder
-        return replace(self._builder, in_force=InForce.of(interventions, self.shapes, self.model_id))
+        return replace(self._builder, changes=CheckedInterventions.check(interventions, self.shapes, self.model_id))
 
     def _with_next(self, trace: Trace, prompt: EncodedText) -> Trace:
         """A pass over a prompt with the token that its last row puts out: nothing need run twice for it."""
@@ -214,16 +214,16 @@ class HuggingFaceModel(NetworkModel):
 
     def _again(
         self, sentences: list[Sentence], watch: Watch, notes: tuple[str, ...] = (), *, first: Probe | None = None,
-        in_force: InForce = NOTHING_DONE,
+        changes: CheckedInterventions = NO_INTERVENTIONS,
     ) -> Trace:  # fmt: skip
         """One recorded pass over sentences whose tokens are known; `first` acts, then the interventions."""
-        recorder, asked, bound = watch.probe, watch.hidden, in_force.bound(sentences)
+        recorder, asked, resolved = watch.probe, watch.hidden, changes.resolve(sentences)
         assert isinstance(recorder, Recorder)  # each pass has its own
-        looking = bound.before(recorder)
+        looking = resolved.chain_with(recorder)
         watch = replace(
             watch,
             probe=looking if first is None else Chain((first, looking)),
-            hidden=asked or bound.edits is not None,  # they may change hidden states
+            hidden=asked or resolved.edits is not None,  # they may change hidden states
         )
         src, tgt = [each.src for each in sentences], [each.tgt_in for each in sentences]
         memory, started = None, time.perf_counter()
@@ -235,11 +235,11 @@ class HuggingFaceModel(NetworkModel):
             out = self.network.single(self._builder.batch(src if self.family == "encoder" else tgt), watch)
             memory = out.last_hidden_state if self.family == "encoder" and not watch.logits else None
         wait_for(self.device)
-        info = self._info(time.perf_counter() - started, (*notes, *bound.notes))
+        info = self._info(time.perf_counter() - started, (*notes, *resolved.notes))
         logits = out.logits if watch.logits else None
-        return Trace.of(
+        return Trace.from_recorder(
             recorder, sentences, memory=memory, logits=logits, info=info, numbers=self.network.layer_numbers,
-            interventions=in_force.interventions,
+            interventions=changes.interventions,
         )  # fmt: skip
 
     def _info(self, forward: float, notes: tuple[str, ...]) -> RunInfo:

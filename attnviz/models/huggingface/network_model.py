@@ -85,7 +85,7 @@ class CheckpointModel:
         """What writing must know of the ids."""
         return self._rules
 
-    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+    def decode_ids(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids stand for, and their tokens."""
         require_ids(ids, self.text.known)
         written = self.text.continued(EncodedText((), ""), ids)
@@ -127,7 +127,7 @@ class NetworkModel(CheckpointModel):
         """Whether it has a head over the vocabulary: a writer, or an encoder that guesses masked words."""
         return self.writes or self.network.model.get_output_embeddings() is not None
 
-    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+    def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
         """The tokens of a text, without special ones; `to` means nothing here."""
         read = self.text.encode_target if self.inputs.takes_target else self.text.encode
         return tuple(token for token in read(text).tokens if not token.is_special)

@@ -35,7 +35,7 @@ def checkpoint_structure(trace: TraceLike, model: Any) -> Structure:
     """How a checkpoint is built; `trace` is any pass of it to which nothing was done."""
     network = model.torch_module
     plain = isinstance(model, HuggingFaceModel)
-    stacks = _stacks(trace, model) if plain and not trace.is_bare else bare_stacks(trace)
+    stacks = _stacks(trace, model) if plain and not trace.weights_only else bare_stacks(trace)
     embedding = network.get_input_embeddings().weight
     scores = network.get_output_embeddings() if hasattr(network, "get_output_embeddings") else None
     return Structure(

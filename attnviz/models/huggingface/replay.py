@@ -21,7 +21,7 @@ from attnviz.models.huggingface.network_model import CheckpointModel
 from attnviz.models.huggingface.parity import Eager
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
 from attnviz.models.huggingface.validation import Texts, paired
-from attnviz.models.protocol import Step, Writer
+from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import about
 from attnviz.text.tokens import Token
@@ -119,15 +119,15 @@ class ReplayedModel(CheckpointModel):
         """Raises ValueError: its steps cannot be followed."""
         raise ValueError(self.why)
 
-    def writer(self, trace: TraceLike, probe: Any = None, **how: Any) -> Writer:
+    def generator(self, trace: TraceLike, probe: Any = None, **how: Any) -> TextGenerator:
         """Raises ValueError: its steps cannot be followed."""
         raise ValueError(self.why)
 
-    def answers(self, trace: TraceLike, edits: Any, **how: Any) -> NoReturn:
+    def logits_under(self, trace: TraceLike, edits: Any, **how: Any) -> NoReturn:
         """Raises ValueError: nobody can look into its passes, or change them."""
         raise ValueError(self.why)
 
-    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+    def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
         """The tokens of a text, without special ones; `to` means nothing here."""
         return tuple(token for token in self.text.encode(text).tokens if not token.is_special)
 

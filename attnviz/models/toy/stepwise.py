@@ -12,8 +12,8 @@ from attnviz.learning.words import ToyWords
 from attnviz.learning.writing import ToyStepper
 from attnviz.models.protocol import Step
 from attnviz.text.tokens import Token
-from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
-from attnviz.tracing.causes.stepping import under
+from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
+from attnviz.tracing.causes.stepping import apply_edits
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
@@ -34,20 +34,20 @@ class ToyPlan:
     limit: int
     choose: Choose
     cached: bool
-    in_force: InForce = NOTHING_DONE
+    changes: CheckedInterventions = NO_INTERVENTIONS
 
 
 @torch.inference_mode()
 def steps(network: ToyNetwork, words: ToyWords, plan: ToyPlan, info: RunInfo) -> Iterator[Step]:
     """Decode as planned, a `Step` at a time: the last row of its decoder maps is what the step computed."""
-    encoder, bound = Recorder(), plan.in_force.bound([_begun(words, plan)])
+    encoder, resolved = Recorder(), plan.changes.resolve([_begun(words, plan)])
     src = torch.tensor([[token.id for token in plan.src]], dtype=torch.long)
     src_mask = network.src_mask(src)
-    memory = network.encode(src, src_mask, ForwardContext(bound.before(encoder)))
+    memory = network.encode(src, src_mask, ForwardContext(resolved.chain_with(encoder)))
     fed = [token.id for token in plan.begun] if plan.taught is None else list(plan.taught)
     total = len(fed) + (plan.limit - 1 if plan.taught is None else 0)
     stepper = ToyStepper(network, memory, src_mask, capacity=total, cached=plan.cached)
-    fed_under = under(stepper, bound.edits)
+    fed_under = apply_edits(stepper, resolved.edits)
     for index in range(total):
         recorder, started = Recorder(), time.perf_counter()
         logits = fed_under.step(torch.tensor([fed[index]]), probe=recorder)
@@ -57,7 +57,7 @@ def steps(network: ToyNetwork, words: ToyWords, plan: ToyPlan, info: RunInfo) ->
         sentence = replace(sentence, first_row=0 if stepper.cache is None else index)
         told = replace(info, forward_seconds=seconds)
         made = _step(sentence, stepper, (encoder, recorder), logits, told)
-        yield replace(made, trace=replace(made.trace, interventions=plan.in_force.interventions))
+        yield replace(made, trace=replace(made.trace, interventions=plan.changes.interventions))
         if index + 1 == len(fed):
             if chosen in words.rules.ends:
                 return

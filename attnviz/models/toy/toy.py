@@ -14,7 +14,7 @@ from attnviz.learning.batches import padded
 from attnviz.learning.words import BOS
 from attnviz.learning.writing import ToyStepper, written
 from attnviz.models.notebook import in_two_lines
-from attnviz.models.protocol import Step, Writer
+from attnviz.models.protocol import Step, TextGenerator
 from attnviz.models.toy.lines import MOST_TOKENS, Tokens
 from attnviz.models.toy.stepwise import ToyPlan, steps
 from attnviz.models.toy.trained import TrainedToy
@@ -22,9 +22,9 @@ from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import require_count, require_room
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
-from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
 from attnviz.tracing.causes.intervention import Intervention
-from attnviz.tracing.causes.stepping import under
+from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
+from attnviz.tracing.causes.stepping import apply_edits
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
@@ -47,8 +47,8 @@ class Toy(TrainedToy):
         and for a word it does not know.
         """
         tokens, _ = self.lines.read(text)
-        bound = self._in_force(interventions).bound([self._read(text, tokens)])
-        return self.words.text(self._written(tokens, new_tokens, MOST_TOKENS, bound.edits))
+        resolved = self._in_force(interventions).resolve([self._read(text, tokens)])
+        return self.words.text(self._written(tokens, new_tokens, MOST_TOKENS, resolved.edits))
 
     def trace(
         self, text: str, *, tgt_text: str | None = None, new_tokens: int | None = None, max_tokens: int = MOST_TOKENS,
@@ -63,9 +63,9 @@ class Toy(TrainedToy):
         """
         self._require(tgt_text, new_tokens, max_tokens)
         tokens, notes = self.lines.read(text)
-        started, in_force = time.perf_counter(), self._in_force(interventions)
+        started, changes = time.perf_counter(), self._in_force(interventions)
         target = self.lines.target(tgt_text)[0] if tgt_text is not None and tgt_text.strip() else ()
-        edits = in_force.bound([replace(self._read(text, tokens), **({"tgt": target} if target else {}))]).edits
+        edits = changes.resolve([replace(self._read(text, tokens), **({"tgt": target} if target else {}))]).edits
         if self.is_decoder_only:
             wrote = () if new_tokens == 0 else self._written(tokens, new_tokens or 1, max_tokens, edits)
             sentence, more = self.lines.continued(text, tokens, wrote), ()
@@ -75,14 +75,14 @@ class Toy(TrainedToy):
         else:
             sentence, more = self.lines.written(text, tokens, self._written(tokens, None, max_tokens, edits))
         decoding = time.perf_counter() - started
-        made = self._again([sentence], None, (*notes, *more), in_force)
+        made = self._again([sentence], None, (*notes, *more), changes)
         return replace(made, info=replace(made.info, decoding_seconds=decoding))
 
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
         """One pass over the sentences of `trace`, recorded; the probe acts first, and then what was done to it."""
-        in_force = self._in_force(trace.interventions)
-        sentences = [sentence.in_one_pass() for sentence in trace.sentences]
-        return replace(self._again(sentences, probe, in_force=in_force), info=trace.info)
+        changes = self._in_force(trace.interventions)
+        sentences = [sentence.as_one_pass() for sentence in trace.sentences]
+        return replace(self._again(sentences, probe, changes=changes), info=trace.info)
 
     def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
         self, text: str, *, tgt_text: str | None = None, tgt_in: Sequence[int] | None = None, cached: bool = True,
@@ -102,15 +102,17 @@ class Toy(TrainedToy):
             tgt_in = [token.id for token in self.lines.target(tgt_text)[0][:-1]]
         taught = None if tgt_in is None else self.lines.taught(tgt_in, begun)
         limit = min(max_tokens, self.lines.limit(tokens, new_tokens))
-        in_force = self._in_force(interventions)
-        plan = ToyPlan(text, src, begun, taught, limit, choose, cached, in_force)
+        changes = self._in_force(interventions)
+        plan = ToyPlan(text, src, begun, taught, limit, choose, cached, changes)
         return steps(self.network, self.words, plan, self._info(0.0, notes))
 
-    def writer(self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64) -> Writer:
+    def generator(
+        self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64
+    ) -> TextGenerator:
         """What writes for the sources of `trace`, read with the probe in force and what was done to it, or after its
         prompts, all cut to the shortest.
         """
-        edits = self._in_force(trace.interventions).bound(trace.sentences).edits
+        edits = self._in_force(trace.interventions).resolve(trace.sentences).edits
         probes = [each for each in (probe, edits) if each is not None]
         with torch.inference_mode():
             rows = [[token.id for token in sentence.src] for sentence in trace.sentences]
@@ -121,10 +123,10 @@ class Toy(TrainedToy):
             src_mask = self.network.src_mask(src)
             memory = self.network.encode(src, src_mask, ForwardContext(Chain(probes) if probes else None))
         stepper = ToyStepper(self.network, memory, src_mask, capacity=limit + shortest, cached=cached)
-        return Writer(under(stepper, edits), begun, self.vocabulary)
+        return TextGenerator(apply_edits(stepper, edits), begun, self.vocabulary)
 
     @torch.inference_mode()
-    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
         """Logits `(copies, rows, vocab_size)` of one pass over copies of the first line of `trace`, one under each of
         the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
         """
@@ -144,8 +146,8 @@ class Toy(TrainedToy):
         require_count(new_tokens)
         require_room(max_tokens)
 
-    def _in_force(self, interventions: Sequence[Intervention]) -> InForce:
-        return InForce.of(interventions, self.shapes, self.model_id)
+    def _in_force(self, interventions: Sequence[Intervention]) -> CheckedInterventions:
+        return CheckedInterventions.check(interventions, self.shapes, self.model_id)
 
     def _read(self, text: str, tokens: Tokens) -> Sentence:
         """What is there before anything is written."""
@@ -163,10 +165,10 @@ class Toy(TrainedToy):
     @gradients_if_needed
     def _again(
         self, sentences: list[Sentence], probe: Probe | None, notes: tuple[str, ...] = (),
-        in_force: InForce = NOTHING_DONE,
+        changes: CheckedInterventions = NO_INTERVENTIONS,
     ) -> Trace:  # fmt: skip
-        recorder, started, bound = Recorder(), time.perf_counter(), in_force.bound(sentences)
-        looking = bound.before(recorder)
+        recorder, started, resolved = Recorder(), time.perf_counter(), changes.resolve(sentences)
+        looking = resolved.chain_with(recorder)
         run = ForwardContext(looking if probe is None else Chain((probe, looking)))
         src, tgt_in = self._batch([each.src for each in sentences]), self._batch([each.tgt_in for each in sentences])
         src_mask = self.network.src_mask(src)
@@ -174,10 +176,10 @@ class Toy(TrainedToy):
         logits = self.network.logits(self.network.decode(tgt_in, memory, src_mask, run))
         rest = {
             "memory": None if self.is_decoder_only else memory, "logits": logits,
-            "info": self._info(time.perf_counter() - started, (*notes, *bound.notes)),
-            "interventions": in_force.interventions,
+            "info": self._info(time.perf_counter() - started, (*notes, *resolved.notes)),
+            "interventions": changes.interventions,
         }  # fmt: skip
-        return Trace.of(recorder, sentences, **rest)
+        return Trace.from_recorder(recorder, sentences, **rest)
 
     def _batch(self, rows: Sequence[Sequence[Token]]) -> Tensor:
         return torch.tensor([[token.id for token in row] for row in rows], dtype=torch.long).view(len(rows), -1)

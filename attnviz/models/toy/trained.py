@@ -106,12 +106,12 @@ class TrainedToy:
         """Layers and heads of each kind."""
         return dict.fromkeys(self.kinds, (self.network.config.n_layers, self.network.config.n_heads))
 
-    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+    def decode_ids(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The line that ids stand for, and their tokens."""
         require_ids(ids, len(self.words.pieces))
         return self.words.text(ids), self.words.tokens(ids)
 
-    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+    def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
         """The tokens of a line, without special ones; `to` means nothing here."""
         return self.words.read(text)[0]
 

@@ -74,7 +74,7 @@ class LooseMask(Probe):
             return None
         q_len, k_len = call.query.shape[2], call.key.shape[2]
         seen = torch.ones(1, q_len, k_len, dtype=torch.bool, device=call.query.device)
-        return masks.for_heads(seen.tril(k_len - q_len + self.ahead))
+        return masks.add_head_axis(seen.tril(k_len - q_len + self.ahead))
 
 
 class RestartedCache(KVCache):

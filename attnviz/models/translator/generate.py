@@ -12,8 +12,8 @@ from attnviz.models.translator.target_pass import TargetPass
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokenizer import Encoded
 from attnviz.tracing.causes.edits import Edits
-from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
-from attnviz.tracing.causes.stepping import under
+from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
+from attnviz.tracing.causes.stepping import apply_edits
 from attnviz.tracing.record import Sentence
 from attnviz.transformer.decoding import Stepper, decode
 from attnviz.transformer.layers import ForwardContext
@@ -60,7 +60,7 @@ def read_and_target(
 @torch.inference_mode()
 def translations(
     model: Pretrained, sentences: Sequence[str], *, to: str, batch: int, tell: OnNote | None = None,
-    in_force: InForce = NOTHING_DONE,
+    changes: CheckedInterventions = NO_INTERVENTIONS,
 ) -> list[str]:  # fmt: skip
     """A translation for each sentence, in their order; blank stays blank. `tell(index, note)` hears of every sentence
     that was read, and every translation that was written, in part only, and of what an intervention left as it was.
@@ -82,7 +82,7 @@ def translations(
         rows = order[start : start + batch]
         src = padded([encoded[row] for row in rows], model.codec.pad_id).to(model.device)
         src_mask = model.model.src_mask(src)
-        edits = in_force.bound([bare[row] for row in rows]).edits
+        edits = changes.resolve([bare[row] for row in rows]).edits
         memory = model.model.encode(src, src_mask, ForwardContext(edits))
         limits = [decoding_limit(len(encoded[row])) for row in rows]
         for row, ids in zip(rows, generate(model, memory, src_mask, to=to, limits=limits, edits=edits), strict=True):
@@ -99,7 +99,7 @@ def generate(
     """The likeliest ids for each row of `memory`, at most as many as its limit, `<eos>` included where one came."""
     stepper = Stepper(model.model, memory, src_mask, capacity=max(limits))
     first = torch.full((len(memory),), model.codec.bos_id(to), device=model.device)
-    return decode(under(stepper, edits), first, model.vocabulary, max_tokens=limits)
+    return decode(apply_edits(stepper, edits), first, model.vocabulary, max_tokens=limits)
 
 
 def was_cut(count: int) -> str:

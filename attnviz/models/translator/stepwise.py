@@ -15,7 +15,7 @@ from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.pretrained import Pretrained
 from attnviz.text.limits import MAX_TOKENS, about, require_text
 from attnviz.tracing.causes.edits import Edits
-from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
+from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
@@ -40,7 +40,7 @@ class Plan:
     choose: Choose | Beam = likeliest
     max_tokens: int = MAX_TOKENS
     faults: Faults = NO_FAULTS
-    in_force: InForce = NOTHING_DONE
+    changes: CheckedInterventions = NO_INTERVENTIONS
 
 
 @torch.inference_mode()
@@ -56,12 +56,12 @@ def steps(translator: Pretrained, text: str, plan: Plan) -> Iterator[Step]:
     limit = min(plan.max_tokens, MAX_TOKENS) if plan.teacher is None else len(plan.teacher) - 1
     dropout = plan.faults.dropping(1, translator.device)
     sentence, taught = Sentence(src.tokens, src_text=text), translator.codec.tokens(plan.teacher or ())
-    bound = plan.in_force.bound([replace(sentence, tgt=taught)])
-    run = ForwardContext(plan.faults.probe(bound.before(encoder)), dropout)
+    resolved = plan.changes.resolve([replace(sentence, tgt=taught)])
+    run = ForwardContext(plan.faults.probe(resolved.chain_with(encoder)), dropout)
     memory = translator.model.encode(translator.ids(src), None, run)
     stepper = Stepper(translator.model, memory, None, capacity=limit, cached=plan.cached)
-    watched = RecordedSteps(plan.faults.apply(stepper), plan.faults, dropout, bound.edits)
-    common = _Common(translator, sentence, (*about("Source", src.notes), *bound.notes), encoder, plan)
+    watched = RecordedSteps(plan.faults.apply(stepper), plan.faults, dropout, resolved.edits)
+    common = _Common(translator, sentence, (*about("Source", src.notes), *resolved.notes), encoder, plan)
     for choice in _choices(watched, first, translator.vocabulary, plan, limit):
         yield common.step(watched, choice)
 
@@ -69,28 +69,28 @@ def steps(translator: Pretrained, text: str, plan: Plan) -> Iterator[Step]:
 @torch.inference_mode()
 def teacher_forced(  # noqa: PLR0913 - what may be asked of a pass
     translator: Pretrained, text: str, ids: Sequence[int], *, to: str, faults: Faults = NO_FAULTS, padding: int = 0,
-    probe: Probe | None = None, in_force: InForce = NOTHING_DONE,
+    probe: Probe | None = None, changes: CheckedInterventions = NO_INTERVENTIONS,
 ) -> Trace:  # fmt: skip
     """One pass over `ids[:-1]` (`<bos>` first), recorded: what training computes, and what every step should equal.
 
     `padding` adds that many `<pad>` to the target, as when it is in a batch with a longer one. The probe acts first,
-    then what is `in_force`, before what was computed is recorded.
+    then the `changes`, and the recorder sees both.
     """
     require_text(text)
     codec, recorder = translator.codec, Recorder()
     tgt = (*ids, *[codec.pad_id] * padding)
     src, dropout = codec.encode_source(text), faults.dropping(0, translator.device)
     sentence = Sentence(src.tokens, codec.tokens(tgt), text, codec.text(tgt))
-    bound = in_force.bound([sentence])
-    looking = bound.before(recorder) if probe is None else Chain((probe, bound.before(recorder)))
+    resolved = changes.resolve([sentence])
+    looking = resolved.chain_with(recorder) if probe is None else Chain((probe, resolved.chain_with(recorder)))
     run, started = ForwardContext(faults.probe(looking), dropout), time.perf_counter()
     memory = translator.model.encode(translator.ids(src), None, run)
     tgt_in = torch.tensor([tgt[:-1]], device=translator.device)
     logits = translator.model.logits(translator.model.decode(tgt_in, memory, None, run))
     wait_for(translator.device)
     info = _info(translator, to, about("Source", src.notes), forward_seconds=time.perf_counter() - started)
-    rest = {"memory": memory, "logits": logits, "info": info, "interventions": in_force.interventions}
-    return Trace.of(recorder, [sentence], **rest)
+    rest = {"memory": memory, "logits": logits, "info": info, "interventions": changes.interventions}
+    return Trace.from_recorder(recorder, [sentence], **rest)
 
 
 @dataclass
@@ -110,16 +110,16 @@ class RecordedSteps:
         started = time.perf_counter()
         self.recorder = Recorder()
         start = 0 if self.stepper.cache is None else self.stepper.prefix.shape[1]
-        looking = self.recorder if self.edits is None else Chain((self.edits.at(start), self.recorder))
+        looking = self.recorder if self.edits is None else Chain((self.edits.start_at(start), self.recorder))
         logits = self.stepper.step(ids, probe=self.faults.probe(looking), dropout=self.dropout)
         wait_for(ids.device)
         self.logits, self.seconds = logits, time.perf_counter() - started
         return logits
 
-    def keep(self, rows: Tensor, /) -> None:
+    def select_rows(self, rows: Tensor, /) -> None:
         """Go on with these rows of the batch only, in this order."""
-        self.edits = None if self.edits is None else self.edits.keep(rows)
-        self.stepper.keep(rows)
+        self.edits = None if self.edits is None else self.edits.select_rows(rows)
+        self.stepper.select_rows(rows)
 
 
 Choice = int | tuple[Hypothesis, ...]
@@ -160,7 +160,7 @@ class _Common:
             memory=watched.stepper.memory,
             logits=logits.unsqueeze(1),
             info=_info(self.translator, self.plan.to, self.notes, forward_seconds=watched.seconds),
-            interventions=self.plan.in_force.interventions,
+            interventions=self.plan.changes.interventions,
         )
         tokens = sentences[0].tgt
         hypotheses = choice if isinstance(choice, tuple) else ()
@@ -181,7 +181,7 @@ def _repeated(encoder: Recorder, rows: int) -> Recorder:
     def repeat(tensor: Tensor) -> Tensor:
         return tensor.expand(rows, *tensor.shape[1:])
 
-    calls = {site: call.each(repeat) for site, call in encoder.calls.items()}
+    calls = {site: call.map_tensors(repeat) for site, call in encoder.calls.items()}
     contexts = {site: repeat(context) for site, context in encoder.contexts.items()}
     return Recorder(calls, contexts, {place: repeat(output) for place, output in encoder.layers.items()})
 

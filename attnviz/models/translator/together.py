@@ -45,7 +45,7 @@ def traces(model: Translator, texts: Sequence[str], *, to: str) -> list[Trace]:
         model.model_id, to, model.device.type, str(model.dtype).removeprefix("torch."),
         encoded - started + time.perf_counter() - decoded, decoded - encoded,
     )  # fmt: skip
-    batch = Trace.of(recorder, sentences, memory=memory, logits=logits)
+    batch = Trace.from_recorder(recorder, sentences, memory=memory, logits=logits)
     notes = [
         (*about("Source", each.notes), *((was_cut(limit),) if one.cut else ()))
         for each, one, limit in zip(read, sentences, limits, strict=True)

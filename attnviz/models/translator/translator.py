@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnviz.models.inputs import Inputs
 from attnviz.models.notebook import in_two_lines
-from attnviz.models.protocol import Step, Writer
+from attnviz.models.protocol import Step, TextGenerator
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.generate import GenerationRequest, OnNote, decoding_limit, read_and_target, translations
 from attnviz.models.translator.stepwise import Plan, steps
@@ -21,9 +21,9 @@ from attnviz.text.limits import MAX_TOKENS, about, require_ids, require_room, re
 from attnviz.text.tokenizer import Encoded, TranslatorTokenizer
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
-from attnviz.tracing.causes.in_force import InForce
 from attnviz.tracing.causes.intervention import Intervention
-from attnviz.tracing.causes.stepping import under
+from attnviz.tracing.causes.resolution import CheckedInterventions
+from attnviz.tracing.causes.stepping import apply_edits
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
@@ -68,7 +68,7 @@ class Translator:
                 f"{model.config.vocab_size}."
             )
         made = cls(model, codec, model_id=weights_id(folder), name=folder.name)
-        made.folder, made.draft = folder, DraftModel.of(model)
+        made.folder, made.draft = folder, DraftModel.make_if_faster(model)
         return made
 
     def __repr__(self) -> str:
@@ -114,15 +114,15 @@ class Translator:
         require_text(text)
         require_room(max_tokens)
         self.codec.bos_id(to)
-        src, recorder, in_force = self.codec.encode_source(text), Recorder(), self._in_force(interventions)
+        src, recorder, changes = self.codec.encode_source(text), Recorder(), self._in_force(interventions)
         given = self.codec.encode_target(tgt_text, to).tokens if tgt_text is not None and tgt_text.strip() else ()
-        bound = in_force.bound([Sentence(src.tokens, given, text, tgt_text or "")])
+        resolved = changes.resolve([Sentence(src.tokens, given, text, tgt_text or "")])
         started = time.perf_counter()
-        memory = self.model.encode(self.ids(src), None, ForwardContext(bound.before(recorder)))
+        memory = self.model.encode(self.ids(src), None, ForwardContext(resolved.chain_with(recorder)))
         wait_for(self.device)
         encoded = time.perf_counter()
-        request = GenerationRequest(text, to, tgt_text, max_tokens, bound.edits)
-        target = TargetPass(self.model, memory, ForwardContext(bound.before(recorder)))
+        request = GenerationRequest(text, to, tgt_text, max_tokens, resolved.edits)
+        target = TargetPass(self.model, memory, ForwardContext(resolved.chain_with(recorder)))
         sentence, notes = read_and_target(self, src, target, request)
         logits = target.over([token.id for token in sentence.tgt_in])
         after_encoding = time.perf_counter() - encoded
@@ -133,10 +133,10 @@ class Translator:
             dtype=str(self.dtype).removeprefix("torch."),
             forward_seconds=encoded - started + target.seconds,
             decoding_seconds=0.0 if given else after_encoding - target.seconds,
-            notes=(*about("Source", src.notes), *notes, *bound.notes),
+            notes=(*about("Source", src.notes), *notes, *resolved.notes),
         )
-        rest = {"memory": memory, "logits": logits, "info": info, "interventions": in_force.interventions}
-        return Trace.of(recorder, [sentence], **rest)
+        rest = {"memory": memory, "logits": logits, "info": info, "interventions": changes.interventions}
+        return Trace.from_recorder(recorder, [sentence], **rest)
 
     @gradients_if_needed
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
@@ -146,7 +146,7 @@ class Translator:
         Raises RuntimeError where torch refuses what the probe asks for.
         """
         recorder = Recorder()
-        looking = self._in_force(trace.interventions).bound(trace.sentences).before(recorder)
+        looking = self._in_force(trace.interventions).resolve(trace.sentences).chain_with(recorder)
         run = ForwardContext(looking if probe is None else Chain((probe, looking)))
         src = self._batch([sentence.src for sentence in trace.sentences])
         src_mask = self.model.src_mask(src)
@@ -154,25 +154,25 @@ class Translator:
         tgt_in = self._batch([sentence.tgt_in for sentence in trace.sentences])
         logits = self.model.logits(self.model.decode(tgt_in, memory, src_mask, run))
         rest = {"memory": memory, "logits": logits, "info": trace.info, "interventions": trace.interventions}
-        return Trace.of(recorder, [sentence.in_one_pass() for sentence in trace.sentences], **rest)
+        return Trace.from_recorder(recorder, [sentence.as_one_pass() for sentence in trace.sentences], **rest)
 
-    def writer(
+    def generator(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
-    ) -> Writer:
+    ) -> TextGenerator:
         """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force, and
         with what was done to that trace.
         """
-        edits = self._in_force(trace.interventions).bound(trace.sentences).edits
+        edits = self._in_force(trace.interventions).resolve(trace.sentences).edits
         probes = [each for each in (probe, edits) if each is not None]
         src = self._batch([sentence.src for sentence in trace.sentences])
         src_mask = self.model.src_mask(src)
         memory = self._memory(src, src_mask, Chain(probes) if len(probes) > 1 else next(iter(probes), None))
         stepper = Stepper(self.model, memory, src_mask, capacity=limit, cached=cached)
         begun = torch.full((len(src), 1), self.codec.bos_id(trace.to), device=self.device)
-        return Writer(under(stepper, edits), begun, self.vocabulary)
+        return TextGenerator(apply_edits(stepper, edits), begun, self.vocabulary)
 
     @torch.inference_mode()
-    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
         """Logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one under each
         of the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
         """
@@ -191,15 +191,15 @@ class Translator:
 
         are_copies = src_mask is None and bool((src == src[:1]).all())
         if isinstance(probe, Edits) and are_copies and len(probe.rows) == len(src):
-            return probe.read(encode, src)
+            return probe.encode_copies(encode, src)
         return encode(src, probe)
 
-    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+    def decode_ids(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that target ids stand for, and their tokens."""
         require_ids(ids, self.codec.vocab_size)
         return self.codec.text(tuple(ids)), self.codec.tokens(tuple(ids))
 
-    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+    def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
         """The tokens of a target text, without special ones."""
         return tuple(token for token in self.codec.encode_target(text, to).tokens if not token.is_special)
 
@@ -228,7 +228,7 @@ class Translator:
         """Greedy translations: a string for a string, a list in the same order for several. Blank stays blank;
         `tell(index, note)` hears of what was cut. The `interventions` are in force in every one of them.
         """
-        how = {"to": to, "batch": batch, "tell": tell, "in_force": self._in_force(interventions)}
+        how = {"to": to, "batch": batch, "tell": tell, "changes": self._in_force(interventions)}
         if isinstance(text, str):
             return translations(self, [text], **how)[0]
         return translations(self, text, **how)
@@ -273,8 +273,8 @@ class Translator:
         """A batch of one, on the model's device."""
         return torch.tensor([encoded.ids], device=self.device)
 
-    def _in_force(self, interventions: Sequence[Intervention]) -> InForce:
-        return InForce.of(interventions, self.shapes, self.model_id)
+    def _in_force(self, interventions: Sequence[Intervention]) -> CheckedInterventions:
+        return CheckedInterventions.check(interventions, self.shapes, self.model_id)
 
     def _batch(self, rows: Sequence[Sequence[Token]]) -> Tensor:
         return torch.tensor([[token.id for token in row] for row in rows], device=self.device)

@@ -1,4 +1,4 @@
-"""Which token of one sentence stands where a token of another does. Knows no model."""
+"""Match the tokens of one sentence with those of another. Knows no model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ class Alignment:
     only_there: tuple[int, ...] = ()
 
 
-def by_number(here: int, there: int) -> Alignment:
-    """Positions of equal number, as far as both sentences go."""
+def align_by_position(here: int, there: int) -> Alignment:
+    """Pair positions of equal number, as far as both sentences go."""
     both = min(here, there)
     return Alignment(tuple((at, at) for at in range(both)), tuple(range(both, here)), tuple(range(both, there)))
 
 
-def aligned(here: Sequence[Token], there: Sequence[Token]) -> Alignment:
-    """The tokens of two sentences side by side. Those of equal length stand side by side as they are.
+def align_tokens(here: Sequence[Token], there: Sequence[Token]) -> Alignment:
+    """Pair the tokens of two sentences; those of equally long sentences by position.
 
     Else tokens are matched by id and word (difflib, the longest runs first), and between two matches as many tokens as
     stand on the other side stand in each other's place. Raises ValueError where they have no token in common.
     """
     if len(here) == len(there):
-        return by_number(len(here), len(there))
+        return align_by_position(len(here), len(there))
     one, other = _keys(here), _keys(there)
     if not {key for key in one if not key[2]} & set(other):
         raise ValueError(
@@ -49,21 +49,23 @@ def aligned(here: Sequence[Token], there: Sequence[Token]) -> Alignment:
     )
 
 
-def places_of(word: str, tokens: Sequence[Token]) -> list[tuple[int, ...]]:
-    """The positions of a word's tokens, for each time that it stands there; as typed, or else but for capitals."""
+def word_positions(word: str, tokens: Sequence[Token]) -> list[tuple[int, ...]]:
+    """Find every occurrence of a word, each as the positions of its tokens; in other capitals only where none is as
+    typed.
+    """
     groups = [(group, _text([tokens[at] for at in group])) for group in word_groups(tokens)]
     exact = [group for group, text in groups if text == word.strip()]
     return exact or [group for group, text in groups if text.casefold() == word.strip().casefold()]
 
 
 def _keys(tokens: Sequence[Token]) -> list[tuple[int, str, bool]]:
-    """Id and word of each token, and whether it is special."""
+    """Return id and word of each token, and whether it is special."""
     words = {at: _text([tokens[each] for each in group]) for group in word_groups(tokens) for at in group}
     return [(token.id, words[at], token.is_special) for at, token in enumerate(tokens)]
 
 
 def _text(tokens: Sequence[Token]) -> str:
-    """The piece of the sentence that tokens cover."""
+    """Join the texts of tokens, with a space wherever the sentence has one."""
     text, end = "", None
     for token in tokens:
         if token.is_special:

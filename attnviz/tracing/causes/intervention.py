@@ -1,6 +1,6 @@
-"""What may be done to a run, as a value: which heads, at which positions, and what is put there.
+"""An intervention as a value: the heads that it changes, at which positions, and what it puts there.
 
-`making` makes them (`attnviz.ablate`, `patch`, `edit`, `exchange`), `in_force` holds them against a model and a
+`making` makes them (`attnviz.ablate`, `patch`, `edit`, `exchange`), `resolution` checks them against a model and a
 sentence, `edits` is the probe that then acts, `saved` writes them beside a trace.
 """
 
@@ -30,7 +30,7 @@ _HOW = {
 
 @dataclass(frozen=True, eq=False)
 class Intervention:
-    """One thing that is done to a run. Layers, heads and positions count from 0; None means all of them.
+    """One change to a run. Layers, heads and positions count from 0; None means all of them.
 
     `what` is changed in attention of kind `where`, or in the stack of that name ("layer": the hidden states after
     `layer`; "embedding": those before the first). `positions` are rows of the text that runs: queries, or keys of
@@ -60,25 +60,23 @@ class Intervention:
 
     @property
     def is_unmeasured(self) -> bool:
-        """Whether it asks for a mean whose numbers nobody has given yet: it cannot run before."""
+        """Whether it asks for a mean that has not been measured yet, and so cannot run."""
         return self.how == "mean" and not self.values
 
     @property
     def on_source(self) -> bool:
-        """Whether its positions are those of the encoder's text: its stack, its queries, or keys that it is read as."""
+        """Whether its positions are those of the encoder's text: its stack, its queries, or keys that cross-attention
+        reads.
+        """
         return self.stack == "encoder" or (self.where == "cross" and self.what in OF_KEYS)
 
     def __eq__(self, other: object) -> bool:
-        if (
-            not isinstance(other, Intervention)
-            or self._said() != other._said()
-            or set(self.values) != set(other.values)
-        ):
+        if not isinstance(other, Intervention) or self._key() != other._key() or set(self.values) != set(other.values):
             return False
         return all(torch.equal(mine, other.values[layer]) for layer, mine in self.values.items())
 
     def __hash__(self) -> int:
-        return hash(self._said())
+        return hash(self._key())
 
     def __str__(self) -> str:
         """In words, such as "cross L1 H2 H5: context zero"."""
@@ -91,22 +89,22 @@ class Intervention:
 
     @property
     def digest(self) -> str:
-        """A short text that two interventions share where they are equal, and no others."""
-        numbers = hashlib.blake2b(repr(self._said()).encode("utf-8", "surrogatepass"), digest_size=16)
+        """A short text that equal interventions share, and only they."""
+        numbers = hashlib.blake2b(repr(self._key()).encode("utf-8", "surrogatepass"), digest_size=16)
         for layer, put in sorted(self.values.items()):
             numbers.update(f"{layer} {tuple(put.shape)} {put.dtype}".encode())
             numbers.update(put.detach().cpu().float().numpy().tobytes())
         return numbers.hexdigest()
 
-    def _said(self) -> tuple:
-        """All of it but the numbers."""
+    def _key(self) -> tuple:
+        """Return all fields but the numbers."""
         return (self.where, self.what, self.how, self.layer, self.heads, self.positions, self.columns, self.tokens,
                 self.source, self.model_id)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class MeanContexts:
-    """What each head gathers on average over a reference set: `(kind, layer)` -> `(heads, d_k)`, float32 on the CPU.
+    """Mean context of each head over a reference set: `(kind, layer)` -> `(heads, d_k)`, float32 on the CPU.
 
     `rows` is how many rows of each kind the mean was taken over, `model_id` the weights that were measured.
     """
@@ -116,6 +114,6 @@ class MeanContexts:
     model_id: str = ""
 
     @property
-    def told(self) -> str:
-        """What it was measured on, in words."""
+    def measured_rows(self) -> str:
+        """How many rows of each kind it was measured on, in words."""
         return ", ".join(f"{rows:,} rows of {kind}" for kind, rows in self.rows.items())

@@ -1,4 +1,4 @@
-"""`attnviz.ablate`, `patch`, `edit`, `exchange`: what may be done to a run, for `interventions=[…]` of any model."""
+"""`attnviz.ablate`, `patch`, `edit`, `exchange`: make interventions, for `interventions=[…]` of any model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from torch import Tensor
 from attnviz.text.arguments import reads_arguments
 from attnviz.tracing.causes.intervention import KINDS, OF_STACK, WHATS, How, Intervention, MeanContexts, Place, What
 from attnviz.tracing.record import Sentence
-from attnviz.tracing.trace_like import TraceLike, checked
+from attnviz.tracing.trace_like import TraceLike, validate_choice
 from attnviz.transformer.probe import Kind, Stack
 
 Put = Literal["zero", "mean", "uniform", "diagonal"]
@@ -36,15 +36,17 @@ def ablate(
 
     Raises ValueError for what cannot be put there. See Michel et al. 2019 and Voita et al. 2019 on removing heads.
     """
-    chosen = _Chosen.of(kind, layer, heads, positions)
+    chosen = _Chosen.check(kind, layer, heads, positions)
     if isinstance(to, MeanContexts):
         means = {at: mean.unsqueeze(1) for (of, at), mean in to.values.items() if of == kind and layer in (None, at)}
         if not means:
             raise ValueError(f"There is no mean of {kind}{'' if layer is None else f' layer {layer}'} among these.")
-        return replace(chosen.put("context", "mean", chosen.of_heads(means), to.told), model_id=to.model_id)
+        return replace(
+            chosen.put("context", "mean", chosen.select_heads(means), to.measured_rows), model_id=to.model_id
+        )
     if isinstance(to, TraceLike):
         return replace(patch(to, kind, layer=layer, heads=heads, positions=positions, item=item), tokens=())
-    how: How = checked(to, "to", _PUTS)
+    how: How = validate_choice(to, "to", _PUTS)
     if how == "diagonal" and kind == "cross":
         raise ValueError("Cross-attention has no diagonal: a row of the target has no place of its own in the source.")
     return chosen.put("context" if how in ("zero", "mean") else "attn", how)
@@ -65,18 +67,18 @@ def patch(
 
     Raises ValueError for a donor that lacks what is asked for. See Vig et al. 2020 and Meng et al. 2022.
     """
-    asked: What = checked(what, "what", WHATS)
+    asked: What = validate_choice(what, "what", WHATS)
     if donor.sentences[donor._item(item)].first_row:
         raise ValueError("That is one step of a decoding: give a trace of a whole sentence as donor.")
     made = _stream(donor, kind, layer, positions, asked, item) if asked in OF_STACK else None
     if made is None:
-        chosen = _Chosen.of(checked(kind, "kind", donor.kinds), layer, heads, positions)
+        chosen = _Chosen.check(validate_choice(kind, "kind", donor.kinds), layer, heads, positions)
         layers = range(donor.shape(chosen.kind)[0]) if layer is None else (layer,)
         values = {at: _values(donor, chosen.kind, at, asked, item) for at in layers}
-        made = chosen.put(asked, "values", chosen.of_heads(values))
+        made = chosen.put(asked, "values", chosen.select_heads(values))
     sentence = donor.sentences[item]
     source = sentence.src_text if made.on_source or sentence.src else sentence.tgt_text
-    return _with_tokens(replace(made, source=source, model_id=donor.model_id), sentence)
+    return _attach_tokens(replace(made, source=source, model_id=donor.model_id), sentence)
 
 
 @reads_arguments
@@ -84,15 +86,15 @@ def edit(
     kind: Kind | str, weights: Tensor | Sequence[Any], *, layer: int, heads: Sequence[int] | None = None,
     rows: Sequence[int] | None = None,
 ) -> Intervention:  # fmt: skip
-    """Put weights that somebody wrote by hand in the place of a map, or of some rows of it.
+    """Put weights written by hand in the place of a map, or of some rows of it.
 
     `weights` `(rows, k_len)`, the same for each of the heads, or `(heads, rows, k_len)`; `rows` says which ones they
     are, from 0 on where it is left out. They are used as they are and need not sum to 1. Raises ValueError for weights
     of a different shape, for numbers that are none, and for a decoder's weights on what comes after a row.
     """
-    given = _given(weights)
+    given = _as_weights(weights)
     numbers = list(range(given.shape[1])) if rows is None else list(rows)
-    chosen = _Chosen.of(kind, layer, heads, numbers)
+    chosen = _Chosen.check(kind, layer, heads, numbers)
     if beyond := [row for row in numbers if row >= _MOST_ROWS]:
         raise ValueError(f"There is no row {beyond[0]:,}: no text has as many as {_MOST_ROWS:,} tokens.")
     if len(numbers) != given.shape[1] or (heads is not None and len(given) not in (1, len(heads))):
@@ -120,13 +122,13 @@ def exchange(
     """
     if isinstance(columns, str) or len(columns) != 2:
         raise ValueError(f"Two columns change places, not {columns!r:.60}: give two positions, or two words.")
-    chosen = _Chosen.of(kind, layer, heads, positions)
+    chosen = _Chosen.check(kind, layer, heads, positions)
     return replace(chosen.put("attn", "exchange"), columns=_places(columns))
 
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Where, as it was asked for."""
+    """The kind, layer, heads and positions that an intervention is asked for."""
 
     kind: Kind
     layer: int | None
@@ -134,11 +136,11 @@ class _Chosen:
     positions: tuple[Place, ...] | None
 
     @classmethod
-    def of(
+    def check(
         cls, kind: str, layer: int | None, heads: Sequence[int] | None, positions: Sequence[Place] | None
     ) -> "_Chosen":
-        """Raises ValueError for what cannot be a layer, heads or positions of any model."""
-        found: Kind = checked(kind, "kind", KINDS)
+        """Check a choice. Raises ValueError for what cannot be a layer, heads or positions of any model."""
+        found: Kind = validate_choice(kind, "kind", KINDS)
         numbers = () if heads is None else tuple(heads)
         for name, each in (("layer", () if layer is None else (layer,)), ("head", numbers)):
             if wrong := [one for one in each if not isinstance(one, int) or isinstance(one, bool) or one < 0]:
@@ -148,13 +150,13 @@ class _Chosen:
         return cls(found, layer, None if heads is None else tuple(sorted(set(numbers))), _or_places(positions))
 
     def put(self, what: What, how: How, values: Mapping[int, Tensor] | None = None, source: str = "") -> Intervention:
-        """The intervention there."""
+        """Make the intervention at this place."""
         return Intervention(
             self.kind, what, how, self.layer, self.heads, self.positions, values=values or {}, source=source
         )
 
-    def of_heads(self, values: Mapping[int, Tensor]) -> dict[int, Tensor]:
-        """The chosen heads' rows of values. Raises ValueError for a head that these lack."""
+    def select_heads(self, values: Mapping[int, Tensor]) -> dict[int, Tensor]:
+        """Select the chosen heads' rows of values. Raises ValueError for a head that the values lack."""
         if self.heads is None:
             return dict(values)
         count = len(next(iter(values.values())))
@@ -166,9 +168,9 @@ class _Chosen:
 def _stream(
     donor: TraceLike, kind: str, layer: int | None, positions: Sequence[Place] | None, what: What, item: int
 ) -> Intervention:
-    """Hidden states of a stack. An attention kind stands for the stack that it is in."""
+    """Take hidden states of a stack. An attention kind names the stack that it is in."""
     where = _STACK.get(kind, kind)
-    stack: Stack = checked(where, "kind", ("encoder", "decoder"))
+    stack: Stack = validate_choice(where, "kind", ("encoder", "decoder"))
     if what == "layer" and layer is None:
         raise ValueError("Hidden states are those after one layer: say which, or patch the embedding.")
     at = -1 if what == "embedding" or layer is None else layer
@@ -177,7 +179,7 @@ def _stream(
 
 
 def _values(donor: TraceLike, kind: Kind, layer: int, what: What, item: int) -> Tensor:
-    """What a site computed with for each head: `(heads, positions, size)`, float32 on the CPU."""
+    """Take one quantity of each head of a site: `(heads, positions, size)`, float32 on the CPU."""
     if what == "context":
         return donor.context(kind, layer, item).clone()
     if what == "attn":
@@ -186,8 +188,10 @@ def _values(donor: TraceLike, kind: Kind, layer: int, what: What, item: int) -> 
     return getattr(donor.call(kind, layer), what)[item, :, :length].float().cpu().clone()
 
 
-def _with_tokens(made: Intervention, sentence: Sentence) -> Intervention:
-    """The tokens that values belong to, of a source and of a prompt; what was written after a prompt is left out."""
+def _attach_tokens(made: Intervention, sentence: Sentence) -> Intervention:
+    """Attach the tokens that the values belong to, of a source or of a prompt, without what was written after the
+    prompt.
+    """
     if made.on_source:
         return replace(made, tokens=sentence.src)
     if sentence.src:
@@ -198,8 +202,10 @@ def _with_tokens(made: Intervention, sentence: Sentence) -> Intervention:
     return replace(made, tokens=given, values=cut)
 
 
-def _given(weights: Tensor | Sequence[Any]) -> Tensor:
-    """Weights as somebody wrote them, `(heads or 1, rows, k_len)`."""
+def _as_weights(weights: Tensor | Sequence[Any]) -> Tensor:
+    """Convert weights to a tensor `(heads or 1, rows, k_len)`. Raises ValueError for another shape or
+    infinite numbers.
+    """
     try:
         given = torch.as_tensor(weights, dtype=torch.float32).detach().clone()
     except (TypeError, ValueError):
@@ -218,7 +224,7 @@ def _or_places(positions: Sequence[Place] | None) -> tuple[Place, ...] | None:
 
 
 def _places(positions: Sequence[Place]) -> tuple[Place, ...]:
-    """Positions and words. Raises ValueError for what is neither."""
+    """Return positions and words as a tuple. Raises ValueError for any other value."""
     places = (positions,) if isinstance(positions, str) else tuple(positions)
     for place in places:
         if isinstance(place, bool) or not isinstance(place, int | str) or (isinstance(place, int) and place < 0):

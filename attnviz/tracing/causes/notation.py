@@ -40,20 +40,22 @@ _WEIGHT = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?")
 
 
 class Parsed(NamedTuple):
-    """What a text asks for, and a sentence for each part of it that cannot be followed."""
+    """The interventions in a text, and a sentence for each part of it that cannot be followed."""
 
     interventions: tuple[Intervention, ...]
     problems: tuple[str, ...]
 
 
 def write(interventions: Sequence[Intervention]) -> str:
-    """The text that `parse` reads. Raises ValueError for what needs another run's numbers: a patch, a measured mean."""
+    """Write the text that `parse` reads. Raises ValueError for what needs another run's numbers: a patch, a measured
+    mean.
+    """
     return "~".join(item for each in interventions for item in _items(each))
 
 
 def parse(text: str) -> Parsed:
-    """The interventions that a text asks for; what of it cannot be followed is said, and the rest holds."""
-    if problem := too_much(text):
+    """Read the interventions in a text; a part that cannot be followed is left out and named in `problems`."""
+    if problem := length_problem(text):
         return Parsed((), (problem,))
     found, problems = list[Intervention](), list[str]()
     for item in filter(None, text.split("~")):
@@ -65,16 +67,16 @@ def parse(text: str) -> Parsed:
 
 
 def is_writable(each: Intervention) -> bool:
-    """Whether an intervention needs no other run's numbers, so that an address can carry it: of a mean, only that one
-    is asked for.
+    """Check whether an intervention needs no other run's numbers, so that an address can carry it: of means, only the
+    unmeasured one.
     """
     donated = bool(each.source or each.tokens or each.model_id)
     known = (each.what, each.how) in _VERBS and not donated
     return known and (each.how != "values" or each.layer is not None) and (each.how != "mean" or each.is_unmeasured)
 
 
-def too_much(text: str) -> str:
-    """What to say of a text that is longer than an address may be; "" for any other."""
+def length_problem(text: str) -> str:
+    """Return a sentence on a text that is longer than an address may be; "" for any other."""
     if len(text) <= MOST_CHARACTERS and text.count("~") < MOST_ITEMS:
         return ""
     return (
@@ -89,15 +91,15 @@ def _items(each: Intervention) -> list[str]:
     verb = _VERBS[each.what, each.how]
     layer = _ALL if each.layer is None else str(each.layer)
     place = [verb, _SHORT[each.where], layer]  # type: ignore[index]  # a writable one is of a kind
-    heads = _ALL if each.heads is None else _joined(each.heads)
+    heads = _ALL if each.heads is None else _join_places(each.heads)
     if verb == "row":
         return _rows(each, place, heads)
     parts = [*place, heads, *map(_place_text, each.columns)]
-    return [".".join([*parts, *([] if each.positions is None else [_joined(each.positions)])])]
+    return [".".join([*parts, *([] if each.positions is None else [_join_places(each.positions)])])]
 
 
 def _rows(each: Intervention, place: list[str], heads: str) -> list[str]:
-    """An item a row, and for each head where they differ."""
+    """Write an item for each row, and for each head where heads differ."""
     put, items = each.values[each.layer or 0].numpy(), []
     shared = len(put) == 1
     for nth, weights in enumerate(put):
@@ -108,7 +110,7 @@ def _rows(each: Intervention, place: list[str], heads: str) -> list[str]:
     return items
 
 
-def _joined(places: Sequence[Place]) -> str:
+def _join_places(places: Sequence[Place]) -> str:
     return "+".join(map(_place_text, places))
 
 
@@ -120,7 +122,7 @@ def _place_text(place: Place) -> str:
 
 
 def _intervention(item: str) -> Intervention:
-    """One item. Raises ValueError with half a sentence."""
+    """Read one item. Raises ValueError with half a sentence."""
     verb, _, rest = item.partition(".")
     if verb not in _MAKERS:
         raise ValueError(f"it can begin with {', '.join(_MAKERS)}.")
@@ -198,5 +200,5 @@ def _place(text: str) -> Place:
 
 
 def _parts(text: str) -> list[str]:
-    """What stands between plus signs, which an address that was typed by hand has as blanks."""
+    """Split at plus signs, which an address that was typed by hand has as blanks."""
     return text.replace(" ", "+").split("+")

@@ -8,13 +8,13 @@ from torch import Tensor
 
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import KINDS, OF_STACK, WHATS, How, Intervention
-from attnviz.tracing.trace_like import checked
+from attnviz.tracing.trace_like import validate_choice
 
 NAME = "intervention"
 
 
-def described(interventions: Sequence[Intervention]) -> list[dict[str, Any]]:
-    """All but their numbers, as plain JSON types; tokens by their fields."""
+def descriptions(interventions: Sequence[Intervention]) -> list[dict[str, Any]]:
+    """Return all but the interventions' numbers as plain JSON types; tokens by their fields."""
     return [
         {each.name: getattr(one, each.name) for each in fields(one) if each.name not in ("values", "tokens")}
         | {"tokens": [vars(token) for token in one.tokens]}
@@ -23,14 +23,14 @@ def described(interventions: Sequence[Intervention]) -> list[dict[str, Any]]:
 
 
 def arrays(interventions: Sequence[Intervention]) -> dict[str, Tensor]:
-    """Their numbers, by name."""
+    """Return the interventions' numbers, by name."""
     return {
         f"{NAME}.{number}.{layer}": put for number, one in enumerate(interventions) for layer, put in one.values.items()
     }
 
 
 def read(said: Sequence[Mapping[str, Any]], tensors: Mapping[str, Tensor]) -> tuple[Intervention, ...]:
-    """What `described` and `arrays` wrote. Raises TypeError or ValueError for anything else."""
+    """Read what `descriptions` and `arrays` wrote. Raises TypeError or ValueError for anything else."""
     values: dict[int, dict[int, Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith(f"{NAME}."):
@@ -41,7 +41,7 @@ def read(said: Sequence[Mapping[str, Any]], tensors: Mapping[str, Tensor]) -> tu
 
 def _one(said: Mapping[str, Any], values: dict[int, Tensor]) -> Intervention:
     for name, allowed in (("where", (*KINDS, "encoder", "decoder")), ("what", WHATS), ("how", get_args(How))):
-        checked(said[name], name, allowed)
+        validate_choice(said[name], name, allowed)
     lists = {name: said[name] or () for name in ("heads", "positions", "columns")}
     numbers = [*lists["heads"], *(() if said["layer"] is None else (said["layer"],))]
     places = [*lists["positions"], *lists["columns"]]
@@ -56,5 +56,5 @@ def _one(said: Mapping[str, Any], values: dict[int, Tensor]) -> Intervention:
 
 
 def _fits(put: Tensor, what: str) -> bool:
-    """Whether numbers have as many axes as what they are to be put in the place of."""
+    """Check whether numbers have as many axes as the quantity that they replace."""
     return put.dim() == (2 if what in OF_STACK else 3) and put.is_floating_point()

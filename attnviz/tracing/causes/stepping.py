@@ -1,4 +1,4 @@
-"""A decoder that is fed token by token, with edits in force at every step."""
+"""A stepper that applies edits at every step."""
 
 from typing import Any
 
@@ -20,15 +20,15 @@ class EditedStepping:
 
     def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
         """Feed the next tokens; the logits of the one after. The probe looks on, after the edits."""
-        edits = self.edits.at(0 if self.stepper.cache is None else self.stepper.prefix.shape[1])
+        edits = self.edits.start_at(0 if self.stepper.cache is None else self.stepper.prefix.shape[1])
         return self.stepper.step(ids, probe=edits if probe is None else Chain((edits, probe)))
 
-    def keep(self, rows: Tensor) -> None:
+    def select_rows(self, rows: Tensor) -> None:
         """Go on with these rows of the batch only, in this order."""
-        self.edits = self.edits.keep(rows)
-        self.stepper.keep(rows)
+        self.edits = self.edits.select_rows(rows)
+        self.stepper.select_rows(rows)
 
 
-def under(stepper: Any, edits: Edits | None) -> Any:
-    """The stepper with edits in force, or as it is where there are none."""
+def apply_edits(stepper: Any, edits: Edits | None) -> Any:
+    """Wrap the stepper so that the edits act at every step; without edits return it as it is."""
     return stepper if edits is None else EditedStepping(stepper, edits)

@@ -1,4 +1,4 @@
-"""Which heads are off, and others switched off: what a page with a switch a head asks of interventions."""
+"""Read and change which heads interventions switch off: one switch for each head."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -20,26 +20,28 @@ Shapes = Mapping[Kind, tuple[int, int]]
 
 
 def heads_off(interventions: Sequence[Intervention], shapes: Shapes) -> frozenset[Head]:
-    """The heads of a model whose context is zero at every position; `shapes` are its layers and heads of each kind."""
-    return frozenset(head for each in interventions for head in _switched(each, shapes))
+    """Return the heads whose context is zero at every position; `shapes` are the model's layers and heads of
+    each kind.
+    """
+    return frozenset(head for each in interventions for head in _heads_switched_off(each, shapes))
 
 
-def with_heads_off(
+def switch_heads_off(
     interventions: Sequence[Intervention], shapes: Shapes, heads: Iterable[Head]
 ) -> tuple[Intervention, ...]:
-    """Interventions with these heads off and no others; whatever else is done stays."""
+    """Switch these heads off and no others; all other interventions stay."""
     wanted = set(heads)
-    others = (each for each in interventions if not _switched(each, shapes))
-    return (*(one for kind in shapes for one in _of_kind(kind, shapes[kind], wanted)), *others)
+    others = (each for each in interventions if not _heads_switched_off(each, shapes))
+    return (*(one for kind in shapes for one in _ablations(kind, shapes[kind], wanted)), *others)
 
 
-def toggled(interventions: Sequence[Intervention], shapes: Shapes, head: Head) -> tuple[Intervention, ...]:
-    """Interventions with one head switched off, or on again."""
-    return with_heads_off(interventions, shapes, heads_off(interventions, shapes) ^ {head})
+def toggle_head(interventions: Sequence[Intervention], shapes: Shapes, head: Head) -> tuple[Intervention, ...]:
+    """Switch one head off, or on again."""
+    return switch_heads_off(interventions, shapes, heads_off(interventions, shapes) ^ {head})
 
 
-def _switched(each: Intervention, shapes: Shapes) -> list[Head]:
-    """The heads that an intervention switches off altogether; none where it does something else."""
+def _heads_switched_off(each: Intervention, shapes: Shapes) -> list[Head]:
+    """List the heads that an intervention switches off at every position; none where it does something else."""
     if (each.what, each.how, each.positions) != ("context", "zero", None) or each.where not in shapes:
         return []
     kind: Kind = each.where  # type: ignore[assignment]  # a key of shapes
@@ -49,8 +51,8 @@ def _switched(each: Intervention, shapes: Shapes) -> list[Head]:
     return found if all(head.layer < n_layers and head.head < n_heads for head in found) else []
 
 
-def _of_kind(kind: Kind, shape: tuple[int, int], wanted: set[Head]) -> list[Intervention]:
-    """As few as say it: one for a kind, one for a layer, one for some heads of a layer."""
+def _ablations(kind: Kind, shape: tuple[int, int], wanted: set[Head]) -> list[Intervention]:
+    """Make as few interventions as possible: one for a kind, one for a layer, or one for some heads of a layer."""
     n_layers, n_heads = shape
     by_layer = [[head for head in range(n_heads) if (kind, layer, head) in wanted] for layer in range(n_layers)]
     if all(len(heads) == n_heads for heads in by_layer):

@@ -1,4 +1,4 @@
-"""Somebody's own attention weights from a file: .npz or .safetensors, never pickle.
+"""Read attention weights from an untrusted file: .npz or .safetensors, never pickle.
 
 | key | what |
 | --- | --- |
@@ -45,7 +45,7 @@ _READABLE = f"{', '.join(('attn', 'tokens', 'key_tokens', 'kind', 'mask'))}, or 
 
 
 def read(content: bytes, name: str) -> BareWeights:
-    """The weights in a file's content; `name` says by its ending which format it has.
+    """Read the weights in a file's content; the ending of `name` says its format.
 
     Raises ValueError, with one sentence, for a file that is too large, broken, or does not hold what it should.
     """
@@ -67,14 +67,17 @@ def read(content: bytes, name: str) -> BareWeights:
 
 
 def trace_of(found: dict[str, Any]) -> BareWeights:
-    """The weights that stand under a file's keys. Raises ValueError where they do not fit each other."""
+    """Build the weights from a file's entries. Raises ValueError where these do not fit each other."""
     given = {kind: found[f"attn.{kind}"] for kind in KINDS if f"attn.{kind}" in found}
     if not given and "attn" not in found:
         raise ValueError(f"The file has no attn; its keys can be {_READABLE}.")
     if given:
         masks = {kind: mask for kind in given if (mask := _mask(found, kind)) is not None}
         sides = {side: found[f"tokens.{side}"] for side in ("src", "tgt") if f"tokens.{side}" in found}
-        return replace(made := from_tensors(given, sides, mask=masks), sentences=(_named(made.sentences[0], found),))
+        return replace(
+            made := from_tensors(given, sides, mask=masks),
+            sentences=(_add_vocabulary_entries(made.sentences[0], found),),
+        )
     if "tokens" not in found:
         raise ValueError("The file has no tokens: a list of strings, one for each row of attn.")
     kind = found.get("kind")
@@ -83,8 +86,8 @@ def trace_of(found: dict[str, Any]) -> BareWeights:
     )
 
 
-def _named(sentence: Sentence, found: dict[str, Any]) -> Sentence:
-    """The sentence with its tokens' entries in a vocabulary, where the file has as many of them as tokens."""
+def _add_vocabulary_entries(sentence: Sentence, found: dict[str, Any]) -> Sentence:
+    """Give the tokens their entries in a vocabulary, where the file has as many of them as tokens."""
     sides: dict[str, Any] = {}
     for side, tokens in (("src", sentence.src), ("tgt", sentence.tgt)):
         pieces, ids = found.get(f"pieces.{side}", ()), found.get(f"ids.{side}", ())
@@ -95,7 +98,7 @@ def _named(sentence: Sentence, found: dict[str, Any]) -> Sentence:
 
 
 def _mask(found: dict[str, Any], kind: str) -> Any:
-    """The mask of a kind, or the one that all its layers and heads share; None where there is none such."""
+    """Return the mask of a kind, or the one that all its layers and heads share; None without such a mask."""
     if f"mask.{kind}" in found:
         return found[f"mask.{kind}"]
     layers = [torch.as_tensor(found[key]) for key in found if MASK.fullmatch(key) and key.split(".")[1] == kind]
@@ -117,7 +120,7 @@ def _check_count(found: dict[str, Any]) -> None:
 
 
 def _npz(content: bytes) -> dict[str, Any]:
-    """What a NumPy archive holds under the known keys; nothing of the others is unpacked."""
+    """Read the known keys of a NumPy archive; others are not unpacked."""
     archive = Archive(io.BytesIO(content), most=MAX_UNPACKED)
     texts = {key: archive.texts(key, most=MAX_TOKENS, longest=MAX_TOKEN) for key in archive.keys if key in TEXTS}
     kind = archive.texts("kind", most=1, longest=MAX_TOKEN) if "kind" in archive.keys else []

@@ -1,4 +1,6 @@
-"""Attention weights that somebody already has, as a trace. What does not fit together is refused with one sentence."""
+"""Make a trace from given attention weights. Raises ValueError, with one sentence, for parts that do not fit each
+other.
+"""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,7 +14,7 @@ from torch import Tensor
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.display import display
 from attnviz.tracing.external.outputs import of_item, weights_of
-from attnviz.tracing.external.tokens import listed, sentence_of, sides, tokens_of
+from attnviz.tracing.external.tokens import join_sorted, sentence_of, sides, tokens_of
 from attnviz.tracing.external.weights import BareWeights
 from attnviz.tracing.record import RunInfo
 from attnviz.tracing.trace import KINDS
@@ -53,7 +55,7 @@ def from_tensors(
     tokens, key_tokens = tokens_of(tokens, tokenizer, item), tokens_of(key_tokens, tokenizer, item)
     output = weights_of(attn, item)
     if output is not None:
-        (attn, kind), item = _chosen(output.weights, kind, tokens), None
+        (attn, kind), item = _choose(output.weights, kind, tokens), None
     kind = kind or ("cross" if key_tokens is not None else _kind_of(attn, item))
     given: Mapping[Any, Any] = attn if isinstance(attn, Mapping) else {kind: attn}
     if output is not None and output.is_stepwise and mask is None and "decoder_self" in given:
@@ -74,7 +76,7 @@ def from_tensors(
     return replace(trace, info=info)
 
 
-def _chosen(weights: Mapping[Kind | None, Tensor], kind: str | None, tokens: Any) -> tuple[Any, str | None]:
+def _choose(weights: Mapping[Kind | None, Tensor], kind: str | None, tokens: Any) -> tuple[Any, str | None]:
     """The weights of an output that are meant, and their kind: of the one that `kind` names, or of all, by kind."""
     if None in weights:
         return weights[None], kind
@@ -105,7 +107,7 @@ def _maps(kind: str, given: Any, item: int | None = None) -> Tensor:
         shapes = {tuple(part.shape) for part in given}
         if len(shapes) > 1:
             raise ValueError(
-                f"The layers of {kind} differ in shape ({listed(shapes)}); they must be equal. "
+                f"The layers of {kind} differ in shape ({join_sorted(shapes)}); they must be equal. "
                 "Of nn.MultiheadAttention give the second of what it returns."
             )
         parts = [_tensor(kind, part) for part in given]
@@ -146,7 +148,7 @@ def _tensor(kind: str, given: Any) -> Tensor:
 
 
 def _here(given: Any) -> Tensor:
-    """As a tensor on the CPU, every number written out. Raises one of `_NO_ARRAY` where there are none."""
+    """Convert to a dense tensor on the CPU. Raises one of `_NO_ARRAY` for anything but an array."""
     tensor = given.detach().cpu() if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
     return tensor if tensor.layout is torch.strided else tensor.to_dense()
 
@@ -167,7 +169,7 @@ def _mask(kind: Kind, given: Any, weights: Mapping[Kind, Tensor]) -> Tensor:
 
 
 def _flaws(trace: BareWeights, kind: Kind) -> list[str]:
-    """What is unusual about weights, in sentences: rows that do not sum to 1, weights outside 0 to 1."""
+    """Describe what is unusual about weights: rows that do not sum to 1, weights outside 0 to 1."""
     attn, notes = trace.weights[kind], []
     # Head by head: in float64 all at once, they would take twice their room, and be held for a sum of each row.
     sums = torch.stack([maps.double().sum(dim=-1) for maps in attn.flatten(0, 1)]).unflatten(0, attn.shape[:2])
@@ -190,7 +192,7 @@ def _flaws(trace: BareWeights, kind: Kind) -> list[str]:
 
 
 def _name(weights: Mapping[Kind, Tensor]) -> str:
-    """A short name of the weights, as models have one: equal weights have an equal name."""
+    """Make a short name of the weights, as models have one: equal weights have an equal name."""
     content = hashlib.blake2b(digest_size=6)
     for attn in weights.values():
         content.update(attn.numpy().data)

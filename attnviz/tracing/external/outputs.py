@@ -59,10 +59,10 @@ def weights_of(given: Any, item: int | None) -> OutputWeights | None:
 
 def of_item(kind: str, weights: Tensor, item: int | None) -> Tensor:
     """Return one item's weights, without the batch axis, of `(batch, heads, q_len, k_len)`."""
-    return weights[checked_item(f"What is given of {kind}", weights.shape[0], "texts", item)]
+    return weights[require_item(f"What is given of {kind}", weights.shape[0], "texts", item)]
 
 
-def checked_item(what: str, size: int, things: str, item: int | None) -> int:
+def require_item(what: str, size: int, things: str, item: int | None) -> int:
     """Return the item that is meant. Raises ValueError where there is none such, or where it has to be said."""
     if item is None and size > 1:
         raise ValueError(f"{what} is of {size} {things}: say which one with item=0 to {size - 1}.")
@@ -152,10 +152,10 @@ def _stacked_layer(kind: str, steps: Sequence[Tensor]) -> Tensor:
 def _row_of_each_step(kind: str, steps: Sequence[Sequence[Tensor | None]], item: int | None, beams: Any) -> list[int]:
     """Return which row of the batch the item was at each step; a beam moves between rows."""
     if beams is not None:
-        at = checked_item("The output", len(beams), "sequences", item)
+        at = require_item("The output", len(beams), "sequences", item)
         return [int(row) for row in beams[at][: len(steps)] if row >= 0]  # -1 stands behind the end of a sequence
     size = next(len(layer) for layer in steps[0] if layer is not None)
-    return [checked_item(f"The output's {kind}", size, "texts", item)] * len(steps)
+    return [require_item(f"The output's {kind}", size, "texts", item)] * len(steps)
 
 
 def _of_names(cache: Mapping[Any, Any], item: int | None) -> dict[Kind | None, Tensor] | None:

@@ -1,4 +1,4 @@
-"""Tokens that somebody hands over with weights, as the two sentences of a trace."""
+"""Read tokens that are given with weights, as the two sentences of a trace."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from attnviz.text.tokens import Token
-from attnviz.tracing.external.outputs import checked_item
+from attnviz.tracing.external.outputs import require_item
 from attnviz.tracing.record import Sentence
 from attnviz.transformer.probe import Kind
 
@@ -22,26 +22,28 @@ _BEGIN = re.compile(r"<bos:[^<>]+>")  # how attnviz's translators begin a target
 
 
 def sides(kind: str, tokens: Any, key_tokens: Any) -> dict[str, Any]:
-    """Which sentence the tokens of one kind belong to. Raises ValueError where they do not suit the kind."""
+    """Assign the tokens of one kind to source and target. Raises ValueError where they do not suit the kind."""
     if kind == "cross":
         if key_tokens is None:
             raise ValueError("Cross-attention has two sentences: give key_tokens beside tokens.")
         return {"src": key_tokens, "tgt": tokens}
-    tokens = as_list(tokens)
-    if key_tokens is not None and as_list(key_tokens) != tokens:
+    tokens = try_list(tokens)
+    if key_tokens is not None and try_list(key_tokens) != tokens:
         raise ValueError(f"In {kind} the keys are the tokens themselves: leave key_tokens out, or give kind='cross'.")
     return {"src" if kind == "encoder_self" else "tgt": tokens}
 
 
 def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
-    """Both sentences; `cut` where every target token has a row. Raises ValueError where shapes and tokens disagree."""
+    """Build both sentences; `cut` where every target token has a row. Raises ValueError where shapes and tokens
+    disagree.
+    """
     if not isinstance(sides, Mapping) or not sides.keys() <= {"src", "tgt"}:
         raise ValueError('With weights of several kinds, tokens is a mapping: {"src": …, "tgt": …}.')
     src, tgt = (_read(side, sides.get(side, ())) for side in ("src", "tgt"))
     rows = {kind: tuple(attn.shape[-2:]) for kind, attn in weights.items()}
     decoder = {shape[0] for kind, shape in rows.items() if kind != "encoder_self"}
     if len(decoder) > 1:
-        raise ValueError(f"Decoder kinds have the same rows, but these have {listed(decoder)}.")
+        raise ValueError(f"Decoder kinds have the same rows, but these have {join_sorted(decoder)}.")
     steps = next(iter(decoder), len(tgt))
     if len(tgt) not in (steps, steps + 1):
         raise ValueError(f"There are {steps} decoder rows and {len(tgt)} target tokens: give one token a row.")
@@ -70,16 +72,16 @@ def tokens_of(given: Any, tokenizer: Any, item: int | None) -> Any:
         return {side: tokens_of(each, tokenizer, item) for side, each in given.items()}
     if hasattr(given, "tolist"):  # a tensor or an array
         given = given.tolist()
-    listed = as_list(given)
-    if not listed:
-        return given if listed is None else listed
-    if isinstance(listed[0], list | tuple):
-        listed = listed[checked_item("The tokens' batch", len(listed), "texts", item)]
-    if not all(isinstance(token, int) for token in listed):
-        return listed
+    values = try_list(given)
+    if not values:
+        return given if values is None else values
+    if isinstance(values[0], list | tuple):
+        values = values[require_item("The tokens' batch", len(values), "texts", item)]
+    if not all(isinstance(token, int) for token in values):
+        return values
     if tokenizer is None:
         raise ValueError("The tokens are ids: give the tokenizer that they are of, as tokenizer=….")
-    return _read_ids(listed, tokenizer)
+    return _read_ids(values, tokenizer)
 
 
 def _read_ids(ids: list[int], tokenizer: Any) -> list[Token]:
@@ -95,18 +97,18 @@ def _read_ids(ids: list[int], tokenizer: Any) -> list[Token]:
         raise ValueError(f"The tokenizer has no token of id {ids[pieces.index(None)]}: it belongs to another model.")
     starts = _word_starts(pieces)
     return [
-        Token(_spelled(tokenizer, id_, piece, id_ in specials), id_, 0, 0, id_ in specials, starts_word, piece=piece)
+        Token(_token_text(tokenizer, id_, piece, id_ in specials), id_, 0, 0, id_ in specials, starts_word, piece=piece)
         for id_, piece, starts_word in zip(ids, pieces, starts, strict=True)
     ]
 
 
-def _spelled(tokenizer: Any, id_: int, piece: str, is_special: bool) -> str:
+def _token_text(tokenizer: Any, id_: int, piece: str, is_special: bool) -> str:
     """Spell a token as text; a piece that is a part of a character stays as the vocabulary writes it."""
     text = "" if is_special else tokenizer.decode([id_]).strip()
     return text if text and "\ufffd" not in text else piece
 
 
-def as_list(texts: Any) -> list[Any] | None:
+def try_list(texts: Any) -> list[Any] | None:
     """What tokens were given, which may come one at a time; None for a string, and for what is no list at all."""
     if isinstance(texts, str):
         return None
@@ -117,8 +119,8 @@ def as_list(texts: Any) -> list[Any] | None:
 
 
 def _read(side: str, texts: Any) -> tuple[Token, ...]:
-    """Tokens with their places in a text that is nothing but the tokens one after another."""
-    texts = as_list(texts)
+    """Place tokens in a text that is their texts one after another."""
+    texts = try_list(texts)
     if texts is None or not all(isinstance(text, (str, Token)) for text in texts):
         raise ValueError(f"The tokens of {side} are a list of strings, one a row or column.")
     pieces = [text if isinstance(text, Token) else None for text in texts]
@@ -140,13 +142,13 @@ def _is_special(text: str) -> bool:
 
 
 def _word_starts(texts: list[str]) -> list[bool]:
-    """Which tokens begin a word, by the marks that tokenizers leave (Ġ, ▁ or a space; ## within words)."""
+    """Tell which tokens begin a word, by the marks that tokenizers leave (Ġ, ▁ or a space; ## within words)."""
     marks = ("Ġ", "▁", " ")
     if any(text.startswith(marks) for text in texts):
         return [at == 0 or text.startswith(marks) or _is_special(texts[at - 1]) for at, text in enumerate(texts)]
     return [not text.startswith("##") for text in texts]
 
 
-def listed(shapes: Any) -> str:
-    """Shapes or numbers in a sentence."""
+def join_sorted(shapes: Any) -> str:
+    """Join shapes or numbers in a sentence."""
     return ", ".join(map(str, sorted(shapes)))

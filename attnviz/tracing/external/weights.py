@@ -1,4 +1,4 @@
-"""A trace made of nothing but attention weights and tokens: somebody's own, from any model or none.
+"""A trace of nothing but attention weights and tokens, given by the user, from any model or none.
 
 Views that need only weights take it like any other trace; accessors that need queries and keys say what is missing.
 """
@@ -14,7 +14,7 @@ from torch import Tensor
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import RunInfo, Sentence
-from attnviz.tracing.trace_like import BARE, KINDS, TraceLike, counted
+from attnviz.tracing.trace_like import BARE, KINDS, TraceLike, validate_index
 from attnviz.transformer.probe import Kind, bytes_kept
 
 
@@ -23,17 +23,17 @@ from attnviz.transformer.probe import Kind, bytes_kept
 class BareWeights(TraceLike):
     """Weights as they were given, `(layers, heads, q_len, k_len)` float32 for each kind; made by `from_tensors`.
 
-    Rows need not sum to 1: `info.notes` says where they do not. `masks`, where given, are `(q_len, k_len)`. `lacks`
-    says why there is nothing but weights.
+    Rows need not sum to 1: `info.notes` says where they do not. `masks`, where given, are `(q_len, k_len)`.
+    `missing_reason` says why there is nothing but weights.
     """
 
     weights: Mapping[Kind, Tensor]
     sentences: tuple[Sentence, ...]
     masks: Mapping[Kind, Tensor] = field(default_factory=dict)
     info: RunInfo = field(default_factory=RunInfo)
-    lacks: str = BARE
-    is_bare: ClassVar[bool] = True
-    is_brought: ClassVar[bool] = True
+    missing_reason: str = BARE
+    weights_only: ClassVar[bool] = True
+    from_file: ClassVar[bool] = True
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -45,21 +45,25 @@ class BareWeights(TraceLike):
         return self.weights[self._kind(kind)].shape[0], self.weights[kind].shape[1]
 
     def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
-        """What each row of a decoder map outputs, where the target has one token more than rows; else None."""
+        """Return the output token of each row of a decoder map, where the target has one token more than rows; else
+        None.
+        """
         return None if self.sentences[self._item(item)].cut else super().output_tokens(kind, item)
 
     def attn(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
     ) -> Float[Tensor, "..."]:
-        """The weights as they were given: `(layers, heads, q_len, k_len)`, less the axes that were chosen."""
+        """Return the given weights: `(layers, heads, q_len, k_len)`, less the axes that were chosen."""
         attn = self.weights[self._kind(kind)]
         self._item(item)
         if head is not None:
-            attn = attn[:, counted(head, attn.shape[1], "head", "these weights have heads")]
-        return attn if layer is None else attn[counted(layer, attn.shape[0], "layer", "these weights have layers")]
+            attn = attn[:, validate_index(head, attn.shape[1], "head", "these weights have heads")]
+        return (
+            attn if layer is None else attn[validate_index(layer, attn.shape[0], "layer", "these weights have layers")]
+        )
 
     def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
-        """The mask that was given, the same for every head; True everywhere where none was."""
+        """Return the given mask, the same for every head; True everywhere without one."""
         shape = self.attn(kind, layer=layer, item=item).shape
         return self.masks.get(kind, torch.ones((), dtype=torch.bool)).expand(shape)
 
@@ -74,6 +78,6 @@ class BareWeights(TraceLike):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ReplayedWeights(BareWeights):
-    """The weights that transformers itself returned of a model that nobody can look into; its texts are known."""
+    """The weights that transformers returned for a model whose attention cannot be replaced; its texts are known."""
 
-    is_brought: ClassVar[bool] = False
+    from_file: ClassVar[bool] = False

@@ -28,7 +28,7 @@ def cached(picture: str, key: tuple[Any, ...], make: Callable[[], Made]) -> Made
 
     said = repr((picture, [_name_of(part) if isinstance(part, TraceLike) else part for part in key]))
     name = hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest()
-    if any(isinstance(part, TraceLike) and part.is_brought for part in key):
+    if any(isinstance(part, TraceLike) and part.from_file for part in key):
         return _within_room(name, make)
     return _made.get(name, read=lambda *_: _shown(make))
 

@@ -135,8 +135,8 @@ def _as_far_as_can_be(
         plain = traced(())  # where the text itself is refused, with the sentence that says so
     sentence = plain.sentences[0]
     open_target = loaded.inputs.takes_target and not is_given
-    found = fitting.fitting(
-        asked, loaded.shapes, loaded.model_id, fitting.unwritten(sentence) if open_target else sentence
+    found = fitting.split_by_fit(
+        asked, loaded.shapes, loaded.model_id, fitting.drop_target(sentence) if open_target else sentence
     )
     try:
         made, notes = (traced(found.kept) if found.kept else plain), found.notes
@@ -168,8 +168,8 @@ def computed(request: Request) -> "Trace":
     nobody can look into: its trace says why.
     """
     found = trace(request)
-    if found.is_bare:
-        raise ValueError(found.lacks)
+    if found.weights_only:
+        raise ValueError(found.missing_reason)
     return found
 
 

@@ -19,7 +19,7 @@ _ID = re.compile(r"#(0|[1-9][0-9]{0,8})")
 
 def name_of(loaded: "Model", id_: int) -> str:
     """A token as pictures show it."""
-    tokens = loaded.spelled([id_])[1]
+    tokens = loaded.decode_ids([id_])[1]
     return (display_token(tokens[0]) if tokens else "") or f"id {id_}"
 
 
@@ -36,7 +36,7 @@ def id_of(loaded: "Model", trace: "Trace", asked: str) -> int | None:
         if int(found[1]) < vocab_size:
             return int(found[1])
         raise ValueError(f"There is no token {found[1]}. The vocabulary has {vocab_size}.")
-    pieces = loaded.pieces(asked, to=trace.to)
+    pieces = loaded.encode_target(asked, to=trace.to)
     if len(pieces) == 1:
         return pieces[0].id
     shown = " ".join(f"“{display_token(piece)}”" for piece in pieces[:8])

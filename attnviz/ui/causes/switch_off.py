@@ -11,7 +11,7 @@ from attnviz.analysis.causes.effects import HeadEffects, ReferenceEffects, head_
 from attnviz.analysis.causes.usual.spreads import usual_effects
 from attnviz.pictures.fields import choice, flag
 from attnviz.tracing.causes.making import Put
-from attnviz.tracing.causes.replacing import every_head, others, replaced, with_replaced
+from attnviz.tracing.causes.replacements import every_head, replace_heads, replacements, without_replacements
 from attnviz.tracing.causes.switches import Head
 from attnviz.ui import captions, interventions, mount
 from attnviz.ui.address import persistent
@@ -68,7 +68,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
     """Draw the tab; what a link to it carries."""
     view = current(SwitchOffState, {})
     plain = traces.computed(replace(request, do=""))
-    off = replaced(trace.interventions, loaded.shapes)
+    off = replacements(trace.interventions, loaded.shapes)
     # Where all are replaced alike, by that; cross-attention, which has no diagonal, leaves the choice open.
     puts = {put for head, put in off.items() if view.put != "diagonal" or head.kind != "cross"}
     view = replace(view, put=next(iter(puts))) if len(puts) == 1 else view
@@ -76,7 +76,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
     waits = "" if plain.logits is None or view.measure else _waits(loaded, plain)
     worth, why = _worth(loaded, plain, view) if plain.logits is not None and not waits else (None, "")
     usual = usual_effects(loaded, plain.info.to) if worth is not None and view.put == "zero" else None
-    countable = bool(off) and not others(trace.interventions, loaded.shapes) and _has_targets(runs)
+    countable = bool(off) and not without_replacements(trace.interventions, loaded.shapes) and _has_targets(runs)
     many = counting.said_of_many(loaded, request.to, trace.interventions) if countable and view.count else ()
     view = replace(view, count=bool(many))
     shown = ShownSwitches(
@@ -88,7 +88,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
         countable=len(counting.sentences_for(loaded, request.to)) if countable else 0,
         many=many,
         fixed=FIXED,
-        more=tuple(map(in_words, others(trace.interventions, loaded.shapes))),
+        more=tuple(map(in_words, without_replacements(trace.interventions, loaded.shapes))),
         put=view.put,
         waits=waits or why,
         measurable=bool(waits) and runs.chances is not None,
@@ -185,7 +185,9 @@ def _take(request: Request, loaded: "Model") -> None:
         return
     wanted: dict[Head, Put] = {head: put for head in every_head(loaded.shapes) if _name(head) in said["off"]}
     now = request.interventions
-    if replaced(now, loaded.shapes) != replaced(made := with_replaced(now, loaded.shapes, wanted), loaded.shapes):
+    if replacements(now, loaded.shapes) != replacements(
+        made := replace_heads(now, loaded.shapes, wanted), loaded.shapes
+    ):
         interventions.change(made)
     if said["count"]:
         progress.forget("count")

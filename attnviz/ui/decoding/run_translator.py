@@ -9,7 +9,7 @@ from attnviz.analysis.decoding.comparison import Decoding
 from attnviz.models.translator.faults import Faults
 from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
 from attnviz.models.translator.translator import Translator
-from attnviz.tracing.causes.in_force import InForce
+from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Beam
 from attnviz.transformer.decoding import Sampling, likeliest
@@ -20,9 +20,9 @@ from attnviz.ui.request import Request
 def decoding(model: Translator, request: Request, trace: Trace, view: DecodingState) -> Decoding:
     """Its steps and passes. Training stays in the type that it was done in; a coarser one is for the steps alone."""
     ids = tuple(token.id for token in trace.sentences[0].tgt)
-    in_force = InForce.of(trace.interventions, model.shapes, model.model_id)
-    plan = replace(_plan(model, request, ids, view), in_force=in_force)
-    how = {"to": request.to, "faults": plan.faults, "in_force": in_force}
+    changes = CheckedInterventions.check(trace.interventions, model.shapes, model.model_id)
+    plan = replace(_plan(model, request, ids, view), changes=changes)
+    how = {"to": request.to, "faults": plan.faults, "changes": changes}
     is_broken = plan.faults.mask != "causal" or plan.faults.dropout
     return Decoding(
         model,
@@ -30,7 +30,7 @@ def decoding(model: Translator, request: Request, trace: Trace, view: DecodingSt
         teacher_forced(model, request.src, ids, padding=view.padding, **how),
         one_pass=lambda made: lambda probe: teacher_forced(model, request.src, made.ids, probe=probe, **how),
         sampling=plan.choose if isinstance(plan.choose, Sampling) else None,
-        intact=teacher_forced(model, request.src, ids, to=request.to, in_force=in_force) if is_broken else None,
+        intact=teacher_forced(model, request.src, ids, to=request.to, changes=changes) if is_broken else None,
         pad_id=model.codec.pad_id,
         smoothing=view.smoothing,
     )

@@ -24,7 +24,7 @@ def stage(model, request, trace, view: DecodingState, run: Decoded) -> None:
     payload = stepper_payload(
         _training(run, view), run.made, _inference(run, trace, view, model), view=view.to_payload()
     )
-    captions.about(trace, request.entry, written=None if _is_targets(run, trace) else model.spelled(run.made.ids)[0])
+    captions.about(trace, request.entry, written=None if _is_targets(run, trace) else model.decode_ids(run.made.ids)[0])
     st.session_state[PLACE_SHOWN] = {"step": _step(view, run), "layer": view.layer, "head": view.head}
     stepper(captions.on(payload), key=COMPONENT, on_change=adopt, on_open=lambda: _open(model, trace, view, run))
     if navigation.is_going():
@@ -59,10 +59,10 @@ def _inference(run: Decoded, trace, view: DecodingState, model) -> Inference:
     hypotheses = [
         [
             (
-                model.spelled(hypothesis.ids)[0],
+                model.decode_ids(hypothesis.ids)[0],
                 hypothesis.log_probability,
                 hypothesis.score(1.0),
-                hypothesis.ended,
+                hypothesis.finished,
                 list(hypothesis.ids) == own[: len(hypothesis.ids)],
             )
             for hypothesis in kept[:HYPOTHESES]
@@ -80,7 +80,7 @@ def _inference(run: Decoded, trace, view: DecodingState, model) -> Inference:
 
 
 def _candidate(model, token: NextToken) -> tuple[str, float, float, int, str]:
-    named = model.spelled((token.id,))[1][0]
+    named = model.decode_ids((token.id,))[1][0]
     return display_token(named), token.probability, token.drawn, token.id, display(named.piece) if named.piece else ""
 
 
@@ -118,7 +118,7 @@ def _open(model, trace, view: DecodingState, run: Decoded) -> None:
         return
     made = run.made
     own = _is_targets(run, trace)
-    tgt = "" if not model.inputs.takes_target else share.target(trace) if own else model.spelled(made.ids)[0]
+    tgt = "" if not model.inputs.takes_target else share.target(trace) if own else model.decode_ids(made.ids)[0]
     kind = next((kind for kind in ("cross", "decoder_self") if kind in made.attn), "encoder_self")
     row = str(min(max(asked["step"], 0), len(made.chosen) - 1))
     there = {"kind": kind, "row": row, "layer": str(view.layer), "head": str(view.head), "tab": "", "zoom": ""}

@@ -68,7 +68,7 @@ def _known(trace: "TraceLike", model: "Model | None") -> "KnownMaps":
     from attnviz.analysis.site.projections import NotPlain
     from attnviz.transformer.probe import Site
 
-    if model is not None and not trace.is_bare:
+    if model is not None and not trace.weights_only:
         return known_maps(model, trace)  # type: ignore[arg-type]  # no bare one
     why = NotPlain(BARE)
     return KnownMaps(why, {Site("cross", layer): why for layer in range(trace.shape("cross")[0])})

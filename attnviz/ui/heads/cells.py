@@ -50,7 +50,7 @@ def cells(request: Request | None, trace: "TraceLike", tabs: TabsState, maps: Ma
     if measure == WEIGHT:
         return Cells()
     if request is None or not isinstance(trace, Trace):
-        return Cells(why=trace.lacks or "a file of weights does not contain what heads write")
+        return Cells(why=trace.missing_reason or "a file of weights does not contain what heads write")
     model, whole = traces.model(request.entry.name), traces.trace(request)
     length = min(len(sentence.queries(whole.kinds[-1])) for sentence in whole.sentences)
     known = _known((model.model_id, measure, "" if length > _FEW else repr(whole.sentences)), model, whole)
@@ -97,7 +97,7 @@ def _measured(known: _Known, trace: Trace, tabs: TabsState, maps: Maps) -> Maps:
 
     left_out = "special tokens hidden" if options.hides_specials else ""
     merged = "a word has the sum of its pieces" if options.words else ""
-    return MeasuredMaps.beside(maps, of_layer, left_out="; ".join(filter(None, (left_out, merged))))
+    return MeasuredMaps.from_maps(maps, of_layer, left_out="; ".join(filter(None, (left_out, merged))))
 
 
 def _numbers(known: _Known, trace: Trace, site: Site) -> Tensor:

@@ -26,7 +26,7 @@ class Covering:
         """The maps without what is covered, and the metrics without those of covered heads."""
         if self.cover is None or self.cover.kind not in maps:
             return maps, metrics
-        under = CoveredMaps.of(maps[self.cover.kind], self.cover)
+        under = CoveredMaps.cover_rows(maps[self.cover.kind], self.cover)
         heads = [pair in under.heads() for pair in zip(metrics["layer"], metrics["head"], strict=True)]
         hidden = (metrics["kind"] == under.kind) & np.array(heads)
         blank = {name: np.where(hidden, np.nan, metrics[name]) for name in METRICS}

@@ -116,7 +116,7 @@ def _facts(trace: "TraceLike", model: "Model | None", rollout: "tuple[Mix, ...]"
     longest = max(max(mix.read.shape) for mix in rollout)
     too_long = f"Maximum flow is computed for up to {MOST_OF_FLOW} tokens; this text has {longest}."
     why_no_flow = too_long if longest > MOST_OF_FLOW else ""
-    if model is None or trace.is_bare:
+    if model is None or trace.weights_only:
         return FlowFacts(why_no_alti=BARE, why_no_flow=why_no_flow, opens_on=UNKNOWN)
     known = known_maps(model, trace)  # type: ignore[arg-type]  # no bare one
     why = known.lacks("ALTI")

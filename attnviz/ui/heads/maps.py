@@ -48,7 +48,7 @@ def _kept(trace: "TraceLike", kind: "Kind", options: MapOptions) -> "_Measured":
         made = select(trace, kind, options)
         return trace, (made, head_columns(made, trace))
 
-    if trace.is_brought:
+    if trace.from_file:
         return measured()[1]
     return _measured.get((id(trace), kind, options), read=measured)[1]
 

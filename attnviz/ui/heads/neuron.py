@@ -31,8 +31,8 @@ def draw(trace: "TraceLike", tabs: TabsState) -> None:
     from attnviz.ui.mount import neuron
     from attnviz.widgets.neuron.payload import neuron_payload
 
-    if trace.is_bare:
-        st.info(NEEDS_QUERIES if trace.is_brought else f"{OF_QUERIES} {trace.lacks}", icon=":material/info:")
+    if trace.weights_only:
+        st.info(NEEDS_QUERIES if trace.from_file else f"{OF_QUERIES} {trace.missing_reason}", icon=":material/info:")
         return
     kind = tabs.view.kind
     # A mean has no queries of its own, and another kind may have fewer layers or heads: the first stands for these.

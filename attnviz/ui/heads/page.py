@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.maps.lazy import layer_by_layer
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.selection import labels, select
-from attnviz.tracing.thumbnails import thumbnail, within
+from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.ui import captions, extensions
 from attnviz.ui.cache import traces
 from attnviz.ui.cache.pictures import cached
@@ -123,7 +123,7 @@ def _small(trace: "TraceLike", tabs: TabsState):
     if tabs.options(kind).keeps_all:
         return trace.thumbnails(kind, side=SIDE), (len(trace.query_tokens(kind)), len(trace.key_tokens(kind)))
     layers = (_maps(layer, tabs, kind) for layer in layer_by_layer(trace, kind))
-    parts = [(thumbnail(within(maps.attn[0]), SIDE), (len(maps.rows), len(maps.cols))) for maps in layers]
+    parts = [(thumbnail(clip_weights(maps.attn[0]), SIDE), (len(maps.rows), len(maps.cols))) for maps in layers]
     return torch.stack([thumbs for thumbs, _ in parts]), parts[0][1]
 
 

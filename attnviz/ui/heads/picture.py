@@ -61,7 +61,7 @@ class HeadsPicture:
             math.prod(self._trace.shape(kind)) * len(self._trace.query_tokens(kind)) * len(self._trace.key_tokens(kind))
             for kind in self._trace.kinds
         )
-        is_plain = self._tabs.view.cells == WEIGHT and not self._covering.cover and not self._trace.is_brought
+        is_plain = self._tabs.view.cells == WEIGHT and not self._covering.cover and not self._trace.from_file
         return is_plain and 4 * weights <= MOST
 
     @cached_property
@@ -84,9 +84,9 @@ class HeadsPicture:
 
 def _fixed(trace: "TraceLike") -> str:
     """Why no head of a trace can be switched off."""
-    if trace.is_brought:
+    if trace.from_file:
         return "Your file has only results, not a model that could run again."
-    return trace.lacks if trace.is_bare else ""
+    return trace.missing_reason if trace.weights_only else ""
 
 
 # An entry holds its trace: no other one can then have that trace's id.

@@ -53,7 +53,7 @@ def _replacement(bench: MaskExperiment, at: int) -> Token:
     label = "by the first token of"
     text_field("instead", label, bench.view.instead, limit=MAX_SECOND, empty=empty, help_text=MASKS[label])
     trace, other = bench.trace, bench.view.instead
-    pieces = bench.model.pieces(other, to=trace.to) if other.strip() else ()
+    pieces = bench.model.encode_target(other, to=trace.to) if other.strip() else ()
     ins = [token for token in trace.query_tokens("decoder_self") if not token.is_special]
     others = [token for token in reversed(ins) if token.id != trace.query_tokens("decoder_self")[at].id]
     return next(iter([*pieces, *others, trace.tokens("tgt")[-1]]))

@@ -125,7 +125,7 @@ def _tokens(one: Chances, model: Model) -> Sequence[dict[str, Any]]:
             "chance": _number(math.exp(log)),
             "log": _number(log),
             "margin": _number(margin),
-            "rival": display_token(model.spelled([rival])[1][0]),
+            "rival": display_token(model.decode_ids([rival])[1][0]),
         }
         for token, log, margin, rival in zip(one.asked.tokens, logs, margins, rivals, strict=True)
     ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnviz.maps.lines import BUDGET, strongest
-from attnviz.tracing.thumbnails import thumbnail, within
+from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.widgets.base.payload import common_header, payload_of
 from attnviz.widgets.entries import col_entries, row_entries
 from attnviz.widgets.wire import Blobs, Payload
@@ -46,7 +46,7 @@ def links_payload(
         for maps in layers:
             labels[:] = labels or [maps]
             for attn in maps.attn:
-                squares.append(thumbnail(within(attn), SQUARE).numpy())
+                squares.append(thumbnail(clip_weights(attn), SQUARE).numpy())
                 yield attn.numpy()
 
     blobs, lines = Blobs(), strongest(weights(), budget)

@@ -49,7 +49,7 @@ def numbers(trace: "TraceLike", model: "Model | None", here: Here, blobs: Blobs)
         "stream": _lengths(trace, blobs),
         "next": _next(trace, model),
         "row": _first_row(trace, here),
-        "bare": trace.is_bare,
+        "bare": trace.weights_only,
     }
 
 
@@ -129,7 +129,7 @@ def _likeliest(model: "Model", logits: "Tensor", count: int) -> "list[tuple[Toke
     """Of an encoder with a head over the vocabulary: no id is forbidden there."""
     best = logits.softmax(dim=-1).topk(min(count, len(logits)))
     return [
-        (model.spelled((id_,))[1][0], p) for id_, p in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        (model.decode_ids((id_,))[1][0], p) for id_, p in zip(best.indices.tolist(), best.values.tolist(), strict=True)
     ]
 
 

@@ -138,7 +138,7 @@ def _strip(model: Model, both: tuple[Chances, Chances] | None) -> list[dict[str,
             "chance": [_number(math.exp(float(one.log_probabilities[at]))) for one in both],
             "log": [_number(float(one.log_probabilities[at])) for one in both],
             "margin": [_number(float(one.margins[at])) for one in both],
-            "rival": [display_token(model.spelled([int(one.rivals[at])])[1][0]) for one in both],
+            "rival": [display_token(model.decode_ids([int(one.rivals[at])])[1][0]) for one in both],
         }
         for at, token in enumerate(tokens)
     ]

@@ -39,7 +39,7 @@ def test_as_many_passes_as_memory_asks_for_give_the_same(model, clean, monkeypat
     answers = type(model).answers
     monkeypatch.setattr(runs, "_MOST_COPIES", 13)
     monkeypatch.setattr(
-        type(model), "answers",
+        type(model), "logits_under",
         lambda self, trace, edits, **how: asked.append(len(edits.rows)) or answers(self, trace, edits, **how),
     )  # fmt: skip
     torch.testing.assert_close(head_effects(model, clean).after, whole, atol=1e-5, rtol=0)

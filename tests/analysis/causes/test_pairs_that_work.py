@@ -25,7 +25,7 @@ def test_one_vector_brings_the_answer_over_and_leaves_the_control(shipped, title
     step = int(asked.get("step", pair.most_different))
     ids = (shipped.pieces(asked[name], to=asked["to"])[0].id if name in asked else None for name in ("a", "b"))
     metric = pair.metric(step, *ids)
-    named = [shipped.spelled([id_])[1][0].text for id_ in (metric.a, metric.b)]
+    named = [shipped.decode_ids([id_])[1][0].text for id_ in (metric.a, metric.b)]
     assert " or ".join(named) == title.rpartition(": ")[2], "the title names the two tokens"
     found = patched_stream(
         shipped, pair.clean, pair.changed, metric, stack="encoder", control=pair.control(step, metric)

@@ -9,7 +9,7 @@ from attnviz.transformer.decoding import Sampling, Vocabulary
 
 def test_the_likeliest_come_first_and_forbidden_ones_never() -> None:
     logits = torch.tensor([[5.0, 1.0, 3.0, 2.0]])
-    (found,) = next_tokens(logits, Vocabulary(eos_id=1, never=(0,)), count=2)
+    (found,) = next_tokens(logits, Vocabulary(eos_id=1, suppressed_ids=(0,)), count=2)
     assert [token.id for token in found] == [2, 3]
     expected = torch.tensor([1.0, 3.0, 2.0]).softmax(dim=0)
     assert found[0].probability == found[0].drawn == pytest.approx(float(expected[1]))

@@ -54,8 +54,8 @@ def test_what_stands_up_to_a_step_is_what_writing_has_read_by_then(trace) -> Non
 def test_step_by_step_is_what_the_stepper_computes(model, trace, step: int) -> None:
     mask = probe("decoder_self", {})
     ids = torch.tensor([[token.id for token in trace.sentences[0].tgt_in[: step + 1]]])
-    stepper = model.writer(trace, mask, cached=False).stepper
-    stepped = stepper.step(ids, probe=mask.at(0))[0]
+    stepper = model.generator(trace, mask, cached=False).stepper
+    stepped = stepper.step(ids, probe=mask.start_at(0))[0]
     logits = run_up_to(model, trace, mask, step).logits
     assert logits is not None
     torch.testing.assert_close(logits[0, step], stepped, atol=1e-5, rtol=0)

@@ -57,7 +57,7 @@ def told(name: str, src: str, to: str, tgt: str, new: int, do: str = "") -> Told
     """
     model = _model(name)
     asked = means.with_means(model, notation.parse(do).interventions, to)
-    done = fitting.fitting(asked, model.shapes, model.model_id).kept
+    done = fitting.split_by_fit(asked, model.shapes, model.model_id).kept
     try:
         trace = traces.run(model, src, to=to, tgt=tgt, new=new, interventions=done)
     except ValueError:

@@ -45,7 +45,7 @@ def _steps(model: Any, trace: Any) -> bool:
 
 def _found(model: Any, trace: Any) -> tuple[SiteWeights, ...]:
     """The projections of every site of a model, each of which gives this run's own; () where any has none."""
-    if trace.is_bare:
+    if trace.weights_only:
         return ()
     found = projections(model, trace, trace.calls)
     if any(isinstance(one, NotPlain) for one in found.values()):

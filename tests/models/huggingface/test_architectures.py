@@ -71,7 +71,7 @@ def test_steps_on_a_cache_compute_what_one_pass_does(name, model):
     loaded = model(name)
     steps = list(loaded.stepwise(TEXT, **({"tgt_text": TARGET} if name in PAIRS_MORE else {"new_tokens": 3})))
     last = steps[-1]
-    tgt_text = loaded.spelled([token.id for token in last.prefix])[0]
+    tgt_text = loaded.decode_ids([token.id for token in last.prefix])[0]
     assert tgt_text
     whole = loaded.rerun(last.trace)
     for layer in range(whole.shape("decoder_self")[0]):
@@ -135,20 +135,20 @@ def test_without_its_cap_or_its_sink_a_model_is_refused(name, argument, folder, 
 
 def test_what_a_row_lacks_went_to_the_sink(model):
     trace = traced(model("gpt_oss"))
-    attn, sunk = trace.attn("decoder_self"), trace.sunk("decoder_self")
+    attn, sunk = trace.attn("decoder_self"), trace.sink_weights("decoder_self")
     assert sunk is not None
     torch.testing.assert_close(attn.sum(-1) + sunk, torch.ones_like(sunk))
     assert bool((sunk > 0).all())
     assert float(sunk.max()) > 0.3
-    assert traced(model("gemma2")).sunk("decoder_self") is None
+    assert traced(model("gemma2")).sink_weights("decoder_self") is None
 
 
 @pytest.mark.parametrize("name", REPLAYED)
 def test_a_replay_says_what_it_leaves_out(name, model):
     loaded = model(name)
     trace = traced(loaded)
-    assert trace.is_bare
-    assert not trace.is_brought
+    assert trace.weights_only
+    assert not trace.from_file
     assert trace.sentences[0].src_text == TEXT or trace.sentences[0].tgt_text == TEXT
     assert f"{name} does not use transformers' attention interface" in trace.info.notes[-1]
     for ask in (lambda: trace.scores(trace.kinds[0]), lambda: loaded.rerun(trace), lambda: loaded.stepwise(TEXT)):

@@ -55,8 +55,8 @@ def test_a_mask_edit_reaches_one_head_and_what_comes_after_it(name, model):
 def test_the_writer_writes_what_the_steps_choose(name, cached, model):
     steps = list(model(name).stepwise(TEXT, new_tokens=5))
     chosen = [token.id for token in (*steps[-1].prefix, steps[-1].token)]
-    writer = model(name).writer(traced(model, name), cached=cached)
-    ids, fed = writer.begun[0].tolist(), writer.begun
+    writer = model(name).generator(traced(model, name), cached=cached)
+    ids, fed = writer.prompt_ids[0].tolist(), writer.prompt_ids
     while len(ids) < len(chosen):
         best = writer.vocabulary.forbid(writer.stepper.step(fed)).argmax(-1)
         ids.append(int(best))
@@ -66,14 +66,14 @@ def test_the_writer_writes_what_the_steps_choose(name, cached, model):
 
 def test_an_encoder_has_no_writer(model):
     with pytest.raises(ValueError, match="bert writes no text"):
-        model("bert").writer(model("bert").trace(TEXT))
+        model("bert").generator(model("bert").trace(TEXT))
 
 
 @THREE
 def test_ids_are_spelled_as_they_were_read(name, model):
     pieces = model(name).pieces(TEXT)
     assert not any(token.is_special for token in pieces)
-    text, tokens = model(name).spelled([token.id for token in pieces])
+    text, tokens = model(name).decode_ids([token.id for token in pieces])
     assert [token.id for token in tokens] == [token.id for token in pieces]
     assert text.strip().replace(" ", "").lower() == TEXT.replace(" ", "").lower()
 
@@ -99,11 +99,11 @@ def test_an_id_that_is_a_part_of_a_character_is_no_space_by_itself(model):
     gpt2 = model("gpt2")
     ids = [token.id for token in gpt2.pieces("爱")]
     assert len(ids) == 3
-    alone = [gpt2.spelled([id_])[1][0] for id_ in ids]
+    alone = [gpt2.decode_ids([id_])[1][0] for id_ in ids]
     assert [display_token(token) for token in alone] == ["⋯"] * 3
-    assert [display_token(token) for token in gpt2.spelled(ids)[1]] == ["⋯", "⋯", "爱"], "the last byte completes it"
+    assert [display_token(token) for token in gpt2.decode_ids(ids)[1]] == ["⋯", "⋯", "爱"], "the last byte completes it"
     (space,) = gpt2.pieces(" ")
-    assert display_token(gpt2.spelled([space.id])[1][0]) == "␣"
+    assert display_token(gpt2.decode_ids([space.id])[1][0]) == "␣"
 
 
 def test_the_token_that_ends_a_text_is_special_though_it_is_also_the_unknown_one(tmp_path):
@@ -113,7 +113,7 @@ def test_the_token_that_ends_a_text_is_special_though_it_is_also_the_unknown_one
     )
     gpt2 = load(folder, device=torch.device("cpu"), dtype=torch.float32)
     typed = next(token for token in gpt2.trace("A cat<|endoftext|>sat", new_tokens=0).tokens("tgt") if token.id == 0)
-    (written,) = gpt2.spelled([0])[1]
+    (written,) = gpt2.decode_ids([0])[1]
     for token in (typed, written):
         assert token.is_special
         assert display_token(token) == "<|endoftext|>"

@@ -18,7 +18,7 @@ def test_every_token_has_the_piece_and_id_that_transformers_has(model, checkpoin
     read = loaded.text.encode(text).tokens
     assert [token.id for token in read] == theirs(text)["input_ids"]
     assert [token.piece for token in read] == theirs.convert_ids_to_tokens([token.id for token in read])
-    written = loaded.spelled([token.id for token in read])[1]
+    written = loaded.decode_ids([token.id for token in read])[1]
     assert [token.piece for token in written] == [token.piece for token in read]
 
 

@@ -49,7 +49,7 @@ def test_a_beams_choices_are_those_of_its_best_sentence(tiny: Translator) -> Non
 def test_a_beam_shows_its_live_hypotheses(tiny: Translator) -> None:
     made, _ = run(tiny, "cached", choose=Beam(3))
     assert [len(kept) for kept in made.hypotheses[:2]] == [3, 3]
-    assert {len(hypothesis.ids) for hypothesis in made.hypotheses[1] if not hypothesis.ended} == {2}
+    assert {len(hypothesis.ids) for hypothesis in made.hypotheses[1] if not hypothesis.finished} == {2}
 
 
 def test_a_beams_step_is_a_trace_of_all_its_hypotheses_and_can_be_saved_with_its_maps(

@@ -61,7 +61,7 @@ def whole_pass(model: Translator, src: torch.Tensor, tgt: torch.Tensor, probe: P
     memory = model.model.encode(src, mask, run)
     logits = model.model.logits(model.model.decode(tgt[:, :-1], memory, mask, run))
     sentences = [sentence(read, written) for read, written in zip(src, tgt, strict=True)]
-    return Trace.of(recorder, sentences, memory=memory, logits=logits, info=RunInfo())
+    return Trace.from_recorder(recorder, sentences, memory=memory, logits=logits, info=RunInfo())
 
 
 def sentence(src: torch.Tensor, tgt: torch.Tensor, first_row: int = 0) -> Sentence:
@@ -79,7 +79,7 @@ def stepped_batch(model: Translator, src: torch.Tensor, tgt: torch.Tensor, *, ca
         first = index if cached else 0
         sentences = [sentence(src[row], tgt[row, : index + 2], first) for row in step.rows]
         assert watched.logits is not None
-        trace = Trace.of(watched.recorder, sentences, logits=watched.logits.unsqueeze(1))
+        trace = Trace.from_recorder(watched.recorder, sentences, logits=watched.logits.unsqueeze(1))
         for item, row in enumerate(step.rows):
             rows[row].append(newest_row(trace, item))
     return rows

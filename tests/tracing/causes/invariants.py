@@ -11,7 +11,7 @@ import torch
 
 import attnviz
 from attnviz.analysis.causes.output_maps import OutputMap, output_maps
-from attnviz.tracing.causes.in_force import InForce
+from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Site
 
@@ -66,9 +66,11 @@ def a_patch_from_itself_changes_nothing(pair: Pair) -> None:
 def a_head_gives_its_context_through_w_o(pair: Pair, kind: str) -> None:
     """out − out_without_h = z_h W_o^h, at the site itself."""
     plain, site = pair.plain(), Site(kind, 1)
-    edits = InForce.of([attnviz.ablate(kind, layer=1, heads=HEADS)], pair.model.shapes, pair.model.model_id)
+    edits = CheckedInterventions.check(
+        [attnviz.ablate(kind, layer=1, heads=HEADS)], pair.model.shapes, pair.model.model_id
+    )
     whole = output_maps(pair.model, plain)[site]
-    without = output_maps(pair.model, plain, edits.bound(plain.sentences).edits)[site]
+    without = output_maps(pair.model, plain, edits.resolve(plain.sentences).edits)[site]
     assert isinstance(whole, OutputMap)
     assert isinstance(without, OutputMap)
     parts = whole.of_heads(plain.contexts[site].float())

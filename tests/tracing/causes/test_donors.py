@@ -5,7 +5,7 @@ import torch
 
 import attnviz
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.tracing.causes.alignment import aligned
+from attnviz.tracing.causes.alignment import align_tokens
 from attnviz.transformer.probe import Site
 
 TARGET = "un chien rouge a sauté"
@@ -47,7 +47,7 @@ def test_the_last_layers_output_is_all_that_a_decoder_says(trace) -> None:
 def test_sources_of_other_lengths_are_aligned_and_the_rest_is_named(trace) -> None:
     donor, plain = trace(CLEAN), trace(LONGER)
     after = trace(LONGER, attnviz.patch(donor, "encoder", layer=1, what="layer"))
-    pairs = aligned(plain.tokens("src"), donor.tokens("src"))
+    pairs = align_tokens(plain.tokens("src"), donor.tokens("src"))
     assert [words(plain)[here] for here, _ in pairs.pairs] == [words(donor)[there] for _, there in pairs.pairs]
     own, theirs = after.layer_output("encoder", 1), donor.layer_output("encoder", 1)
     for here, there in pairs.pairs:
@@ -65,7 +65,7 @@ def test_one_word_that_was_replaced_by_as_many_tokens_stands_for_the_other() -> 
     def tokens(*texts):
         return [Token(text, sum(map(ord, text)), 3 * at, 3 * at + len(text)) for at, text in enumerate(texts)]
 
-    found = aligned(tokens("a", "red", "dog", "ran"), tokens("a", "very", "old", "blue", "dog", "sat"))
+    found = align_tokens(tokens("a", "red", "dog", "ran"), tokens("a", "very", "old", "blue", "dog", "sat"))
     assert found.pairs == ((0, 0), (2, 4), (3, 5))
     assert (found.only_here, found.only_there) == ((1,), (1, 2, 3))
 

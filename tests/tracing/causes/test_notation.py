@@ -105,13 +105,13 @@ def test_what_needs_a_donor_has_no_text() -> None:
 @given(some.sets(some.sampled_from(EVERY_HEAD)))
 def test_the_heads_that_are_off_are_those_that_were_switched_off(heads) -> None:
     swap = attnviz.exchange("cross", [0, 1])
-    done = switches.with_heads_off([swap, attnviz.ablate("cross", heads=[1])], SHAPES, heads)
+    done = switches.switch_heads_off([swap, attnviz.ablate("cross", heads=[1])], SHAPES, heads)
     assert switches.heads_off(done, SHAPES) == heads
     assert swap in done
     assert len(done) <= 1 + len(SHAPES) * 3
 
 
 def test_a_head_of_a_layer_that_is_off_is_switched_on_by_itself() -> None:
-    done = switches.toggled([attnviz.ablate("cross")], SHAPES, Head("cross", 1, 3))
+    done = switches.toggle_head([attnviz.ablate("cross")], SHAPES, Head("cross", 1, 3))
     assert notation.write(done) == "off.cross.0.all~off.cross.1.0+1+2+4~off.cross.2.all"
-    assert notation.write(switches.toggled(done, SHAPES, Head("cross", 1, 3))) == "off.cross.all.all"
+    assert notation.write(switches.toggle_head(done, SHAPES, Head("cross", 1, 3))) == "off.cross.all.all"

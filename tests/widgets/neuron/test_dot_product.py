@@ -71,7 +71,7 @@ def test_a_cap_a_bias_and_a_sink_are_taken_into_account(module, trace, kind: str
     scores = changed.scores(kind, layer=1, head=2)[2]  # type: ignore[arg-type]
     assert pair["scores"] == pytest.approx(scores.tolist(), abs=1e-6)
     assert pair["bias"] == pytest.approx(float(bias[0, 0, 2, 1]))
-    sunk = float(changed.sunk(kind)[1, 2, 2])  # type: ignore[arg-type,index]
+    sunk = float(changed.sink_weights(kind)[1, 2, 2])  # type: ignore[arg-type,index]
     assert sum(pair["attn"]) + sunk == pytest.approx(1, abs=1e-6)
     assert sunk > 0.05
 

@@ -86,7 +86,7 @@ def _in_encoder(model: Model, trace: Trace, tokens: Sequence[Token]) -> AskedTok
     assert trace.logits is not None  # the caller looked
     if masked := [row for row, token in enumerate(tokens) if token.text in _MASKS or token.piece in _MASKS]:
         best = trace.logits[0, masked].argmax(dim=-1).tolist()
-        said = tuple(replace(model.spelled([id_])[1][0], segment=0) for id_ in best)
+        said = tuple(replace(model.decode_ids([id_])[1][0], segment=0) for id_ in best)
         return AskedTokens(tuple(masked), said, "masked")
     own = [row for row, token in enumerate(tokens) if not token.is_special]
     return AskedTokens(tuple(own), tuple(tokens[row] for row in own), "own")

@@ -11,10 +11,10 @@ from torch import Tensor
 from attnviz.analysis.causes.patching import LogitDifference
 from attnviz.analysis.causes.runs import written
 from attnviz.models.protocol import Model
-from attnviz.tracing.causes.alignment import aligned
+from attnviz.tracing.causes.alignment import align_tokens
 from attnviz.tracing.causes.edits import Edits
-from attnviz.tracing.causes.in_force import InForce
 from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.trace import Trace
 
 _LIKELY = 10  # tokens of each run that a control pair is looked for among
@@ -111,10 +111,10 @@ def pair_of(model: Model, clean: Trace, other: Trace) -> Pair:
             raise ValueError("This trace was recorded without hidden states, so its layers cannot be patched.")
     here, there = clean.sentences[0], other.sentences[0]
     if here.src and there.src:
-        aligned(there.src, here.src)  # what cannot be aligned is said before anything runs
+        align_tokens(there.src, here.src)  # what cannot be aligned is said before anything runs
     if "cross" not in model.kinds:
         texts = [sentence.src or sentence.tgt_in for sentence in (here, there)]
-        return Pair(clean, other, dict(aligned(*texts).pairs))
+        return Pair(clean, other, dict(align_tokens(*texts).pairs))
     taught = replace(there, tgt=here.tgt, tgt_text=here.tgt_text, cut=here.cut)
     changed = other if there.tgt == here.tgt else model.rerun(replace(other, sentences=(taught,)))
     return Pair(clean, changed, {row: row for row in range(len(here.tgt_in))})
@@ -126,6 +126,6 @@ def written_under(model: Model, trace: Trace, patches: Sequence[Intervention] = 
     """
     if not model.writes:
         return ""
-    in_force = InForce.of((*trace.interventions, *patches), model.shapes, model.model_id)
-    edits = in_force.bound(trace.sentences[:1]).edits or Edits(((),))
-    return model.spelled(written(model, trace, edits)[0])[0]
+    changes = CheckedInterventions.check((*trace.interventions, *patches), model.shapes, model.model_id)
+    edits = changes.resolve(trace.sentences[:1]).edits or Edits(((),))
+    return model.decode_ids(written(model, trace, edits)[0])[0]

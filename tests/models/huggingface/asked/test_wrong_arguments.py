@@ -18,7 +18,18 @@ WRONG = [
     torch.rand(3, 3), np.int64(1), object(), Path("x"), [[1, 2], [3]],
 ]  # fmt: skip
 TEXTS = {"toy": "the dog sees my car"}
-METHODS = ("trace", "stepwise", "translate", "written", "write", "rerun", "writer", "spelled", "pieces", "padding")
+METHODS = (
+    "trace",
+    "stepwise",
+    "translate",
+    "written",
+    "write",
+    "rerun",
+    "generator",
+    "decode_ids",
+    "encode_target",
+    "padding",
+)
 KINDS = ("translator", "bert", "gpt2", "bart", "bloom", "toy")
 
 

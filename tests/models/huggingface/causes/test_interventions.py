@@ -142,7 +142,7 @@ def test_they_hold_where_scores_are_capped_or_share_with_a_sink_and_where_layers
     even = held.trace(
         TEXTS[0], new_tokens=0, interventions=[attnviz.ablate("decoder_self", layer=0, heads=[1], to="uniform")]
     )
-    sunk = even.sunk("decoder_self")
+    sunk = even.sink_weights("decoder_self")
     if sunk is not None:  # even weights leave nothing to the sink
         torch.testing.assert_close(sunk[0, 1], torch.zeros_like(sunk[0, 1]), atol=1e-6, rtol=0)
         assert bool((sunk[0, 0] > 0).all())

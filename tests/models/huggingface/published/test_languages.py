@@ -71,7 +71,7 @@ def test_a_target_is_written_in_the_language_that_is_named(name, family, model):
     assert language in ids[:2]
     steps = list(model(name).stepwise(text))
     assert [token.id for token in (*steps[-1].prefix, steps[-1].token)] == ids
-    assert model(name).writer(trace).begun[0].tolist() == ids[: ids.index(language) + 1]
+    assert model(name).generator(trace).prompt_ids[0].tolist() == ids[: ids.index(language) + 1]
     assert not any("named" in note or "begin the source" in note for note in trace.info.notes)
 
 
@@ -133,7 +133,7 @@ def test_marian_reads_its_own_mark_and_writes_with_the_other_languages_pieces(fa
     assert [token.id for token in src] == theirs(f">>fra<< {SOURCE}")["input_ids"]
     assert [token.id for token in tgt[1:]] == theirs(text_target=german)["input_ids"]
     assert [token.id for token in tgt[1:]] != theirs(german)["input_ids"], "the source's file would cut it otherwise"
-    assert [token.id for token in marian.pieces(german)] == theirs(text_target=german)["input_ids"][:-1]
+    assert [token.id for token in marian.encode_target(german)] == theirs(text_target=german)["input_ids"][:-1]
 
 
 def test_marians_targets_are_read_as_transformers_reads_them(family, model):

@@ -1,4 +1,4 @@
-"""Interventions held against a model and a sentence: which places they are, and which positions stand for which.
+"""Resolve interventions to a model's sites and a sentence's positions.
 
 What cannot be done is said in one sentence before anything runs. On the encoder's side, and in a prompt, a donor's
 tokens are aligned with the sentence's own; in a target, which may still have to be written, positions keep their
@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attnviz.text.tokens import Token
-from attnviz.tracing.causes.alignment import Alignment, aligned, by_number, places_of
+from attnviz.tracing.causes.alignment import Alignment, align_by_position, align_tokens, word_positions
 from attnviz.tracing.causes.edits import Edit, Edits
 from attnviz.tracing.causes.intervention import OF_STACK, Intervention, Place
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import Sentence
-from attnviz.tracing.trace_like import checked
+from attnviz.tracing.trace_like import validate_choice
 from attnviz.transformer.probe import Kind, Probe, Site
 
 Shapes = Mapping[Kind, tuple[int, int]]
@@ -23,47 +23,49 @@ Numbers = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Bound:
-    """Interventions as they act on sentences: the edits (None where there are none), and what was left out."""
+class ResolvedInterventions:
+    """Interventions as they act on sentences: the edits (None for none), and notes on positions that were left out."""
 
     edits: Edits | None = None
     notes: tuple[str, ...] = ()
 
-    def before(self, probe: Probe) -> Probe:
-        """A probe that sees the run after the edits."""
+    def chain_with(self, probe: Probe) -> Probe:
+        """Chain the edits with a probe that sees the run after them."""
         return probe if self.edits is None else Chain((self.edits, probe))
 
 
 @dataclass(frozen=True)
-class InForce:
-    """The interventions of a run of one model; `shapes` are layers and heads of each kind."""
+class CheckedInterventions:
+    """Interventions that a model has the sites for; `shapes` are its layers and heads of each kind."""
 
     interventions: tuple[Intervention, ...] = ()
     shapes: Shapes = field(default_factory=dict)
 
     @classmethod
-    def of(cls, interventions: Sequence[Any], shapes: Shapes, model_id: str) -> "InForce":
-        """Raises ValueError for a kind, a layer or a head that the model has not, and for another model's donor."""
+    def check(cls, interventions: Sequence[Any], shapes: Shapes, model_id: str) -> "CheckedInterventions":
+        """Check interventions against a model. Raises ValueError for a kind, a layer or a head that it does not have,
+        and for another model's donor.
+        """
         for each in interventions:
             if not isinstance(each, Intervention):
                 raise ValueError(f"An intervention is what attnviz.ablate and the like return, not {each!r:.60}.")
             _require(each, shapes, model_id)
         return cls(tuple(interventions), dict(shapes))
 
-    def bound(self, sentences: Sequence[Sentence]) -> Bound:
-        """What is to be done to each of these sentences; of a target that is not written yet, `tgt` is empty.
+    def resolve(self, sentences: Sequence[Sentence]) -> ResolvedInterventions:
+        """Resolve the interventions for each of these sentences; an unwritten target is an empty `tgt`.
 
         Raises ValueError where a word or a position is not there, and where a donor's tokens are no match.
         """
         if not self.interventions:
-            return Bound()
-        binding = [_Binding(sentence, self.shapes) for sentence in sentences]
+            return ResolvedInterventions()
+        binding = [_Resolver(sentence, self.shapes) for sentence in sentences]
         rows = [[edit for each in self.interventions for edit in one.edits(each)] for one in binding]
         notes = [note for each in self.interventions for one in binding for note in one.notes(each)]
-        return Bound(Edits(tuple(map(tuple, rows))), tuple(dict.fromkeys(notes)))
+        return ResolvedInterventions(Edits(tuple(map(tuple, rows))), tuple(dict.fromkeys(notes)))
 
 
-NOTHING_DONE = InForce()
+NO_INTERVENTIONS = CheckedInterventions()
 
 
 def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
@@ -77,7 +79,7 @@ def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
         raise ValueError(f"This model has no {each.where} attention: it has {', '.join(shapes)}.")
     if each.where not in shapes:
         return
-    kind: Kind = checked(each.where, "kind", tuple(shapes))
+    kind: Kind = validate_choice(each.where, "kind", tuple(shapes))
     layers, heads = shapes[kind]
     for name, count, numbers in (
         ("layer", layers, () if each.layer is None or each.what in OF_STACK else (each.layer,)),
@@ -93,7 +95,9 @@ def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
 
 
 def _require_mean(each: Intervention, layers: int) -> None:
-    """A mean has numbers for all that it is put into: what has none would become zero."""
+    """Raise ValueError unless a mean has numbers for every layer that it goes into: a layer without would
+    become zero.
+    """
     if each.is_unmeasured:
         raise ValueError(f"{each}: that mean has not been measured: attnviz.mean_contexts measures one.")
     if lacking := [layer for layer in _layers(each, layers) if layer not in each.values]:
@@ -101,24 +105,24 @@ def _require_mean(each: Intervention, layers: int) -> None:
 
 
 def _layers(each: Intervention, count: int) -> Sequence[int]:
-    """The layers that an intervention of a kind with `count` layers is in."""
+    """List the layers that an intervention acts on in a kind with `count` layers."""
     return range(count) if each.layer is None else (each.layer,)
 
 
 @dataclass(frozen=True)
-class _Binding:
-    """One sentence, as interventions see it."""
+class _Resolver:
+    """Resolves interventions to the tokens of one sentence."""
 
     sentence: Sentence
     shapes: Shapes
 
     @property
     def _prompt(self) -> bool:
-        """Whether there is a decoder alone, which is given the beginning of its text."""
+        """Whether the model is a decoder alone, which is given the beginning of its text."""
         return "encoder_self" not in self.shapes
 
     def edits(self, each: Intervention) -> list[Edit]:
-        """What an intervention is here, an edit a layer."""
+        """Make the edits of an intervention, one for each layer."""
         positions, from_ = self._positions(each)
         made = Edit(("encoder", 0), each.what, each.how, each.heads, positions, swap=self._swap(each))
         if each.what in OF_STACK:
@@ -127,7 +131,7 @@ class _Binding:
                 for layer, put in each.values.items()
             ]
         edits = []
-        kind: Kind = checked(each.where, "kind", tuple(self.shapes))
+        kind: Kind = validate_choice(each.where, "kind", tuple(self.shapes))
         for layer in _layers(each, self.shapes[kind][0]):
             put = each.values.get(layer)
             if put is not None and from_ is not None and put.shape[1] > 1:
@@ -136,7 +140,7 @@ class _Binding:
         return edits
 
     def notes(self, each: Intervention) -> list[str]:
-        """What was not done, because there is nothing to do it with."""
+        """Name the tokens that stay as they are because the donor has no partner for them."""
         tokens = self._tokens(each)
         if each.how != "values" or not tokens or each.positions is not None:
             return []
@@ -149,14 +153,14 @@ class _Binding:
                 f"{named}{more}."]  # fmt: skip
 
     def _tokens(self, each: Intervention) -> Sequence[Token]:
-        """The tokens whose positions it changes; of a prompt those that were given, of a target as far as known."""
+        """Return the tokens whose positions an intervention names: the source, the prompt, or the target so far."""
         if each.on_source:
             return self.sentence.src
         given = self.sentence.tgt_in
         return [token for token in given if not token.segment] if self._prompt else given
 
     def _positions(self, each: Intervention) -> tuple[Numbers | None, Numbers | None]:
-        """Positions to change, and those of the values to put there; None for all as they are."""
+        """Return the positions to change and those of the values to put there; None for all as they are."""
         tokens = self._tokens(each)
         wanted = None if each.positions is None else self._numbers(each, each.positions, tokens)
         if each.how != "values":
@@ -174,13 +178,15 @@ class _Binding:
 
     def _alignment(self, each: Intervention, tokens: Sequence[Token]) -> Alignment:
         if each.tokens and (each.on_source or self._prompt):
-            return aligned(tokens, each.tokens)
+            return align_tokens(tokens, each.tokens)
         put = next(iter(each.values.values()))
         count = put.shape[0 if each.what in OF_STACK else 1]
-        return by_number(max(len(tokens), count) if not each.on_source else len(tokens), count)
+        return align_by_position(max(len(tokens), count) if not each.on_source else len(tokens), count)
 
     def _require_keys(self, each: Intervention, pairs: Sequence[tuple[int, int]]) -> None:
-        """Weights need the same keys: as many of them, or the same ones before each row."""
+        """Raise ValueError unless weights have the same keys here: as many of them, or the same ones before
+        each row.
+        """
         if each.where == "decoder_self":
             if moved := [here for here, there in pairs if here != there]:
                 raise ValueError(f"{each}: row {moved[0]} has other keys before it there, so that weights do not fit.")
@@ -212,7 +218,7 @@ class _Binding:
         return tuple(sorted({at for group in found for at in group}))
 
     def _places(self, each: Intervention, place: Place, tokens: Sequence[Token]) -> list[Numbers]:
-        """A position, or those of a word, each time that it stands there."""
+        """Find the positions that a place means: the one given, or the tokens of each occurrence of a word."""
         is_open = not (each.on_source or (each.columns and each.where == "cross"))
         if isinstance(place, int):
             if not is_open and place >= len(tokens):
@@ -220,7 +226,7 @@ class _Binding:
             return [(place,)]
         if not tokens:
             raise ValueError(f"“{place}” is in a target that is not written yet. Give the target, or a position.")
-        if not (found := places_of(place, tokens)):
+        if not (found := word_positions(place, tokens)):
             text = self.sentence.tgt_text if is_open else self.sentence.src_text
             raise ValueError(f"There is no word “{place}” in “{text}”.")
         return found

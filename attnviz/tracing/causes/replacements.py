@@ -1,4 +1,4 @@
-"""Which heads are taken out of a run, and what is put in their place: as `switches`, with more than zeros."""
+"""The heads that a run replaces, and by what: as `switches`, with more than zeros."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,27 +13,27 @@ _PUTS: dict[tuple[str, str], Put] = {
 }  # fmt: skip
 
 
-def replaced(interventions: Sequence[Intervention], shapes: Shapes) -> dict[Head, Put]:
-    """The heads of a model that are taken out at every position, and what stands in the place of each; `shapes` are
-    its layers and heads of each kind.
+def replacements(interventions: Sequence[Intervention], shapes: Shapes) -> dict[Head, Put]:
+    """Return the heads that are replaced at every position, and by what; `shapes` are the model's layers and heads of
+    each kind.
     """
-    return {head: put for each in interventions for head, put in _replaced(each, shapes)}
+    return {head: put for each in interventions for head, put in _replacements_by(each, shapes)}
 
 
-def with_replaced(
+def replace_heads(
     interventions: Sequence[Intervention], shapes: Shapes, wanted: Mapping[Head, Put]
 ) -> tuple[Intervention, ...]:
-    """Interventions that take these heads out and no others; whatever else is done stays.
+    """Replace these heads and no others; all other interventions stay.
 
     Cross-attention has no diagonal: what is to be put there becomes zero.
     """
-    others = tuple(each for each in interventions if not _replaced(each, shapes))
-    made = [one for put in _PUTS.values() for kind in shapes for one in _of_kind(kind, shapes[kind], put, wanted)]
+    others = tuple(each for each in interventions if not _replacements_by(each, shapes))
+    made = [one for put in _PUTS.values() for kind in shapes for one in _ablations(kind, shapes[kind], put, wanted)]
     return (*made, *others)
 
 
 def every_head(shapes: Shapes) -> list[Head]:
-    """All heads of a model, kind by kind."""
+    """List all heads of a model, kind by kind."""
     return [
         Head(kind, layer, head)
         for kind, (layers, heads) in shapes.items()
@@ -42,12 +42,12 @@ def every_head(shapes: Shapes) -> list[Head]:
     ]
 
 
-def others(interventions: Sequence[Intervention], shapes: Shapes) -> tuple[Intervention, ...]:
-    """What is done to a run besides."""
-    return tuple(each for each in interventions if not _replaced(each, shapes))
+def without_replacements(interventions: Sequence[Intervention], shapes: Shapes) -> tuple[Intervention, ...]:
+    """Return the interventions that are no replacements of whole heads."""
+    return tuple(each for each in interventions if not _replacements_by(each, shapes))
 
 
-def _replaced(each: Intervention, shapes: Shapes) -> list[tuple[Head, Put]]:
+def _replacements_by(each: Intervention, shapes: Shapes) -> list[tuple[Head, Put]]:
     put = _PUTS.get((each.what, each.how))
     if put is None or each.positions is not None or each.where not in shapes:
         return []
@@ -58,8 +58,8 @@ def _replaced(each: Intervention, shapes: Shapes) -> list[tuple[Head, Put]]:
     return [(head, put) for head in found] if all(at.layer < n_layers and at.head < n_heads for at in found) else []
 
 
-def _of_kind(kind: Kind, shape: tuple[int, int], put: Put, wanted: Mapping[Head, Put]) -> list[Intervention]:
-    """As few as say it: one for a kind, one for a layer, one for some heads of a layer."""
+def _ablations(kind: Kind, shape: tuple[int, int], put: Put, wanted: Mapping[Head, Put]) -> list[Intervention]:
+    """Make as few interventions as possible: one for a kind, one for a layer, or one for some heads of a layer."""
     n_layers, n_heads = shape
     by_layer = [
         [head for head in range(n_heads) if _fitting(kind, wanted.get(Head(kind, layer, head))) == put]
