@@ -220,5 +220,5 @@ def lengths_of(trace: Trace) -> dict[str, Iterable[tuple[int, int]]]:
 
 def _texts_message(texts: Sequence[Any], how: Mapping[str, Any], interventions: Sequence[Intervention]) -> Message:
     """Build the message that runs texts with interventions."""
-    meta = {"args": list(texts), "how": dict(how), "interventions": saved.described(interventions)}
+    meta = {"args": list(texts), "how": dict(how), "interventions": saved.descriptions(interventions)}
     return Message(meta, saved.arrays(interventions))
