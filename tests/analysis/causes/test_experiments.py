@@ -83,7 +83,7 @@ def test_the_two_pronouns_of_the_story_were_as_good_as_equal(model) -> None:
     written = [token.text for token in trace.tokens("tgt")]
     row = written.index("elle") - 1
     chances = trace.logits[0, row].softmax(dim=-1)
-    il, elle = (chances[model.pieces(text, to="fr")[0].id] for text in ("il", "elle"))
+    il, elle = (chances[model.encode_target(text, to="fr")[0].id] for text in ("il", "elle"))
     assert f"({il:.2f} and {elle:.2f})" in one.teaches
     where = trace.attn("decoder_self", layer=2, head=3)[row]
     assert trace.key_tokens("decoder_self")[int(where.argmax())].text == "la"

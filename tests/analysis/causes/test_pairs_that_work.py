@@ -23,7 +23,7 @@ def test_one_vector_brings_the_answer_over_and_leaves_the_control(shipped, title
     asked = PAIRS[title]
     pair = pair_of(shipped, *(shipped.trace(asked[name], to=asked["to"]) for name in ("src", "changed")))
     step = int(asked.get("step", pair.most_different))
-    ids = (shipped.pieces(asked[name], to=asked["to"])[0].id if name in asked else None for name in ("a", "b"))
+    ids = (shipped.encode_target(asked[name], to=asked["to"])[0].id if name in asked else None for name in ("a", "b"))
     metric = pair.metric(step, *ids)
     named = [shipped.decode_ids([id_])[1][0].text for id_ in (metric.a, metric.b)]
     assert " or ".join(named) == title.rpartition(": ")[2], "the title names the two tokens"

@@ -71,7 +71,7 @@ def test_an_encoder_has_no_writer(model):
 
 @THREE
 def test_ids_are_spelled_as_they_were_read(name, model):
-    pieces = model(name).pieces(TEXT)
+    pieces = model(name).encode_target(TEXT)
     assert not any(token.is_special for token in pieces)
     text, tokens = model(name).decode_ids([token.id for token in pieces])
     assert [token.id for token in tokens] == [token.id for token in pieces]
@@ -97,12 +97,12 @@ def test_a_character_of_several_bytes_is_shown_once_and_its_other_bytes_are_no_s
 
 def test_an_id_that_is_a_part_of_a_character_is_no_space_by_itself(model):
     gpt2 = model("gpt2")
-    ids = [token.id for token in gpt2.pieces("爱")]
+    ids = [token.id for token in gpt2.encode_target("爱")]
     assert len(ids) == 3
     alone = [gpt2.decode_ids([id_])[1][0] for id_ in ids]
     assert [display_token(token) for token in alone] == ["⋯"] * 3
     assert [display_token(token) for token in gpt2.decode_ids(ids)[1]] == ["⋯", "⋯", "爱"], "the last byte completes it"
-    (space,) = gpt2.pieces(" ")
+    (space,) = gpt2.encode_target(" ")
     assert display_token(gpt2.decode_ids([space.id])[1][0]) == "␣"
 
 
