@@ -1,57 +1,156 @@
-"""The terms that pages show, each defined in a sentence or two: what a person reads under the pointer.
+"""The glossary: the terms that pages show, each with a definition of a sentence or two and the place to try it.
 
-A page asks by the term as it is written on screen; a term that is missing is an error, so that a test finds it.
+`assets/terms/README.md` has the format of its files. A page asks by the term as it is written on screen; an unknown
+term is an error, so that a test finds it.
 """
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
-from attnviz.text.terms.causes import CAUSES
-from attnviz.text.terms.decoding import DECODING
-from attnviz.text.terms.frame import FRAME
-from attnviz.text.terms.heads import HEADS
-from attnviz.text.terms.learning import LEARNING
-from attnviz.text.terms.many_sentences import MANY_SENTENCES
-from attnviz.text.terms.masks import MASKS
-from attnviz.text.terms.places import TryPlace, place_of
-from attnviz.text.terms.site import SITE
-
-TERMS = HEADS | MASKS | DECODING | CAUSES | MANY_SENTENCES | LEARNING | SITE | FRAME
-SECTIONS: Mapping[str, Mapping[str, str]] = {
-    "Heads": HEADS,
-    "Masks": MASKS,
-    "Decoding": DECODING,
-    "Causes": CAUSES | MANY_SENTENCES,
-    "Learning": LEARNING,
-    "Anatomy": SITE,
-    "Implementations": SITE,
+FOLDER = Path(__file__).parents[2] / "assets" / "terms"
+FILES = {  # page -> the file of its terms; all pages have shared.md, and the frame's around them
+    "Heads": "heads.md",
+    "Masks": "masks.md",
+    "Decoding": "decoding.md",
+    "Causes": "causes.md",
+    "Learning": "learning.md",
+    "Anatomy": "site.md",
+    "Implementations": "site.md",
 }
-_BY_NAME = {term.lower(): text for term, text in TERMS.items()}
+_SHARED, _FRAME = "shared.md", "frame.md"
+_HEADING = re.compile(r"^(#{1,2}) (.+?) *$", re.MULTILINE)
+_PLACE = re.compile(r"(?P<page>\w+)(?:: (?P<title>.+) \((?P<tab>\w+)\))?")
+
+
+@dataclass(frozen=True)
+class TryPlace:
+    """A page by its title, and its tab by the name that links carry and by its title; "" for its first one, and where
+    it has none.
+    """
+
+    page: str
+    tab: str = ""
+    title: str = ""
+
+    @property
+    def label(self) -> str:
+        """The text of a link to the place."""
+        return f"Try it on {self.page}: {self.title}" if self.title else f"Try it on {self.page}"
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term as it is written on screen, its definition, and the place where it can be tried."""
+
+    name: str
+    text: str
+    place: TryPlace
+
+
+@dataclass(frozen=True)
+class TermFile:
+    """A file of the glossary: its terms by name, and by place the names that its line `Words:` lists."""
+
+    terms: Mapping[str, Term]
+    words: Mapping[TryPlace, tuple[str, ...]]
 
 
 def definition(term: str) -> str:
-    """What a term means, in a sentence or two; as it is written, else in capitals or not. KeyError for a term that
-    nobody has defined.
-    """
-    return TERMS.get(term) or _BY_NAME[term.lower()]
+    """Look up the definition of a term, as it is written or else in small letters. Raises KeyError for another."""
+    known = all_definitions()
+    return known.get(term) or known[term.lower()]
+
+
+@cache
+def all_definitions() -> Mapping[str, str]:
+    """Collect the definitions of all pages, by term as it is written and in small letters."""
+    pages = [definitions(page) for page in FILES]
+    written = {term: text for texts in (*pages, words_of("")) for term, text in texts.items()}
+    return {term.lower(): text for term, text in written.items()} | written
+
+
+@cache
+def definitions(page: str) -> Mapping[str, str]:
+    """Collect the definitions of a page's own terms, without those of the frame; none for a page without a file."""
+    return {term.name: term.text for term in _terms(page).values()}
 
 
 def words_of(page: str) -> Mapping[str, str]:
-    """The terms that stand on the page of this title: its own, and the frame's."""
-    return {**FRAME, **SECTIONS.get(page, {})}
+    """Collect the definitions of all terms on the page of this title: the frame's and its own."""
+    return {term.name: term.text for term in _read(_FRAME, page).terms.values()} | definitions(page)
 
 
-def tried_on(page: str) -> tuple[tuple[str, str, TryPlace], ...]:
-    """The terms of a page in the order of the alphabet: each with what it means, and where it can be tried."""
-    own = SECTIONS.get(page, {})
-    return tuple(
-        (term, text, place_of(term, page if term in own else "frame"))
-        for term, text in sorted(words_of(page).items(), key=lambda entry: entry[0].casefold())
-    )
+def tried_on(page: str) -> list[Term]:
+    """List all terms on the page of this title, in the order of the alphabet."""
+    terms = _read(_FRAME, page).terms | _terms(page)
+    return sorted(terms.values(), key=lambda term: term.name.casefold())
 
 
 def places_of(page: str) -> Mapping[str, TryPlace]:
-    """Where each term that may be asked on a page is tried: those of the page, and those of Heads, whose names the
+    """Map each term that a page can explain to its place: the page's terms, and those of Heads, whose names the
     pictures of other pages use too.
     """
-    of_pictures = {term: place_of(term, "Heads") for term in HEADS}
-    return of_pictures | {term: place for term, _, place in tried_on(page)}
+    return {name: term.place for name, term in _terms("Heads").items()} | {
+        term.name: term.place for term in tried_on(page)
+    }
+
+
+def words_on(page: str, tab: str) -> tuple[str, ...]:
+    """List the terms that a tab of a page uses, in the order of the file."""
+    words = _read(FILES[page], page).words
+    return next(names for place, names in words.items() if (place.page, place.tab) == (page, tab))
+
+
+def text_of(file: str, name: str, **values: object) -> str:
+    """Fill the text under a heading of a file with values: `{heads}` becomes the value of that name.
+
+    Raises ValueError if the text asks for a value that is not given.
+    """
+    text = _read(file, "").terms[name].text
+    try:
+        return text.format(**values)
+    except (KeyError, IndexError, ValueError) as error:
+        known = ", ".join(f"{{{value}}}" for value in values) or "no value"
+        raise ValueError(f"assets/terms/{file}, {name!r}: cannot fill in {error}; the text may use {known}.") from error
+
+
+def parse(text: str, file: str, page: str) -> TermFile:
+    """Parse a file of the glossary; terms above its first `# ` are tried on `page`.
+
+    Raises ValueError naming the file and the heading if the text breaks the format.
+    """
+    place, terms, words = TryPlace(page), {}, {}
+    _, *parts = _HEADING.split(text)
+    for level, heading, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        where = f"assets/terms/{file}, {heading!r}"
+        if stray := re.search(r"^#.*", body, re.MULTILINE):
+            raise ValueError(f"{where}: {stray[0]!r} is no heading; write '# Page: Title (tab)' or '## term'.")
+        if level == "##":
+            if heading in terms or not body.strip():
+                raise ValueError(f"{where}: {'has two definitions' if heading in terms else 'has no text below it'}.")
+            terms[heading] = Term(heading, " ".join(body.split()), place)
+        elif found := _PLACE.fullmatch(heading):
+            place = TryPlace(found["page"], found["tab"] or "", found["title"] or "")
+            if listed := re.search(r"^Words:((?:.+\n)+)", body, re.MULTILINE):
+                words[place] = tuple(" ".join(name.split()) for name in listed[1].split(","))
+        else:
+            raise ValueError(f"{where}: is no place; write '# Page' or '# Page: Title (tab)'.")
+    if unknown := {name for names in words.values() for name in names} - terms.keys():
+        raise ValueError(
+            f"assets/terms/{file}: Words lists {sorted(unknown)[0]!r}, which no '## ' of the file defines."
+        )
+    return TermFile(terms, words)
+
+
+def _terms(page: str) -> Mapping[str, Term]:
+    if page not in FILES:
+        return {}
+    return {**_read(_SHARED, page).terms, **_read(FILES[page], page).terms}
+
+
+@cache
+def _read(file: str, page: str) -> TermFile:
+    return parse((FOLDER / file).read_text(encoding="utf-8"), file, page)

@@ -15,18 +15,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attnviz.text.glossary import CAUSES, DECODING, HEADS, LEARNING, MASKS
+from attnviz.text.glossary import definitions
 from attnviz.widgets.heads.constants import CONSTANTS
 
 WIDGETS = Path(__file__).parent
-_TERMS = {
-    "mask_lab": MASKS,
-    "stepper": HEADS | DECODING,
-    "learning": HEADS | LEARNING,
-    "switches": HEADS | CAUSES,
-    "compared": HEADS | CAUSES,
-    "patching": HEADS | CAUSES,
-    "attribution": HEADS | CAUSES,
+_TERMS_OF = {  # widget -> the pages whose terms its controls use; of others Heads
+    "mask_lab": ("Masks",),
+    "stepper": ("Heads", "Decoding"),
+    "learning": ("Heads", "Learning"),
+    "switches": ("Heads", "Causes"),
+    "compared": ("Heads", "Causes"),
+    "patching": ("Heads", "Causes"),
+    "attribution": ("Heads", "Causes"),
 }
 Given = Mapping[str, Mapping[str, Any]]  # file from here -> the constants that replace it
 
@@ -71,7 +71,7 @@ def source(name: str) -> Source:
 
 def given(name: str) -> Given:
     """Constants that go with a widget's script instead of with each of its payloads."""
-    terms = _TERMS.get(name, HEADS)
+    terms = {term: text for page in _TERMS_OF.get(name, ("Heads",)) for term, text in definitions(page).items()}
     return {
         "heads/js/constants.js": {"FIXED": CONSTANTS},
         "shared/js/terms.js": {"DEFINITIONS": {term.lower(): text for term, text in terms.items()}},

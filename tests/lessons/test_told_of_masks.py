@@ -13,7 +13,7 @@ from attnviz.learning import shipped
 from attnviz.learning.names import experiment_named
 from attnviz.learning.storage import toy_recording
 from attnviz.lessons.of_masks import MEASURES
-from attnviz.text.glossary import MASKS
+from attnviz.text.glossary import definition
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer import masks
 from attnviz.transformer.probe import Site
@@ -160,10 +160,10 @@ def test_what_the_masks_page_says_of_fills_and_wait_k() -> None:
     torch.testing.assert_close(renormalised, fill(trace, "-inf"))
     assert not renormalised[ROW + 1 :].any()
     assert fill(trace, "zero after, renormalised", blind=True).isnan().all()
-    assert "The same as −∞ but for rounding, and NaN where nothing is left" in MASKS["0 after, renormalised"]
-    assert "so does 0 after it, once each row is divided by its sum" in MASKS["Fill"]
+    assert "The same as −∞ but for rounding, and NaN where nothing is left" in definition("0 after, renormalised")
+    assert "so does 0 after it, once each row is divided by its sum" in definition("Fill")
     for name in ("finfo.min", "-1e9"):
         even = fill(trace, name, blind=True)
         torch.testing.assert_close(even, torch.full_like(even, 1 / len(even)))
     assert torch.equal(MaskSpec({"wait-k": (1,)}).build(7, 7), MaskSpec({"causal": ()}).build(7, 7))
-    assert "With k = 1 it is the causal mask" in MASKS["wait-k"]
+    assert "With k = 1 it is the causal mask" in definition("wait-k")

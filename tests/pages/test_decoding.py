@@ -42,7 +42,7 @@ def test_the_pass_over_the_steps_tokens_stands_beside_them(open_page) -> None:
 
 def test_every_label_of_the_page_has_its_definition_under_the_pointer(open_page) -> None:
     """Each widget's help, and each term that the component asks for, in the words of the glossary."""
-    defined = [" ".join(text.split()) for text in glossary.DECODING.values()]
+    defined = [" ".join(text.split()) for text in glossary.definitions("Decoding").values()]
     for choose in ("sampled", "beam"):
         app = open_page("decoding", **PAIR, choose=choose)
         switches = next(part.help for part in app.markdown if "What each does" in part.value)
@@ -66,7 +66,7 @@ def test_every_label_of_the_page_has_its_definition_under_the_pointer(open_page)
         *state.CHOICES.values(),
         "cut",
     }
-    assert asked - {""} <= set(glossary.HEADS | glossary.DECODING)
+    assert asked - {""} <= {*glossary.definitions("Heads"), *glossary.definitions("Decoding")}
 
 
 def test_a_link_brings_step_and_head_back(open_page) -> None:

@@ -14,7 +14,7 @@ from attnviz.ui.markdown import literal
 from attnviz.ui.reported import TEXT, reported
 
 if TYPE_CHECKING:
-    from attnviz.text.terms.places import TryPlace
+    from attnviz.text.glossary import TryPlace
     from attnviz.tracing.trace_like import TraceLike
     from attnviz.ui.address.share import Linkable
     from attnviz.ui.request import Request

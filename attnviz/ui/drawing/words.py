@@ -3,8 +3,7 @@
 from functools import cache
 from typing import Any
 
-from attnviz.text.glossary import places_of, words_of
-from attnviz.text.terms.places import TryPlace
+from attnviz.text.glossary import TryPlace, places_of, words_of
 from attnviz.ui.address import navigation, persistent
 from attnviz.ui.components import widget
 from attnviz.ui.reported import TEXT, reported

@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.analysis.masks.fills import DTYPES, FILLS
 from attnviz.analysis.masks.mask_spec import RULES
 from attnviz.pictures.fields import SiteBounds
-from attnviz.text.glossary import MASKS
+from attnviz.text.glossary import definitions
 from attnviz.ui import layout
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.masks.state import (
@@ -78,7 +78,7 @@ def masks(view: MasksState) -> None:
             "Masks, combined with &",
             list(RULES),
             selection_mode="multi",
-            help=MASKS["Masks, combined with &"],
+            help=definitions("Masks")["Masks, combined with &"],
             **more,
         )
 
@@ -96,7 +96,7 @@ def batch(view: MasksState) -> None:
         view.second,
         limit=MAX_SECOND,
         empty="empty: a batch of one",
-        help_text=MASKS["Second sentence of the batch"],
+        help_text=definitions("Masks")["Second sentence of the batch"],
     )
     if view.second.strip():
         _segments("item", "Shown", {"0": "first", "1": "second"}, str(view.item))
@@ -108,7 +108,7 @@ def fill(view: MasksState) -> None:
     if view.fill == "number":
 
         def draw(**more) -> float | None:
-            return st.slider("Number", LEAST_FILL, MOST_FILL, step=0.5, help=MASKS["Number"], **more)
+            return st.slider("Number", LEAST_FILL, MOST_FILL, step=0.5, help=definitions("Masks")["Number"], **more)
 
         widgets.show("pick-number", view.number, {"value": view.number}, draw, lambda: widgets.write("number"))
     _segments("dtype", "Computed in", {dtype: dtype for dtype in DTYPES}, view.dtype)
@@ -129,18 +129,18 @@ def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
         def draw(number=number, kind=kind, column=column, **more) -> float | None:
             low, high, step = kind(number.least), kind(number.most), 0.05 if number.is_share else 1
             label = f"{name}: {number.label}"
-            return column.number_input(label, low, high, step=step, help=MASKS[label], **more)
+            return column.number_input(label, low, high, step=step, help=definitions("Masks")[label], **more)
 
         key = f"pick-{name}-{number.label}"
         widgets.show(key, kind(value), {"value": kind(value)}, draw, lambda: _take_number(name, chosen))
 
 
 def _pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str]) -> None:
-    widgets.select(name, label, options, value, shown, means=MASKS[label])
+    widgets.select(name, label, options, value, shown, means=definitions("Masks")[label])
 
 
 def _segments(name: str, label: str, options: Mapping[str, str], value: str) -> None:
-    widgets.segments(name, label, options, value, means=MASKS[label])
+    widgets.segments(name, label, options, value, means=definitions("Masks")[label])
 
 
 def _take_rules(before: dict[str, tuple[int | float, ...]], second: str) -> None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attnviz.analysis.masks.findings import comparison
-from attnviz.text.glossary import MASKS
+from attnviz.text.glossary import definitions
 from attnviz.ui import charts
 from attnviz.ui.address.widgets import select
 from attnviz.ui.masks.controls import FILL_NAMES
@@ -17,7 +17,7 @@ def fills(bench: MaskExperiment) -> None:
     """Every fill in every dtype on the same row; where it sees no key, the three answers first."""
     rows, row = bench.rows, telling_row(bench)
     named = [f"{at}: {' → '.join(filter(None, names))}" for at, names in enumerate(rows)]
-    select("row", "Row", range(len(rows)), row, named.__getitem__, means=MASKS["Row"])
+    select("row", "Row", range(len(rows)), row, named.__getitem__, means=definitions("Masks")["Row"])
     table = comparison(bench.call, bench.mask, row, bench.view.number)
     # The dtype in force comes first: its fills are in view at once.
     table = table.sort_values("dtype", key=lambda names: names != bench.view.dtype, kind="stable")

@@ -8,7 +8,7 @@ from attnviz.analysis.masks.fills import one_head
 from attnviz.analysis.masks.leakage import Leak, first_item, leak_test
 from attnviz.analysis.masks.row_by_row import Stage, first_row_moved, stage
 from attnviz.text.display import display_token
-from attnviz.text.glossary import MASKS
+from attnviz.text.glossary import definitions
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import AttentionCall
 from attnviz.ui import charts, layout
@@ -35,7 +35,14 @@ def leak(bench: MaskExperiment) -> None:
     left, right = st.columns(2, gap="small")
     with left:
         label = "Replace target token"
-        select("at", label, range(len(ins)), at, lambda index: f"{index}: {names[index]}", means=MASKS[label])
+        select(
+            "at",
+            label,
+            range(len(ins)),
+            at,
+            lambda index: f"{index}: {names[index]}",
+            means=definitions("Masks")[label],
+        )
     with right:
         replacement = _replacement(bench, at)
     masked, unmasked = layout.run_or_refuse(lambda: leak_test(bench.model, trace, at, replacement))
@@ -51,7 +58,9 @@ def leak(bench: MaskExperiment) -> None:
 def _replacement(bench: MaskExperiment, at: int) -> Token:
     empty = "empty: another token of the target"
     label = "by the first token of"
-    text_field("instead", label, bench.view.instead, limit=MAX_SECOND, empty=empty, help_text=MASKS[label])
+    text_field(
+        "instead", label, bench.view.instead, limit=MAX_SECOND, empty=empty, help_text=definitions("Masks")[label]
+    )
     trace, other = bench.trace, bench.view.instead
     pieces = bench.model.encode_target(other, to=trace.to) if other.strip() else ()
     ins = [token for token in trace.query_tokens("decoder_self") if not token.is_special]
@@ -118,7 +127,7 @@ def rows(bench: MaskExperiment) -> None:
     most = min(MOST_ROWS, len(names))
     count = min(max(bench.view.arrived, 1), most)
     label, arrived = "Tokens that have arrived", [f"{n}: {' '.join(names[:n])}" for n in range(most + 1)]
-    select("arrived", label, range(1, most + 1), count, arrived.__getitem__, means=MASKS[label])
+    select("arrived", label, range(1, most + 1), count, arrived.__getitem__, means=definitions("Masks")[label])
     for title, causal in (("With the causal mask", True), ("Without a mask", False)):
         now = stage(call, count, causal=causal)
         moved = _moved_by(call, now, causal=causal)

@@ -13,7 +13,7 @@ from attnviz.analysis.masks import effect as masks_effect
 from attnviz.analysis.masks.both_ways import BothWays, both_ways
 from attnviz.analysis.rerun import Writing
 from attnviz.text.display import display, display_token
-from attnviz.text.glossary import MASKS
+from attnviz.text.glossary import definitions
 from attnviz.ui import charts
 from attnviz.ui.address.widgets import select
 from attnviz.ui.masks.experiment import MaskExperiment, texts
@@ -74,7 +74,7 @@ def _next_tokens(bench: MaskExperiment, effect: masks_effect.Effect) -> None:
     step = masks_effect.step_that_changed_most(effect, bench.view.item) if not _fits(bench, asked, len(ins)) else asked
     assert step is not None  # one of both is a number
     label = "Next tokens after"
-    select("step", label, range(len(ins)), step, lambda at: f"{at}: {ins[at]}", means=MASKS[label])
+    select("step", label, range(len(ins)), step, lambda at: f"{at}: {ins[at]}", means=definitions("Masks")[label])
     found = both_ways(bench.model, effect, bench.written_up_to(step), item=bench.view.item)
     st.html(next_tokens_table(_ways(bench, found, step)))
     st.html(f"<div class='verdict' role='note'>{_lesson(bench, found, step)}</div>")

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from playwright.sync_api import Page
 
+from attnviz.ui.anatomy import state as anatomy
 from attnviz.ui.causes import state as causes
 from attnviz.ui.heads import tabs as heads
+from attnviz.ui.implementations import state as implementations
 from attnviz.ui.masks import state as masks
-from attnviz.ui.site import terms
 
 SRC = "src=I+love+you.&to=fr"
 TABS = {
@@ -16,8 +17,8 @@ TABS = {
     "decoding": ("",),
     "learning": ("",),
     "causes": tuple(causes.TABS),
-    "anatomy": tuple(terms.ANATOMY),
-    "implementations": tuple(terms.IMPLEMENTATIONS),
+    "anatomy": tuple(anatomy.TABS),
+    "implementations": tuple(implementations.TABS),
     "lessons": ("",),
 }
 _PAIR = "src=The+red+dog+sleeps.&to=fr&tab=patch&changed=The+black+dog+sleeps."

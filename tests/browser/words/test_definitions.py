@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from attnviz.text.glossary import HEADS
+from attnviz.text.glossary import definitions
 from tests.browser.heads.tabs import LINK, opened
 
 TABS = ("heads", "links", "model", "neuron", "alignment", "flow")
@@ -21,7 +21,7 @@ CONTROLS = """(root) => [...root.querySelectorAll("button, select, summary, .ter
 
 def definition(term: str) -> str:
     """What the term means on this page, in capitals or not."""
-    return {name.lower(): text for name, text in HEADS.items()}[term.lower()]
+    return {name.lower(): text for name, text in definitions("Heads").items()}[term.lower()]
 
 
 def is_a_name(text: str) -> bool:

@@ -8,7 +8,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from attnviz.text.glossary import MASKS, words_of
+from attnviz.text.glossary import words_of
 
 SRC = "src=I+love+you&to=fr"
 HOLD = """(node) => node.dispatchEvent(new PointerEvent("pointerdown",
@@ -78,7 +78,7 @@ def test_a_finger_that_rests_on_a_button_asks_and_one_that_taps_it_presses(visit
     expect(page).to_have_url(re.compile("masks=[^&]*wait-k"))
     settled(page)
     rule.evaluate(HOLD)
-    expect(bubble(page).locator("p")).to_have_text(MASKS["wait-k"])
+    expect(bubble(page).locator("p")).to_have_text(words_of("Masks")["wait-k"])
 
 
 def test_an_unchanged_answer_does_not_send_the_words_again(page: Page, settled) -> None:
@@ -86,7 +86,7 @@ def test_an_unchanged_answer_does_not_send_the_words_again(page: Page, settled) 
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sent.append(frame)))
     page.goto(f"/masks?{SRC}")
     settled(page)
-    words = MASKS["dilated"].encode()
+    words = words_of("Masks")["dilated"].encode()
     assert any(words in _bytes(frame) for frame in sent)
     sent.clear()
     page.get_by_role("button", name="Run", exact=True).click()

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.learning import shipped
 from attnviz.learning.names import experiment_of
 from attnviz.learning.storage import toy_recording
-from attnviz.text.glossary import LEARNING, words_of
+from attnviz.text.glossary import definitions, words_of
 from attnviz.ui.learning import controls, runs
 from attnviz.ui.learning.state import LearningState, view_of
 from attnviz.widgets.bundle import WIDGETS
@@ -191,7 +191,7 @@ def test_every_word_that_the_widget_marks_is_defined(open_page) -> None:
     asked = {last or first for first, last in re.findall(r'termNode\("([^"]*)"(?:, "([^"]+)")?', scripts)}
     assert len(asked) >= 4
     scores = {"superdiagonal", "previous-token", "induction", "alignment"}  # named by the recording
-    assert asked | scores <= set(LEARNING)
+    assert asked | scores <= set(definitions("Learning"))
     app = open_page("learning")
     words = told_words(app)
     assert words == dict(words_of("Learning"))

@@ -6,7 +6,7 @@ import re
 import pandas as pd
 import pytest
 
-from attnviz.text.glossary import MASKS, definition
+from attnviz.text.glossary import definition, definitions
 from attnviz.views.masks.next_tokens_table import RunColumn, next_tokens_table
 from attnviz.views.masks.three_answers import three_answers
 from attnviz.views.terms import term, term_if_known
@@ -67,4 +67,4 @@ def test_a_word_that_can_be_asked_for_has_a_definition() -> None:
 
 def test_no_two_words_differ_by_their_capitals_alone() -> None:
     """A word is looked up as it stands on a button or in a sentence."""
-    assert len({word.lower() for word in MASKS}) == len(MASKS)
+    assert len({word.lower() for word in definitions("Masks")}) == len(definitions("Masks"))

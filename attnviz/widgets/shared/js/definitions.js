@@ -1,4 +1,4 @@
-// What a term on a control means, from attnviz/text/glossary.py: under the pointer, at the
+// What a term on a control means, from assets/terms: under the pointer, at the
 // keyboard's focus, and for a finger that rests on it or taps a term that is no control. A widget that
 // does not call `watchDefinitions` is explained by the page (widgets/definitions).
 
