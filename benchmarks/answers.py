@@ -1,16 +1,15 @@
-"""What an answer costs the server, page by page: processor time, bytes, and what a lone visitor waits for."""
+"""The cost of an answer to the server, page by page: processor time, bytes, and the wait of a lone visitor."""
 
-import os
 import time
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from statistics import median
 
 from benchmarks import visitors
 from benchmarks.instance import instance
 from benchmarks.model import sentences_of, translator
 from benchmarks.report import Row
+from benchmarks.timing import processor_seconds
 from tests.websocket.visitor import Shown, Visitor
 
 PAGES = {
@@ -27,11 +26,10 @@ PAGES = {
 SENTENCES, WARM_UP, TOGETHER, SECONDS = 24, 4, 8, 10
 # Of Heads alone; the other pages are told for information.
 _AIMS = {"new": 24.0, "cached": 12.0, "p50": 40.0, "received": 110.0}
-_TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
 def rows() -> Iterator[Row]:
-    """`attnviz serve`, warm; every sentence of 16 tokens in and out."""
+    """Measure each page of a warm `attnviz serve` with sentences of 16 tokens in and out, then several visitors."""
     sentences = list(islice(sentences_of(16, to="fr"), SENTENCES + WARM_UP))
     yield Row("the model's own of a new sentence", _models_own(sentences), "ms")
     with instance(is_fair=False) as served:
@@ -44,7 +42,7 @@ def rows() -> Iterator[Row]:
 
 
 def _models_own(sentences: list[str]) -> float:
-    """Milliseconds of processor time in which the model translates and traces a sentence, in this process."""
+    """Measure the milliseconds of processor time in which the model alone translates and traces a sentence."""
     model, spent = translator(), []
     for sentence in sentences:
         before = time.process_time()
@@ -61,17 +59,17 @@ def _page(address: str, pid: int, name: str, sentences: list[str]) -> Iterator[R
         visitor.open(page, {"src": "I love you.", "to": "fr", **query})
         for sentence in marked[:WARM_UP]:
             _type(visitor, sentence)
-        new, cost = _typed(visitor, pid, marked[WARM_UP:])
+        new, cost = _type_all(visitor, pid, marked[WARM_UP:])
         yield Row(f"{name}: processor, a new sentence", cost, "ms", aims.get("new"))
         yield Row(f"{name}: a new sentence, p50", median(one.seconds for one in new) * 1e3, "ms", aims.get("p50"))
         received = median(one.received for one in new) / 1e3
         yield Row(f"{name}: an answer's size, p50", received, "kB", aims.get("received"))
-        _, cost = _typed(visitor, pid, marked[WARM_UP:])
+        _, cost = _type_all(visitor, pid, marked[WARM_UP:])
         yield Row(f"{name}: processor, a sentence in the cache", cost, "ms", aims.get("cached"))
 
 
-def _typed(visitor: Visitor, pid: int, sentences: list[str]) -> tuple[list[Shown], float]:
-    """Each sentence's answer, and the milliseconds of processor time that one took the server."""
+def _type_all(visitor: Visitor, pid: int, sentences: list[str]) -> tuple[list[Shown], float]:
+    """Type sentences; return their answers and the milliseconds of processor time that one took the server."""
     before = processor_seconds(pid)
     shown = [_type(visitor, sentence) for sentence in sentences]
     time.sleep(0.05)
@@ -83,9 +81,3 @@ def _type(visitor: Visitor, sentence: str) -> Shown:
     if shown.exceptions or shown.widgets["src-shown"][1].default == "":
         raise RuntimeError(f"“{sentence}” got no answer: {shown.exceptions}")
     return shown
-
-
-def processor_seconds(pid: int) -> float:
-    """Seconds of processor time that a process has used, as Linux counts them."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICK

@@ -1,4 +1,4 @@
-"""What a visitor waits for, in a browser on this machine: a new sentence, another head, another row, a cold page."""
+"""The waits of a visitor in a browser on this machine: a new sentence, another head, another row, a cold page."""
 
 import tempfile
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ WATCH = Path(__file__).with_name("watch.js")
 
 
 def rows() -> Iterator[Row]:
-    """One server, warm; the window is 1440x900."""
+    """Measure on one warm server, in a window of 1440x900."""
     sentences = list(islice(sentences_of(16, to="fr"), SENTENCES + WARM_UP))
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -42,7 +42,7 @@ def rows() -> Iterator[Row]:
 
 @contextmanager
 def chromium_here() -> Iterator[Browser]:
-    """The browser that the tests use. Raises RuntimeError where there is none."""
+    """Start the browser that the tests use. Raises RuntimeError if none is installed."""
     path = chromium.find()
     if path is None:
         raise RuntimeError("No browser found: `make test` gets one where it can.")
@@ -53,7 +53,7 @@ def chromium_here() -> Iterator[Browser]:
 
 
 def open_page(browser: Browser, address: str) -> Page:
-    """A new visitor's page, once its picture is there."""
+    """Open an address as a new visitor and wait until its picture is painted."""
     page = new_page(browser)
     page.goto(address)
     page.evaluate("attnvizWatch.firstPicture()")
@@ -62,7 +62,7 @@ def open_page(browser: Browser, address: str) -> Page:
 
 
 def new_page(browser: Browser) -> Page:
-    """A page of a new visitor, with nothing cached and `watch.js` in it."""
+    """Open an empty page of a new visitor, with nothing cached and `watch.js` in it."""
     page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     page.set_default_timeout(60_000)
     page.add_init_script(path=WATCH)
@@ -70,7 +70,7 @@ def new_page(browser: Browser) -> Page:
 
 
 def _sentences(page: Page, sentences: list[str]) -> Iterator[Row]:
-    times = [answers(page, sentence) for sentence in sentences]
+    times = [type_sentence(page, sentence) for sentence in sentences]
     # The first ones warm the server's and the browser's compilers up.
     everything = [time["everything"] for time in times[WARM_UP:]]
     yield Row(f"Enter to the picture, 16 tokens in and out, p50 of {len(everything)}", _p50(times), "ms")
@@ -78,8 +78,8 @@ def _sentences(page: Page, sentences: list[str]) -> Iterator[Row]:
     yield Row("Enter to everything painted, p90", percentile(everything, 90), "ms", 260)
 
 
-def answers(page: Page, sentence: str) -> dict[str, float]:
-    """Type a sentence; milliseconds from Enter to the picture, and to everything painted."""
+def type_sentence(page: Page, sentence: str) -> dict[str, float]:
+    """Type a sentence; return the milliseconds from Enter to the picture, and to everything painted."""
     source = page.get_by_label("Source sentence")
     source.fill(sentence)
     page.evaluate("attnvizWatch.fromKey('Enter')")
@@ -92,14 +92,14 @@ def _p50(times: list[dict[str, float]]) -> float:
 
 
 def _choices(page: Page, name: str) -> Iterator[Row]:
-    heads = [_drawing(page, key) for key in ("ArrowRight", "ArrowLeft") * (CHOICES // 2)]
-    pinned = [_drawing(page, key) for key in ("j",) * 10 + ("k",) * 8]
+    heads = [_press(page, key) for key in ("ArrowRight", "ArrowLeft") * (CHOICES // 2)]
+    pinned = [_press(page, key) for key in ("j",) * 10 + ("k",) * 8]
     yield Row(f"another head, {name}", median(heads), "ms", 16)
     yield Row(f"another row, {name}", median(pinned), "ms", 16)
 
 
-def _drawing(page: Page, key: str) -> float:
-    """Milliseconds from a key to a finished drawing; the pause is a person's."""
+def _press(page: Page, key: str) -> float:
+    """Press a key after a person's pause; return the milliseconds until the drawing is finished."""
     page.wait_for_timeout(60)
     return page.evaluate("key => attnvizWatch.press(key)", key)
 

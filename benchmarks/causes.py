@@ -1,12 +1,18 @@
-"""What asking for causes costs: every head ablated, patched, attributed. On one thread, a sentence of 13 tokens.
+"""The cost of Causes: every head ablated, patched, attributed, on one thread, a sentence of 13 tokens; then a head
+switched off in a browser.
 
-Aims are held against processor time, which other programs on the machine hardly change; what a clock says stands
-beside it.
+Aims are compared with processor time, which other programs on the machine hardly change; wall-clock time stands beside
+it.
 """
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from statistics import median
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page
 
 from attnviz.analysis.causes.attribution import LogitOf, attribution
 from attnviz.analysis.causes.effects import head_effects, translations_without
@@ -16,15 +22,18 @@ from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from attnviz.analysis.site.peak_memory import peak_memory
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
-from benchmarks import causes_page, causes_peers
+from benchmarks import causes_peers
+from benchmarks.browser import chromium_here, open_page
 from benchmarks.model import sentences_of, translator
 from benchmarks.report import Row
+from tests.browser.server import dashboard
 
 LENGTH, RUNS, WARM_UP = 13, 9, 2
+SWITCHED, SWITCHED_WARM_UP = 20, 3  # heads, each switched off in a browser
 
 
 def rows() -> Iterator[Row]:
-    """Each question by itself; all of a pair's matrices are the three of them."""
+    """Measure each question by itself, the three matrices of a pair together, and the page."""
     model = translator()
     clean, changed, metric = _pair(model)
     maps = residual_maps(model, clean)
@@ -53,12 +62,14 @@ def rows() -> Iterator[Row]:
         yield Row(f"{name}, {LENGTH} tokens, by the clock", clock, "ms")
     used = peak_memory(lambda: patched_heads(model, clean, changed, metric)).peak
     yield Row("memory of a patching matrix of every head", used / 1e6, "MB", 30)
-    yield from causes_page.rows()
+    yield from _page()
     yield from causes_peers.rows()
 
 
 def _pair(model: Translator) -> tuple[Trace, Trace, LogitDifference]:
-    """A sentence and the same with another word, its target the first one's; the tokens whose lead differs most."""
+    """Trace a sentence, and the same with another word and the first one's target; choose the tokens whose lead differs
+    most.
+    """
     text = next(text for text in sentences_of(LENGTH, to="fr") if "red" in text)
     clean = model.trace(text, to="fr")
     changed = model.trace(text.replace("red", "black"), to="fr", tgt_text=clean.tgt_text)
@@ -70,7 +81,7 @@ def _pair(model: Translator) -> tuple[Trace, Trace, LogitDifference]:
 
 
 def _milliseconds(task: Callable[[], object]) -> tuple[float, float]:
-    """Medians of processor time and of what a clock says."""
+    """Measure the medians of processor time and wall-clock time."""
     both = []
     for _ in range(WARM_UP + RUNS):
         started = time.process_time(), time.perf_counter()
@@ -78,3 +89,31 @@ def _milliseconds(task: Callable[[], object]) -> tuple[float, float]:
         both.append((time.process_time() - started[0], time.perf_counter() - started[1]))
     processor, clock = (1e3 * median(times) for times in zip(*both[WARM_UP:], strict=True))
     return processor, clock
+
+
+def _page() -> Iterator[Row]:
+    """Switch each head off by itself, and on again before the next, on one warm server."""
+    text = next(sentences_of(LENGTH, to="fr"))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        dashboard(Path(folder) / "log") as address,
+        chromium_here() as browser,
+    ):
+        page = open_page(browser, f"{address}/causes?{urlencode({'src': text, 'to': 'fr'})}")
+        times = [_switch_off(page, at) for at in range(SWITCHED + SWITCHED_WARM_UP)][SWITCHED_WARM_UP:]
+        name = f"a head switched off until its translation is painted, {LENGTH} tokens, p50"
+        yield Row(name, median(times), "ms", 200)
+        page.context.close()
+
+
+def _switch_off(page: Page, at: int) -> float:
+    """Switch a head off and on again; return the milliseconds until the new translation is painted."""
+    page.wait_for_function("attnvizWatch.idle()")
+    page.locator(".switch").nth(3 * at).focus()
+    page.evaluate("attnvizWatch.fromKey('Enter')")
+    page.keyboard.press("Enter")
+    took = page.evaluate("attnvizWatch.result")["picture"]
+    page.keyboard.press("Escape")
+    page.locator(".switch[aria-checked=false]").first.wait_for(state="detached")
+    page.wait_for_function("attnvizWatch.idle() && !attnvizWatch.root().querySelector('[data-waits]')")
+    return took

@@ -1,7 +1,4 @@
-"""What asking for causes costs beside TransformerLens, where it can do the same and is installed
-(requirements-bench.txt):
-GPT-2-small's shape with random weights, 13 tokens, one thread.
-"""
+"""The cost of Causes beside TransformerLens (requirements-bench.txt): GPT-2-small's shape, 13 tokens, one thread."""
 
 import importlib
 import importlib.util
@@ -20,7 +17,7 @@ from attnviz.models import huggingface
 from attnviz.tracing.trace import Trace
 from benchmarks.peers import save_gpt2_small
 from benchmarks.report import Row
-from benchmarks.timing import interleaved, median, ratio
+from benchmarks.timing import median, ratio, time_in_turn
 
 CLEAN, CHANGED = "A cat sat on.", "A dog sat on."
 A, B = 101, 211  # two ids
@@ -29,20 +26,20 @@ Tasks = Mapping[str, tuple[Callable[[], Any], Callable[[], Any]]]
 
 
 def rows() -> Iterator[Row]:
-    """Medians of ratios within a round; nothing where TransformerLens is not there."""
+    """Measure the median ratio within a round; yield nothing without TransformerLens."""
     if importlib.util.find_spec("transformer_lens") is None:
         return
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:  # TransformerLens reads its tokenizer again
         save_gpt2_small(Path(folder))
         for name, (ours, theirs) in _tasks(Path(folder)).items():
-            seconds = interleaved({"ours": ours, "theirs": theirs}, runs=RUNS, warm_up=1)
+            seconds = time_in_turn({"ours": ours, "theirs": theirs}, runs=RUNS, warm_up=1)
             yield Row(f"GPT-2-small shape, {name}", 1e3 * median(seconds["ours"]), "ms")
             yield Row(f"GPT-2-small shape, {name}", ratio(seconds["ours"], seconds["theirs"]), "x TransformerLens", AIM)
 
 
 def _tasks(folder: Path) -> Tasks:
-    """What both can do, by name, with the checkpoint in `folder`."""
+    """Prepare the tasks that both can do, by name, with the checkpoint in `folder`."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     model = huggingface.load(folder, device=torch.device("cpu"), dtype=torch.float32)
@@ -66,7 +63,7 @@ def _tasks(folder: Path) -> Tasks:
         return logits[0, metric.step, A] - logits[0, metric.step, B]
 
     return {
-        "every single head ablated": (lambda: head_effects(model, clean), lambda: _ablated(lens, ids, clean)),
+        "every single head ablated": (lambda: head_effects(model, clean), lambda: _ablate_each(lens, ids, clean)),
         "a patching matrix of every head": (
             lambda: patched_heads(model, clean, changed, metric),
             lambda: patching.get_act_patch_attn_head_out_all_pos(lens, other, cache, lead),
@@ -77,14 +74,14 @@ def _tasks(folder: Path) -> Tasks:
         ),
         "a trace and the parts of one logit": (
             lambda: attribution(maps, model.trace(CLEAN, new_tokens=0), LogitOf(metric.step, A, B)),
-            lambda: _attributed(lens, ids),
+            lambda: _attribute(lens, ids),
         ),
     }
 
 
 @torch.inference_mode()
-def _ablated(lens: Any, ids: torch.Tensor, clean: Trace) -> list[torch.Tensor]:
-    """Logits without each head, a run each, as its tutorials have it."""
+def _ablate_each(lens: Any, ids: torch.Tensor, clean: Trace) -> list[torch.Tensor]:
+    """Compute the logits without each head, in a run each, as its tutorials do."""
     layers, heads = clean.shape("decoder_self")
     found = []
     for layer in range(layers):
@@ -100,7 +97,7 @@ def _ablated(lens: Any, ids: torch.Tensor, clean: Trace) -> list[torch.Tensor]:
 
 
 @torch.inference_mode()
-def _attributed(lens: Any, ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _attribute(lens: Any, ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     cache = lens.run_with_cache(ids)[1]
     layers = cache.logit_attrs(cache.decompose_resid(), A, incorrect_tokens=B)
     return layers, cache.logit_attrs(cache.stack_head_results(), A, incorrect_tokens=B)

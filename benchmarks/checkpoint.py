@@ -19,19 +19,19 @@ NAME = "decoder of 135 M parameters"
 
 
 def rows() -> Iterator[Row]:
-    """What a person waits for: the model, the map of one head, and the same for a text that fills the window."""
+    """Measure the wait for the model and for the map of one head, and the same for a text that fills the window."""
     with tempfile.TemporaryDirectory() as folder:
         _save(Path(folder))
-        opened = _measured(folder, SENTENCE)
+        opened = _measure(folder, SENTENCE)
         yield Row(f"{NAME}: opened from disk, first check included", opened["opened"], "s", 3)
         yield Row(f"{NAME}: then the first map", opened["mapped"], "s", 2)
-        long = _measured(folder, (SENTENCE * TOKENS)[:TOKENS])  # a byte a token
+        long = _measure(folder, (SENTENCE * TOKENS)[:TOKENS])  # a byte a token
         yield Row(f"{NAME}, {TOKENS} tokens: the first map", long["mapped"], "s", 20)
         yield Row(f"{NAME}, {TOKENS} tokens: then every head's small map and numbers", long["overview"], "s")
         yield Row(f"{NAME}, {TOKENS} tokens: the process at its peak", long["peak"], "GB", 2.5)
 
 
-def _measured(folder: str, text: str) -> dict[str, float]:
+def _measure(folder: str, text: str) -> dict[str, float]:
     command = (sys.executable, "-m", "benchmarks.checkpoint", folder, text)
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
 
@@ -53,8 +53,8 @@ def _save(folder: Path) -> None:
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|endoftext|>").save_pretrained(folder)
 
 
-def _once(folder: str, text: str) -> dict[str, float]:
-    """The seconds of each step, and the process's largest size in gigabytes."""
+def _measure_here(folder: str, text: str) -> dict[str, float]:
+    """Measure the seconds of each step, and the process's largest size in gigabytes."""
     import transformers.models.llama.modeling_llama  # noqa: F401  what a server has loaded long before
 
     from attnviz.analysis.heads.metric_table import HeadMetrics
@@ -83,4 +83,4 @@ def _once(folder: str, text: str) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_once(*sys.argv[1:])))
+    print(json.dumps(_measure_here(*sys.argv[1:])))

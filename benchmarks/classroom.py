@@ -1,8 +1,8 @@
-"""Classes through the real dashboard, without a browser: students join, follow their teacher and answer; every screen
-asks once a second whether there is news, as a browser does.
+"""Classes on the real dashboard, without a browser: students join, follow their teacher and answer; each screen asks
+for news once a second, as a browser does.
 
-`python -m benchmarks.classroom --classes 5 --students 20` says how long a teacher waits to see an answer, and whether
-any was lost or counted twice; the exit status is 1 where one was, or where the wait was over 2 s.
+`python -m benchmarks.classroom --classes 5 --students 20` measures how long a teacher waits to see an answer, and
+counts answers that were lost or doubled; the exit status is 1 for one of those, or for a wait of over 2 s.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 from sqlalchemy import create_engine, text
 
 from benchmarks.report import Row, table
-from benchmarks.timing import percentile
+from benchmarks.timing import percentile, processor_seconds
 from tests.browser.server import free_port, start
 from tests.classroom.lesson import choices_file
 from tests.websocket.screen import Screen
@@ -32,7 +32,7 @@ _SEEN_WITHIN = 2_000  # ms
 
 @dataclass
 class OneClass:
-    """What happened in a class: by step when each answer was sent, and when its teacher saw how many."""
+    """A class and its times by step: when each answer was sent, and when the teacher's page showed how many."""
 
     steps: int
     students: int
@@ -43,7 +43,7 @@ class OneClass:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def waits(self) -> list[float]:
-        """Milliseconds from each answer's sending to the teacher's screen that has it among its count."""
+        """Compute the milliseconds from each answer's sending to the teacher's screen that counts it."""
         found = []
         for at, sent in self.sent.items():
             for number, when in enumerate(sorted(sent), start=1):
@@ -56,7 +56,7 @@ def _teach(address: str, one: OneClass) -> None:
     try:
         _guide(address, one)
     finally:
-        one.is_started.set()  # whatever happened, nobody waits for it
+        one.is_started.set()  # also after an error: the students wait for it
 
 
 def _guide(address: str, one: OneClass) -> None:
@@ -70,7 +70,7 @@ def _guide(address: str, one: OneClass) -> None:
         screen.press("class-open")
         for at in range(one.steps):
             seen = one.seen.setdefault(at, [])
-            screen.until(lambda shown, seen=seen: _counted(shown, seen) == one.students)
+            screen.until(lambda shown, seen=seen: _count_answers(shown, seen) == one.students)
             screen.press("class-reveal")
             if at + 1 < one.steps:
                 screen.press("class-next")
@@ -81,8 +81,8 @@ def _code(screen: Screen) -> str:
     return invitation.replace(" ", "")
 
 
-def _counted(shown: Shown, seen: list[tuple[float, int]]) -> int:
-    """How many have answered, as the teacher's page says."""
+def _count_answers(shown: Shown, seen: list[tuple[float, int]]) -> int:
+    """Read how many have answered from the teacher's page, and note when."""
     told = [re.match(r"(\d+) of", bar.text) for bar in shown.of("progress")]
     count = int(told[0][1]) if told and told[0] else 0
     seen.append((time.monotonic(), count))
@@ -122,7 +122,7 @@ def _answer(screen: Screen, one: OneClass, at: int, dice: random.Random) -> None
 
 
 def run(address: str, classes: list[OneClass]) -> None:
-    """All classes at once; the students of one begin when its code is there. Raises what goes wrong."""
+    """Run all classes at once; the students of one begin when its code is there. Raises the error of any."""
     with ThreadPoolExecutor(sum(one.students + 1 for one in classes)) as pool:
         told = [pool.submit(_teach, address, one) for one in classes]
         told += [
@@ -135,7 +135,7 @@ def run(address: str, classes: list[OneClass]) -> None:
 
 
 def rows(classes: list[OneClass], saved: Counter, cpu: float, seconds: float) -> list[Row]:
-    """What was found; `saved` counts rows by class, member and step, `cpu` is of the server, in seconds."""
+    """Make the table's rows; `saved` counts answers by class, member and step, `cpu` is the server's, in seconds."""
     waits = [wait for one in classes for wait in one.waits()]
     expected = sum(one.steps * one.students for one in classes)
     return [
@@ -150,18 +150,13 @@ def rows(classes: list[OneClass], saved: Counter, cpu: float, seconds: float) ->
     ]
 
 
-def _saved(file: Path) -> Counter:
+def _count_saved(file: Path) -> Counter:
     with create_engine(f"sqlite:///{file}").connect() as connection:
         return Counter(tuple(row) for row in connection.execute(text("select class_id, member_id, step from answers")))
 
 
-def _cpu(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
-
-
 def main(arguments: list[str] | None = None) -> int:
-    """Run the classes that the command line says on a dashboard of their own; returns the exit status."""
+    """Run the classes that the command line asks for, on a dashboard of their own; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.classroom", description=__doc__)
     parser.add_argument("--classes", type=int, default=1)
     parser.add_argument("--students", type=int, default=30, help="of each class")
@@ -175,13 +170,13 @@ def main(arguments: list[str] | None = None) -> int:
         server = start(port, folder / "log", environment)
         try:
             classes = [OneClass(given.steps, given.students) for _ in range(given.classes)]
-            began, before = time.monotonic(), _cpu(server.pid)
+            began, before = time.monotonic(), processor_seconds(server.pid)
             run(f"http://127.0.0.1:{port}", classes)
-            cpu, seconds = _cpu(server.pid) - before, time.monotonic() - began
+            cpu, seconds = processor_seconds(server.pid) - before, time.monotonic() - began
         finally:
             server.terminate()
             server.wait(timeout=20)
-        found = rows(classes, _saved(folder / "classes.sqlite"), cpu, seconds)
+        found = rows(classes, _count_saved(folder / "classes.sqlite"), cpu, seconds)
     print(table(found))
     return 0 if all(row.passed for row in found) else 1
 

@@ -1,7 +1,7 @@
-"""What an engine on Ray answers: traces a second with one replica and with two, alone and in batches.
+"""Traces a second of an engine on Ray: with one replica and with two, alone and in batches.
 
-Needs Ray (requirements-cluster.txt) and root, for a network in which nobody else can reach Ray's ports. The clients run
-on the same machine, so that with two cores a second replica has little to gain: read the ratios.
+Needs Ray (requirements-cluster.txt) and root, for a network that keeps Ray's ports from others. The clients run on the
+same machine, so that with two cores a second replica has little to gain: read the ratios.
 """
 
 import itertools
@@ -30,20 +30,18 @@ WORDS = ("I", "you", "we", "they", "love", "see", "the", "red", "small", "dog", 
 
 
 def rows() -> Iterator[Row]:
-    """A sentence of its own in each request, ten tokens long."""
+    """Measure with another sentence of ten tokens in each request."""
     if not os.environ.get("ATTNVIZ_BENCH_INSIDE"):
-        yield from _inside()
+        yield from _run_in_own_network()
         return
     for replicas, batch in itertools.product((1, 2), (1, 8)):
         with _engine(replicas, batch) as engine:
             for clients in CLIENTS:
-                yield from _measured(
-                    engine, f"{replicas} x, {f'batches of {batch}' if batch > 1 else 'alone'}", clients
-                )
+                yield from _measure(engine, f"{replicas} x, {f'batches of {batch}' if batch > 1 else 'alone'}", clients)
 
 
-def _inside() -> Iterator[Row]:
-    """The same in a network of its own, as a process that ends with it."""
+def _run_in_own_network() -> Iterator[Row]:
+    """Run this benchmark as a process in a network of its own."""
     script = (
         "from benchmarks import cluster\n"
         "for row in cluster.rows(): print('ROW', row.name, row.measured, row.unit, sep='\\t', flush=True)"
@@ -92,7 +90,7 @@ def _wait_for(engine: Engine, seconds: float = 600) -> None:
             time.sleep(0.5)
 
 
-def _measured(engine: Engine, name: str, clients: int) -> Iterator[Row]:
+def _measure(engine: Engine, name: str, clients: int) -> Iterator[Row]:
     model, numbers, lock = RemoteModel(engine, DEFAULT), itertools.count(), threading.Lock()
     _ask(model, numbers, lock, time.monotonic() + 2)
     until, began = time.monotonic() + SECONDS, time.monotonic()

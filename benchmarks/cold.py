@@ -1,7 +1,7 @@
-"""What a first visit costs the browser: processor time of its main thread until the page is there and still.
+"""The cost of a first visit to the browser: processor time of its main thread until the page is there and still.
 
 `python -m benchmarks.cold http://127.0.0.1:8501 http://127.0.0.1:8502` compares dashboards that run already, such as
-this one and an older commit's: their visits take turns, so that whatever else the machine does falls on both.
+this one and an older commit's: their visits take turns, so that other work on the machine falls on both.
 """
 
 import sys
@@ -24,13 +24,13 @@ STILL = (
 
 
 def rows() -> Iterator[Row]:
-    """The least of some visits to a server of ours, which is warm."""
+    """Measure the least of some visits to a warm server."""
     with tempfile.TemporaryDirectory() as folder, dashboard(Path(folder) / "log") as address:
-        yield from compared([address])
+        yield from compare([address])
 
 
-def compared(addresses: Sequence[str]) -> Iterator[Row]:
-    """A row an address: the least of its visits, since other work on the machine only adds to them."""
+def compare(addresses: Sequence[str]) -> Iterator[Row]:
+    """Measure the least of each address's visits: other work on the machine only adds to them."""
     found: dict[str, list[float]] = {address: [] for address in addresses}
     with chromium_here() as browser:
         for visit in range(VISITS + 1):
@@ -44,7 +44,7 @@ def compared(addresses: Sequence[str]) -> Iterator[Row]:
 
 
 def _visit(browser: Browser, address: str) -> float:
-    """Milliseconds of the main thread for a visitor who has been nowhere."""
+    """Measure the main thread's milliseconds for a visitor with an empty cache."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     session = context.new_cdp_session(page)
@@ -58,4 +58,4 @@ def _visit(browser: Browser, address: str) -> float:
 
 
 if __name__ == "__main__":
-    print(table(list(compared(sys.argv[1:]))))
+    print(table(list(compare(sys.argv[1:]))))

@@ -1,4 +1,4 @@
-"""What a KV cache saves when every step is recorded, what recording costs, and how long a whole verdict takes."""
+"""The savings of a KV cache when every step is recorded, the cost of recording, and the time of a whole verdict."""
 
 import time
 from collections.abc import Iterator
@@ -12,23 +12,23 @@ from attnviz.models.translator.translator import Translator
 from attnviz.transformer.decoding import BatchStepping, Stepper
 from benchmarks.model import text_of, translator
 from benchmarks.report import Row
-from benchmarks.timing import interleaved, median, ratio
+from benchmarks.timing import median, ratio, time_in_turn
 
 LENGTH = 100
 VERDICT_TOKENS = 20
 
 
 def rows() -> Iterator[Row]:
-    """A source and a target of 100 tokens; then the verdict on 20, everything included."""
+    """Measure a source and a target of 100 tokens; then the verdict on 20, everything included."""
     model = translator()
     src, tgt = _sentences(model, LENGTH)
     tasks = {
-        "cached": lambda: _run(_recorded(model, src, cached=True), tgt),
-        "recomputed": lambda: _run(_recorded(model, src, cached=False), tgt),
+        "cached": lambda: _run(_recorded_stepper(model, src, cached=True), tgt),
+        "recomputed": lambda: _run(_recorded_stepper(model, src, cached=False), tgt),
         "plain": lambda: _run(_stepper(model, src, cached=True), tgt),
         "plain, recomputed": lambda: _run(_stepper(model, src, cached=False), tgt),
     }
-    seconds = interleaved(tasks, runs=11, warm_up=1)
+    seconds = time_in_turn(tasks, runs=11, warm_up=1)
     yield Row(f"cached stepping, recorded, {LENGTH} tokens", 1e3 * median(seconds["cached"]), "ms")
     faster = ratio(seconds["recomputed"], seconds["cached"])
     yield Row(f"cached against recomputed, recorded, {LENGTH} tokens: faster", faster, "x", 2.5, "at least")
@@ -36,7 +36,7 @@ def rows() -> Iterator[Row]:
     yield Row(f"step {LENGTH} alone, cached, recorded", 1e3 * median(last["cached"]), "ms")
     faster = ratio(last["recomputed"], last["cached"])
     yield Row(f"step {LENGTH} alone, cached against recomputed: faster", faster, "x")
-    less = _kept(model, src, tgt, cached=False) / _kept(model, src, tgt, cached=True)
+    less = _bytes_alive(model, src, tgt, cached=False) / _bytes_alive(model, src, tgt, cached=True)
     yield Row(f"cached against recomputed, {LENGTH} tokens: less memory kept", less, "x", 40, "at least")
     recording = ratio(seconds["cached"], seconds["plain"])
     yield Row(f"recording each cached step, {LENGTH} tokens", recording, "x", 1.1)
@@ -57,17 +57,17 @@ def _stepper(model: Translator, src: torch.Tensor, *, cached: bool) -> Stepper:
     return Stepper(model.model, model.model.encode(src, None), None, capacity=LENGTH, cached=cached)
 
 
-def _recorded(model: Translator, src: torch.Tensor, *, cached: bool) -> RecordedSteps:
+def _recorded_stepper(model: Translator, src: torch.Tensor, *, cached: bool) -> RecordedSteps:
     return RecordedSteps(_stepper(model, src, cached=cached))
 
 
 @torch.inference_mode()
 def _last_step(model: Translator, src: torch.Tensor, tgt: torch.Tensor, runs: int = 25) -> dict[str, list[float]]:
-    """Seconds of the last step of each way, after everything before it has been fed."""
+    """Measure the seconds of the last step of each way, after the steps before it."""
     seconds: dict[str, list[float]] = {"cached": [], "recomputed": []}
     for _ in range(runs):
         for way in seconds:
-            watched = _recorded(model, src, cached=way == "cached")
+            watched = _recorded_stepper(model, src, cached=way == "cached")
             watched.step(tgt[:, :-1])
             watched.step(tgt[:, -1])
             seconds[way].append(watched.seconds)
@@ -75,9 +75,9 @@ def _last_step(model: Translator, src: torch.Tensor, tgt: torch.Tensor, runs: in
 
 
 @torch.inference_mode()
-def _kept(model: Translator, src: torch.Tensor, tgt: torch.Tensor, *, cached: bool) -> int:
-    """Bytes of query, key and value that the records of all steps keep alive, storage that is shared counted once."""
-    watched, recorders = _recorded(model, src, cached=cached), []
+def _bytes_alive(model: Translator, src: torch.Tensor, tgt: torch.Tensor, *, cached: bool) -> int:
+    """Count the bytes of query, key and value that the records of all steps keep alive; shared storage counts once."""
+    watched, recorders = _recorded_stepper(model, src, cached=cached), []
     for ids in tgt.unbind(dim=1):
         watched.step(ids)
         recorders.append(watched.recorder)
@@ -87,7 +87,7 @@ def _kept(model: Translator, src: torch.Tensor, tgt: torch.Tensor, *, cached: bo
 
 
 def _verdict_ms(model: Translator, *, cached: bool) -> float:
-    """Stepping, gathering, the pass, its tolerance and the comparison: what the page computes for one visitor."""
+    """Measure all that the page computes for a visitor: steps, their record, the pass, its tolerance, the verdict."""
     _, tgt = _sentences(model, VERDICT_TOKENS)
     ids = tuple(tgt[0].tolist())
     text, plan = text_of(VERDICT_TOKENS), Plan(model.languages[0], teacher=(*ids, model.codec.eos_id), cached=cached)

@@ -1,4 +1,4 @@
-"""What others wait for while one visitor asks as fast as it can: over one connection, and over many of one address."""
+"""The waits of others while one visitor asks as fast as it can: over one connection, and over many of one address."""
 
 import subprocess
 import sys
@@ -12,9 +12,8 @@ from pathlib import Path
 from websockets.exceptions import WebSocketException
 
 from benchmarks import visitors
-from benchmarks.answers import processor_seconds
 from benchmarks.report import Row, table
-from benchmarks.timing import percentile
+from benchmarks.timing import percentile, processor_seconds
 from tests.browser.served.process import served
 from tests.browser.server import ROOT
 from tests.websocket.visitor import Visitor
@@ -25,24 +24,24 @@ _FLOODER = {"X-Forwarded-For": "203.0.113.1"}
 
 
 def rows() -> Iterator[Row]:
-    """Ten others, each of an address of its own, who think for one to two seconds; the proxy that says so is here."""
+    """Measure ten others, each of an address of its own, who think for one to two seconds."""
     with tempfile.TemporaryDirectory() as folder:
         settings = {"ATTNVIZ_PROXIES": "127.0.0.1", "ATTNVIZ_LOG": "false", "ATTNVIZ_MODELS": ""}
         with served(Path(folder) / "log", settings) as (address, process):
-            _others(address, 4.0)
-            yield from _measured((address, process.pid), "nobody floods", 0, None)
-            yield from _measured((address, process.pid), "one floods over one connection", 1, 500)
-            yield from _measured((address, process.pid), f"one floods over {CONNECTIONS} connections", CONNECTIONS, 500)
+            _visit_beside(address, 4.0)
+            yield from _measure((address, process.pid), "nobody floods", 0, None)
+            yield from _measure((address, process.pid), "one floods over one connection", 1, 500)
+            yield from _measure((address, process.pid), f"one floods over {CONNECTIONS} connections", CONNECTIONS, 500)
 
 
-def _measured(server: tuple[str, int], name: str, connections: int, aim: float | None) -> Iterator[Row]:
+def _measure(server: tuple[str, int], name: str, connections: int, aim: float | None) -> Iterator[Row]:
     address, pid = server
     # A process of its own: else the others would wait for this one's interpreter, and not for the server.
     command = (sys.executable, "-m", "benchmarks.flood", address, str(connections), str(SECONDS + 2))
     flooder = subprocess.Popen(command, cwd=ROOT) if connections else None
     time.sleep(2.0)
     before = processor_seconds(pid)
-    tally = _others(address, SECONDS)
+    tally = _visit_beside(address, SECONDS)
     spent = processor_seconds(pid) - before
     if flooder is not None:
         flooder.wait()
@@ -53,13 +52,13 @@ def _measured(server: tuple[str, int], name: str, connections: int, aim: float |
     yield Row(f"{name}: errors, or another's answers", len(tally.errors) + len(tally.foreign), "", 0)
 
 
-def _others(address: str, seconds: float) -> visitors.Tally:
+def _visit_beside(address: str, seconds: float) -> visitors.Tally:
     headers: list[Mapping[str, str]] = [{"X-Forwarded-For": f"198.51.100.{number}"} for number in range(OTHERS)]
     return visitors.run(address, visitors.Load(OTHERS, seconds, (1.0, 2.0)), headers)
 
 
 def flood(address: str, connections: int, seconds: float) -> None:
-    """Flood over so many connections at once."""
+    """Flood an address over several connections at once."""
     until = time.monotonic() + seconds
     threads = [threading.Thread(target=_flood, args=(address, until)) for _ in range(connections)]
     for thread in threads:
@@ -69,7 +68,7 @@ def flood(address: str, connections: int, seconds: float) -> None:
 
 
 def _flood(address: str, until: float) -> None:
-    """Ask for sentence after sentence, and hear nothing."""
+    """Ask for sentence after sentence without reading the answers."""
     with suppress(TimeoutError, OSError, WebSocketException), Visitor(address, headers=_FLOODER) as visitor:
         visitor.open("heads", {"src": "I love you.", "to": "fr"})
         number = 0

@@ -1,4 +1,4 @@
-"""An instance of its own for a load: one server, or a cluster of several fronts; and what memory it takes."""
+"""An instance of its own for a load, one server or a cluster of several fronts, and the memory that it takes."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ _UNBOUNDED = {f"ATTNVIZ_{who}_{what}": "1000" for who in ("SESSION", "ADDRESS") 
 
 @dataclass(frozen=True)
 class Instance:
-    """`address` is what visitors open, `process` takes the signals, `pids()` are the processes that answer."""
+    """An instance: the address that visitors open, the process that takes signals, and the processes that answer."""
 
     address: str
     process: int
@@ -28,26 +28,26 @@ class Instance:
     pids: Callable[[], list[int]]
 
     def memory(self) -> float:
-        """Bytes of all its processes; what they share counts once."""
+        """Count the bytes of all its processes; shared pages count once."""
         return sum(map(_bytes_of, self.pids()))
 
     def empty(self) -> None:
         """Empty its caches, and wait until that is done. Raises TimeoutError."""
-        told, until = self._emptied(), time.monotonic() + 30
+        told, until = self._count_emptied(), time.monotonic() + 30
         os.kill(self.process, signal.SIGUSR1)
-        while self._emptied() < told + max(1, self.fronts):
+        while self._count_emptied() < told + max(1, self.fronts):
             if time.monotonic() > until:
                 raise TimeoutError("the caches were not emptied within 30 s")
             time.sleep(0.1)
 
-    def _emptied(self) -> int:
+    def _count_emptied(self) -> int:
         return self.log.read_text(encoding="utf-8").count('"event": "emptied"')
 
 
 @contextmanager
 def instance(fronts: int = 0, memory_share: float = 0.4, *, is_fair: bool = True) -> Iterator[Instance]:
-    """One server (`fronts` 0), or HAProxy with so many behind it; `memory_share` is for the caches of all together.
-    Where it is not fair, one visitor may ask as fast as it is answered.
+    """Start one server (`fronts` 0), or HAProxy with so many behind it; `memory_share` is for the caches of all
+    together. Without `is_fair` one visitor may ask as fast as it is answered.
     """
     settings = _SETTINGS | {"ATTNVIZ_MEMORY_SHARE": str(memory_share)} | ({} if is_fair else _UNBOUNDED)
     with tempfile.TemporaryDirectory() as folder:
@@ -61,7 +61,7 @@ def instance(fronts: int = 0, memory_share: float = 0.4, *, is_fair: bool = True
 
 
 def _bytes_of(pid: int) -> float:
-    """Of one process, as Linux counts it: pages of its own, and its part of those that it shares."""
+    """Count the bytes of one process: its own pages, and its part of those that it shares."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
         if line.startswith("Pss:"):
             return 1024.0 * int(line.split()[1])

@@ -1,4 +1,4 @@
-"""1,024 tokens of a 12 x 12 model in a browser: how long each tab takes to open, and to answer a hand after that."""
+"""1,024 tokens of a 12 x 12 model in a browser: the time of each tab to open, and to answer a key or a click."""
 
 import tempfile
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ ACT = """([name, act]) => {
 
 
 def rows() -> Iterator[Row]:
-    """One server; the first tab that opens runs the model too, which is said by itself."""
+    """Open each tab on one server; the first one runs the model, too, whose time has a row of its own."""
     text = ("the old man who lives in this small house has a big red dog " * TOKENS)[:TOKENS]  # a byte a token
     with tempfile.TemporaryDirectory() as folder:
         save_gpt2_small(model := Path(folder) / "gpt2-small")
@@ -58,7 +58,7 @@ def _acts(page: Page, tab: str) -> Iterator[Row]:
     at = f"{TABS[tab]}, {TOKENS} tokens"
     if tab == "heads":
         for name, keys in (("another head", ("ArrowRight", "ArrowLeft") * 4), ("zoom", ("+", "-") * 4)):
-            yield Row(f"{at}: {name}", median(_pressed(page, key) for key in keys), "ms", FRAMES)
+            yield Row(f"{at}: {name}", median(_press(page, key) for key in keys), "ms", FRAMES)
     elif tab == "links":
         yield Row(f"{at}: another head's lines", _median(page, "head"), "ms", FRAMES)
         yield Row(f"{at}: the lines of 144 heads", _median(page, "every", 1), "ms", FRAMES)
@@ -68,13 +68,13 @@ def _acts(page: Page, tab: str) -> Iterator[Row]:
         yield Row(f"{at}: 144 maps as lines, and back", _median(page, "lines"), "ms", FRAMES)
 
 
-def _pressed(page: Page, key: str) -> float:
+def _press(page: Page, key: str) -> float:
     page.wait_for_timeout(60)
     return page.evaluate("key => attnvizWatch.press(key)", key)
 
 
 def _median(page: Page, name: str, times: int = 6) -> float:
-    """Milliseconds until the component has drawn what was asked for; pauses are a person's."""
+    """Measure the milliseconds until the component has drawn an action's result, with pauses between actions."""
     taken = []
     for act in range(times):
         page.wait_for_timeout(60)
@@ -83,6 +83,6 @@ def _median(page: Page, name: str, times: int = 6) -> float:
 
 
 def _forward(page: Page) -> float:
-    """Seconds of the model's pass, as the status bar says."""
+    """Read the seconds of the model's pass from the status bar."""
     said = page.locator(".status-bar").inner_text()
     return float(said.partition("forward")[2].split()[0].replace(",", "")) / 1e3

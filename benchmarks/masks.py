@@ -1,4 +1,4 @@
-"""What an edited mask costs: one site's numbers and the model's re-run on the server, and what a visitor waits for."""
+"""The cost of an edited mask: one site's numbers and the model's re-run on the server, and the wait of a visitor."""
 
 import tempfile
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from attnviz.transformer.probe import Site
 from benchmarks.browser import chromium_here, open_page
 from benchmarks.model import text_of, translator
 from benchmarks.report import Row
-from benchmarks.timing import interleaved, median
+from benchmarks.timing import median, time_in_turn
 from tests.browser.server import dashboard
 
 RUNS = {16: 15, 256: 5}
@@ -32,13 +32,13 @@ SITE, HEAD = Site("decoder_self", 1), 3
 
 
 def rows() -> Iterator[Row]:
-    """The server's share first, then the same in a browser of 1440x900."""
+    """Measure the server's share, then the same in a browser of 1440x900."""
     yield from _server()
     yield from _browser()
 
 
 def _server() -> Iterator[Row]:
-    """A causal mask, -inf, at one head; the target is the model's own. Streamlit and the browser are not included."""
+    """Measure a causal mask, -inf, at one head, without Streamlit and the browser; the target is the model's own."""
     model = translator()
     for length, runs in RUNS.items():
         trace = model.trace(text_of(length), to=model.languages[0])
@@ -58,14 +58,14 @@ def _server() -> Iterator[Row]:
         def words(trace=trace, probe=probe) -> None:
             write_again(model, trace, probe)
 
-        seconds = interleaved({"edit": edit, "again": again, "words": words}, runs=runs, warm_up=1)
+        seconds = time_in_turn({"edit": edit, "again": again, "words": words}, runs=runs, warm_up=1)
         yield Row(f"mask edit at one site, {length} tokens in", 1e3 * median(seconds["edit"]), "ms", 150)
         yield Row(f"re-run with the mask in force, {length} tokens in", 1e3 * median(seconds["again"]), "ms", 400)
         yield Row(f"what it then writes, {length} tokens in", 1e3 * median(seconds["words"]), "ms")
 
 
 def _browser() -> Iterator[Row]:
-    """The Space key hides a cell of the encoder's map, then another: from the key to the frame that shows it.
+    """Hide cells of the encoder's map with the Space key, and measure from the key to the frame that shows it.
 
     A long text is written piece by piece: its first words stand for the run, its last for the text.
     """
@@ -84,7 +84,7 @@ def _browser() -> Iterator[Row]:
 
 
 def _painting(page: Page) -> dict[str, float]:
-    """Walk to the next cell of the diagonal and hide it; the pause is a person's."""
+    """Walk to the next cell of the diagonal and hide it, after a person's pause."""
     canvas = page.locator(".lab canvas")
     canvas.focus()
     canvas.press("ArrowDown")

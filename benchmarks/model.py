@@ -1,4 +1,4 @@
-"""What is measured: the shipped model, or random weights of its size; and sentences of a given length."""
+"""The model that is measured: the shipped one, or random weights of its size; and sentences of a given length."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -17,7 +17,7 @@ _WORDS = ("the", "old", "man", "who", "lives", "in", "this", "small", "house", "
 
 @cache
 def translator() -> Translator:
-    """The shipped translator. Speed does not depend on what the weights have learned."""
+    """Load the shipped translator, or random weights of its size: speed does not depend on the weights."""
     torch.set_num_threads(1)  # as the dashboard has it
     if catalogue.entries():
         return catalogue.translator()
@@ -27,7 +27,7 @@ def translator() -> Translator:
 
 
 def text_of(n_tokens: int) -> str:
-    """Words that make a source of `n_tokens`, give or take one."""
+    """Write words that make a source of `n_tokens`, give or take one."""
     codec, words, text = translator().codec, cycle(_WORDS), ""
     while len(codec.encode_source(text).ids) < n_tokens:
         text = f"{text} {next(words)}".strip()
@@ -35,7 +35,7 @@ def text_of(n_tokens: int) -> str:
 
 
 def sentences_of(n_tokens: int, *, to: str, slack: int = 2) -> Iterator[str]:
-    """Different sentences whose source and translation both have `n_tokens`, give or take `slack`."""
+    """Find different sentences whose source and translation both have `n_tokens`, give or take `slack`."""
     model = translator()
     choices = product(
         ("My sister", "The old man", "Our teacher", "A young woman", "His brother", "The doctor"),

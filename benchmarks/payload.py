@@ -1,4 +1,4 @@
-"""How many bytes the overview of every head costs on its way to the browser, for each of its cells."""
+"""The bytes that the overview of every head costs on its way to the browser, for each of its cells."""
 
 from collections.abc import Iterator
 from math import prod
@@ -12,7 +12,7 @@ from benchmarks.report import Row
 
 
 def rows() -> Iterator[Row]:
-    """All of the payload but the float32 maps, over the cells of all thumbnails, those too that the browser makes."""
+    """Measure the payload without its float32 maps, over the cells of all thumbnails, the browser's too."""
     for length in (16, 64, 256):
         text = text_of(length)
         trace = translator().trace(text, to="fr", tgt_text=text)

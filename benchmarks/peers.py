@@ -1,5 +1,5 @@
-"""Somebody else's model here and elsewhere: GPT-2-small's shape with random weights, traced by attnviz, by transformers
-itself, and, where it is installed (requirements-bench.txt), by TransformerLens.
+"""A GPT-2-small of random weights traced by attnviz, by transformers itself and, if it is installed
+(requirements-bench.txt), by TransformerLens.
 
 All compute the same function. Part of what attnviz saves is not attention: GPT-2's activation runs in one kernel
 (`attnviz/models/huggingface/network/patches.py`), some 3 % of a pass.
@@ -20,7 +20,7 @@ from attnviz.models import huggingface
 from attnviz.tracing.thumbnails import thumbnail
 from attnviz.tracing.trace import Trace
 from benchmarks.report import Row
-from benchmarks.timing import interleaved, median, ratio
+from benchmarks.timing import median, ratio, time_in_turn
 
 LENGTHS = {64: 30, 512: 7, 1024: 5}  # runs of each: shorter passes scatter more
 MEMORY_LENGTH = 1024
@@ -28,7 +28,7 @@ _CPU = torch.device("cpu")
 
 
 def rows() -> Iterator[Row]:
-    """Medians of ratios within a round. The trace includes cutting the text into tokens; the others get ids."""
+    """Measure the median ratio within a round. The trace includes cutting the text into tokens; the others get ids."""
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
         save_gpt2_small(Path(folder))
@@ -39,7 +39,7 @@ def rows() -> Iterator[Row]:
 
 
 def save_gpt2_small(folder: Path) -> None:
-    """A checkpoint of GPT-2-small's shape with random weights and a tokenizer of bytes, in `folder`."""
+    """Save a checkpoint of GPT-2-small's shape with random weights and a tokenizer of bytes."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
@@ -75,7 +75,7 @@ class _Peers:
             )
 
     def tasks(self, length: int) -> Mapping[str, Callable[[], Any]]:
-        """What is timed: each sees the same tokens."""
+        """Prepare the tasks that are timed; each sees the same tokens."""
         text = ("the old man who lives in this small house has a big red dog " * length)[:length]
         ids = torch.tensor([[token.id for token in self.trace(text).tokens("tgt")]])
         tasks: dict[str, Callable[[], Any]] = {
@@ -88,13 +88,15 @@ class _Peers:
         return tasks | ({"lens": lambda: _lens(self.lens, ids)} if self.lens is not None else {})
 
     def trace(self, text: str, *, bfloat16: bool = False) -> Trace:
-        """Every site of the prompt: its attention, as the others keep it; no logits, hidden states or continuation."""
+        """Trace the attention of every site of the prompt, as the others keep it, without logits, hidden states or
+        continuation.
+        """
         model = self.ours_bfloat16 if bfloat16 else self.ours
         return model.trace(text, new_tokens=0, logits=False, hidden=False, max_tokens=MEMORY_LENGTH)
 
 
 def _times(peers: _Peers, length: int, runs: int) -> Iterator[Row]:
-    seconds = interleaved(peers.tasks(length), runs=runs, warm_up=1)
+    seconds = time_in_turn(peers.tasks(length), runs=runs, warm_up=1)
     eager, at = seconds["eager"], f"GPT-2-small shape, {length} tokens"
     yield Row(f"{at}: transformers, eager, output_attentions", 1e3 * median(eager), "ms")
     yield Row(f"{at}: tracing", ratio(seconds["traced"], eager), "x eager", 1.0)

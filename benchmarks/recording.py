@@ -1,4 +1,4 @@
-"""What recording costs on top of the forward pass, and what every head's map and thumbnail cost on top of that."""
+"""The cost of recording on top of the forward pass, and of every head's map and thumbnail on top of that."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -13,17 +13,17 @@ from attnviz.tracing.trace import Trace
 from attnviz.transformer.layers import ForwardContext
 from benchmarks.model import translator
 from benchmarks.report import Row
-from benchmarks.timing import interleaved, median, ratio
+from benchmarks.timing import median, ratio, time_in_turn
 
 # Shorter passes are repeated more often: their times scatter more.
 RUNS = {16: 200, 64: 100, 256: 30, 512: 20}
 
 
 def rows() -> Iterator[Row]:
-    """Source and target both as long as the row says; the whole pass, teacher forced, logits included."""
+    """Measure whole passes, teacher forced, logits included, with source and target of each length."""
     model = translator()
     for length, runs in RUNS.items():
-        seconds = interleaved(_tasks(model, length), runs=runs)
+        seconds = time_in_turn(_tasks(model, length), runs=runs)
         plain = seconds["plain"]
         yield Row(f"forward pass, {length} tokens", 1e3 * median(plain), "ms")
         yield Row(f"recording, {length} tokens", ratio(seconds["recorded"], plain), "x", 1.05)
@@ -42,9 +42,9 @@ def _tasks(model: Translator, length: int):
         logits = model.model.logits(model.model.decode(tgt, memory, None, run))
         return Trace.from_recorder(recorder or Recorder(), [Sentence()], memory=memory, logits=logits)
 
-    def drawn() -> None:
+    def draw() -> None:
         trace = forward(Recorder())
         for kind, layer in product(trace.kinds, range(trace.n_layers)):
             thumbnail(trace.attn(kind, layer=layer), side=64)
 
-    return {"plain": lambda: forward(None), "recorded": lambda: forward(Recorder()), "drawn": drawn}
+    return {"plain": lambda: forward(None), "recorded": lambda: forward(Recorder()), "drawn": draw}

@@ -1,4 +1,4 @@
-"""What was measured beside what was aimed for: as a table, and as JSON."""
+"""Measurements beside their targets: as a table, and as JSON."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement. `target` None means that it is told for information and cannot be missed."""
+    """One measurement. A `target` of None cannot be missed: the row is for information."""
 
     name: str
     measured: float
@@ -28,7 +28,7 @@ class Row:
 
 
 def machine() -> dict[str, str | float]:
-    """The processor and what runs on it; no names of hosts or people."""
+    """Describe the processor, the system and torch, without names of hosts or people."""
     import torch
 
     return {
@@ -44,7 +44,7 @@ def machine() -> dict[str, str | float]:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """A Markdown table, a line a row."""
+    """Format rows as a Markdown table."""
     lines = ["| what | measured | target | |", "| --- | ---: | ---: | --- |"]
     for row in rows:
         sign = {"at most": "<=", "at least": ">="}[row.aim]
@@ -56,7 +56,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def write(rows: Sequence[Row], about: dict[str, str | float], path: Path) -> None:
-    """The same as JSON: `machine` and a list of `rows`."""
+    """Write rows as JSON: `machine` and a list of `rows`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {"machine": about, "rows": [asdict(row) | {"passed": row.passed} for row in rows]}
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

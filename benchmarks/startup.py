@@ -1,4 +1,4 @@
-"""From `make run` on an installed environment to an input that can be used, and to the first map."""
+"""The time from `make run` on an installed environment to an input that can be used, and to the first map."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ RUNS = 3
 
 
 def rows() -> Iterator[Row]:
-    """Medians; the browser is open already, its cache empty each time."""
+    """Measure medians with a browser that is open already, its cache empty each time."""
     with chromium_here() as browser:
         times = [_start(browser) for _ in range(RUNS)]
     yield Row("make run to a usable input", median(usable for usable, _ in times), "s", 3.5)

@@ -1,4 +1,4 @@
-"""How fast the command line translates: the whole process, from its start to the last line."""
+"""The speed of translation by the command line: the whole process, from its start to the last line."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def rows() -> Iterator[Row]:
-    """Into French and Chinese: the dev sets in the folder DATA, or the examples many times over where none is given."""
+    """Translate the dev sets in the folder DATA, or else the examples many times over, into French and Chinese."""
     for to in ("fr", "zh"):
         name, sentences = _sentences(to)
         command = (sys.executable, "-m", "attnviz", "translate", "--to", to)

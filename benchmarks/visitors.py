@@ -1,9 +1,9 @@
-"""Visitors without a browser: each opens a page by link, types sentences of its own, presses controls, and looks
-whether what comes back is its own.
+"""Visitors without a browser: each opens a page by link, types sentences of its own, presses controls, and checks that
+the answer belongs to its own sentence.
 
-`python -m benchmarks.visitors http://127.0.0.1:8501 --visitors 30 --seconds 60 --thought 5` says how a server that runs
-already bears them; `--fronts 2` instead of the address starts a cluster for it. The exit status is 1 for an error,
-another's answer or a missed target.
+`python -m benchmarks.visitors http://127.0.0.1:8501 --visitors 30 --seconds 60 --thought 5` measures a server that runs
+already; `--fronts 2` instead of the address starts a cluster for it. The exit status is 1 for an error, another's
+answer or a missed target.
 """
 
 import argparse
@@ -35,7 +35,7 @@ _NUMBERS = count(1)
 
 @dataclass
 class Tally:
-    """What visitors met with: seconds of each answer, answers that were another's, and errors in words."""
+    """Counts over visitors: seconds and bytes of each answer, answers that were another's, and errors in words."""
 
     seconds: list[float] = field(default_factory=list)
     received: list[int] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Tally:
     visits: int = 0
 
     def add(self, other: "Tally") -> None:
-        """Take over what another visitor met with."""
+        """Add the counts of another visitor."""
         for name in ("seconds", "received", "foreign", "errors"):
             getattr(self, name).extend(getattr(other, name))
         self.visits += other.visits
@@ -52,7 +52,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Load:
-    """How many visitors there are, for how long, and how long each thinks.
+    """The number of visitors, the seconds that they stay, and the seconds that each thinks between two choices.
 
     One leaves after so many `answers` (0: never), and another comes in its place, `visits` in all (0: until the end).
     """
@@ -66,7 +66,7 @@ class Load:
 
 
 def own_sentence(dice: random.Random) -> str:
-    """A sentence that nobody else types: it says a number of its own."""
+    """Write a sentence that no other visitor types: it contains a number of its own."""
     return f"{dice.choice(_WHO)} {dice.choice(_DID)} {dice.choice(_WHAT)} {dice.choice(_WHEN)}, {next(_NUMBERS)} times."
 
 
@@ -82,7 +82,7 @@ def is_own(shown: Shown, sentence: str) -> bool:
 
 
 def run(address: str, load: Load, headers: Sequence[Mapping[str, str]] = ({},)) -> Tally:
-    """All visitors at once; visitor number n sends `headers[n]` (from the start again where there are fewer)."""
+    """Run all visitors at once; visitor number n sends `headers[n]` (from the start again if there are fewer)."""
     total, until = Tally(), time.monotonic() + load.seconds
     with ThreadPoolExecutor(load.visitors) as pool:
         told = [pool.submit(_stay, address, load, until, (n, headers[n % len(headers)])) for n in range(load.visitors)]
@@ -92,7 +92,7 @@ def run(address: str, load: Load, headers: Sequence[Mapping[str, str]] = ({},)) 
 
 
 def _stay(address: str, load: Load, until: float, who: tuple[int, Mapping[str, str]]) -> Tally:
-    """One visitor after another at one place, until the time is up."""
+    """Run one visitor after another, until the time is up."""
     number, headers = who
     dice, tally = random.Random(f"{load.seed} {number}"), Tally()
     time.sleep(dice.uniform(0, load.thought[1]))
@@ -133,7 +133,7 @@ def _tab(visitor: Visitor, title: str) -> WidgetState:
 
 
 def _look(shown: Shown, sentence: str, tally: Tally) -> None:
-    """Count an answer; without a sentence only whether it is one."""
+    """Count an answer; with a sentence, check that it is the answer's own."""
     tally.seconds.append(shown.seconds)
     tally.received.append(shown.received)
     tally.errors.extend(shown.exceptions)
@@ -142,7 +142,7 @@ def _look(shown: Shown, sentence: str, tally: Tally) -> None:
 
 
 def rows(tally: Tally, seconds: float) -> list[Row]:
-    """What `tally` says, as a table's rows."""
+    """Make the table's rows of a tally."""
     times = [1e3 * one for one in tally.seconds] or [0.0, 0.0]
     return [
         Row("answers", len(tally.seconds), ""),
@@ -156,8 +156,8 @@ def rows(tally: Tally, seconds: float) -> list[Row]:
     ]
 
 
-def stayed(address: str, load: Load) -> list[Row]:
-    """What visitors of a running instance met with; each has an address of its own, if the instance believes them."""
+def measure(address: str, load: Load) -> list[Row]:
+    """Measure a running instance; each visitor has an address of its own, if the instance trusts this proxy."""
     headers = [{"X-Forwarded-For": f"198.51.{number // 250}.{1 + number % 250}"} for number in range(load.visitors)]
     tally = run(address, load, headers)
     for error in list(dict.fromkeys(tally.errors))[:5]:
@@ -166,7 +166,7 @@ def stayed(address: str, load: Load) -> list[Row]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the load that the command line says; returns the exit status."""
+    """Run the load that the command line asks for; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.visitors", description=__doc__)
     parser.add_argument("address", nargs="?", help="of a running dashboard; without it one is started")
     parser.add_argument(
@@ -179,10 +179,10 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     load = Load(given.visitors, given.seconds, (given.thought / 2, given.thought), given.answers)
     if given.address:
-        found = stayed(given.address, load)
+        found = measure(given.address, load)
     else:
         with instance(given.fronts) as started:
-            found = stayed(started.address, load)
+            found = measure(started.address, load)
             found.append(Row("memory of all processes", started.memory() / 1e6, "MB"))
     print(table(found))
     return 0 if all(row.passed for row in found) else 1

@@ -27,7 +27,7 @@ VIEWS = {"model_view": LAYERS * HEADS * TOKENS**2, "head_view": HEADS * TOKENS**
 
 
 def rows() -> Iterator[Row]:
-    """From the data's arrival in the browser until it is painted, and the bytes that are sent for it."""
+    """Measure from the data's arrival in the browser until it is painted, and the bytes that are sent for it."""
     size = len(_payload())
     ours = _ours()
     at = f"whole model, {LAYERS}x{HEADS} heads, {TOKENS} tokens"
@@ -61,7 +61,7 @@ def _payload() -> bytes:
 
 
 def _ours() -> float:
-    """The dashboard's own clock: from the component's data to its last stroke."""
+    """Measure by the dashboard's own clock, from the component's data to its last stroke, in milliseconds."""
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "gpt2-small"
         save_gpt2_small(model)
@@ -81,8 +81,8 @@ def _ours() -> float:
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """What became of a view of bertviz: seconds until it was painted or given up, and the bytes of its page."""
+class _BertvizView:
+    """A view of bertviz: seconds until it was painted or given up, and the bytes of its page."""
 
     view: str
     finished: bool
@@ -90,8 +90,8 @@ class _Seen:
     size: int
 
 
-def _theirs() -> Iterator[_Seen]:
-    """bertviz's views in turn, up to the first that finishes."""
+def _theirs() -> Iterator[_BertvizView]:
+    """Open bertviz's views in turn, up to the first that finishes."""
     bertviz = importlib.import_module("bertviz")
 
     attention, tokens = _attention(), [f"w{at}" for at in range(TOKENS)]
@@ -103,14 +103,14 @@ def _theirs() -> Iterator[_Seen]:
             page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
             page.route("https://**/*", _library)
             seconds = _seconds_until_painted(page, file.as_uri(), lines)
-        yield _Seen(view, seconds is not None, PATIENCE if seconds is None else seconds, len(html.encode()))
+        yield _BertvizView(view, seconds is not None, PATIENCE if seconds is None else seconds, len(html.encode()))
         if seconds is not None:
             return
 
 
 def _seconds_until_painted(page: Page, address: str, lines: int) -> float | None:
-    """From opening the page until its lines are there and a frame later; None beyond all patience, and where the
-    browser gives up by itself.
+    """Measure from opening the page until its lines are there and a frame later; None after `PATIENCE` seconds, or if
+    the browser gives up by itself.
     """
     page.set_default_timeout(1e3 * PATIENCE)
     started = time.perf_counter()
@@ -127,7 +127,7 @@ def _seconds_until_painted(page: Page, address: str, lines: int) -> float | None
 
 
 def _library(route: Route) -> None:
-    """Libraries that bertviz takes from the network, from packages on this machine."""
+    """Serve the libraries that bertviz takes from the network from packages on this machine."""
     static = _folder("nbclassic") / "static" / "components"
     files = {
         "require.min.js": static / "requirejs" / "require.js",
@@ -141,7 +141,7 @@ def _library(route: Route) -> None:
 
 
 def _folder(package: str) -> Path:
-    """Where an installed package lies; it is not imported, for its files alone are wanted."""
+    """Find the folder of an installed package without importing it."""
     spec = importlib.util.find_spec(package)
-    assert spec is not None  # asked for before
+    assert spec is not None  # `rows` has checked it
     return Path(next(iter(spec.submodule_search_locations or ())))

@@ -80,12 +80,13 @@ def definitions(page: str) -> Mapping[str, str]:
 
 def words_of(page: str) -> Mapping[str, str]:
     """Collect the definitions of all terms on the page of this title: the frame's and its own."""
-    return {term.name: term.text for term in _read(_FRAME, page).terms.values()} | definitions(page)
+    frame = {term.name: term.text for term in _read(_FRAME, page).terms.values()}
+    return {**frame, **definitions(page)}
 
 
 def tried_on(page: str) -> list[Term]:
     """List all terms on the page of this title, in the order of the alphabet."""
-    terms = _read(_FRAME, page).terms | _terms(page)
+    terms = {**_read(_FRAME, page).terms, **_terms(page)}
     return sorted(terms.values(), key=lambda term: term.name.casefold())
 
 
@@ -93,9 +94,8 @@ def places_of(page: str) -> Mapping[str, TryPlace]:
     """Map each term that a page can explain to its place: the page's terms, and those of Heads, whose names the
     pictures of other pages use too.
     """
-    return {name: term.place for name, term in _terms("Heads").items()} | {
-        term.name: term.place for term in tried_on(page)
-    }
+    of_pictures = {name: term.place for name, term in _terms("Heads").items()}
+    return of_pictures | {term.name: term.place for term in tried_on(page)}
 
 
 def words_on(page: str, tab: str) -> tuple[str, ...]:

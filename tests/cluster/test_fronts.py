@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from benchmarks import visitors
-from benchmarks.answers import processor_seconds
+from benchmarks.timing import processor_seconds
 from tests.browser.served.process import status
 from tests.cluster.running import RunningCluster
 

@@ -50,9 +50,13 @@ def _text(name: str, **numbers: object) -> str:
 @contextmanager
 def _claim(title: str, *, explains: str = "") -> Iterator[Callable[..., None]]:
     """Open the frame of a claim; call the result with the numbers in the claim's text to draw it."""
+
+    def tell(**numbers: object) -> None:
+        st.caption(_text(title, **numbers))
+
     with st.container(border=True):
         st.markdown(f"**{title}**", help=explained(explains) if explains else None)
-        yield lambda **numbers: st.caption(_text(title, **numbers))
+        yield tell
 
 
 def _parameters(bench: SiteExperiment) -> None:
