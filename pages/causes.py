@@ -3,6 +3,7 @@
 import streamlit as st
 
 from attnviz.ui import layout
+from attnviz.ui.address.share import Together
 from attnviz.ui.cache import traces
 from attnviz.ui.causes import state
 from attnviz.ui.styles import style
@@ -23,8 +24,9 @@ TABS = {
     "sentences": sentences.draw,
 }
 
+page = state.current(state.CausesState)
 trace = layout.run_or_refuse(lambda: traces.computed(request))
 captions.about(trace, request.entry)
 experiments.panel(request)
 view = TABS[open_tab](request, traces.model(request.entry.name), trace)
-layout.end_page(request, trace, view)
+layout.end_page(request, trace, Together(page, view))

@@ -24,7 +24,7 @@ with below:
 view = controls.with_choices(asked, chosen)
 run = layout.run_or_refuse(lambda: decoding_run.decoded(model, request, trace, view))
 with upper:
-    stepper.stage(model, request, trace, view, run)
+    stepper.draw(model, request, trace, view, run)
 with lower:
     verdict.number(run, view, trace.interventions)
 with below:

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from attnviz.pictures.learning_state import TRANSLATOR
 from attnviz.ui import layout
 from attnviz.ui.address import persistent
 from attnviz.ui.learning import controls, upload
-from attnviz.ui.learning.state import TRANSLATOR
 
 layout.begin_page_of_its_own("Learning", controls.bar)
 # A recording in the place of the experiments: what it takes is imported where there is one.

@@ -4,12 +4,11 @@ import streamlit as st
 
 from attnviz.ui import layout
 from attnviz.ui.cache import traces
-from attnviz.ui.masks import controls, page
+from attnviz.ui.masks import page
 from attnviz.ui.styles import style
 
 request = layout.begin_page("Masks")
 st.html(style("masks.css"))
 trace = layout.run_or_refuse(lambda: traces.computed(request))
-view = controls.current(trace)
-page.laboratory(request, trace, view)
+view = page.laboratory(request, trace)
 layout.end_page(request, trace, view)

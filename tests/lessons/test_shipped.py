@@ -10,14 +10,14 @@ from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import Pictures, pictures
 from attnviz.lessons.reading import read_file
 from attnviz.pictures import fields
+from attnviz.pictures.decoding import DecodingState
 from attnviz.pictures.fields import SiteBounds
+from attnviz.pictures.learning_state import LearningState
+from attnviz.pictures.masks import MasksState
 from attnviz.ui.address.names import BAR, FOCUS
 from attnviz.ui.anatomy.state import AnatomyState
-from attnviz.ui.decoding.state import DecodingState
 from attnviz.ui.heads.state import HeadsState, view_of
 from attnviz.ui.implementations.state import ImplementationsState
-from attnviz.ui.learning.state import LearningState
-from attnviz.ui.masks.state import MasksState
 
 FILES = sorted(SHIPPED.glob("*.md"))
 STATES = {

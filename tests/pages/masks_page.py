@@ -3,7 +3,7 @@
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.address.painted_mask import painting_to_text
+from attnviz.widgets.mask_lab.painting import painting_to_text
 from attnviz.widgets.wire import unpack
 
 

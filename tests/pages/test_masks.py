@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.analysis.rerun import Writing, Written
-from attnviz.ui.address.painted_mask import painting_to_text
 from attnviz.ui.masks import experiment, pipeline, streaming
 from attnviz.ui.masks.state import TABS
+from attnviz.widgets.mask_lab.painting import painting_to_text
 from tests.pages.masks_page import laboratory, shown, weights
 
 
@@ -183,7 +183,7 @@ def test_what_the_model_would_say_is_shown_whole_and_as_text(open_page, monkeypa
 )
 def test_of_a_model_that_writes_nothing_the_maps_are_told(moved, told) -> None:
     table = pd.DataFrame({"kind": "encoder_self", "layer": 0, "head": [0, 1], "moved": moved})
-    assert told in pipeline._moved(table)
+    assert told in pipeline._farthest_map(table)
 
 
 @pytest.mark.parametrize(

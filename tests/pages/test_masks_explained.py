@@ -6,10 +6,11 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.analysis.masks.fills import DTYPES
 from attnviz.analysis.masks.mask_spec import RULES
+from attnviz.pictures.mask_lab import FILL_NAMES
+from attnviz.pictures.masks import rules_to_text
 from attnviz.text.glossary import definitions
-from attnviz.ui.address.painted_mask import painting_to_text
-from attnviz.ui.masks.controls import FILL_NAMES
-from attnviz.ui.masks.state import TABS, rules_to_text
+from attnviz.ui.masks.state import TABS
+from attnviz.widgets.mask_lab.painting import painting_to_text
 from tests.pages.masks_page import laboratory, shown, shut, weights
 from tests.pages.told_words import told_words
 

@@ -62,3 +62,14 @@ def link_problems(params: Mapping[str, str], languages: tuple[str, ...], weights
         written = f"{some} and {more} others" if more > 0 else some
         problems.append(f"The link asks for the language “{to[:20]}”, but this model writes {written}.")
     return tuple(problems)
+
+
+class Together:
+    """Several states that one link carries; None is one that a page has not."""
+
+    def __init__(self, *parts: Linkable | None) -> None:
+        self._parts = [part for part in parts if part is not None]
+
+    def to_params(self) -> dict[str, str]:
+        """Return every option of all states as the text that a link carries."""
+        return {name: text for part in self._parts for name, text in part.to_params().items()}

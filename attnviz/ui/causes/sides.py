@@ -1,7 +1,7 @@
 """The two runs that are compared, and the controls that say which the second one is."""
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import streamlit as st
 import torch
@@ -11,6 +11,7 @@ from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import run_again, write_again
 from attnviz.learning import shipped
 from attnviz.models.catalogue import entries, other
+from attnviz.pictures.causes.compared import BY, RULES, CompareState, Side
 from attnviz.text.languages import named_code
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site
@@ -26,14 +27,6 @@ if TYPE_CHECKING:
     from attnviz.models.protocol import Model
     from attnviz.tracing.trace import Trace
 
-BY = {
-    "sentence": "Two sentences",
-    "language": "Two languages",
-    "do": "Without and with the changes",
-    "mask": "Without and with a mask",
-    "model": "Two models",
-}
-RULES = ("none", *(name for name in MASK_RULES if name != "padding"))
 _PAIRS = {  # of the examples: a word that a head may notice
     "I love you.": "I love him.",
     "Machine learning is fun.": "Machine learning is hard.",
@@ -51,22 +44,8 @@ _PAIRS = {  # of the examples: a word that a head may notice
 }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One of two runs: what it is called, its model, its trace, and what the model writes by itself.
-
-    `fixed` says what is the same in both and what is not.
-    """
-
-    name: str
-    model: "Model"
-    trace: "Trace"
-    text: str = ""
-    fixed: str = ""
-
-
-def choose(view: Any, request: Request, loaded: "Model") -> str:
-    """Draw the controls; which comparison is open, where this model cannot do the one that was asked for another."""
+def choose(view: CompareState, request: Request, loaded: "Model") -> str:
+    """Draw the controls; return the comparison that is open: the first where this model cannot do the one asked for."""
     ways = [by for by in BY if by != "language" or len(loaded.languages) > 1]
     by = view.by if view.by in ways else "sentence"
     with st.container(key="compare-bar", horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -85,8 +64,8 @@ def choose(view: Any, request: Request, loaded: "Model") -> str:
     return by
 
 
-def both(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
-    """The two runs. Raises ValueError with one sentence."""
+def both(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+    """Run both sides. Raises ValueError with one sentence."""
     return {"sentence": _sentence, "language": _language, "do": _done, "mask": _masked, "model": _model}[view.by](
         view, request, loaded, trace
     )
@@ -97,14 +76,14 @@ def _side(name: str, loaded: "Model", request: Request, fixed: str = "") -> Side
     return Side(name, loaded, trace, trace.tgt_text if loaded.writes else "", fixed)
 
 
-def _sentence(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+def _sentence(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     src = view.other.strip() or _PAIRS.get(request.src, request.src)
     fixed = "Held fixed: model, language and changes to the run. Each sentence has the target that the model writes."
     own = _side(request.src, loaded, replace(request, tgt=""))
     return own, _side(src, loaded, replace(request, src=src, tgt=""), fixed)
 
 
-def _language(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+def _language(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     into = _into(view, request, loaded)
     here = request.to if request.to in loaded.languages else loaded.languages[0]
     fixed = "Held fixed: model, source and changes to the run. Each language has the target that the model writes."
@@ -112,7 +91,7 @@ def _language(view: Any, request: Request, loaded: "Model", trace: "Trace") -> t
     return own, _side(named_code(into), loaded, replace(request, to=into, tgt=""), fixed)
 
 
-def _done(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+def _done(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     plain = traces.computed(replace(request, do=""))
     again = plain if not trace.interventions else loaded.rerun(replace(plain, interventions=trace.interventions))
     fixed = (
@@ -123,7 +102,7 @@ def _done(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tuple
     return Side("unchanged", loaded, plain, texts[0]), Side("with the changes", loaded, again, texts[1], fixed)
 
 
-def _masked(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+def _masked(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     kind = view.kind if view.kind in trace.kinds else trace.kinds[0]
     spec = MaskSpec({} if view.rule == "none" else {view.rule: MASK_RULES[view.rule].defaults})
 
@@ -138,7 +117,7 @@ def _masked(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tup
         return run_again(loaded, trace, probe), written
 
     try:
-        after, written = cached("masked", (trace, kind, view.rule), again)
+        after, written = cached("masked run", (trace, kind, view.rule), again)
     except RuntimeError as why:
         raise ValueError(f"torch refuses that mask: {str(why).strip().splitlines()[0]}") from None
     texts = (trace.tgt_text if loaded.writes else "", written)
@@ -149,7 +128,7 @@ def _masked(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tup
     return Side("unchanged", loaded, trace, texts[0]), Side(_rule_name(view.rule), loaded, after, texts[1], fixed)
 
 
-def _model(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+def _model(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     names = _models(view, request)
     name = _against(view, names)
     theirs = traces.model(name)
@@ -170,13 +149,13 @@ def _languages(request: Request, loaded: "Model") -> list[str]:
     return [to for to in loaded.languages if to != here]
 
 
-def _into(view: Any, request: Request, loaded: "Model") -> str:
+def _into(view: CompareState, request: Request, loaded: "Model") -> str:
     languages = _languages(request, loaded)
     return view.into if view.into in languages else languages[0]
 
 
-def _models(view: Any, request: Request) -> dict[str, str]:
-    """Names and titles of models to compare with: shipped ones, opened ones, toys, and the one that a link names."""
+def _models(view: CompareState, request: Request) -> dict[str, str]:
+    """List models to compare with, title by name: shipped ones, opened ones, toys, and the one that a link names."""
     own = request.entry
     made = [toys.entry(toys.name_of(experiment)) for experiment in shipped.WITH_WEIGHTS]
     task = own.title.split(",")[0]  # of a toy: those of the same task read the same lines
@@ -189,7 +168,7 @@ def _models(view: Any, request: Request) -> dict[str, str]:
     return model_picker.told_apart(found)
 
 
-def _against(view: Any, names: dict[str, str]) -> str:
+def _against(view: CompareState, names: dict[str, str]) -> str:
     return view.against if view.against in names else next(iter(names))
 
 

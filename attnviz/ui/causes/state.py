@@ -1,4 +1,4 @@
-"""The tabs of the Causes page, and what is common to what their links carry."""
+"""The tabs of the Causes page, and how each reads its state and hears its component."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from attnviz.analysis.causes.ready.experiments import ready_experiments
-from attnviz.pictures.fields import PageState, choice, read
+from attnviz.pictures.fields import PageState, choice, read, write_view
 from attnviz.text.glossary import definition
 from attnviz.ui import layout
 from attnviz.ui.address import persistent
 from attnviz.ui.address.widgets import segments
 from attnviz.ui.causes import experiments
+from attnviz.ui.reported import reported_view
+from attnviz.widgets.wire import Payload
 
 TABS = {
     "switch-off": "Switch off",
@@ -25,19 +27,17 @@ TABS = {
 
 @dataclass(frozen=True)
 class CausesState(PageState):
-    """The open tab and the ready experiment that the panel explains, if any; each tab's subclass declares its own
-    fields.
-    """
+    """The open tab, and the ready experiment that the panel explains, if any; each tab has a state of its own."""
 
-    tab: str = choice("switch-off", tuple(TABS))
+    tab: str = choice("switch-off", TABS)
     experiment: str = choice("", tuple(one.name for one in ready_experiments()))
 
 
-State = TypeVar("State", bound=CausesState)
+State = TypeVar("State", bound=PageState)
 
 
 def bar() -> str:
-    """Draw the row of tabs, before the model runs; the one that is open."""
+    """Draw the row of tabs, before the model runs; return the one that is open."""
     asked = persistent.text("tab")
     tab = asked if asked in TABS else "switch-off"
     with st.container(key="causes-bar", horizontal=True, vertical_alignment="center"):
@@ -47,8 +47,21 @@ def bar() -> str:
     return tab
 
 
-def current(state: type[State], bounds: Mapping[str, Any], start: State | None = None) -> State:
-    """What the address asks of a tab; what it asks wrongly is said above the picture."""
-    found, problems = read(state, persistent.texts(), bounds, start)
+def current(state: type[State], bounds: Mapping[str, Any] | None = None, start: State | None = None) -> State:
+    """Return what the address asks of a tab; what it asks wrongly is said above the picture."""
+    found, problems = read(state, persistent.texts(), bounds or {}, start)
     layout.note(*persistent.of_link(problems))
     return found
+
+
+def keep_shown(component: str, state: type, payload: Payload) -> None:
+    """Keep the view that a component is sent, to hear what is chosen in it."""
+    st.session_state[f"{component}-shown"] = write_view(state, payload.header["view"])
+
+
+def new_choices(component: str, state: type) -> dict[str, str | None]:
+    """Return what was newly chosen in a component, as texts for the address; None for an empty one."""
+    key = f"{component}-shown"
+    before, texts = st.session_state.get(key, {}), write_view(state, reported_view(component, state) or {})
+    st.session_state[key] = before | texts
+    return {name: text or None for name, text in texts.items() if text != before.get(name)}

@@ -7,10 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.models.catalogue import Entry
-from attnviz.text.glossary import definition
-from attnviz.ui import layout
-from attnviz.ui.address import persistent, widgets
-from attnviz.ui.decoding.state import (
+from attnviz.pictures.decoding import (
     CHOICES,
     DROPOUT,
     DTYPES,
@@ -22,7 +19,11 @@ from attnviz.ui.decoding.state import (
     DecodingState,
     view_of,
 )
-from attnviz.ui.reported import NUMBER, SITE, reported
+from attnviz.pictures.fields import write_view
+from attnviz.text.glossary import definition
+from attnviz.ui import layout
+from attnviz.ui.address import persistent, widgets
+from attnviz.ui.reported import reported_view
 
 COMPONENT = "stepper"
 PLACE = ("step", "layer", "head")
@@ -116,10 +117,10 @@ def with_choices(asked: DecodingState, chosen: Mapping[str, Any]) -> DecodingSta
 
 def adopt() -> None:
     """Take over what was chosen in the component: it becomes the address. What is as it was stays untouched."""
-    chosen = reported(COMPONENT, "view", {"step": NUMBER, "layer": SITE, "head": SITE}) or {}
+    chosen = reported_view(COMPONENT, DecodingState) or {}
     shown = st.session_state.get(PLACE_SHOWN, {})
-    news = {name: chosen[name] for name in PLACE if name in chosen and chosen[name] != shown.get(name)}
-    persistent.write({name: str(value) for name, value in news.items()})
+    news = {name: value for name, value in chosen.items() if value != shown.get(name)}
+    persistent.write(write_view(DecodingState, news))
     st.session_state[PLACE_SHOWN] = shown | news
 
 

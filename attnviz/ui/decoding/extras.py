@@ -4,9 +4,9 @@ import streamlit as st
 
 from attnviz.analysis.decoding.comparison import Decoded
 from attnviz.models.translator.translator import Translator
+from attnviz.pictures.decoding import DecodingState
 from attnviz.ui import captions, charts, hosted, layout
 from attnviz.ui.decoding import verdict
-from attnviz.ui.decoding.state import DecodingState
 
 
 def more(model, view: DecodingState, run: Decoded) -> None:

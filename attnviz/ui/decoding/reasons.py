@@ -5,7 +5,7 @@ Each says what is true of the run in view, with its own numbers.
 
 from dataclasses import dataclass
 
-from attnviz.ui.decoding.state import DROPOUT, DecodingState
+from attnviz.pictures.decoding import DROPOUT, DecodingState
 
 _BITS = {"float16": 10, "bfloat16": 7}  # after the leading one; float32 has 23
 

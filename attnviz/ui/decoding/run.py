@@ -2,14 +2,13 @@
 
 import streamlit as st
 
-from attnviz.analysis.decoding.comparison import Decoded, compare
+from attnviz.analysis.decoding.comparison import Decoded
 from attnviz.models.protocol import Model
-from attnviz.models.translator.translator import Translator
+from attnviz.pictures import decoding
+from attnviz.pictures.decoding import DecodingInput, DecodingState
 from attnviz.tracing.trace import Trace
 from attnviz.ui.cache import budget
 from attnviz.ui.cache.bounded import BoundedCache
-from attnviz.ui.decoding import run_checkpoint, run_translator
-from attnviz.ui.decoding.state import DecodingState
 from attnviz.ui.request import Request
 
 # By size: a sentence's maps and logits take a few megabytes, those of a long prompt hundreds.
@@ -17,12 +16,12 @@ _runs: BoundedCache[str, Decoded] = BoundedCache(most=budget.bytes_for("decoding
 
 
 def decoded(model: Model, request: Request, trace: Trace, view: DecodingState) -> Decoded:
-    """What the page shows, computed or remembered. Raises ValueError with one sentence."""
+    """Decode what the page shows, or return it from the cache. Raises ValueError with one sentence."""
 
     def read(*_) -> Decoded:
-        bring = run_translator.decoding if isinstance(model, Translator) else run_checkpoint.decoding
+        asked = DecodingInput(request.src, request.to, request.new)
         with st.spinner("Decoding step by step …"):
-            return compare(bring(model, request, trace, view.computed()))  # type: ignore[arg-type]
+            return decoding.decoded(model, trace, view.computed(), asked=asked, stepping=_in_dtype(model, view.dtype))
 
     return _runs.get(repr((request, trace.model_id, _ids(trace), view.computed())), read=read)
 
@@ -31,6 +30,10 @@ def _ids(trace: Trace) -> tuple[int, ...]:
     return tuple(token.id for token in trace.sentences[0].tgt)
 
 
-def stepping(model: Model, view: DecodingState) -> Model:
-    """The model that steps, in the type that the view asks for: a copy where it was loaded in another."""
-    return run_translator.in_dtype(model, view.dtype) if isinstance(model, Translator) else model
+def _in_dtype(model: Model, dtype: str) -> Model:
+    return model if dtype == "float32" else _copy(model.model_id, dtype, model)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Making a copy of the model …")
+def _copy(weights: str, dtype: str, _model: Model) -> Model:
+    return decoding.in_dtype(_model, dtype)

@@ -7,13 +7,13 @@ import streamlit as st
 
 from attnviz.analysis.decoding.comparison import Decoded
 from attnviz.analysis.decoding.verdict import Place
+from attnviz.pictures.decoding import DecodingState
 from attnviz.text.display import display_token
 from attnviz.text.entries import TokenText, token_texts
 from attnviz.text.glossary import definition
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.ui import charts
 from attnviz.ui.decoding.reasons import Equality, Reason, Seen, reasons, unbroken
-from attnviz.ui.decoding.state import DecodingState
 from attnviz.views.decoding.verdict_map import verdict_map
 from attnviz.views.interventions import all_in_words
 

@@ -1,16 +1,12 @@
 """The Learning page's controls: the experiment on the left, and what can be tried in the bar."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from attnviz.learning.tasks.catalogue import TASKS
-from attnviz.text.glossary import definition
-from attnviz.ui import layout
-from attnviz.ui.address import persistent, widgets
-from attnviz.ui.learning import upload
-from attnviz.ui.learning.state import (
+from attnviz.pictures.learning_state import (
     ALONE,
     MOST_LINE,
     MOST_PARTS,
@@ -22,8 +18,12 @@ from attnviz.ui.learning.state import (
     RecordingState,
     view_of,
 )
+from attnviz.text.glossary import definition
+from attnviz.ui import layout
+from attnviz.ui.address import persistent, widgets
+from attnviz.ui.learning import upload
 from attnviz.ui.markdown import literal
-from attnviz.ui.reported import NUMBER, TEXT, reported
+from attnviz.ui.reported import reported_view
 from attnviz.ui.styles import style
 from attnviz.views.learning.switches import NOTHING, offered, switch
 
@@ -124,27 +124,29 @@ def own_line(view: LearningState) -> None:
     )
 
 
-def shown(view: LearningState | RecordingState, of: str) -> dict[str, Any]:
-    """What the component is told to have in view, `of` which runs; remembered, to hear what is chosen in it."""
-    told = st.session_state[_SHOWN] = view.to_payload() | {"of": of}
-    st.session_state[_LACKS] = not isinstance(view, RecordingState) and bool(persistent.text("recording"))
+def remember(told: dict[str, Any]) -> dict[str, Any]:
+    """Keep the view that the component is told, to hear what is chosen in it; return it."""
+    st.session_state[_SHOWN] = told
+    st.session_state[_LACKS] = not _is_of_recording(told) and bool(persistent.text("recording"))
     return told
 
 
 def adopt() -> None:
-    """Take over what was chosen in the component: it becomes the address. What is as it was stays untouched, and what
-    was chosen of other runs, a moment before these came, is no choice.
+    """Write what was chosen in the component into the address. What is as it was stays untouched, and a choice of other
+    runs, made a moment before these came, does not count.
     """
     before = st.session_state.get(_SHOWN, {})
-    is_recording = "sentence" in before
-    fields = {"moment": NUMBER, "site": TEXT, "guess": TEXT, "of": TEXT}
-    chosen = reported(COMPONENT, "view", fields | ({"sentence": NUMBER} if is_recording else {})) or {}
+    chosen = reported_view(COMPONENT, RecordingState if _is_of_recording(before) else LearningState) or {}
     if chosen.get("of") != before.get("of"):
         return
     if chosen and st.session_state.get(_LACKS):  # what is chosen in its place leaves it for good
-        persistent.write({name: str(chosen[name]) or None for name in ("moment", "site")} | _OF_A_RECORDING)
+        persistent.write({name: str(chosen.get(name, "")) or None for name in ("moment", "site")} | _OF_A_RECORDING)
     persistent.write({name: str(value) for name, value in chosen.items() if value != before.get(name)})
     st.session_state[_SHOWN] = before | chosen
+
+
+def _is_of_recording(told: Mapping[str, Any]) -> bool:
+    return "sentence" in told
 
 
 def _switches(name: str, label: str, task: str, chosen: Parts) -> None:

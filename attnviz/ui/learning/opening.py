@@ -3,11 +3,11 @@
 import streamlit as st
 
 from attnviz.learning.recording import Recording
+from attnviz.pictures.learning_state import LearningState
 from attnviz.ui import charts
 from attnviz.ui.address import persistent
 from attnviz.ui.learning import toys
 from attnviz.ui.learning.page import Staged
-from attnviz.ui.learning.state import LearningState
 from attnviz.views.learning.curve_table import curve_table
 
 _PAGES = (

@@ -3,26 +3,23 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from attnviz.analysis.learning.own_line import OwnLine, own_line
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.live.runs import LiveRun
 from attnviz.learning.names import experiment_of
 from attnviz.learning.recording import Recording
 from attnviz.learning.run import HELD_OUT
-from attnviz.models.toy.toy import Toy
+from attnviz.pictures import learning as pictures
 from attnviz.pictures.captions import with_caption
+from attnviz.pictures.learning_state import LearningState, Parts
 from attnviz.ui import layout
 from attnviz.ui.learning import controls, live, runs
-from attnviz.ui.learning.state import LearningState, Parts
 from attnviz.ui.mount import learning
 from attnviz.views.captions import Caption
-from attnviz.views.learning import outcomes
 from attnviz.views.learning.switches import title_of
 from attnviz.views.terms import term
-from attnviz.widgets.learning.payload import Asked, ShownRun, learning_payload, run_key
+from attnviz.widgets.learning.payload import ShownRun
 
 NOT_RECORDED = "This run was not recorded. Press “Train it yourself”."
-NO_WEIGHTS = "“{}” was recorded without its weights. Press “Train it yourself” to try a line of your own."
 Said = list[str]  # sentences to stand above the picture
 
 
@@ -54,9 +51,8 @@ def staged(view: LearningState) -> Staged:
 
 def draw(view: LearningState, stage: Staged) -> None:
     """The component, and the feed of what is trained."""
-    asked = _asked(stage)
-    of = ",".join(run_key(run.experiment) for run in stage.runs) + ("+train" if view.train else "")
-    payload = learning_payload(stage.runs, asked, view=controls.shown(view, of))
+    told = controls.remember(pictures.view_of_runs(stage.runs, view))
+    payload = pictures.runs_payload(stage.runs, told)
     titles = " · ".join(run.title for run in stage.runs)
     task = stage.runs[0].experiment.about.title
     caption = Caption(task, f"toys of attnviz, seed {view.seed}: {titles}")
@@ -124,30 +120,9 @@ def _of_recording(view: LearningState, experiment: Experiment, said: Said) -> Sh
 
 
 def _over(view: LearningState, recording: Recording, said: Said) -> ShownRun:
-    outcome = [outcomes.outcome(recording.scores, HELD_OUT), *outcomes.more(recording.scores)]
-    title = title_of(recording.experiment)
-    own = _own(recording, view.line, said) if view.line.strip() else None
-    return ShownRun(recording.experiment, title, "recorded", recording, outcome=tuple(filter(None, outcome)), own=own)
-
-
-def _own(recording: Recording, line: str, said: Said) -> OwnLine | None:
-    """What the toy makes of a line; what it cannot read is said above."""
-    if recording.weights is None:
-        said.append(NO_WEIGHTS.format(title_of(recording.experiment)))
-        return None
+    """Show a run that is over; what its toy makes of a line that it cannot read is said above."""
     try:
-        return own_line(Toy.of(recording), line)
+        return pictures.shown_run(recording, view.line)
     except ValueError as refusal:
         said.append(str(refusal))
-        return None
-
-
-def _asked(stage: Staged) -> Asked | None:
-    """The question is about the run with more switches."""
-    asked = max(range(len(stage.runs)), key=lambda at: (len(stage.runs[at].experiment.parts), at))
-    run = stage.runs[asked]
-    if run.state == "absent":
-        return None
-    scores = run.recording.scores if run.recording is not None else None
-    verdicts = {guess: outcomes.verdict(guess, scores or {}) for guess in outcomes.GUESSES}
-    return Asked(asked, outcomes.question(run.experiment, scores), outcomes.GUESSES, verdicts)
+        return pictures.shown_run(recording)

@@ -9,18 +9,19 @@ import streamlit as st
 from attnviz.learning.recording import Recording
 from attnviz.learning.storage import load_recording
 from attnviz.learning.translator.recording import TranslatorRecording
+from attnviz.pictures import learning as pictures
 from attnviz.pictures.captions import with_caption
+from attnviz.pictures.learning_state import FILE, TRANSLATOR, RecordingState, recording_of
 from attnviz.ui import charts, layout
 from attnviz.ui.address import persistent
 from attnviz.ui.learning import controls, upload
-from attnviz.ui.learning.state import FILE, TRANSLATOR, RecordingState, recording_of
 from attnviz.ui.learning.upload import Opened
 from attnviz.ui.mount import learning
 from attnviz.views.captions import Caption
 from attnviz.views.learning.curve_table import curve_table, translator_table
 from attnviz.views.learning.switches import title_of
 from attnviz.views.terms import term
-from attnviz.widgets.learning.payload import ShownRun, learning_payload
+from attnviz.widgets.learning.payload import ShownRun
 from attnviz.widgets.learning.translator import ShownTranslator
 
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ def _draw(found: Opened, view: RecordingState) -> None:
         caption = Caption(recording.experiment.about.title, f"toy of attnviz: {title}, recorded in {found.name}")
     else:
         run = ShownTranslator(title, found.packed)
-        caption = Caption("A translator’s training", f"recorded in {found.name}")
-    payload = learning_payload([run], None, view=controls.shown(view, run.key))
+        caption = Caption(pictures.TRANSLATORS_TITLE, f"recorded in {found.name}")
+    payload = pictures.runs_payload([run], controls.remember(pictures.view_of_runs([run], view)))
     learning(with_caption(payload, caption), key=controls.COMPONENT, on_change=controls.adopt)
 
 
@@ -79,7 +80,7 @@ def _title(found: Opened) -> str:
     recording = found.recording
     if isinstance(recording, Recording):
         return f"{recording.experiment.about.title}: {title_of(recording.experiment)}"
-    return "A translator’s training"
+    return pictures.TRANSLATORS_TITLE
 
 
 def _about(found: Opened) -> None:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.pictures.learning_state import FILE
 from attnviz.text.display import display
 from attnviz.text.glossary import definition
 from attnviz.ui import layout, streamlit_internals
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import pictures
-from attnviz.ui.learning.state import FILE
 
 if TYPE_CHECKING:
     from attnviz.learning.recording import Recording

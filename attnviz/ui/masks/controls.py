@@ -8,31 +8,27 @@ import streamlit as st
 
 from attnviz.analysis.masks.fills import DTYPES, FILLS
 from attnviz.analysis.masks.mask_spec import RULES
-from attnviz.pictures.fields import SiteBounds
-from attnviz.text.glossary import definitions
-from attnviz.ui import layout
-from attnviz.ui.address import persistent, widgets
-from attnviz.ui.masks.state import (
+from attnviz.pictures.fields import SiteBounds, write_view
+from attnviz.pictures.mask_lab import FILL_NAMES
+from attnviz.pictures.masks import (
     LEAST_FILL,
     MAX_SECOND,
     MOST_FILL,
     SCOPES,
-    TABS,
     MasksState,
-    fitting,
+    fit_numbers,
     rules_to_text,
     view_of,
 )
-from attnviz.ui.reported import NUMBER, OPTIONAL_NUMBER, SWITCH, TEXT, reported
+from attnviz.text.glossary import definitions
+from attnviz.ui import layout
+from attnviz.ui.address import persistent, widgets
+from attnviz.ui.masks.state import TABS
+from attnviz.ui.reported import NUMBER, SWITCH, reported, reported_view
 from attnviz.views.labels import KINDS
 
 COMPONENT = "mask-lab"
 SECOND = "I love you."
-FILL_NAMES = {
-    "-inf": "−∞", "-1e9": "−1e9 (masked_fill)", "-1e9 by where": "−1e9 (torch.where)", "finfo.min": "finfo.min",
-    "number": "a finite number", "zero before": "0 before softmax", "zero after": "0 after softmax",
-    "zero after, renormalised": "0 after, renormalised", "fused": "PyTorch's fused kernel",
-}  # fmt: skip
 
 
 def current(trace) -> MasksState:
@@ -43,18 +39,16 @@ def current(trace) -> MasksState:
 
 
 def adopt() -> None:
-    """Take over an edit that was made in the picture: it becomes the address."""
-    edit = reported(COMPONENT, "edit", {"paint": TEXT, "row": OPTIONAL_NUMBER, "zoom": TEXT})
+    """Write an edit that was made in the picture into the address."""
+    edit = reported_view(COMPONENT, MasksState, "edit")
     if edit is None:
         return
-    row = "" if edit["row"] is None else str(edit["row"])
-    is_baked = reported(COMPONENT, "edit", {"bake": SWITCH}) not in (None, {"bake": False})
-    baked = {"masks": "none"} if is_baked else {}
-    persistent.write({"paint": edit["paint"], "row": row, "zoom": edit["zoom"], **baked})
+    bakes = (reported(COMPONENT, "edit", {"bake": SWITCH}) or {"bake": False})["bake"]
+    persistent.write(write_view(MasksState, edit) | ({"masks": "none"} if bakes else {}))
 
 
 def answered() -> int:
-    """The number of the newest edit that Python has heard of."""
+    """Return the number of the newest edit that Python has heard of."""
     return (reported(COMPONENT, "edit", {"seq": NUMBER}) or {"seq": 0})["seq"]
 
 
@@ -116,9 +110,9 @@ def fill(view: MasksState) -> None:
     _segments("scope", "In force at", dict(zip(SCOPES, reach, strict=True)), view.scope)
 
 
-def tabs(view: MasksState) -> None:
-    """Which part of the laboratory is open."""
-    widgets.segments("tab", "Part of the laboratory", TABS, view.tab, hide_label=True)
+def tabs(tab: str) -> None:
+    """Draw the row of tabs."""
+    widgets.segments("tab", "Part of the laboratory", TABS, tab, hide_label=True)
 
 
 def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
@@ -157,4 +151,4 @@ def _take_number(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
         st.session_state.get(f"pick-{name}-{number.label}", value)
         for number, value in zip(rule.numbers, chosen[name], strict=True)
     )
-    persistent.write({"masks": rules_to_text(tuple((chosen | {name: fitting(rule, numbers)}).items()))})
+    persistent.write({"masks": rules_to_text(tuple((chosen | {name: fit_numbers(rule, numbers)}).items()))})

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from attnviz.analysis.masks.findings import comparison
+from attnviz.pictures.mask_lab import FILL_NAMES
 from attnviz.text.glossary import definitions
 from attnviz.ui import charts
 from attnviz.ui.address.widgets import select
-from attnviz.ui.masks.controls import FILL_NAMES
 from attnviz.ui.masks.experiment import MaskExperiment
 from attnviz.ui.masks.shut_row import reopen, telling_row
 from attnviz.views.masks.fill_table import fill_table

@@ -5,6 +5,7 @@ mask between target positions means something else in each.
 """
 
 import html
+from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
@@ -12,11 +13,14 @@ import streamlit as st
 from attnviz.analysis.masks import effect as masks_effect
 from attnviz.analysis.masks.both_ways import BothWays, both_ways
 from attnviz.analysis.rerun import Writing
+from attnviz.pictures.fields import PageState, whole
 from attnviz.text.display import display, display_token
+from attnviz.text.entries import token_texts
 from attnviz.text.glossary import definitions
 from attnviz.ui import charts
 from attnviz.ui.address.widgets import select
-from attnviz.ui.masks.experiment import MaskExperiment, texts
+from attnviz.ui.masks.experiment import MaskExperiment
+from attnviz.ui.masks.state import current
 from attnviz.ui.masks.streaming import drawn_while_written
 from attnviz.views.masks.figures import moved_figure
 from attnviz.views.masks.next_tokens_table import RunColumn, next_tokens_table
@@ -27,8 +31,21 @@ AHEAD = "as in training: position {step} can read what comes after it"
 NOT_AHEAD = "as in training: {named}, position {step} reads nothing that comes after it"
 
 
-def says(bench: MaskExperiment) -> None:
-    """Translation and top-5 next tokens, before and after; how far every map moved; how far NaN spread."""
+@dataclass(frozen=True)
+class SaysState(PageState):
+    """The decoder step whose next tokens are listed; None for the one that changed most."""
+
+    step: int | None = whole()
+
+
+def says(bench: MaskExperiment) -> SaysState:
+    """Draw translation and top-5 next tokens, before and after; how far every map moved; how far NaN spread."""
+    view = current(SaysState)
+    _says(bench, view)
+    return view
+
+
+def _says(bench: MaskExperiment, view: SaysState) -> None:
     effect, item = bench.effect(), bench.view.item
     st.html(f"<h4 class='room'>The model, run again {bench.named} at {html.escape(bench.where)}</h4>")
     if isinstance(effect, masks_effect.Refused):
@@ -38,7 +55,7 @@ def says(bench: MaskExperiment) -> None:
     with left:
         words = st.container()
         if bench.model.writes:
-            _next_tokens(bench, effect)
+            _next_tokens(bench, effect, view.step)
         else:
             st.caption("This model writes no text. See its maps for what the mask changes.")
     with right:
@@ -50,9 +67,7 @@ def says(bench: MaskExperiment) -> None:
 
 
 def _words(bench: MaskExperiment) -> None:
-    """What the model writes, before and after, as far as it has come. All of it is shown: texts that part late look
-    the same where they begin.
-    """
+    """Draw what the model writes, before and after, as far as it has come: all of it, for texts may part late."""
     what = "translation" if bench.model.languages else "what it writes"
     rows = _row("before", bench.unchanged(), bench.view.item) + _row("after", bench.writing(), bench.view.item)
     head = f"<tr><th></th><th>{what}, <b>{term('written step by step')}</b>: {NO_FUTURE}</th></tr>"
@@ -67,11 +82,14 @@ def _row(name: str, writing: Writing, item: int) -> str:
     return f"<tr><th>{name}</th><td>{said}</td></tr>"
 
 
-def _next_tokens(bench: MaskExperiment, effect: masks_effect.Effect) -> None:
-    """The same position three times: as the model is, with the mask and no future, with the mask and the future."""
-    ins = texts(bench.trace.query_tokens("decoder_self", bench.view.item))
-    asked = bench.view.step if bench.view.step is not None else bench.view.row
-    step = masks_effect.step_that_changed_most(effect, bench.view.item) if not _fits(bench, asked, len(ins)) else asked
+def _next_tokens(bench: MaskExperiment, effect: masks_effect.Effect, chosen: int | None) -> None:
+    """List one position's next tokens three times: without the mask, with it and no future, with it and the future."""
+    ins = token_texts(bench.trace.query_tokens("decoder_self", bench.view.item))
+    # A pinned row is a step where rows are decoder steps.
+    pinned = bench.view.row if bench.view.kind != "encoder_self" else None
+    step = pinned if chosen is None else chosen
+    if step is None or step >= len(ins):
+        step = masks_effect.step_that_changed_most(effect, bench.view.item)
     assert step is not None  # one of both is a number
     label = "Next tokens after"
     select("step", label, range(len(ins)), step, lambda at: f"{at}: {ins[at]}", means=definitions("Masks")[label])
@@ -95,7 +113,7 @@ def _ways(bench: MaskExperiment, found: BothWays, step: int) -> list[RunColumn]:
 
 
 def _lesson(bench: MaskExperiment, found: BothWays, step: int) -> str:
-    """What the columns teach: which of them holds a future, and what that means for training."""
+    """Explain which column holds a future, and what that means for training."""
     if not found.step_by_step or not found.one_pass:
         way = "In one pass" if found.step_by_step else "Step by step" if found.one_pass else "Both ways"
         return (
@@ -129,12 +147,6 @@ def _table(bench: MaskExperiment, found: BothWays, step: int) -> pd.DataFrame:
         for rank, (text, chance) in enumerate(way.candidates, start=1)
     ]
     return pd.DataFrame(lines, columns=["run", "rank", "token", "probability"])
-
-
-def _fits(bench: MaskExperiment, step: int | None, count: int) -> bool:
-    """Whether a step is asked for: by the list, or by a pinned row where rows are decoder steps."""
-    own = bench.view.step is not None or bench.view.kind != "encoder_self"
-    return step is not None and own and step < count
 
 
 def _maps(bench: MaskExperiment, effect: masks_effect.Effect) -> None:

@@ -1,13 +1,20 @@
 """The Masks page below its top bar: controls, and the tab that is open."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
+from attnviz.pictures.fields import PageState
+from attnviz.tracing.trace import Trace
 from attnviz.ui import captions, layout
+from attnviz.ui.address.share import Linkable, Together
 from attnviz.ui.masks import broadcast, controls, experiment, fills, leak, output, pipeline, shut_row
-from attnviz.ui.masks.state import MasksState
+from attnviz.ui.masks.experiment import MaskExperiment
+from attnviz.ui.masks.state import MasksTab, current
 from attnviz.ui.request import Request
 
-TABS = {
+Draw = Callable[[MaskExperiment], PageState | None]
+TABS: dict[str, Draw] = {
     "pipeline": pipeline.below,
     "says": output.says,
     "fills": fills.fills,
@@ -17,16 +24,20 @@ TABS = {
 }
 
 
-def laboratory(request: Request, trace, view: MasksState) -> None:
-    """Draw the tab that is open, and the controls; the tab first, for it is what an edit waits for."""
+def laboratory(request: Request, trace: Trace) -> Linkable:
+    """Draw the tab that is open, and the controls; the tab first, for an edit waits for it.
+
+    Returns what a link carries.
+    """
+    page, view = current(MasksTab), controls.current(trace)
     # On a phone the picture comes first: see masks.css.
     with st.container(key="mask-stage"):
         left, right = st.columns([20, 80], gap="small")
     with right:
-        controls.tabs(view)
+        controls.tabs(page.tab)
         bench = layout.run_or_refuse(lambda: experiment.mask_experiment(request, trace, view))
         captions.about(bench.trace, request.entry, item=min(view.item, len(bench.trace.sentences) - 1))
-        if view.tab == "pipeline":
+        if page.tab == "pipeline":
             pipeline.picture(bench)
     with left, st.container(key="mask-controls"):
         controls.site(trace, view)
@@ -35,4 +46,5 @@ def laboratory(request: Request, trace, view: MasksState) -> None:
         controls.fill(view)
         controls.batch(view)
     with right:
-        TABS[view.tab](bench)
+        own = TABS[page.tab](bench)
+    return Together(page, view, own)

@@ -9,28 +9,25 @@ import streamlit as st
 from attnviz.analysis.masks.both_ways import Changed, changed, reads_ahead
 from attnviz.analysis.masks.effect import Effect, Refused, moved
 from attnviz.analysis.masks.findings import cells_table
-from attnviz.analysis.masks.nan_causes import nan_causes
+from attnviz.pictures.mask_lab import bench_payload, site_name
 from attnviz.text.display import display
 from attnviz.ui import captions, charts
-from attnviz.ui.masks.controls import FILL_NAMES, adopt, answered
+from attnviz.ui.masks.controls import adopt, answered
 from attnviz.ui.masks.experiment import MaskExperiment
 from attnviz.ui.masks.streaming import drawn_while_written
 from attnviz.ui.mount import mask_lab
-from attnviz.views.labels import KINDS
-from attnviz.widgets.mask_lab.payload import Pipeline, mask_payload
 
 ROUNDING = 1e-5  # of a row's attention: two runs of the same in float32 differ by less
 
 
 def picture(bench: MaskExperiment) -> None:
-    """Scores, masked scores, weights and context of one head, with a mask to paint."""
-    view = bench.view
-    payload = mask_payload(_pipeline(bench), paint=view.paint, row=view.row, zoom=view.zoom, seq=answered())
-    mask_lab(captions.on(payload, site=_site(bench)), on_change=adopt)
+    """Draw scores, masked scores, weights and context of one head, with a mask to paint."""
+    payload = captions.on(bench_payload(bench, seq=answered()), site=site_name(bench.view))
+    mask_lab(payload, on_change=adopt)
 
 
 def below(bench: MaskExperiment) -> None:
-    """What the model would now say, before and after, and the maps as a table."""
+    """Draw what the model would now say, before and after, and the maps as a table."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="mask-below"):
         verdict = st.container(key="mask-verdict")
         charts.numbers("mask-map", lambda: cells_table(bench.filled, bench.rows, bench.cols))
@@ -38,55 +35,8 @@ def below(bench: MaskExperiment) -> None:
         drawn_while_written(bench, lambda: st.html(_verdict(bench)))
 
 
-def _pipeline(bench: MaskExperiment) -> Pipeline:
-    filled, choice = bench.filled, bench.view.choice
-    return Pipeline(
-        scores=filled.scores.numpy(),
-        masked_scores=filled.masked_scores.numpy(),
-        attn=_numbers(filled.attn),
-        context=_numbers(filled.context),
-        rules=bench.rules.numpy(),
-        rows=bench.rows,
-        cols=bench.cols,
-        entries=bench.entries,
-        fill=choice.value,
-        words=_words(bench),
-        findings=bench.findings,
-        causes=nan_causes(filled),
-        sink=filled.sink,
-    )
-
-
-def _words(bench: MaskExperiment) -> dict[str, str]:
-    view, name = bench.view, FILL_NAMES[bench.view.fill]
-    after = view.choice.value is None
-    return {
-        "title": f"{_site(bench)}: mask {bench.recipe.title}, fill {name}, {view.dtype}",
-        "masked": "mask comes later" if after else f"hidden: {_put(view)}",
-        "weights": "softmax over keys, then the mask" if after else "softmax over keys",
-        "dtype": view.dtype,
-        "fused": "1" if view.fill == "fused" else "",
-        "renormalised": "1" if view.fill == "zero after, renormalised" else "",
-        "file": f"{view.kind}-L{view.layer}-H{view.head}",
-    }
-
-
-def _site(bench: MaskExperiment) -> str:
-    kind = bench.view.kind
-    return f"{KINDS[kind].name if kind in KINDS else kind}, L{bench.view.layer} H{bench.view.head}"
-
-
-def _put(view) -> str:
-    names = {"-inf": "−∞", "fused": "−∞", "-1e9": "−1e9", "-1e9 by where": "−1e9", "zero before": "0"}
-    return names.get(view.fill) or f"{view.choice.value:.4g}".replace("-", "−")
-
-
-def _numbers(tensor) -> np.ndarray | None:
-    return None if tensor is None else tensor.numpy()
-
-
 def _verdict(bench: MaskExperiment) -> str:
-    """A sentence in a box that knows which edit it answers, and whether all is written."""
+    """Write a sentence in a box that knows which edit it answers, and whether all is written."""
     is_whole, said = _says(bench)
     start = f"<b>{bench.named.capitalize()} at {html.escape(bench.where)}</b>"
     marks = f"data-edit='{answered()}' data-written='{'whole' if is_whole else 'part'}'"
@@ -97,7 +47,7 @@ def _says(bench: MaskExperiment) -> tuple[bool, str]:
     if not bench.model.writes:
         return True, _runs(bench)
     item, writing, unchanged = bench.view.item, bench.writing(), bench.unchanged()
-    after, before = _said(writing.written(item)), _said(unchanged.written(item))
+    after, before = _quoted(writing.written(item)), _quoted(unchanged.written(item))
     if not writing.done:
         return False, f"the model would say {after} <span class='was'>… {_so_far(writing)}</span>"
     # Asked for here: the first words do not wait for it.
@@ -115,7 +65,7 @@ def _says(bench: MaskExperiment) -> tuple[bool, str]:
 
 
 def _in_one_pass(bench: MaskExperiment, effect: Effect) -> str:
-    """What one pass over the whole target changes, and whether that pass sees a future which writing never does."""
+    """Say what one pass over the whole target changes, and whether it sees a future, which writing never does."""
     item = bench.view.item
     is_new = reads_ahead(effect.after, item) and not reads_ahead(effect.before, item)
     future = ", where positions now read later tokens" if is_new else ""
@@ -131,11 +81,11 @@ def _choices(told: Changed) -> str:
 
 
 def _runs(bench: MaskExperiment) -> str:
-    """What the run changes in a model that writes nothing."""
+    """Say what the run changes in a model that writes nothing."""
     effect = bench.effect()
     if isinstance(effect, Refused):
         return _refused(effect)
-    return f"{_moved(moved(effect, bench.view.item))}."
+    return f"{_farthest_map(moved(effect, bench.view.item))}."
 
 
 def _refused(refusal: Refused) -> str:
@@ -146,8 +96,8 @@ def _so_far(writing) -> str:
     return f"(tokens so far: {writing.count})"
 
 
-def _moved(table: pd.DataFrame) -> str:
-    """What there is to say of a model that writes nothing: the map that moved furthest, or those that became NaN."""
+def _farthest_map(table: pd.DataFrame) -> str:
+    """Name the map that moved furthest, or count those that became NaN."""
     if lost := int(np.isnan(table["moved"].to_numpy()).sum()):
         return f"{lost} of the model's {len(table)} maps become NaN"
     row = table.loc[table["moved"].idxmax()]
@@ -156,6 +106,6 @@ def _moved(table: pd.DataFrame) -> str:
     return f"the map that moves furthest is L{row['layer']} H{row['head']}: {row['moved']:.1%} of a row moves"
 
 
-def _said(written) -> str:
+def _quoted(written) -> str:
     note = f" ({html.escape(written.note)})" if written.note else ""
     return (f"<q>{html.escape(display(written.text))}</q>" if written.text else "nothing") + note

@@ -5,8 +5,8 @@ import torch
 
 from attnviz.analysis.masks.mask_spec import fitted
 from attnviz.ui.address import persistent
-from attnviz.ui.address.painted_mask import painting_to_text
 from attnviz.ui.masks.experiment import MaskExperiment
+from attnviz.widgets.mask_lab.painting import painting_to_text
 
 
 def preset(bench: MaskExperiment) -> None:

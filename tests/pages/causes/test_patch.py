@@ -72,7 +72,7 @@ def test_all_of_crosss_context_in_force_is_the_clean_runs_answer_to_the_bit(patc
 def test_a_link_carries_what_is_chosen(patch_tab) -> None:
     app = patch_tab(step="1", put="encoder.0.2~cross.0.1")
     told = payload(app).header
-    assert told["view"]["put"] == "encoder.0.2~cross.0.1"
+    assert told["view"]["put"] == ["encoder.0.2", "cross.0.1"]
     assert [cell for cell, _ in told["done"]] == ["encoder.0.2", "cross.0.1"]
     links = [str(part.proto) for part in app.get("bidi_component") if "put=encoder.0.2" in str(part.proto)]
     assert links

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from attnviz.pictures.decoding import DecodingState
 from attnviz.ui.decoding.reasons import Equality, Seen, reasons, unbroken
-from attnviz.ui.decoding.state import DecodingState
 from tests.pages.decoding.decoding_page import PAIR, header, verdict
 
 

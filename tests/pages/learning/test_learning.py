@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from attnviz.learning import shipped
 from attnviz.learning.names import experiment_of
 from attnviz.learning.storage import toy_recording
+from attnviz.pictures.learning_state import LearningState, view_of
 from attnviz.text.glossary import definitions, words_of
 from attnviz.ui.learning import controls, runs
-from attnviz.ui.learning.state import LearningState, view_of
 from attnviz.widgets.bundle import WIDGETS
 from tests.pages.learning.learning_page import BLIND, copied, header, in_view, said, states
 from tests.pages.told_words import told_words

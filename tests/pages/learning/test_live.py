@@ -5,8 +5,8 @@ import pytest
 import attnviz
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.live.runs import LiveRuns
+from attnviz.pictures.learning import runs_payload
 from attnviz.ui.learning import controls, live, page, runs
-from attnviz.widgets.learning.payload import learning_payload
 from tests.pages.learning.learning_page import PATIENCE, header, said, states
 
 
@@ -74,9 +74,9 @@ def test_a_run_that_begins_while_the_page_is_drawn_is_drawn_again_as_it_is_train
         drawn.append([one.state for one in shown])
         made.queue.waiting.clear()
         run.set_state("running")
-        return learning_payload(shown, *args, **kwargs)
+        return runs_payload(shown, *args, **kwargs)
 
-    monkeypatch.setattr(page, "learning_payload", payload)
+    monkeypatch.setattr(page.pictures, "runs_payload", payload)
     app = open_page("learning", task="reverse", first="none", second="none", train="1", guess="no")
     assert drawn == [["recorded"], ["live"]]
     assert states(app) == ["live"]

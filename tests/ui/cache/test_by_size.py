@@ -8,14 +8,15 @@ from weakref import ref
 
 import pytest
 
+from attnviz.analysis.masks import effect
 from attnviz.analysis.masks.effect import Refused
 from attnviz.models.catalogue import Entry
 from attnviz.models.translator.tiny import tiny_translator
+from attnviz.pictures.decoding import DecodingState
+from attnviz.pictures.masks import MasksState
 from attnviz.ui.cache import traces
 from attnviz.ui.decoding import run
-from attnviz.ui.decoding.state import DecodingState
 from attnviz.ui.masks import experiment
-from attnviz.ui.masks.state import MasksState
 from attnviz.ui.request import Request
 
 REQUEST = Request(Entry("tiny", Path(), "tiny", ("fr", "zh")), "I love you", "fr", "je t'aime")
@@ -80,7 +81,7 @@ def test_a_masked_run_does_not_keep_the_run_before_it(trace) -> None:
 def test_what_torch_refuses_is_remembered_as_its_sentence(trace, monkeypatch) -> None:
     runs = []
     monkeypatch.setattr(
-        experiment.effect,
+        effect,
         "run_again",
         lambda *_: runs.append(1) or (_ for _ in ()).throw(RuntimeError("No.\nWhy")),
     )

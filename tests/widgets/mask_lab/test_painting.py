@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from attnviz.analysis.masks.mask_spec import fitted
-from attnviz.ui.address.painted_mask import painting_to_text
+from attnviz.widgets.mask_lab.painting import painting_to_text
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from attnviz.pictures import fields
-from attnviz.pictures.fields import SiteBounds
+from attnviz.pictures.fields import PageState, SiteBounds
 from attnviz.ui.causes.corpus.measures import AXES, SPREAD
-from attnviz.ui.causes.state import CausesState, current
+from attnviz.ui.causes.state import current
 
 if TYPE_CHECKING:
     from attnviz.models.catalogue import Entry
@@ -17,7 +17,7 @@ PARTS = {"heads": "Every head", "pruning": "Pruning curve"}
 
 
 @dataclass(frozen=True)
-class SentencesState(CausesState):
+class SentencesState(PageState):
     """`sentences` names the list and `read` says that it is to be gone over; `part` is what is looked at.
 
     `spread` is the measure whose distribution the table draws, `along`, `up` and `shade` are the scatter's.
@@ -36,7 +36,7 @@ class SentencesState(CausesState):
 
 
 def current_view(entry: "Entry", trace: "Trace") -> SentencesState:
-    """The view that the address asks for; what it asks wrongly is said above."""
+    """Return the view that the address asks for; what it asks wrongly is said above the picture."""
     start = SentencesState(**entry.start) if entry.start.get("kind") in trace.kinds else SentencesState(
         kind=trace.kinds[-1]
     )  # fmt: skip

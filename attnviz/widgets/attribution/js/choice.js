@@ -2,7 +2,6 @@
 
 import { change } from "../../shared/js/store.js";
 
-export const START = { step: null, opened: "", order: "size", drops: 0 };
 export const AT_ONCE = ["step", "drops"]; // only Python runs the model
 
 export function settle(app) {

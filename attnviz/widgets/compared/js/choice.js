@@ -3,8 +3,6 @@
 import { clamp, range } from "../../shared/js/cells.js";
 import { change } from "../../shared/js/store.js";
 
-export const START = { kind: "", layer: 0, head: 0 };
-
 export function settle(app) {
   const { view } = app;
   const group = groupOf(app) ?? app.payload.header.groups[0];

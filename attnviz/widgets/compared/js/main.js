@@ -1,12 +1,11 @@
 // Two runs in step: which heads noticed, and both maps of one of them: who does what (shared/js/store.js).
 
 import { tab } from "../../base/js/mount.js";
-import { START, settle } from "./choice.js";
+import { settle } from "./choice.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";
 
 export default tab({
-  start: START,
   atOnce: ["layer", "head", "kind"], // a long text's maps come head by head
   settle,
   buildShell,

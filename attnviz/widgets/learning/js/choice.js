@@ -4,8 +4,6 @@ import { clamp } from "../../shared/js/cells.js";
 import { SETTLE_MS, change } from "../../shared/js/store.js";
 import { momentAt } from "./runs.js";
 
-export const START = { moment: 0, site: "", guess: "", of: "", sentence: 0 };
-
 export const lastOf = (app) => Math.max(0, (mainRun(app)?.moments.length ?? 0) - 1);
 
 // The run whose moments the slider walks: the one that has come farthest.

@@ -5,7 +5,7 @@ import { paintPlayer, play, stopPlaying } from "../../shared/js/player.js";
 import { fillWindow, refitSoon, tellPainted } from "../../shared/js/resize.js";
 import { adopt, createApp, reportSoon } from "../../shared/js/store.js";
 import { readTheme } from "../../shared/js/theme.js";
-import { FILM, START, goTo, isLive, lastOf, reportAfter, settle } from "./choice.js";
+import { FILM, goTo, isLive, lastOf, reportAfter, settle } from "./choice.js";
 import { siteOf } from "./exports.js";
 import { paintPane } from "./pane.js";
 import { decodePayload } from "./payload.js";
@@ -13,7 +13,7 @@ import { paintQuestion } from "./question.js";
 import { buildShell, fitPanes, paintLineChoice } from "./shell.js";
 
 const LEAST_HEIGHT = 640; // below this height the page scrolls
-const WIDGET = { start: START, film: FILM, settle, fit, paint, reportAfter, siteOf };
+const WIDGET = { film: FILM, settle, fit, paint, reportAfter, siteOf };
 
 function start(root) {
   const app = createApp(root, WIDGET, { panes: [], playing: null, follows: false, showsOwn: false, heard: [] });

@@ -62,7 +62,7 @@ export function report(app, more = {}) {
   const { q, k } = app.payload;
   const paint = textOf(app.cells, q, k);
   app.told = { paint };
-  app.send("edit", { paint, row: app.row, zoom: app.zoom?.join(".") ?? "", bake: false, ...more, seq: app.seq });
+  app.send("edit", { paint, row: app.row, zoom: app.zoom, bake: false, ...more, seq: app.seq });
 }
 
 // What is looked at, not edited: told once the hand has come to rest.

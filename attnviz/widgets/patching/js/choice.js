@@ -2,28 +2,25 @@
 
 import { change } from "../../shared/js/store.js";
 
-export const START = { step: null, put: "" };
 export const AT_ONCE = ["step", "put"]; // only Python runs the model
-export const MOST = 200; // cells in force (attnviz/ui/causes/patching/state.py)
+export const MOST = 200; // cells in force (attnviz/pictures/causes/patching.py)
 
 export function settle() {}
-
-export const cellsIn = ({ put }) => (put ? put.split("~") : []);
 
 // A cell's name in links, such as cross.1.3 or encoder.e.4.
 export const nameOf = ({ where, first_layer: first }, row, col) =>
   `${where}.${row + first < 0 ? "e" : row + first}.${col}`;
 
-const put = (app, cells) => change(app, { put: cells.slice(0, MOST).join("~") });
+const put = (app, cells) => change(app, { put: cells.slice(0, MOST) });
 
 export function toggle(app, name) {
-  const cells = cellsIn(app.view);
+  const cells = app.view.put;
   put(app, cells.includes(name) ? cells.filter((cell) => cell !== name) : [...cells, name]);
 }
 
-export const add = (app, names) => put(app, [...new Set([...cellsIn(app.view), ...names])]);
+export const add = (app, names) => put(app, [...new Set([...app.view.put, ...names])]);
 
-export const undo = (app) => put(app, cellsIn(app.view).slice(0, -1));
+export const undo = (app) => put(app, app.view.put.slice(0, -1));
 
 export const undoAll = (app) => put(app, []);
 

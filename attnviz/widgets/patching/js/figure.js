@@ -1,7 +1,6 @@
 // The same picture for files, and its numbers.
 
 import { range } from "../../shared/js/cells.js";
-import { cellsIn } from "./choice.js";
 import { paintLegend, paintMatrices } from "./draw.js";
 import { LEGEND, layoutOf } from "./layout.js";
 import { MEASURED, SAID, numbersOf } from "./numbers.js";
@@ -22,7 +21,7 @@ export function figureSize(app) {
 
 export function figure(app, pen) {
   const layout = laidOut(app);
-  paintMatrices(app, pen, layout, { marked: new Set(cellsIn(app.view)) });
+  paintMatrices(app, pen, layout, { marked: new Set(app.view.put) });
   paintLegend(app, pen, layout.height - LEGEND, Math.max(WIDTH, layout.width));
   return "";
 }

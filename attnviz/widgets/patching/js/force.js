@@ -3,7 +3,7 @@
 import { explained } from "../../shared/js/definitions.js";
 import { button, element } from "../../shared/js/elements.js";
 import { isolated, shortText } from "../../shared/js/text.js";
-import { cellsIn, toggle, undo, undoAll } from "./choice.js";
+import { toggle, undo, undoAll } from "./choice.js";
 
 const HONEST =
   "Held fixed: the target, word for word, and everything before the patched place that is not patched. Everything after it is " +
@@ -45,9 +45,9 @@ export function paintForce(app) {
     element("b", { text: `“${isolated(header.into)}”` }),
     `. ${measureText(header.metric)}. Control, which should stay: ${measureText(header.control)}.`,
   );
-  const cells = cellsIn(app.view);
+  const cells = app.view.put;
   const named = new Map(header.done);
-  const isCurrent = header.done.map(([cell]) => cell).join("~") === app.view.put;
+  const isCurrent = header.done.map(([cell]) => cell).join("~") === app.view.put.join("~");
   parts.undo.disabled = parts.undoAll.disabled = !cells.length;
   parts.list.replaceChildren(...cells.map((cell) => line(app, cell, named.get(cell) ?? cell)));
   if (!cells.length)

@@ -1,12 +1,11 @@
 // What patches between two runs bring back: matrices of cells to put in force (shared/js/store.js, base/js/mount.js).
 
 import { tab } from "../../base/js/mount.js";
-import { AT_ONCE, START, settle } from "./choice.js";
+import { AT_ONCE, settle } from "./choice.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";
 
 export default tab({
-  start: START,
   atOnce: AT_ONCE,
   settle,
   buildShell,

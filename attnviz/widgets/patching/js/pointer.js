@@ -8,7 +8,7 @@ import { exactText, isolated, shortText } from "../../shared/js/text.js";
 import { placeInWindow } from "../../shared/js/tip.js";
 import { entryText } from "../../shared/js/tokens/entries.js";
 import { entryLines, numberLine } from "../../shared/js/tokens/tip_lines.js";
-import { add, cellsIn, nameOf, nextStep, toggle, undo } from "./choice.js";
+import { add, nameOf, nextStep, toggle, undo } from "./choice.js";
 import { cellAt } from "./layout.js";
 import { MEASURED, SAID, numbersOf, rowName } from "./numbers.js";
 
@@ -103,7 +103,7 @@ function point(app, event, found) {
   const matrix = matrixOf(app, found);
   const numbers = numbersOf(app, block.at);
   const at = row * block.cols + col;
-  const isIn = cellsIn(app.view).includes(nameAt(app, found));
+  const isIn = app.view.put.includes(nameAt(app, found));
   const lines = [
     element("div", {}, element("b", { text: `${matrix.where} ${rowName(matrix, row)} ${isolated(matrix.cols[col])}` })),
     ...entryLines(entryText(matrix.col_entries[col])),

@@ -10,7 +10,7 @@ import { button, element, put } from "../../shared/js/elements.js";
 import { tellPainted } from "../../shared/js/resize.js";
 import { isolated, shortText } from "../../shared/js/text.js";
 import { windowTip } from "../../shared/js/tip.js";
-import { cellsIn, nextStep } from "./choice.js";
+import { nextStep } from "./choice.js";
 import { paintLegend, paintMatrices } from "./draw.js";
 import { forcePane, paintForce } from "./force.js";
 import { LEGEND, layoutOf } from "./layout.js";
@@ -83,7 +83,7 @@ function paintPicture(app) {
   const { width, height } = app.layout;
   const context = sharpContext(parts.canvas, [Math.max(width, 280), height]);
   const pen = canvasPen(context, app.theme);
-  const marked = new Set([...cellsIn(app.view), ...(app.dragged ?? [])]);
+  const marked = new Set([...app.view.put, ...(app.dragged ?? [])]);
   paintMatrices(app, pen, app.layout, { marked, cursor: app.cursor });
   paintLegend(app, pen, height - LEGEND, width);
   parts.canvas.setAttribute("aria-label", titleOf(payload.header));

@@ -4,8 +4,6 @@ import { clamp } from "../../shared/js/cells.js";
 import { SETTLE_MS, change } from "../../shared/js/store.js";
 import { hasSite, mapOf } from "./payload.js";
 
-export const START = { step: 0, layer: 0, head: 0 };
-
 export function settle(app) {
   app.view.step = clamp(app.view.step, 0, lastOf(app));
 }

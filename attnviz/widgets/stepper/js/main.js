@@ -6,7 +6,7 @@ import { tellPainted, tellSize } from "../../shared/js/resize.js";
 import { adopt, createApp } from "../../shared/js/store.js";
 import { readTheme } from "../../shared/js/theme.js";
 import { paintCandidates } from "./candidates.js";
-import { FILM, START, reportAfter, settle } from "./choice.js";
+import { FILM, reportAfter, settle } from "./choice.js";
 import { siteOf } from "./exports.js";
 import { mapsText, paintMaps } from "./maps.js";
 import { decodePayload } from "./payload.js";
@@ -15,7 +15,7 @@ import { buildShell } from "./shell.js";
 import { paintSite } from "./site.js";
 import { paintTraining } from "./training.js";
 
-const WIDGET = { start: START, film: FILM, settle, fit, paint, reportAfter, siteOf };
+const WIDGET = { film: FILM, settle, fit, paint, reportAfter, siteOf };
 
 function start(root) {
   const app = createApp(root, WIDGET, { sizes: {}, playing: null });

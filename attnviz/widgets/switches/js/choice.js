@@ -3,7 +3,6 @@
 import { range } from "../../shared/js/cells.js";
 import { change } from "../../shared/js/store.js";
 
-export const START = { off: [], put: "zero", shade: "usual", measure: false, count: false };
 export const AT_ONCE = ["off", "put", "measure", "count"]; // which only Python can answer
 
 export function settle(app) {

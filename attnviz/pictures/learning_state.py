@@ -1,4 +1,4 @@
-"""What a link to the Learning page carries, and what is said about one that cannot be followed. No Streamlit."""
+"""The state of the Learning page: an experiment of one or two runs, or a recording, and what of it is in view."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attnviz.learning.tasks.catalogue import TASKS
-from attnviz.pictures.fields import PageState, Problem, Say, choice, declared, flag, read, text, whole
+from attnviz.pictures.fields import PageState, Problem, Say, choice, declared, flag, read, text, unlinked, whole
 from attnviz.views.learning.outcomes import GUESSES
 
 ALONE = "none"  # no second run
@@ -22,7 +22,7 @@ Parts = tuple[str, ...]
 
 
 def _parts(text: str, bound: Any, default: Parts | None, say: Say) -> Parts | None:
-    """Switches, as parts of an experiment's name with ~ between them."""
+    """Read switches, which are parts of an experiment's name with ~ between them."""
     if text in (ALONE, PLAIN):
         return None if text == ALONE else ()
     words = tuple(dict.fromkeys(text.split("~")))
@@ -53,7 +53,8 @@ def _guess(text: str, bound: Any, default: str, say: Say) -> str:
 @dataclass(frozen=True)
 class LearningState(PageState):
     """Two runs of one task, side by side: their switches (`second` None: there is one run), the seed, the moment on the
-    slider, the head that is drawn large, whether they are trained here, the guess, and a line of one's own.
+    slider, the head that is drawn large, whether they are trained here, the guess, and a line of one's own. The browser
+    says `of` which runs its view is.
     """
 
     task: str = choice("french", tuple(TASKS))
@@ -65,6 +66,7 @@ class LearningState(PageState):
     moment: int = whole(0, 1_000)
     site: str = declared("", _site)
     line: str = text(limit=MOST_LINE)
+    of: str = unlinked("", str)
 
     @property
     def runs(self) -> tuple[Parts, ...]:
@@ -73,12 +75,8 @@ class LearningState(PageState):
 
     @property
     def for_others(self) -> "LearningState":
-        """As a copied link carries it: who opens it is asked for a guess of their own."""
+        """The state that a copied link carries: whoever opens it is asked for a guess of their own."""
         return self if self.guess == OPEN else replace(self, guess="")
-
-    def to_payload(self) -> dict[str, Any]:
-        """What the component shows of it."""
-        return {"moment": self.moment, "site": self.site, "guess": self.guess}
 
 
 @dataclass(frozen=True)
@@ -91,18 +89,15 @@ class RecordingState(PageState):
     moment: int = whole(0, 1_000)
     site: str = declared("", _site)
     sentence: int = whole(0, MOST_SENTENCES)
-
-    def to_payload(self) -> dict[str, Any]:
-        """What the component shows of it."""
-        return {"moment": self.moment, "site": self.site, "guess": "", "sentence": self.sentence}
+    of: str = unlinked("", str)
 
 
 def recording_of(params: Mapping[str, str]) -> tuple[RecordingState, tuple[Problem, ...]]:
-    """The recording that texts ask for, and a sentence for each that asks for what there is not."""
+    """Read the recording that texts ask for, with a sentence for each text that cannot be followed."""
     return read(RecordingState, params, {})
 
 
 def view_of(params: Mapping[str, str]) -> tuple[LearningState, tuple[Problem, ...]]:
-    """The view that texts ask for, and a sentence for each that asks for what there is not."""
+    """Read the experiment that texts ask for, with a sentence for each text that cannot be followed."""
     found, problems = read(LearningState, params, {})
     return (found if found.first is not None else replace(found, first=())), problems

@@ -12,7 +12,7 @@ from attnviz.ui.address import persistent
 from attnviz.ui.address.widgets import segments, text_field
 from attnviz.ui.markdown import literal
 
-PAIRS = Path(__file__).parents[4] / "assets" / "pairs_to_patch.json"
+PAIRS = Path(__file__).parents[3] / "assets" / "pairs_to_patch.json"
 WAYS = {"in": "From above into changed", "out": "From changed into above"}
 _KEY = "patch-example"
 _EMPTY = "the sentence above with one word changed"
@@ -21,7 +21,7 @@ _FRESH = dict.fromkeys(("step", "a", "b", "c", "d", "put", "way"))
 
 @cache
 def pairs() -> dict[str, dict[str, str]]:
-    """Pairs that work on the shipped model, by title: what the address then says."""
+    """Return pairs that work on the shipped model, by title: the texts of the address."""
     return json.loads(PAIRS.read_text(encoding="utf-8"))
 
 
@@ -35,8 +35,8 @@ def bar(changed: str) -> None:
         persistent.catch_up(_KEY, _use)
 
 
-def ready() -> None:
-    """The pairs as buttons, where there is no second sentence yet."""
+def pairs_as_buttons() -> None:
+    """Draw the pairs as buttons, where there is no second sentence yet."""
     with st.container(horizontal=True, key="patch-ready"):
         for at, (title, pair) in enumerate(pairs().items()):
             said = f"{pair['src']} | {pair['changed']}"

@@ -1,0 +1,36 @@
+"""One token of a vocabulary: its name in a picture, and its id from a text that asks for it."""
+
+import re
+
+from attnviz.models.protocol import Model
+from attnviz.text.display import display_token
+from attnviz.tracing.trace import Trace
+
+_ID = re.compile(r"#(0|[1-9][0-9]{0,8})")
+
+
+def name_of(model: Model, id_: int) -> str:
+    """Return a token's text as pictures show it."""
+    tokens = model.decode_ids([id_])[1]
+    return (display_token(tokens[0]) if tokens else "") or f"id {id_}"
+
+
+def id_of(model: Model, trace: Trace, asked: str) -> int | None:
+    """Return the id that a text asks for, which is a token or `#` and a number; None for "".
+
+    Raises ValueError for a text that is no token of this model, or several.
+    """
+    if not asked.strip():
+        return None
+    assert trace.logits is not None  # a caller that asks for a token's logit has some
+    vocab_size = trace.logits.shape[-1]
+    if found := _ID.fullmatch(asked):
+        if int(found[1]) < vocab_size:
+            return int(found[1])
+        raise ValueError(f"There is no token {found[1]}. The vocabulary has {vocab_size}.")
+    pieces = model.encode_target(asked, to=trace.to)
+    if len(pieces) == 1:
+        return pieces[0].id
+    shown = " ".join(f"“{display_token(piece)}”" for piece in pieces[:8])
+    what = f"{len(pieces)} tokens for this model ({shown})" if pieces else "not a token of this model"
+    raise ValueError(f"“{asked[:60]}” is {what}. Choose one of its tokens.")

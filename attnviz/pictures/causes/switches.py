@@ -1,0 +1,115 @@
+"""Heads switched off: every head as a switch with its worth, and what the model does without those that are off."""
+
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from attnviz.analysis.causes.comparing import findings
+from attnviz.analysis.causes.comparing.switched_off import SwitchedOff
+from attnviz.analysis.causes.effects import head_effects
+from attnviz.analysis.causes.usual.means import reference_means
+from attnviz.analysis.causes.usual.spreads import usual_effects
+from attnviz.models.protocol import Model
+from attnviz.pictures.browser_view import to_view
+from attnviz.pictures.fields import PageState, choice, flag, unlinked
+from attnviz.tracing.causes.making import Put
+from attnviz.tracing.causes.replacements import replacements, without_replacements
+from attnviz.tracing.causes.switches import Head
+from attnviz.tracing.trace import Trace
+from attnviz.views.interventions import in_words
+from attnviz.widgets.switches.payload import ShownSwitches, switches_payload
+from attnviz.widgets.wire import Payload
+
+PUTS: tuple[Put, ...] = get_args(Put)
+FIXED = (
+    "Above the line the model writes anew, token by token, with the heads off at every step. After the first word that "
+    "differs it reads a different text, so later words may differ for that reason too.",
+    "The probabilities are for one target: the unchanged model's text (or yours). Both runs read the same tokens, so "
+    "steps can be compared.",
+    "Weights, tokens, positions and masks stay the same. Later layers read the changed numbers and may compensate.",
+    "Only the heads are off, before W_o joins them. The bias of W_o, residuals and feed-forward layers stay.",
+    "Necessary is not sufficient, and one sentence proves little: a word that falls without a head is not necessarily "
+    "made by it. Count on many sentences, or measure each head on the tab Many sentences.",
+)
+ASKS = {
+    "target": "of the target",
+    "text": "of the text, each given those before it",
+    "masked": "of the best answer at each masked place",
+    "own": "of each token at its own place, which the encoder sees. Put [MASK] into the sentence for a real guess",
+}
+_NO_ANSWER = "This model has no output over a vocabulary, so there are no probabilities. See its maps for what changes."
+
+
+@dataclass(frozen=True)
+class SwitchOffState(PageState):
+    """`put` takes the place of heads, `shade` is the unit in which worth is shaded, `measure` and `count` say that the
+    visitor asked to measure it, and to count what the heads do over many sentences. The browser also says which heads
+    are `off`; in a link, that is what is done to the run.
+    """
+
+    put: Put = choice("zero", PUTS)
+    shade: str = choice("usual", ("usual", "nats"))
+    measure: bool = flag()
+    count: bool = flag()
+    off: tuple[str, ...] = unlinked((), list)
+
+
+_START = SwitchOffState()
+
+
+def switches(
+    model: Model,
+    runs: SwitchedOff,
+    state: SwitchOffState = _START,
+    *,
+    written: Trace | None = None,
+    known: ShownSwitches | None = None,
+) -> Payload:
+    """Draw every head as a switch, and what came of those that are off in `runs.after`.
+
+    `written` is a run under the same interventions that wrote its own target, None where its target was given. `known`
+    holds what was measured and counted before; left out, the worth of each head is measured here.
+    """
+    known = known or _measured(model, runs.before, state, written)
+    done = runs.after.interventions
+    off = tuple(head_name(head) for head in replacements(done, model.shapes))
+    shown = replace(
+        known,
+        asks=_NO_ANSWER if runs.chances is None else ASKS[runs.chances[0].asked.what],
+        said=(*_findings(runs, known), *_parting(runs, written)),
+        fixed=FIXED,
+        more=tuple(map(in_words, without_replacements(done, model.shapes))),
+        put=state.put,
+        numbers=runs.before.numbers,
+    )
+    return switches_payload(model, runs, shown, done=off, view=to_view(replace(state, off=off)))
+
+
+def head_name(head: Head) -> str:
+    """Return a head's name in the browser, such as `cross.1.3`."""
+    return ".".join(map(str, head))
+
+
+def _measured(model: Model, plain: Trace, state: SwitchOffState, written: Trace | None) -> ShownSwitches:
+    """Measure what every head is worth to the sentence, and say why it cannot be where it cannot."""
+    texts = (plain.tgt_text, (written or plain).tgt_text) if model.writes else None
+    if plain.logits is None:
+        return ShownSwitches(texts=texts)
+    try:
+        worth = head_effects(model, plain, to=reference_means(model, plain.to) if state.put == "mean" else state.put)
+    except ValueError as why:  # no token to ask about, or no mean
+        return ShownSwitches(texts=texts, waits=str(why))
+    usual = usual_effects(model, plain.to) if state.put == "zero" else None
+    return ShownSwitches(worth, usual, texts)
+
+
+def _findings(runs: SwitchedOff, known: ShownSwitches) -> tuple[str, ...]:
+    if runs.after is not runs.before and runs.chances is not None:
+        return findings.of_run(*runs.chances)
+    return findings.of_effects(known.worth, known.usual) if known.worth is not None else ()
+
+
+def _parting(runs: SwitchedOff, written: Trace | None) -> tuple[str, ...]:
+    """Say where two texts part that both began alike."""
+    if runs.chances is None or runs.after is runs.before or written is None:
+        return ()
+    return findings.of_texts(*runs.chances, (runs.before.sentences[0].tgt, written.sentences[0].tgt))

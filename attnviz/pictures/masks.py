@@ -1,0 +1,252 @@
+"""One head under a mask: the mask that a state asks for, the filled scores, and the model run again with it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from attnviz.analysis.masks import both_ways, effect
+from attnviz.analysis.masks.effect import Effect, Refused
+from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, Weighing, filled, one_head
+from attnviz.analysis.masks.findings import findings
+from attnviz.analysis.masks.mask_spec import RULES, MaskSpec, Rule
+from attnviz.analysis.rerun import Writing, writing
+from attnviz.maps.selection import labels
+from attnviz.models.protocol import Model
+from attnviz.pictures import fields
+from attnviz.pictures.fields import PageState, Problem, Say, SiteBounds
+from attnviz.text.entries import token_texts
+from attnviz.tracing.interventions import MaskOverride
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import AttentionCall, Kind, Site
+from attnviz.views.interventions import touched
+from attnviz.widgets.entries import col_entries, row_entries
+from attnviz.widgets.mask_lab.painting import painting_of_text
+
+SCOPES = ("head", "layer", "kind")
+MAX_SECOND = 200
+LEAST_FILL, MOST_FILL = -40.0, 10.0  # a finite number in masked cells
+CROSS_CAUSAL = (
+    "A causal mask makes no sense between two sentences. The whole source is there before the first target token is "
+    "written, and position 3 of one has nothing to do with position 3 of the other. The picture shows what tril would "
+    "hide. Useful here: padding, or wait-k, for a translator that starts before the speaker has finished."
+)
+RuleNumbers = tuple[str, tuple[int | float, ...]]  # a rule's name and its numbers
+
+
+def rules_to_text(rules: tuple[RuleNumbers, ...]) -> str:
+    """Write rules such as `causal~window_2~random_0.7_3`; "none" where there is no rule."""
+    return "~".join("_".join((name, *(f"{number:g}" for number in numbers))) for name, numbers in rules) or "none"
+
+
+def _rules(text: str, bound: object, default: object, say: Say) -> tuple[RuleNumbers, ...]:
+    parts = [] if text == "none" else [_rule(part) for part in text.split("~")[:16]]
+    for part in (part for part in parts if isinstance(part, str)):
+        say(f"rules are {', '.join(RULES)}, with their numbers", "the mask without it", part)
+    return tuple(dict(part for part in parts if not isinstance(part, str)).items())
+
+
+def _paint(text: str, bound: object, default: str, say: Say) -> str:
+    try:
+        painting_of_text(text)
+    except ValueError as error:
+        say(sentence=str(error))
+        return default
+    return text
+
+
+def _rule(part: str) -> RuleNumbers | str:
+    """Read a rule with its numbers; a text that is none is returned as it is."""
+    name, *texts = part.split("_")
+    rule = RULES.get(name)
+    if rule is None or len(texts) not in (0, len(rule.numbers)):
+        return part
+    try:
+        numbers = tuple(float(text) for text in texts) or rule.defaults
+    except ValueError:
+        return part
+    return (name, fit_numbers(rule, numbers)) if all(map(math.isfinite, numbers)) else part
+
+
+def fit_numbers(rule: Rule, numbers: tuple[int | float, ...]) -> tuple[int | float, ...]:
+    """Keep numbers within their ranges, whole where they count something."""
+    within = zip(rule.numbers, numbers, strict=True)
+    return tuple(
+        min(max(value, n.least), n.most) if n.is_share else int(min(max(value, n.least), n.most)) for n, value in within
+    )
+
+
+@dataclass(frozen=True)
+class MasksState(PageState):
+    """A head, the mask that is put on it, and the part of its maps that is drawn.
+
+    `rules` are (name, numbers); `zoom` is the part of the maps that is drawn: first row, row after the last, first key,
+    key after the last; `paint` is the painted mask as text; `second` is the sentence that joins the batch, "" for none,
+    and `item` the sentence of the batch that is shown.
+    """
+
+    kind: Kind = fields.choice("decoder_self")
+    layer: int = fields.index(of="layer")
+    head: int = fields.index(of="head")
+    row: int | None = fields.whole()
+    zoom: tuple[int, int, int, int] | None = fields.window()
+    rules: tuple[RuleNumbers, ...] = fields.declared(
+        (), _rules, rules_to_text, name="masks", shape=()
+    )  # no browser reports it
+    paint: str = fields.declared("", _paint)
+    fill: str = fields.choice("-inf", FILLS)
+    number: float = fields.number(-10.0, LEAST_FILL, MOST_FILL)
+    dtype: str = fields.choice("float32", DTYPES)
+    scope: str = fields.choice("head", SCOPES)
+    second: str = fields.text(limit=MAX_SECOND)
+    item: int = fields.whole(0, 2)
+
+    @property
+    def choice(self) -> FillChoice:
+        """Fill and dtype."""
+        return FillChoice(self.fill, self.dtype, self.number)
+
+    @property
+    def recipe(self) -> MaskSpec:
+        """The mask in words and cells."""
+        painted = painting_of_text(self.paint)
+        return MaskSpec(dict(self.rules), None if painted is None else torch.from_numpy(painted))
+
+
+def view_of(params: Mapping[str, str], bounds: SiteBounds) -> tuple[MasksState, tuple[Problem, ...]]:
+    """Read the state that texts ask for, with a sentence for each text that cannot be followed."""
+    first = "decoder_self" if "decoder_self" in bounds.shapes else next(iter(bounds.shapes))
+    view, problems = fields.read(MasksState, params, bounds.by_field(), MasksState(kind=first))  # type: ignore[arg-type]
+    if view.kind == "decoder_self" and not params.get("masks"):  # as every decoder is masked
+        view = replace(view, rules=(("causal", ()),))
+    return view if view.second.strip() else replace(view, item=0), problems
+
+
+@dataclass(frozen=True, eq=False)
+class MaskBench:
+    """One head of one run under a state's mask. `trace` holds one sentence, or two as a padded batch."""
+
+    model: Model
+    trace: Trace
+    view: MasksState
+
+    @cached_property
+    def call(self) -> AttentionCall:
+        """The chosen head's call for the sentence that is shown."""
+        return one_head(self.trace.call(self.view.kind, self.view.layer), self.view.head, self.view.item)
+
+    @cached_property
+    def recipe(self) -> MaskSpec:
+        """The mask in words and cells."""
+        return self.view.recipe
+
+    @cached_property
+    def real(self) -> Tensor:
+        """Keys that are no padding, `(batch, k_len)`."""
+        rows = [self.trace.key_tokens(self.view.kind, item) for item in range(len(self.trace.sentences))]
+        return torch.tensor([[not self.model.is_pad(token) for token in row] for row in rows])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """`(q_len, k_len)` of the site."""
+        return self.call.query.shape[2], self.call.key.shape[2]
+
+    @cached_property
+    def rules(self) -> Tensor:
+        """The mask without paint for the sentence that is shown, `(q_len, k_len)`."""
+        return self._of_item(self.recipe.by_rules(*self.shape, real=self.real))
+
+    @cached_property
+    def mask(self) -> Tensor:
+        """The whole mask for the sentence that is shown, `(q_len, k_len)`."""
+        return self._of_item(self.recipe.build(*self.shape, real=self.real))
+
+    @cached_property
+    def filled(self) -> FilledScores:
+        """Scores, masked scores, weights and context, without batch and head axes."""
+        result = filled(self.call, self.mask, self.view.choice)
+        parts = ("mask", "scores", "masked_scores", "attn", "context")
+        cut = {name: None if (part := getattr(result, name)) is None else part[0, 0] for name in parts}
+        return replace(result, **cut)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """Sentences on the mask's effect on this head; first, what is done to the head besides, which the pipeline
+        leaves out.
+        """
+        no_sense = self.view.kind == "cross" and "causal" in self.recipe.rules
+        changes = touched(self.trace.interventions, (self.view.kind, self.view.layer, self.view.head))
+        return (*((CROSS_CAUSAL,) if no_sense else ()), *((changes,) if changes else ()), *findings(self.filled))
+
+    @property
+    def rows(self) -> list[tuple[str, str | None]]:
+        """The input and output token of each row, safe to show."""
+        ins = self.trace.query_tokens(self.view.kind, self.view.item)
+        outs = self.trace.output_tokens(self.view.kind, self.view.item)
+        return list(zip(token_texts(ins), [None] * len(ins) if outs is None else token_texts(outs), strict=True))
+
+    @property
+    def cols(self) -> list[str]:
+        """Each key, safe to show."""
+        return token_texts(self.trace.key_tokens(self.view.kind, self.view.item))
+
+    @property
+    def entries(self) -> tuple[list, list]:
+        """The vocabulary's entries for each row's tokens, going in and coming out, and for each key."""
+        rows, cols = labels(self.trace, self.view.kind, item=self.view.item)
+        return row_entries(rows), col_entries(cols)
+
+    @property
+    def sites(self) -> list[Site]:
+        """The sites that are masked in a re-run."""
+        layers = range(self.trace.shape(self.view.kind)[0]) if self.view.scope == "kind" else (self.view.layer,)
+        return [Site(self.view.kind, layer) for layer in layers]
+
+    @property
+    def named(self) -> str:
+        """The mask that replaces the model's own, to stand in a sentence."""
+        return "without any mask" if self.recipe.is_none else "with this mask"
+
+    @property
+    def where(self) -> str:
+        """The scope in words."""
+        view = self.view
+        return {"head": f"L{view.layer} H{view.head}", "layer": f"every head of L{view.layer}"}.get(
+            view.scope, "all heads of all layers of this kind"
+        )
+
+    def probe(self, *, writing: bool) -> MaskOverride:
+        """Return the mask as an intervention: on the sentence as it is, or while one is written, which has no pads."""
+        own = self.view.kind == "decoder_self" and writing
+        real = None if own else self.real
+        choice = self.view.choice
+        plain = choice.fill == "fused" and choice.dtype == "float32"
+        return MaskOverride(
+            self.sites,
+            lambda q_len, k_len: self.recipe.build(q_len, k_len, real=real),
+            head=self.view.head if self.view.scope == "head" else None,
+            weigh=None if plain else Weighing(choice),
+        )
+
+    def effect(self) -> Effect | Refused:
+        """Run the model again with the mask on."""
+        return effect.effect(self.model, self.trace, self.probe(writing=False))
+
+    def written_up_to(self, step: int) -> Trace:
+        """Run the pass that writing makes at a decoder row with the mask on: no later token is there yet."""
+        return both_ways.run_up_to(self.model, self.trace, self.probe(writing=False), step)
+
+    def writing(self) -> Writing:
+        """Begin what the model would now write."""
+        ahead = self.view.kind == "decoder_self" and self.recipe.sees_ahead(self.shape[0])
+        return writing(self.model, self.trace, self.probe(writing=True), cached=not ahead)
+
+    def unchanged(self) -> Writing:
+        """Begin what the model writes without the mask."""
+        return writing(self.model, self.trace, None)
+
+    def _of_item(self, mask: Tensor) -> Tensor:
+        return mask[min(self.view.item, len(mask) - 1)]

@@ -1,0 +1,100 @@
+"""Training and decoding side by side: the training table on the left, every step of a decoding on the right."""
+
+from attnviz.analysis.decoding.comparison import Decoded
+from attnviz.analysis.decoding.next_tokens import NextToken
+from attnviz.models.decoding_record import DecodingRecord
+from attnviz.models.protocol import Model
+from attnviz.pictures.decoding import CHOICES, START, WAYS, DecodingState, decoded
+from attnviz.text.display import display, display_token
+from attnviz.tracing.trace import Trace
+from attnviz.widgets.stepper.payload import Inference, Training, stepper_payload
+from attnviz.widgets.wire import Payload
+
+HYPOTHESES = 6  # of a beam, at each step
+
+
+def stepper(model: Model, trace: Trace, state: DecodingState = START, *, run: Decoded | None = None) -> Payload:
+    """Draw a run's training pass beside its decoding; `run` is `decoded(model, trace, state)`, made here if left out.
+
+    Raises ValueError with one sentence for a model that does not write.
+    """
+    run = run or decoded(model, trace, state)
+    view = {"step": state.step, "layer": state.layer, "head": state.head}
+    return stepper_payload(_training(run, state), run.made, _inference(model, trace, state, run), view=view)
+
+
+def can_open_heads(model: Model, trace: Trace, run: Decoded) -> bool:
+    """Check whether Heads shows what was stepped through: of a prompt it shows the greedy continuation alone."""
+    return model.inputs.takes_target or is_target(run, trace)
+
+
+def is_target(run: Decoded, trace: Trace) -> bool:
+    """Check whether the steps wrote the target that the training pass was given."""
+    made = run.made
+    return tuple(token.id for token in trace.sentences[0].tgt)[: len(made.fed)] == made.ids[: len(made.fed)]
+
+
+def _training(run: Decoded, state: DecodingState) -> Training:
+    losses = run.losses
+    rows = [
+        {name: value if value == value else None for name, value in row.items()}  # a number that is not one stays empty
+        for row in losses.rows.to_dict("records")
+    ]
+    note = ""
+    if state.smoothing:
+        note = (
+            f"Label smoothing {state.smoothing:g} is on: the label is to get {1 - state.smoothing:g} of the "
+            "probability and the rest is spread evenly over the whole vocabulary, so even a perfect guess has a loss."
+        )
+    return Training(rows, losses.mean, losses.counts, note)
+
+
+def _inference(model: Model, trace: Trace, state: DecodingState, run: Decoded) -> Inference:
+    made = run.made
+    own = [token.id for token in made.chosen]
+    hypotheses = [
+        [
+            (
+                model.decode_ids(hypothesis.ids)[0],
+                hypothesis.log_probability,
+                hypothesis.score(1.0),
+                hypothesis.finished,
+                list(hypothesis.ids) == own[: len(hypothesis.ids)],
+            )
+            for hypothesis in kept[:HYPOTHESES]
+        ]
+        for kept in made.hypotheses
+    ]
+    return Inference(
+        [[_candidate(model, token) for token in step] for step in run.candidates],
+        trace.tokens("tgt")[1:],
+        hypotheses,
+        _way(state, made, _was_cut(model, state, own)),
+        run.passed,
+        can_open_heads(model, trace, run),
+    )
+
+
+def _candidate(model: Model, token: NextToken) -> tuple[str, float, float, int, str]:
+    named = model.decode_ids((token.id,))[1][0]
+    return display_token(named), token.probability, token.drawn, token.id, display(named.piece) if named.piece else ""
+
+
+def _was_cut(model: Model, state: DecodingState, chosen: list[int]) -> bool:
+    """Check whether a limit of ours ended it; after a prompt the reader says how many tokens are written."""
+    return model.inputs.takes_target and state.way != "teacher" and chosen[-1] not in model.vocabulary.ends
+
+
+def _way(state: DecodingState, made: DecodingRecord, was_cut: bool) -> list[tuple[str, str]]:
+    """Say how it was decoded, and whether a limit ended it: words, each with the term that defines them."""
+    parts = [(WAYS[state.way], WAYS[state.way])]
+    if state.way == "cached" and made.recomputes:
+        recomputed = WAYS["recomputed"]
+        parts = [(f"{recomputed} (positions see ahead: no cache)", recomputed)]
+    if state.way == "teacher" and state.choose == "beam":
+        parts.append(("a beam would choose its own prefix: greedy here", "Beam"))
+    elif state.choose != "greedy":
+        parts.append((state.choose, CHOICES[state.choose]))
+    if was_cut:
+        parts.append((f"cut after {len(made.chosen)} tokens, no <eos>", "cut"))
+    return parts
