@@ -18,14 +18,16 @@ from attnviz.ui.address.names import BAR, FOCUS
 from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.heads.state import HeadsState, view_of
 from attnviz.ui.implementations.state import ImplementationsState
+from attnviz.ui.masks.leak import LeakState
+from attnviz.ui.masks.state import MasksTab
 
 FILES = sorted(SHIPPED.glob("*.md"))
 STATES = {
-    "Masks": MasksState,
-    "Decoding": DecodingState,
-    "Anatomy": AnatomyState,
-    "Implementations": ImplementationsState,
-    "Learning": LearningState,
+    "Masks": (MasksState, MasksTab, LeakState),
+    "Decoding": (DecodingState,),
+    "Anatomy": (AnatomyState,),
+    "Implementations": (ImplementationsState,),
+    "Learning": (LearningState,),
 }
 
 
@@ -74,17 +76,17 @@ def test_its_links_say_nothing_that_a_page_does_not_know(lesson: Lesson, run: Pi
 
 def problems(link: Link, run: Pictures) -> Iterator[str]:
     """What the page says of a link, and names that it does not read."""
-    state = STATES.get(link.page)
+    states = STATES.get(link.page, ())
     shared = {*BAR, *FOCUS.get(link.page, ()), "tab"}
-    known = set(fields.write(state()) if state else HeadsState().to_params())
+    known = {name for state in states or (HeadsState,) for name in state().to_params()}
     yield from link.texts.keys() - shared - known
     bounds = {} if link.page == "Learning" else SiteBounds.of(run(link).trace).by_field()
     if link.page == "Decoding":  # which shows one kind
         bounds = dict(zip(("layer", "head"), run(link).trace.shape("decoder_self"), strict=True))
-    if state is None:
+    if not states:
         _, said = view_of(link.texts, SiteBounds.of(run(link).trace), (), HeadsState())
         yield from (one for one in said if one.name not in ("sort", "tint"))
-    else:
+    for state in states:
         yield from fields.read(state, link.texts, bounds)[1]
     if link.page != "Learning":  # a toy that never ends is what one of the lessons is about
         yield from (note for note in run(link).trace.info.notes if "was cut" not in note or "toy" not in link.query)
