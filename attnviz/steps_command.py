@@ -59,7 +59,7 @@ def _of_translator(options: argparse.Namespace, model: "Translator") -> Iterator
     from attnviz.analysis.decoding.verdict import judged
     from attnviz.models.decoding_record import decoding_record
     from attnviz.models.translator.stepwise import steps, teacher_forced
-    from attnviz.text.limits import about
+    from attnviz.text.limits import prefix_notes
 
     if options.to is None:
         raise ValueError(f"Choose the language to write with --to: {', '.join(model.languages)}.")
@@ -69,7 +69,7 @@ def _of_translator(options: argparse.Namespace, model: "Translator") -> Iterator
     made = decoding_record(steps(model, options.text, _plan(options, model, None if teacher is None else teacher.ids)))
     for row in (COLUMNS, *_rows(made, model)):
         yield "\t".join(row)
-    for note in (*_notes(model, options.text), *about("Target", () if teacher is None else teacher.notes)):
+    for note in (*_notes(model, options.text), *prefix_notes("Target", () if teacher is None else teacher.notes)):
         yield f"# {note}"
     yield _said(judged(made, lambda probe: teacher_forced(model, options.text, made.ids, to=options.to, probe=probe)))
 
@@ -113,9 +113,9 @@ def _asked(options: argparse.Namespace, model: Any) -> dict[str, Any]:
 
 
 def _notes(model: "Translator", text: str) -> tuple[str, ...]:
-    from attnviz.text.limits import about
+    from attnviz.text.limits import prefix_notes
 
-    return about("Source", model.codec.encode_source(text).notes)
+    return prefix_notes("Source", model.codec.encode_source(text).notes)
 
 
 def _teacher(options: argparse.Namespace, model: "Translator") -> "Encoded | None":

@@ -85,7 +85,7 @@ def load_recording(path: str | Path) -> Recording | TranslatorRecording:
     """
     path = Path(path)
     try:
-        file = plain_file.opened(path)
+        file = plain_file.open_file(path)
     except FileNotFoundError:
         raise ValueError(f"There is no recording {path.name!r}.") from None
     except OSError as error:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from attnviz.learning.tasks.task import ToyTask, Words
 from attnviz.text.display import display
-from attnviz.text.limits import TextError, capped
+from attnviz.text.limits import TextError, cut_to_limit
 from attnviz.text.tokens import Token
 from attnviz.transformer.decoding import Vocabulary
 
@@ -66,7 +66,7 @@ class ToyWords:
 
         Raises TextError for a word that the toy does not know.
         """
-        text, note = capped(typed)
+        text, note = cut_to_limit(typed)
         matches = list((_SPACED if self.task.spaced else _CHARACTERS).finditer(text))
         notes = () if note is None else (note,)
         if len(matches) > MOST_WORDS:

@@ -1,7 +1,7 @@
 """Read the arguments of public functions by their annotations, so that a wrong one gets a sentence.
 
-What can be meant in one way only is taken: a single thing where several are asked for, another library's whole numbers
-for Python's, None for whatever has a default.
+A value with only one possible meaning is accepted: a single item for a list, another library's whole number for
+Python's, None for an argument with a default.
 """
 
 import inspect
@@ -15,7 +15,7 @@ from types import FunctionType, UnionType
 from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
 Target = TypeVar("Target", bound=Callable[..., Any])
-# What a class of ours is to somebody who never made one, and where it comes from.
+# Our classes in plain words, with the function that makes them.
 _KNOWN = {
     "Trace": "a trace (what a model's trace method returns)",
     "TraceLike": "a trace (what a model's trace method or attnviz.from_tensors returns)",
@@ -29,13 +29,13 @@ _KNOWN = {
     "Tensor": "a tensor",
 }
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-_SAID_AS_THEY_ARE = (str, int, float, bool, bytes, type(None))
+_WRITTEN_BY_REPR = (str, int, float, bool, bytes, type(None))
 
 
 def reads_arguments(target: Target) -> Target:
-    """Decorator of a function, or of a class and its public methods: arguments are read by their annotations.
+    """Decorate a function, or a class and its public methods, to read its arguments by their annotations.
 
-    Raises ValueError, with one sentence that names the argument, for what is not meant by its annotation.
+    A call then raises ValueError, with one sentence that names the argument, for a value that does not fit.
     """
     if not isinstance(target, type):
         return _reading(target)
@@ -51,23 +51,23 @@ def _reading(function: Any) -> Any:
 
     @wraps(function)
     def read(*given: Any, **named: Any) -> Any:
-        if not names:  # at the first call: what is annotated may be defined further down
+        if not names:  # at the first call: an annotation may be defined further down
             forms.update(_forms(function))
             names.extend(inspect.signature(function).parameters)
-        taken = [_taken(name, value, forms) for name, value in zip(names, given, strict=False)]
-        rest = {name: _taken(name, value, forms) for name, value in named.items()}
+        taken = [_read_argument(name, value, forms) for name, value in zip(names, given, strict=False)]
+        rest = {name: _read_argument(name, value, forms) for name, value in named.items()}
         return function(*taken, *given[len(taken) :], **rest)
 
     return read
 
 
 class _UnfitError(Exception):
-    """A value that is not what is asked for."""
+    """A value that does not fit an annotation."""
 
 
 @dataclass(frozen=True)
 class _Form:
-    """What is asked for: in words, and a function that gives a value as it is meant, or raises _UnfitError."""
+    """An annotation in words, with a function that converts a value to it or raises _UnfitError."""
 
     says: str
     read: Callable[[Any], Any]
@@ -75,7 +75,7 @@ class _Form:
 
 
 def _forms(function: Any) -> dict[str, tuple[_Form, Any]]:
-    """The form and the default of each argument whose annotation says what it may be."""
+    """Collect the form and the default of each argument whose annotation is known."""
     own, found = inspect.unwrap(function).__globals__, {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind not in _VARIABLE and parameter.annotation is not parameter.empty:
@@ -84,7 +84,7 @@ def _forms(function: Any) -> dict[str, tuple[_Form, Any]]:
     return found
 
 
-def _taken(name: str, value: Any, forms: Mapping[str, tuple[_Form, Any]]) -> Any:
+def _read_argument(name: str, value: Any, forms: Mapping[str, tuple[_Form, Any]]) -> Any:
     if name not in forms:
         return value
     form, default = forms[name]
@@ -93,13 +93,13 @@ def _taken(name: str, value: Any, forms: Mapping[str, tuple[_Form, Any]]) -> Any
     except _UnfitError:
         if value is None and default is not inspect.Parameter.empty:
             return default
-        raise ValueError(f"{name} is {form.says}, not {shown(value)}.") from None
+        raise ValueError(f"{name} is {form.says}, not {describe(value)}.") from None
 
 
-def shown(value: object) -> str:
-    """A value that somebody gave, short enough for a sentence."""
+def describe(value: object) -> str:
+    """Write a value as a text that is short enough for a sentence."""
     try:
-        if isinstance(value, _SAID_AS_THEY_ARE):
+        if isinstance(value, _WRITTEN_BY_REPR):
             return f"{value!r:.60}"
     except ValueError:  # Python writes no number of more than some thousand digits
         return "a number of many digits"
@@ -108,7 +108,7 @@ def shown(value: object) -> str:
 
 
 def _form(annotation: Any, own: Mapping[str, Any]) -> "_Form | None":
-    """The form of an annotation; None for one that allows anything, or that this knows nothing of."""
+    """Make the form of an annotation; None for one that allows anything, or that is unknown here."""
     if isinstance(annotation, str):
         try:
             annotation = eval(annotation, dict(own))
@@ -120,15 +120,15 @@ def _form(annotation: Any, own: Mapping[str, Any]) -> "_Form | None":
     if origin is Literal:
         return _Form(f"one of {', '.join(map(str, arguments))}", lambda value: _one_of(value, arguments))
     if origin is Callable:
-        return _Form("a function", _of(callable))
+        return _Form("a function", _accept_if(callable))
     if origin is None:
         is_class = isinstance(annotation, type) and annotation.__module__ != "jaxtyping"
         return _instance(annotation) if is_class else None
-    return _of_parts(origin, [_form(each, own) for each in arguments])
+    return _generic_form(origin, [_form(each, own) for each in arguments])
 
 
-def _of_parts(origin: Any, parts: list["_Form | None"]) -> "_Form | None":
-    """The form of a choice, or of several things; None for what is made of parts in another way."""
+def _generic_form(origin: Any, parts: list["_Form | None"]) -> "_Form | None":
+    """Make the form of a union or of a list; None for other generic types."""
     if origin in (Union, UnionType):
         return _either(parts)
     if origin in (Sequence, Iterable, list):  # an Iterable may come one at a time: it is read where it is used
@@ -155,7 +155,7 @@ def _either(forms: list["_Form | None"]) -> "_Form | None":
 
 
 def _several(item: "_Form | None", *, is_lazy: bool = False) -> _Form:
-    """Several things of a form, or a single one of them."""
+    """Make the form of a list, which also accepts a single item."""
 
     def read(value: Any) -> Any:
         is_one = isinstance(value, str | bytes | Mapping) or not _is_iterable(value)
@@ -181,15 +181,15 @@ def _is_iterable(value: Any) -> bool:
 def _instance(kind: type) -> _Form:
     name = kind.__name__
     says = _KNOWN.get(name, f"{'an' if name[0] in 'AEIOU' else 'a'} {name}")
-    if getattr(kind, "_is_protocol", False):  # asked of the class: a property may have much to compute
+    if getattr(kind, "_is_protocol", False):  # of the class: a property may have much to compute
         asked = [each for each in vars(kind) if not each.startswith("_")]
-        return _Form(says, _of(lambda value: all(inspect.getattr_static(value, each, _unfit) is not _unfit
+        return _Form(says, _accept_if(lambda value: all(inspect.getattr_static(value, each, _unfit) is not _unfit
                                                  for each in asked)))  # fmt: skip
     allowed = os.PathLike if name == "Path" else kind
-    return _Form(says, _of(lambda value: isinstance(value, allowed)), says)
+    return _Form(says, _accept_if(lambda value: isinstance(value, allowed)), says)
 
 
-def _of(fits: Callable[[Any], bool]) -> Callable[[Any], Any]:
+def _accept_if(fits: Callable[[Any], bool]) -> Callable[[Any], Any]:
     return lambda value: value if fits(value) else _unfit()
 
 
@@ -223,8 +223,10 @@ def _flag(value: Any) -> bool:
 _SIMPLE: dict[Any, _Form] = {
     str: _Form("one text", _text, "texts"),
     int: _Form("a whole number", _whole, "whole numbers"),
-    float: _Form("a number", _of(lambda value: isinstance(value, Real) and not isinstance(value, bool)), "numbers"),
+    float: _Form(
+        "a number", _accept_if(lambda value: isinstance(value, Real) and not isinstance(value, bool)), "numbers"
+    ),
     bool: _Form("True or False", _flag),
-    None: _Form("None", _of(lambda value: value is None)),
-    type(None): _Form("None", _of(lambda value: value is None)),
+    None: _Form("None", _accept_if(lambda value: value is None)),
+    type(None): _Form("None", _accept_if(lambda value: value is None)),
 }

@@ -1,4 +1,4 @@
-"""Two texts word by word: which words of each the other has not, in their order."""
+"""The difference of two texts, word by word."""
 
 import re
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from attnviz.text.display import display
 
 Run = tuple[str, bool]  # a piece of a text, and whether the other text differs there
 
-# Words; characters of scripts that are written without spaces; and what is between.
+# Spaces; characters of scripts that are written without spaces; other words.
 _PARTS = re.compile(r"\s+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+")
 
 
-def differing(one: str, other: str) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
-    """Both texts as runs: joined, the runs of each are that text."""
+def word_differences(one: str, other: str) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
+    """Split both texts into runs; joined, the runs of each are that text."""
     here, there = _PARTS.findall(one), _PARTS.findall(other)
     if here == there:
         return _runs([(one, False)]), _runs([(other, False)])
@@ -25,7 +25,7 @@ def differing(one: str, other: str) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
 
 
 def _runs(parts: Sequence[Run]) -> tuple[Run, ...]:
-    """Runs that say something; a space between two that differ goes with them, so that a phrase is one run."""
+    """Join neighbouring parts into runs; a space between two that differ joins them, so that a phrase is one run."""
     told = [part for part in parts if part[0]]
     lone = {at for at in range(1, len(told) - 1) if told[at][0].isspace() and told[at - 1][1] and told[at + 1][1]}
     runs = list[Run]()
@@ -38,6 +38,6 @@ def _runs(parts: Sequence[Run]) -> tuple[Run, ...]:
     return tuple(runs)
 
 
-def shown(runs: Sequence[Run]) -> list[Run]:
-    """Runs that can be looked at, as `display` says; spaces between words stay what they are."""
+def display_runs(runs: Sequence[Run]) -> list[Run]:
+    """Make runs visible by `display`; spaces between words stay as they are."""
     return [(text if not text.strip(" ") else display(text), differs) for text, differs in runs]

@@ -1,6 +1,6 @@
-"""Any text as a string that can be looked at: nothing invisible, nothing that moves or covers what is beside it.
+"""Any text as a string that can be seen: without invisible characters, or ones that move or cover their neighbours.
 
-Faithful: no character is dropped. What cannot be seen is named by its code point, `U+200B`, and the end of a line is
+No character is dropped. An invisible one is named by its code point, `U+200B`, and the end of a line is
 `↵`. The result is plain text and is *not* escaped for markup: the caller that writes HTML, Plotly or Markdown escapes
 it there.
 """
@@ -27,7 +27,7 @@ _UNSEEN_RANGES = (
 
 
 def display(text: str) -> str:
-    """The text with what cannot be seen named by code point: a zero-width space between two letters is `a U+200B b`.
+    """Name the invisible characters of a text by code point: a zero-width space between two letters is `a U+200B b`.
 
     Named are control, format and direction characters, line ends, spaces other than U+0020, unassigned and
     private-use characters, lone surrogates, combining marks that stand on nothing, and those beyond `MAX_MARKS` on
@@ -36,28 +36,28 @@ def display(text: str) -> str:
     """
     if text.isascii() and text.isprintable() and text.strip():
         return text  # nearly every word
-    return _named_again(text) if len(text) <= _MOST_REMEMBERED else _named(text)
+    return _name_unseen_cached(text) if len(text) <= _MOST_REMEMBERED else _name_unseen(text)
 
 
-def _named(text: str) -> str:
+def _name_unseen(text: str) -> str:
     runs = groupby(zip(_unseen(text), text, strict=True), key=lambda pair: pair[0])
     shown = [_run([character for _, character in run], unseen) for unseen, run in runs]
     return " ".join(shown) or SPACE
 
 
-_named_again = lru_cache(maxsize=8192)(_named)  # `▁love` is asked for with every sentence, many times
+_name_unseen_cached = lru_cache(maxsize=8192)(_name_unseen)  # every sentence asks for `▁love` many times
 
 
 def display_token(token: Token) -> str:
-    """A token as `display` shows its text, after the vocabulary's word for unknown text where the model reads only
-    that; `⋯` where it is bytes of a character that a token beside it shows.
+    """Make a token's text visible by `display`, after the vocabulary's word for unknown text if the model reads only
+    that; `⋯` for bytes of a character that a token beside it shows.
     """
     is_part = not (token.text or token.starts_word or token.is_special)
     return PART if is_part else f"{unknown_mark(token)}{display(token.text)}"
 
 
 def unknown_mark(token: Token) -> str:
-    """What stands before text that the model cannot tell from other such text: `[UNK] `, as its vocabulary says."""
+    """Make the mark before text that is unknown to the vocabulary, such as `[UNK] `; "" for a known token."""
     return f"{display(token.piece or '[UNK]')} " if token.is_unknown else ""
 
 
@@ -68,8 +68,8 @@ def _run(characters: list[str], unseen: bool) -> str:
 
 
 def _unseen(text: str) -> Iterator[bool]:
-    """For each character: must it be named to be seen?"""
-    marks = MAX_MARKS  # on the letter before; as good as full where there is no letter
+    """Yield for each character whether it must be named to be seen."""
+    marks = MAX_MARKS  # on the letter before; without a letter no mark is allowed
     for index, character in enumerate(text):
         if category(character)[0] == "M":
             unseen = marks >= MAX_MARKS or (_is_unseen(character) and not _styles_emoji(text, index))
@@ -92,7 +92,7 @@ def is_unseen_letter(character: str) -> bool:
 
 
 def _joins_emoji(text: str, index: int) -> bool:
-    """A joiner between two pictures makes one picture of them; elsewhere it is invisible."""
+    """Check whether a joiner stands between two pictures and makes one of them; elsewhere it is invisible."""
     if text[index] != _JOINER or not 0 < index < len(text) - 1:
         return False
     before = text[index - 1]
@@ -100,5 +100,5 @@ def _joins_emoji(text: str, index: int) -> bool:
 
 
 def _styles_emoji(text: str, index: int) -> bool:
-    """A style selector directly after a picture, sign or digit says how that is drawn; elsewhere it is invisible."""
+    """Check whether a style selector follows a picture, sign or digit and styles it; elsewhere it is invisible."""
     return text[index] in _STYLES and index > 0 and category(text[index - 1])[0] in "SPN"

@@ -1,4 +1,4 @@
-"""What a vocabulary has for tokens, as pictures and tables say it: the piece, and its id."""
+"""Vocabulary entries of tokens, the piece and its id, as pictures and tables show them."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +9,7 @@ Entry = list[str | int]
 
 
 def entry(token: Token) -> Entry | None:
-    """`[piece, id]`, with a 1 behind it where that piece stands for unknown text; None where nobody said.
+    """Make `[piece, id]`, with a 1 behind it if the piece stands for unknown text; None without an entry.
 
     The piece is a display string.
     """
@@ -19,12 +19,12 @@ def entry(token: Token) -> Entry | None:
 
 
 def entries(tokens: Iterable[Token]) -> list[Entry]:
-    """Those of the tokens that make up a label."""
+    """Collect the entries of the tokens that make up a label."""
     return [found for token in tokens if (found := entry(token)) is not None]
 
 
 def entry_text(tokens: Iterable[Token]) -> str:
-    """Such as `piece ▁love, id 3893`, in words for people; "" where nobody said. The scripts say the same."""
+    """Write entries as a text such as `piece ▁love, id 3893`, as the scripts do; "" without entries."""
     found = entries(tokens)
     if not found:
         return ""
@@ -35,8 +35,8 @@ def entry_text(tokens: Iterable[Token]) -> str:
 
 
 def entry_columns(name: str, labels: Sequence[Sequence[Token]]) -> dict[str, list[str | int]]:
-    """Two columns of a table, a line for each label: `<name>_piece`, and `<name>_id`, which are numbers where each
-    label is one token. Nothing where nobody said.
+    """Make two columns of a table, a line for each label: `<name>_piece`, and `<name>_id`, which are numbers if each
+    label is one token; no columns without entries.
     """
     found = [entries(tokens) for tokens in labels]
     if not any(found):
@@ -48,27 +48,27 @@ def entry_columns(name: str, labels: Sequence[Sequence[Token]]) -> dict[str, lis
 
 
 class TokenText(str):
-    """Tokens as they are shown, for a picture or a table that takes texts; it also knows the tokens."""
+    """The display text of tokens, for a picture or a table that takes texts, with the tokens themselves."""
 
     tokens: tuple[Token, ...]
 
     def __new__(cls, text: str, *tokens: Token) -> "TokenText":
-        """The text that stands for these tokens."""
+        """Make a text that knows its tokens."""
         made = super().__new__(cls, text)
         made.tokens = tokens
         return made
 
 
 def token_texts(tokens: Iterable[Token]) -> list[str]:
-    """Each token as it is shown, knowing itself."""
+    """Make the display text of each token."""
     return [TokenText(display_token(token), token) for token in tokens]
 
 
 def entry_of(text: str) -> str:
-    """`entry_text` of the tokens behind a text; "" for one that knows of none."""
+    """Write the `entry_text` of the tokens behind a text; "" for a plain text."""
     return entry_text(text.tokens) if isinstance(text, TokenText) else ""
 
 
 def columns_of(name: str, texts: Sequence[str]) -> dict[str, list[str | int]]:
-    """`entry_columns` of texts, of which any may know of no tokens."""
+    """Make the `entry_columns` of texts, some of which may be plain."""
     return entry_columns(name, [text.tokens if isinstance(text, TokenText) else () for text in texts])

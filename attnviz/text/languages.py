@@ -30,11 +30,11 @@ _NAMES = _names()
 
 
 def language_name(code: str) -> str:
-    """The name of a language, such as French for `fr`; the code itself where no name is known."""
+    """Look up the name of a language, such as French for `fr`; the code itself if it is unknown."""
     return _NAMES.get(code, code)
 
 
 def named_code(code: str) -> str:
-    """A checkpoint's code behind the language's name: French, fra_Latn. The code alone where no name is known."""
+    """Write a checkpoint's code behind the language's name: French, fra_Latn. The code alone if it is unknown."""
     name = language_name(code.replace("-", "_").split("_")[0])
     return f"{name}, {code}" if name not in code else code

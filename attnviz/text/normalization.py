@@ -1,4 +1,4 @@
-"""How text is cleaned and cut before BPE: what a vocabulary is built with, and what every sentence goes through."""
+"""Cleaning and cutting of text before BPE, when a vocabulary is built and when a sentence is encoded."""
 
 import json
 
@@ -17,7 +17,7 @@ _QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
 def pipeline(
     *, lowercase: bool, spaced: bool, elision: bool = False
 ) -> tuple[normalizers.Sequence, pre_tokenizers.Sequence]:
-    """How text is cleaned and cut before BPE: used for building the vocabulary and for encoding alike.
+    """Make the steps that clean and cut text before BPE, for building a vocabulary and for encoding.
 
     With `elision`, the word behind an apostrophe is cut as a word of its own.
     """
@@ -30,13 +30,13 @@ def pipeline(
 
 
 def elides(tokenizer_json: str) -> bool:
-    """Whether the vocabulary was built of text whose elisions were cut."""
+    """Check whether the vocabulary was built of text whose elisions were cut."""
     clean = (json.loads(tokenizer_json).get("normalizer") or {}).get("normalizers", ())
     return any(step.get("pattern") == {"Regex": _ELISION} for step in clean)
 
 
 def variant(tokenizer_json: str, *, lowercase: bool, spaced: bool, elision: bool = False) -> Tokenizer:
-    """A saved vocabulary that reads text in one of the ways of `pipeline`. Raises TextError for a broken one."""
+    """Load a saved vocabulary that reads text by one of the pipelines. Raises TextError for a broken one."""
     try:
         content = json.loads(tokenizer_json)
         if content["model"]["type"] != "BPE":

@@ -1,6 +1,6 @@
-"""Files of others, opened so that nothing else than a plain file is waited for, and no more of one is read than said.
+"""Plain files of others, opened without waiting for a pipe or a device, and read up to a limit.
 
-A folder that somebody names may hold anything under any name: a pipe that nobody writes to holds a thread for ever, a
+A folder that a visitor names may hold anything under any name: a pipe without a writer blocks a thread for ever, a
 device may never end.
 """
 
@@ -10,10 +10,10 @@ from io import BufferedReader
 from pathlib import Path
 
 
-def opened(path: Path) -> BufferedReader:
-    """A plain file, to be read. Raises OSError for what cannot be opened, and for anything but a plain file.
+def open_file(path: Path) -> BufferedReader:
+    """Open a plain file to read. Raises OSError for a path that cannot be opened, and for anything but a plain file.
 
-    It is looked at twice, because it may have become another thing between the look and the opening.
+    The kind of file is checked twice, because another process may replace it between the check and the opening.
     """
     _require_plain(path, path.stat())
     file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -26,10 +26,10 @@ def opened(path: Path) -> BufferedReader:
 
 
 def content(path: Path, *, most: int) -> bytes:
-    """All of a plain file. Raises OSError as `opened` does, ValueError for more than `most` bytes: those are counted,
-    whatever size the file is said to have.
+    """Read all of a plain file. Raises OSError as `open_file` does, and ValueError for more than `most` bytes; they
+    are counted, because the size that the system reports may be wrong.
     """
-    with opened(path) as file:
+    with open_file(path) as file:
         found = file.read(most + 1)
     if len(found) > most:
         raise ValueError(f"it is larger than {most / 1e6:,.0f} MB")
@@ -42,7 +42,7 @@ def _require_plain(path: Path, status: os.stat_result) -> None:
 
 
 def require_place(path: str | Path) -> None:
-    """Raises ValueError where no file can be written: its folder is not there, or it is one itself."""
+    """Check that a file can be written there. Raises ValueError for a missing folder, and for a path of a folder."""
     path = Path(path)
     if not path.parent.is_dir():
         raise ValueError(f"There is no folder {str(path.parent)!r} to write {path.name} to.")

@@ -1,4 +1,4 @@
-"""YAML that strangers wrote, read without anchors: aliases of aliases make a gigabyte of text from 400 bytes.
+"""Loaders for YAML of strangers, without anchors: aliases of aliases make a gigabyte of text from 400 bytes.
 
 A mapping merged into others (`<<: [*a, *a]`) doubles with each line as well.
 """

@@ -1,4 +1,4 @@
-"""Texts in CSV files that a spreadsheet shows and does not run, whichever sign it divides lines by.
+"""Texts in CSV files that a spreadsheet shows and does not run, for any sign that divides its cells.
 
 A spreadsheet may split at semicolons, tabs or line ends inside a quoted text: it takes quotes only where a cell begins
 by its own rule. So a formula is looked for behind each of these signs, not only at the start. The same rule is in
@@ -22,11 +22,11 @@ def harmless(text: str) -> str:
 
 
 def csv_file(table: "pd.DataFrame") -> bytes:
-    """A table as CSV in UTF-8, with the mark by which spreadsheets know it; its texts are made harmless."""
-    return _harmless_table(table).to_csv(index=False).encode("utf-8-sig", "replace")
+    """Write a table as CSV in UTF-8 with a byte-order mark, which spreadsheets expect; its texts are made harmless."""
+    return _make_harmless(table).to_csv(index=False).encode("utf-8-sig", "replace")
 
 
-def _harmless_table(table: "pd.DataFrame") -> "pd.DataFrame":
+def _make_harmless(table: "pd.DataFrame") -> "pd.DataFrame":
     texts = table.select_dtypes(include=["object", "string"]).columns
     told = table.assign(
         **{name: [harmless(cell) if isinstance(cell, str) else cell for cell in table[name]] for name in texts}

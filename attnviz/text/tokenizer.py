@@ -13,7 +13,7 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from attnviz.text import plain_file
-from attnviz.text.limits import MAX_TOKENIZER_BYTES, MAX_TOKENS, TextError, capped, without_surrogates
+from attnviz.text.limits import MAX_TOKENIZER_BYTES, MAX_TOKENS, TextError, cut_to_limit, replace_surrogates
 from attnviz.text.normalization import WORD_START, elides, variant
 from attnviz.text.tokens import Token
 
@@ -23,13 +23,13 @@ _SPACE_BEFORE, _NO_SPACE = re.compile(r"[^\S\x1c-\x1f]*"), re.compile(r"\S*")
 
 
 def bos(language: str) -> str:
-    """The name of a language's first token."""
+    """Name a language's first token."""
     return f"<bos:{language}>"
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Ids and their tokens, side by side; `notes` says in sentences what was cut."""
+    """Ids and their tokens, side by side, with sentences about text that was cut."""
 
     ids: tuple[int, ...]
     tokens: tuple[Token, ...]
@@ -92,9 +92,9 @@ class TranslatorTokenizer:
         return tuple((first, second) for first, second in json.loads(self._json)["model"]["merges"])
 
     def spell(self, piece: str) -> tuple[int, ...]:
-        """The ids that spell another vocabulary's piece: one where it is known, none for a special token that is not.
+        """Spell another vocabulary's piece in ids: one if it is known, none for an unknown special token.
 
-        What no piece spells is `<unk>`.
+        Characters that no piece spells become `<unk>`.
         """
         if (known := self._source.token_to_id(piece)) is not None:
             return (known,)
@@ -103,37 +103,37 @@ class TranslatorTokenizer:
         return tuple(token.id for token in self._source.model.tokenize(piece))
 
     def encode_source(self, text: str) -> Encoded:
-        """An English sentence to pieces and `<eos>`."""
-        return self._encoded(self._source, (), text)
+        """Encode an English sentence as pieces and `<eos>`."""
+        return self._encode_sentence(self._source, (), text)
 
     def encode_target(self, text: str, to: str) -> Encoded:
-        """A sentence in language `to` to `<bos:to>`, its pieces and `<eos>`. Raises TextError for another language."""
+        """Encode a sentence as `<bos:to>`, its pieces and `<eos>`. Raises TextError for an unknown language `to`."""
         first = self._special(self.bos_id(to), 0)
-        return self._encoded(self._unspaced if to in UNSPACED else self._spaced, (first,), text)
+        return self._encode_sentence(self._unspaced if to in UNSPACED else self._spaced, (first,), text)
 
     def source_ids(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """The ids of `encode_source` for many sentences, without their tokens, which take most of the time."""
-        return self._many(self._source, (), texts)
+        """Encode many sentences as `encode_source` does, without tokens, which take most of the time."""
+        return self._encode_many(self._source, (), texts)
 
     def target_ids(self, texts: Sequence[str], to: str) -> list[tuple[int, ...]]:
-        """The ids of `encode_target` for many sentences, without their tokens."""
-        return self._many(self._unspaced if to in UNSPACED else self._spaced, (self.bos_id(to),), texts)
+        """Encode many sentences as `encode_target` does, without tokens."""
+        return self._encode_many(self._unspaced if to in UNSPACED else self._spaced, (self.bos_id(to),), texts)
 
     def bos_id(self, to: str) -> int:
-        """The id of a language's first token. Raises TextError for a language the vocabulary does not have."""
+        """Look up the id of a language's first token. Raises TextError for a language that the vocabulary has not."""
         if to not in self.bos_ids:
             raise TextError(f"This model does not write {to!r}; it writes {', '.join(self.languages)}.")
         return self.bos_ids[to]
 
     def text(self, ids: list[int] | tuple[int, ...]) -> str:
-        """The sentence that generated ids spell, special tokens left out."""
-        return "".join(token.text for token in self._spelled(ids, keep_spaces=True)).strip()
+        """Decode generated ids to their sentence, without special tokens."""
+        return "".join(token.text for token in self._tokens_of_ids(ids, keep_spaces=True)).strip()
 
     def tokens(self, ids: list[int] | tuple[int, ...]) -> tuple[Token, ...]:
-        """Tokens of generated ids, with offsets into `text(ids)`."""
-        return self._spelled(ids, keep_spaces=False)
+        """Make the tokens of generated ids, with offsets into `text(ids)`."""
+        return self._tokens_of_ids(ids, keep_spaces=False)
 
-    def _spelled(self, ids: list[int] | tuple[int, ...], *, keep_spaces: bool) -> tuple[Token, ...]:
+    def _tokens_of_ids(self, ids: list[int] | tuple[int, ...], *, keep_spaces: bool) -> tuple[Token, ...]:
         tokens, end = [], 0
         for id_ in ids:
             if id_ in self.special_ids:
@@ -141,20 +141,22 @@ class TranslatorTokenizer:
                 continue
             starts_word = end == 0 or self._pieces[id_].startswith(WORD_START)
             piece = self._pieces[id_].replace(WORD_START, " ")
-            piece = piece.lstrip() if end == 0 else piece[1:] if starts_word and self._elided(tokens) else piece
+            piece = (
+                piece.lstrip() if end == 0 else piece[1:] if starts_word and self._follows_elision(tokens) else piece
+            )
             end += len(piece)
             shown = piece if keep_spaces else piece.lstrip()
             tokens.append(self._token(shown, id_, (end - len(shown), end), starts_word=starts_word))
         return tuple(tokens)
 
-    def _elided(self, tokens: list[Token]) -> bool:
-        """Whether the next piece comes right after an apostrophe that itself comes right after a letter."""
+    def _follows_elision(self, tokens: list[Token]) -> bool:
+        """Check whether the next piece follows an apostrophe that follows a letter."""
         if not self._elision or len(tokens) < 2 or tokens[-1].starts_word:
             return False
         return tokens[-1].text == "'" and tokens[-2].text[-1:].isalpha()
 
     def _encode(self, tokenizer: Tokenizer, text: str) -> tuple[Token, ...]:
-        encoding = tokenizer.encode(without_surrogates(text), add_special_tokens=False)
+        encoding = tokenizer.encode(replace_surrogates(text), add_special_tokens=False)
         tokens: list[Token] = []
         for place, (id_, piece) in enumerate(zip(encoding.ids, encoding.tokens, strict=True)):
             start, end = _span(text, encoding.offsets, place)
@@ -166,9 +168,9 @@ class TranslatorTokenizer:
             tokens.append(self._token(text[start:end], id_, (start, end), starts_word=starts_word))
         return tuple(tokens)
 
-    def _encoded(self, tokenizer: Tokenizer, first: tuple[Token, ...], typed: str) -> Encoded:
+    def _encode_sentence(self, tokenizer: Tokenizer, first: tuple[Token, ...], typed: str) -> Encoded:
         """Cut, encode, cut again, and close with `<eos>`."""
-        text, note = capped(typed)
+        text, note = cut_to_limit(typed)
         pieces = self._encode(tokenizer, text)
         room = MAX_TOKENS - len(first) - 1
         notes = () if note is None else (note,)
@@ -178,14 +180,14 @@ class TranslatorTokenizer:
         tokens = (*tokens, self._special(self.eos_id, tokens[-1].end if tokens else 0))
         return Encoded(tuple(token.id for token in tokens), tokens, notes)
 
-    def _many(self, tokenizer: Tokenizer, first: tuple[int, ...], typed: Sequence[str]) -> list[tuple[int, ...]]:
+    def _encode_many(self, tokenizer: Tokenizer, first: tuple[int, ...], typed: Sequence[str]) -> list[tuple[int, ...]]:
         room = MAX_TOKENS - len(first) - 1
-        texts = [without_surrogates(capped(text)[0]) for text in typed]
+        texts = [replace_surrogates(cut_to_limit(text)[0]) for text in typed]
         encodings = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         return [(*first, *encoding.ids[:room], self.eos_id) for encoding in encodings]
 
     def padding(self, at: int) -> Token:
-        """A `<pad>` after `at` characters of a text."""
+        """Make a `<pad>` after `at` characters of a text."""
         return self._special(self.pad_id, at)
 
     def _special(self, id_: int, at: int) -> Token:
@@ -196,7 +198,7 @@ class TranslatorTokenizer:
 
 
 def _span(text: str, offsets: list[tuple[int, int]], place: int) -> tuple[int, int]:
-    """Where a piece is in the text, without the space before it, and with characters that were composed into it."""
+    """Find a piece's span in the text, without the space before it, and with characters composed into it."""
     start, end = offsets[place]
     start += len(_SPACE_BEFORE.match(text[start:end])[0])  # type: ignore[index]  # it also matches nothing
     until = offsets[place + 1][0] if place + 1 < len(offsets) else len(text)

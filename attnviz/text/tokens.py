@@ -1,4 +1,4 @@
-"""A token: an id that knows which piece of the sentence it stands for."""
+"""A token: an id with its piece of the sentence."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,8 @@ class Token:
     `start` and `end` count characters of that sentence, so that `sentence[start:end] == text` for every token
     that is not special. `starts_word` is False for a piece that continues the token before it.
     `segment` is 1 for the second sentence of a pair and for what a model wrote after its prompt, 0 elsewhere.
-    `piece` is its entry in the vocabulary, "" where there is none or nobody said; `is_unknown` where that entry stands
-    for everything that the vocabulary has no piece for, so that the model cannot tell this text from other such.
+    `piece` is its entry in the vocabulary, "" if it is not known; `is_unknown` marks the entry for all text without a
+    piece, by which the model cannot tell this text from other such text.
     """
 
     text: str

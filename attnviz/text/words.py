@@ -1,4 +1,4 @@
-"""Which tokens make up a word: groups of neighbouring tokens, by what their text says. Knows no model."""
+"""Groups of neighbouring tokens that make up a word, by their text. Knows no model."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ _UNSPACED = re.compile(
 
 
 def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
-    """Positions of the tokens of each word, in order; every token is in one group.
+    """Group the positions of tokens by word, in order; every token is in one group.
 
     A token that does not start a word continues the one before it. Special tokens and characters of scripts
     that are written without spaces (Chinese) stand alone, and so does punctuation at the edge of a word:
@@ -27,13 +27,13 @@ def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
         else:
             runs.append([at])
         shown = token.text or shown
-    return tuple(group for run in runs for group in _without_edges(run, tokens))
+    return tuple(group for run in runs for group in _split_edges(run, tokens))
 
 
-def within_word(text: str, at: int) -> bool:
-    """Whether the place before character `at` lies between two letters or digits of one word.
+def is_within_word(text: str, at: int) -> bool:
+    """Check whether the place before character `at` lies between two letters or digits of one word.
 
-    Never beside a character of a script that is written without spaces: it stands alone.
+    A character of a script that is written without spaces stands alone.
     """
     beside = text[max(at - 1, 0) : at + 1]
     return len(beside) == 2 and at > 0 and beside.isalnum() and not _UNSPACED.search(beside)
@@ -50,17 +50,17 @@ def _continues(before: Token, token: Token, shown: str) -> bool:
 
 
 def _is_rest(token: Token) -> bool:
-    """Whether a token holds further bytes of the character before it."""
+    """Check whether a token holds further bytes of the character before it."""
     return not token.text and not token.starts_word
 
 
 def _is_blank(token: Token) -> bool:
-    """Whether a token is a space, and has no text: the word that it introduces follows it."""
+    """Check whether a token is a space without text, which introduces the word after it."""
     return not token.text and token.starts_word
 
 
-def _without_edges(run: list[int], tokens: Sequence[Token]) -> list[tuple[int, ...]]:
-    """The run as groups: punctuation on its left, the word, punctuation on its right; leading blanks join the first."""
+def _split_edges(run: list[int], tokens: Sequence[Token]) -> list[tuple[int, ...]]:
+    """Split a run into punctuation, the word, and punctuation; leading blanks join the first group."""
     blanks = 0
     while blanks < len(run) - 1 and not tokens[run[blanks]].text:
         blanks += 1

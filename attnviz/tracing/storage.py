@@ -132,7 +132,7 @@ def load_trace(path: str | Path) -> Trace | BareWeights:
     """Read what `save` wrote, a trace or bare weights. Raises ValueError with one sentence for any other file."""
     path = Path(path)
     try:
-        with plain_file.opened(path) as content:
+        with plain_file.open_file(path) as content:
             file = Archive(content, most=max(_UNPACKED, _TIMES_AS_LARGE * path.stat().st_size))
             if {"steps", "losses"} <= {*file.keys}:
                 raise ValueError("it holds a recording, which attnviz.load_recording reads")

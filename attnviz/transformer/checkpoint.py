@@ -88,7 +88,7 @@ def load(folder: Path, *, device: torch.device | str = "cpu", dtype: torch.dtype
 def _check_file(folder: Path) -> None:
     """Raise CheckpointError unless the weights are a plain file that may be opened, and not too large."""
     try:
-        with plain_file.opened(folder / WEIGHTS) as file:
+        with plain_file.open_file(folder / WEIGHTS) as file:
             size = os.fstat(file.fileno()).st_size
     except FileNotFoundError as error:
         raise CheckpointError(_no_weights(folder)) from error
@@ -148,5 +148,5 @@ def _check_shapes(model: Transformer, found: dict[str, tuple[int, ...]]) -> None
 
 def weights_id(folder: Path) -> str:
     """Twelve hexadecimal digits that change whenever the weights do."""
-    with plain_file.opened(folder / WEIGHTS) as file:  # a piece at a time
+    with plain_file.open_file(folder / WEIGHTS) as file:  # a piece at a time
         return hashlib.file_digest(file, "sha256").hexdigest()[:12]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.text.limits import MAX_TOKENS, TextError, capped, require_text
+from attnviz.text.limits import MAX_TOKENS, TextError, cut_to_limit, require_text
 
 
 def test_nothing_is_said_where_nothing_was_cut(codec):
@@ -33,5 +33,5 @@ def test_blank_sentence_is_asked_for_again(text):
 
 
 def test_capped_leaves_short_text_alone():
-    assert capped("abc", 3) == ("abc", None)
-    assert capped("abcd", 3) == ("abc", "Only the first 3 of 4 characters were read.")
+    assert cut_to_limit("abc", 3) == ("abc", None)
+    assert cut_to_limit("abcd", 3) == ("abc", "Only the first 3 of 4 characters were read.")

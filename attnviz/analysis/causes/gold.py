@@ -13,7 +13,7 @@ from pathlib import Path
 
 from attnviz.analysis.causes.word_alignment import Link, words_of
 from attnviz.text.tokens import Token
-from attnviz.text.words import within_word
+from attnviz.text.words import is_within_word
 from attnviz.tracing.trace import Trace
 
 FOLDER = Path(__file__).parents[3] / "assets" / "alignments"
@@ -120,7 +120,7 @@ def _span(part: str, text: str) -> Span:
         raise ValueError(f"{part!r} is neither a word nor a word with its number, such as the#2.")
     wanted = match[1].replace("_", " ")
     places = [found.start() for found in re.finditer(f"(?={re.escape(wanted)})", text)]
-    places = [at for at in places if not within_word(text, at) and not within_word(text, at + len(wanted))]
+    places = [at for at in places if not is_within_word(text, at) and not is_within_word(text, at + len(wanted))]
     if not places:
         raise ValueError(f"{wanted!r} is no word of {text!r}.")
     if match[2] is None and len(places) > 1:

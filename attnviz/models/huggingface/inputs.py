@@ -9,7 +9,7 @@ from attnviz.models.huggingface.generate import CheckpointStepper, GenerationPla
 from attnviz.models.huggingface.network.network import Batch, Network, Watch, uses_segments
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
 from attnviz.models.protocol import TextGenerator
-from attnviz.text.limits import MAX_TOKENS, about
+from attnviz.text.limits import MAX_TOKENS, prefix_notes
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
@@ -58,7 +58,7 @@ class InputBuilder:
         """Sources and their targets, given or else written greedily; and notes on what was cut."""
         if targets:
             given = [self.given(target, src, max_tokens) for target, src in zip(targets, encoded, strict=True)]
-            notes = tuple(note for each in given for note in about("Target", each.notes))
+            notes = tuple(note for each in given for note in prefix_notes("Target", each.notes))
         else:
             given = [self._translated(each) for each in encoded]
             unsaid = self.text.languages.ids and any(each.language is None for each in encoded)

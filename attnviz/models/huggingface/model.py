@@ -14,7 +14,7 @@ from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenize
 from attnviz.models.huggingface.validation import Texts, paired
 from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
-from attnviz.text.limits import MAX_TOKENS, about, require_count, require_room
+from attnviz.text.limits import MAX_TOKENS, prefix_notes, require_count, require_room
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
@@ -209,7 +209,7 @@ class HuggingFaceModel(NetworkModel):
     def _notes(self, encoded: Sequence[EncodedText]) -> tuple[str, ...]:
         """What was cut, and of which sentence."""
         first = _READ[self.family]
-        both = ((about(first, each.notes), about("Second sentence", each.pair_notes)) for each in encoded)
+        both = ((prefix_notes(first, each.notes), prefix_notes("Second sentence", each.pair_notes)) for each in encoded)
         return (*(note for pair in both for notes in pair for note in notes), *self._skipped())
 
     def _again(

@@ -23,7 +23,7 @@ from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenize
 from attnviz.models.huggingface.validation import Texts, paired
 from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
-from attnviz.text.limits import about
+from attnviz.text.limits import prefix_notes
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.external.weights import ReplayedWeights
@@ -108,7 +108,7 @@ class ReplayedModel(CheckpointModel):
         sentence, target = self._sentence(read, batch, targets, limit)
         expected = parity.eager(self.model, batch, target)
         wait_for(self.device)
-        notes = (*about("Text", read.notes), *about("Second sentence", read.pair_notes))
+        notes = (*prefix_notes("Text", read.notes), *prefix_notes("Second sentence", read.pair_notes))
         return self._traced(expected, sentence, time.perf_counter() - started, notes)
 
     def rerun(self, trace: TraceLike, probe: Any = None) -> NoReturn:

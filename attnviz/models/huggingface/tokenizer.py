@@ -9,7 +9,7 @@ from attnviz.models.huggingface.tokenization.backend import Frame, cut_to, speci
 from attnviz.models.huggingface.tokenization.backends import backend_of
 from attnviz.models.huggingface.tokenization.languages import Languages, languages_of
 from attnviz.models.huggingface.tokenization.spelling import EncodedText, Spelling
-from attnviz.text.limits import MAX_CHARACTERS, TextError, capped, require_text, without_surrogates
+from attnviz.text.limits import MAX_CHARACTERS, TextError, cut_to_limit, replace_surrogates, require_text
 
 _PROBE = ("The quick brown fox jumps over the lazy dog.", "It sleeps on.")
 _STRANGE = (
@@ -122,7 +122,7 @@ class CheckpointTokenizer(Spelling):
         if room < 1:
             raise TextError(f"{limit} tokens leave no room for a sentence beside the model's special tokens.")
         most = max(MAX_CHARACTERS, limit * _CHARACTERS_A_TOKEN)
-        cut = [capped(without_surrogates(each), most) for each in texts]
+        cut = [cut_to_limit(replace_surrogates(each), most) for each in texts]
         read = [each for each, _ in cut]
         kept, said = cut_to(room, [self._backend.pieces(each, target=target) for each in read])
         notes = [tuple(note for note in both if note) for both in zip((note for _, note in cut), said, strict=True)]

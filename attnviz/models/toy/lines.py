@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from attnviz.learning.words import BOS, EOS, ToyWords
-from attnviz.text.limits import about, require_text
+from attnviz.text.limits import prefix_notes, require_text
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 
@@ -24,7 +24,7 @@ class ToyLines:
         """A line's tokens. Raises TextError for an empty one, and for a word that the toy does not know."""
         require_text(text)
         tokens, notes = self.words.read(text)
-        return tokens, about("Prompt" if self.is_prompt else "Source", notes)
+        return tokens, prefix_notes("Prompt" if self.is_prompt else "Source", notes)
 
     def fed(self, tokens: Tokens) -> tuple[Tokens, Tokens]:
         """The source with its end, and what every target begins with: `<bos>`, and a decoder's prompt."""
@@ -48,7 +48,7 @@ class ToyLines:
     def target(self, tgt_text: str) -> tuple[Tokens, Notes]:
         """A target that somebody gives, from `<bos>` to `<eos>`. Raises TextError for a word that is not known."""
         tokens, notes = self.words.read(tgt_text)
-        return (_BEGIN, *tokens, _end(tokens)), about("Target", notes)
+        return (_BEGIN, *tokens, _end(tokens)), prefix_notes("Target", notes)
 
     def continued(self, text: str, tokens: Tokens, ids: Sequence[int]) -> Sentence:
         """A prompt and what was written after it; the last row of its maps puts out nothing where that is nothing."""

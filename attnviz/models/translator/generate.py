@@ -9,7 +9,7 @@ from torch import Tensor
 from attnviz.models.translator.drafted import drafted
 from attnviz.models.translator.pretrained import Pretrained
 from attnviz.models.translator.target_pass import TargetPass
-from attnviz.text.limits import MAX_TOKENS, about
+from attnviz.text.limits import MAX_TOKENS, prefix_notes
 from attnviz.text.tokenizer import Encoded
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
@@ -45,7 +45,7 @@ def read_and_target(
     codec, tgt_text = model.codec, asked.tgt_text
     if tgt_text is not None and tgt_text.strip():
         given = codec.encode_target(tgt_text, asked.to)
-        return Sentence(src.tokens, given.tokens, asked.text, tgt_text), about("Target", given.notes)
+        return Sentence(src.tokens, given.tokens, asked.text, tgt_text), prefix_notes("Target", given.notes)
     limit = min(asked.max_tokens, decoding_limit(len(src.ids)))
     if model.draft is None or asked.edits is not None:
         written = generate(model, target.memory, None, to=asked.to, limits=[limit], edits=asked.edits)[0]

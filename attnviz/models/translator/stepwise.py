@@ -13,7 +13,7 @@ from torch import Tensor
 from attnviz.models.protocol import Step
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.pretrained import Pretrained
-from attnviz.text.limits import MAX_TOKENS, about, require_text
+from attnviz.text.limits import MAX_TOKENS, prefix_notes, require_text
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
 from attnviz.tracing.interventions import Chain
@@ -61,7 +61,7 @@ def steps(translator: Pretrained, text: str, plan: Plan) -> Iterator[Step]:
     memory = translator.model.encode(translator.ids(src), None, run)
     stepper = Stepper(translator.model, memory, None, capacity=limit, cached=plan.cached)
     watched = RecordedSteps(plan.faults.apply(stepper), plan.faults, dropout, resolved.edits)
-    common = _Common(translator, sentence, (*about("Source", src.notes), *resolved.notes), encoder, plan)
+    common = _Common(translator, sentence, (*prefix_notes("Source", src.notes), *resolved.notes), encoder, plan)
     for choice in _choices(watched, first, translator.vocabulary, plan, limit):
         yield common.step(watched, choice)
 
@@ -88,7 +88,7 @@ def teacher_forced(  # noqa: PLR0913 - what may be asked of a pass
     tgt_in = torch.tensor([tgt[:-1]], device=translator.device)
     logits = translator.model.logits(translator.model.decode(tgt_in, memory, None, run))
     wait_for(translator.device)
-    info = _info(translator, to, about("Source", src.notes), forward_seconds=time.perf_counter() - started)
+    info = _info(translator, to, prefix_notes("Source", src.notes), forward_seconds=time.perf_counter() - started)
     rest = {"memory": memory, "logits": logits, "info": info, "interventions": changes.interventions}
     return Trace.from_recorder(recorder, [sentence], **rest)
 

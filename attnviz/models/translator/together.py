@@ -8,7 +8,7 @@ import torch
 
 from attnviz.models.translator.generate import decoding_limit, generate, padded, was_cut
 from attnviz.models.translator.translator import Translator
-from attnviz.text.limits import about, require_text
+from attnviz.text.limits import prefix_notes, require_text
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.split import one_of_batch
@@ -47,7 +47,7 @@ def traces(model: Translator, texts: Sequence[str], *, to: str) -> list[Trace]:
     )  # fmt: skip
     batch = Trace.from_recorder(recorder, sentences, memory=memory, logits=logits)
     notes = [
-        (*about("Source", each.notes), *((was_cut(limit),) if one.cut else ()))
+        (*prefix_notes("Source", each.notes), *((was_cut(limit),) if one.cut else ()))
         for each, one, limit in zip(read, sentences, limits, strict=True)
     ]
     return [

@@ -17,7 +17,7 @@ from attnviz.models.translator.generate import GenerationRequest, OnNote, decodi
 from attnviz.models.translator.stepwise import Plan, steps
 from attnviz.models.translator.target_pass import TargetPass
 from attnviz.text.arguments import reads_arguments
-from attnviz.text.limits import MAX_TOKENS, about, require_ids, require_room, require_text
+from attnviz.text.limits import MAX_TOKENS, prefix_notes, require_ids, require_room, require_text
 from attnviz.text.tokenizer import Encoded, TranslatorTokenizer
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
@@ -133,7 +133,7 @@ class Translator:
             dtype=str(self.dtype).removeprefix("torch."),
             forward_seconds=encoded - started + target.seconds,
             decoding_seconds=0.0 if given else after_encoding - target.seconds,
-            notes=(*about("Source", src.notes), *notes, *resolved.notes),
+            notes=(*prefix_notes("Source", src.notes), *notes, *resolved.notes),
         )
         rest = {"memory": memory, "logits": logits, "info": info, "interventions": changes.interventions}
         return Trace.from_recorder(recorder, [sentence], **rest)

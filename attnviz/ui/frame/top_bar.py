@@ -13,7 +13,7 @@ from attnviz.models.catalogue import Entry
 from attnviz.models.inputs import Inputs
 from attnviz.pictures.fields import read, whole
 from attnviz.text.languages import language_name, named_code
-from attnviz.text.limits import MAX_CHARACTERS, about, capped
+from attnviz.text.limits import MAX_CHARACTERS, cut_to_limit, prefix_notes
 from attnviz.ui import model_facts, model_picker
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.cache import traces
@@ -217,9 +217,9 @@ def _sentence(field: _Field) -> str:
         return st.text_input(field.label, **more)
 
     def take() -> None:
-        typed, note = capped(st.session_state[shown] or "", field.most)
+        typed, note = cut_to_limit(st.session_state[shown] or "", field.most)
         if note:
-            st.session_state[f"{field.key}-note"] = about(field.name, (note,))
+            st.session_state[f"{field.key}-note"] = prefix_notes(field.name, (note,))
         persistent.write({field.key: None if typed == default else typed})
         changed()
 

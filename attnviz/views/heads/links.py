@@ -10,7 +10,7 @@ from attnviz.maps.lines import strongest
 from attnviz.maps.maps import Maps
 from attnviz.maps.options import MapOptions, Specials
 from attnviz.maps.selection import select
-from attnviz.text.arguments import reads_arguments, shown
+from attnviz.text.arguments import describe, reads_arguments
 from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
@@ -69,7 +69,7 @@ def _pairs(heads: Any, one: tuple[int | str, int | str]) -> list[tuple[int | str
         raise ValueError("Heads are named once: give layer and head, or a list of (layer, head) pairs.")
     pairs = [heads] if _is_pair(heads) else heads
     if not isinstance(pairs, list | tuple) or not all(map(_is_pair, pairs)):
-        raise ValueError(f"heads are (layer, head) pairs, such as [(2, 5)], not {shown(heads)}.")
+        raise ValueError(f"heads are (layer, head) pairs, such as [(2, 5)], not {describe(heads)}.")
     return [(layer, head) for layer, head in pairs]
 
 

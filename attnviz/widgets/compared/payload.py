@@ -11,8 +11,7 @@ from attnviz.analysis.causes.comparing.chances import Chances
 from attnviz.analysis.causes.comparing.compared import Compared, ComparedKind, in_order
 from attnviz.analysis.causes.runs import HeadPlace
 from attnviz.models.protocol import Model
-from attnviz.text.difference import differing
-from attnviz.text.difference import shown as shown_runs
+from attnviz.text.difference import display_runs, word_differences
 from attnviz.text.display import display, display_token
 from attnviz.transformer.probe import Kind
 from attnviz.views.labels import KINDS, shortened
@@ -45,7 +44,7 @@ def compared_payload(runs: Compared, shown: ShownSides, *, view: dict[str, Any])
         "groups": [_group(kind, found) for kind, found in runs.kinds.items()],
         "maps": _maps(runs, view, blobs),
         "names": [shortened(display(name), MOST_NAME) for name in shown.names],
-        "texts": list(map(shown_runs, differing(*map(_cut, shown.texts)))),
+        "texts": list(map(display_runs, word_differences(*map(_cut, shown.texts)))),
         "strip": _strip(shown),
         "said": list(shown.said),
         "fixed": list(shown.fixed),

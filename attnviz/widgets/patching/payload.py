@@ -19,7 +19,7 @@ from attnviz.analysis.causes.pairs.matrices import Matrices
 from attnviz.analysis.causes.pairs.pair import Pair
 from attnviz.analysis.causes.patching import PatchedStream, Restored
 from attnviz.models.protocol import Model
-from attnviz.text.difference import differing
+from attnviz.text.difference import word_differences
 from attnviz.text.display import display, display_token
 from attnviz.text.entries import entries
 from attnviz.text.tokens import Token
@@ -164,7 +164,7 @@ def _result(shown: ShownPair) -> dict[str, Any]:
     written = None
     if found.text is not None:
         written = [[(display(text), differs) for text, differs in runs]
-                   for runs in differing(shown.before[:_MOST_TEXT], found.text[:_MOST_TEXT])]  # fmt: skip
+                   for runs in word_differences(shown.before[:_MOST_TEXT], found.text[:_MOST_TEXT])]  # fmt: skip
     return {
         "patched": float(found.restored.patched[0]),
         "share": _number(found.restored.share[0]),

@@ -16,8 +16,7 @@ from attnviz.analysis.causes.comparing.chances import Chances
 from attnviz.analysis.causes.comparing.switched_off import SwitchedOff
 from attnviz.analysis.causes.effects import HeadEffects, ReferenceEffects
 from attnviz.models.protocol import Model
-from attnviz.text.difference import Run, differing
-from attnviz.text.difference import shown as shown_runs
+from attnviz.text.difference import Run, display_runs, word_differences
 from attnviz.text.display import display_token
 from attnviz.text.entries import entry
 from attnviz.transformer.probe import Kind
@@ -118,7 +117,7 @@ def _texts(texts: tuple[str, str] | None) -> list[list[Run]] | None:
     """Both texts as runs, each with whether the other differs there."""
     if texts is None:
         return None
-    return list(map(shown_runs, differing(*map(_cut, texts))))
+    return list(map(display_runs, word_differences(*map(_cut, texts))))
 
 
 def _cut(text: str) -> str:
