@@ -131,7 +131,7 @@ class Scaling:
 
 @torch.inference_mode()
 def scaling(*cases: Case) -> Scaling:
-    """The site's own scores, all heads together, before any bias; a bias counts among what softmax is given.
+    """Measure the site's own scores, all heads together, before any bias; a bias counts among what softmax is given.
 
     Each case is a sentence without padding: the rows of pads are no text, and would move every mean. A site without a
     scale is set beside what 1 / √d_k would make of it.
@@ -156,7 +156,7 @@ def _compared_scale(weights: SiteWeights) -> float:
 
 
 def scaling_of_normal(d_k: int, *, length: int = 64, seed: int = 0) -> Scaling:
-    """The same for queries and keys whose numbers are independent with mean 0 and variance 1, the paper's assumption:
+    """Measure queries and keys of independent numbers with mean 0 and variance 1, the paper's assumption:
     unscaled scores then have variance d_k, scaled ones 1 (Vaswani et al. 2017, footnote 4).
     """
     generator = torch.Generator().manual_seed(seed)

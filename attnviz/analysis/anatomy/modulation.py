@@ -35,7 +35,7 @@ class Modulation:
 
     @property
     def moved(self) -> Float[Tensor, " q_len"]:
-        """How much of each row's weight goes elsewhere, 0 to 1 (total variation)."""
+        """Share of each row's weight that the two maps place on different keys, 0 to 1 (total variation)."""
         return self.difference.abs().sum(dim=-1) / 2
 
     @property
@@ -56,8 +56,9 @@ def modulation(
     head: int,
     mask: Tensor | None = None,
 ) -> Modulation:
-    """The head's map of `x` beside softmax(x xᵀ / √d_model), under the same mask `(length, length)`, True = may attend.
+    """Compute the head's map of `x` beside softmax(x xᵀ / √d_model), under the same mask.
 
+    `mask` is `(length, length)`, True = may attend.
     Raises ValueError for a head that there is not.
     """
     if not 0 <= head < weights.n_heads:

@@ -1,4 +1,4 @@
-"""What a notebook says of per-head attention, run on a site: its tensors' shapes, its sizes, its initial weights.
+"""A notebook's statements about per-head attention, run on a site: its tensors' shapes, its sizes, its initial weights.
 
 The statements are seed 001's. Its tests used random tensors of the documented shape, where nothing can be noticed.
 """

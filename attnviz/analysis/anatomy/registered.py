@@ -8,7 +8,7 @@ from torch import nn
 
 @dataclass(frozen=True)
 class Registered:
-    """What a module with four linear maps finds when it is asked, by how it keeps them: in `nn.ModuleList`, or in a
+    """Parameters that a module with four linear maps reports, by how it keeps them: in `nn.ModuleList`, or in a
     list. Numbers are learned numbers.
     """
 

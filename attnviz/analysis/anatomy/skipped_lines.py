@@ -1,4 +1,4 @@
-"""What if a line of the walk is left out or written otherwise? Each change is run: an error, or a wrong result."""
+"""Lines of the walk left out or written otherwise, each change run: an error, or a wrong result."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -134,18 +134,18 @@ SKIPS: Mapping[str, Skip] = {
 
 
 def skips_of(weights: SiteWeights) -> Mapping[str, Skip]:
-    """The changes of lines that a site has."""
+    """Return the changes of lines that a site has."""
     return {name: skip for name, skip in SKIPS.items() if weights.scoring.scale is None or not skip.of_scale}
 
 
 def skipped(name: str, case: Case) -> Outcome | Raised:
-    """What comes of one changed line on a case. Raises ValueError for a name that is not in `SKIPS`."""
+    """Run a case with one changed line. Raises ValueError for a name that is not in `SKIPS`."""
     return outcome(SteppedAttention(case.weights, _skip(name).steps), case)
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What a changed line was given, and what it made: tensors by name, the first call only. `made` is None where the
+    """Inputs and results of a changed line: tensors by name, the first call only. `made` is None where the
     line itself raises; a later line may.
     """
 

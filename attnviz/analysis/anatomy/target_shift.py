@@ -1,4 +1,4 @@
-"""What the decoder reads and what it must say: the target without its last token, and without its first (seed 004)."""
+"""The decoder's input and its labels: the target without its last token, and without its first (seed 004)."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class TargetShift:
 
 
 def target_shift(trace: Trace, item: int = 0) -> TargetShift:
-    """The counts of one sentence of a trace that has a target. Raises ValueError for a model without a decoder."""
+    """Count the tokens of a sentence of a trace with a target. Raises ValueError for a model without a decoder."""
     if not {"decoder_self", "cross"} <= set(trace.kinds):
         raise ValueError("This model reads one text: no decoder's input is held against its labels.")
     sentence = trace.sentences[item]

@@ -97,12 +97,12 @@ class Walk:
         return "mask = mask_of_the_model  # (batch, q_len, k_len)"
 
     def no_mask(self) -> str:
-        """A word on a site that hides nothing."""
+        """Return a sentence for a site that hides nothing, or an empty text."""
         return " This site has no mask: every cell is True." if self.open else ""
 
 
 def output_lines(walk: Walk, block: WalkStep, sizes: str, axes: str) -> None:
-    """The last two lines, the same in both layouts."""
+    """Append the last two lines, the same in both layouts."""
     joined = walk.line(
         f"context = context.view({sizes}, heads · d_v)",
         block.tensor.view(*block.tensor.shape[:2], -1),

@@ -23,7 +23,7 @@ _BIAS = (
 
 
 def turned_lines(walk: Walk, step: WalkStep, *, length_at: int) -> WalkStep:
-    """A query or key after the model's norm and rotation, if it has any; `length_at` is the axis of positions."""
+    """Append the model's norm and rotation of a query or key, if it has any; `length_at` is the axis of positions."""
     scoring, name = walk.weights.scoring, step.name
     norm = scoring.q_norm if name == "query" else scoring.k_norm
     axes = " ".join(axis for axis, _ in step.after)
@@ -53,13 +53,13 @@ def scored_lines(walk: Walk, scores: WalkStep) -> WalkStep:
 
 
 def scale_code(walk: Walk) -> str:
-    """What follows the product of query and key."""
+    """Return the code that follows the product of query and key."""
     weights = walk.weights
     return " / √d_k" if weights.scoring.scale is None else "" if weights.is_unscaled else f" * {weights.scale:.4g}"
 
 
 def scale_why(walk: Walk) -> str:
-    """A word on a model that does not divide by √d_k."""
+    """Return a sentence for a model that does not divide by √d_k, or an empty text."""
     weights = walk.weights
     if weights.scoring.scale is None:
         return ""

@@ -21,7 +21,7 @@ NO_PADDING = -1  # no token has this id
 
 @dataclass(frozen=True)
 class Decoding:
-    """What a kind of model brings: how it steps, what training computed, and the one pass over the steps' own tokens.
+    """A model's part in the comparison: how it steps, its training pass, and the pass over the steps' own tokens.
 
     `trained` is the training pass over the target; `intact` the same with nothing broken, where something is.
     `one_pass` takes the steps' record. Tokens whose id is `pad_id` are no labels; `smoothing` is that of the labels.
@@ -37,7 +37,7 @@ class Decoding:
     smoothing: float = 0.0
 
     def losses(self, trace: Trace) -> LossTable:
-        """The loss at each position of a training pass."""
+        """Compute the loss at each position of a training pass."""
         return loss_table(
             trace, pad_id=self.pad_id, smoothing=self.smoothing, name=lambda id_: token_text(self.model, id_)
         )
@@ -90,7 +90,7 @@ def compare(decoding: Decoding) -> Decoded:
 
 
 def _candidates(decoding: Decoding, made: DecodingRecord) -> tuple[tuple[NextToken, ...], ...]:
-    """The likeliest tokens of each step, the chosen one and the target's among them."""
+    """Return the likeliest tokens of each step, the chosen one and the target's among them."""
     chosen = [token.id for token in made.chosen]
     taught = [token.id for token in decoding.trained.tokens("tgt")]
     return next_tokens(
@@ -102,5 +102,5 @@ def _candidates(decoding: Decoding, made: DecodingRecord) -> tuple[tuple[NextTok
 
 
 def token_text(model: Model, id_: int) -> str:
-    """An id's piece of text, as people see it."""
+    """Return an id's piece of text, as people see it."""
     return display_token(model.decode_ids((id_,))[1][0])

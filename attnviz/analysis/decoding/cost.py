@@ -1,4 +1,4 @@
-"""What a target of a given length costs: multiply-adds counted from the config, and seconds measured."""
+"""Cost of a target of a given length: multiply-adds counted from the config, and seconds measured."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What training makes of one target: each position's input, label, probability and loss, in one pass."""
+"""One target in training: each position's input, label, probability and loss, in one pass."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -61,8 +61,9 @@ def token_losses(
 
 
 def loss_table(whole: Trace, *, pad_id: int, smoothing: float = 0.0, name: Callable[[int], str] = str) -> LossTable:
-    """The table of a teacher-forced pass (`attnviz.models.translator.stepwise.teacher_forced`), padding included.
+    """Compute the table of a teacher-forced pass, padding included.
 
+    `whole` is of `attnviz.models.translator.stepwise.teacher_forced`.
     `name` says what an id stands for, for what the model itself finds likeliest. Raises ValueError for a
     smoothing outside [0, 1) or a target without any label.
     """

@@ -1,4 +1,4 @@
-"""What a model would write next: the likeliest tokens of each step, and the distribution that a sampler draws from."""
+"""Candidates for the next token: the likeliest tokens of each step, and the distribution that a sampler draws from."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ def next_tokens(
     sampling: Sampling | None = None,
     with_ids: Callable[[int], tuple[int, ...]] = lambda step: (),
 ) -> tuple[tuple[NextToken, ...], ...]:
-    """The `count` likeliest tokens after each step, likeliest first, and those of `with_ids(step)` besides.
+    """Return the `count` likeliest tokens after each step, likeliest first, and those of `with_ids(step)` besides.
 
     Without `sampling`, `drawn` equals the probability.
     """

@@ -19,7 +19,7 @@ EQUAL = 1e-6  # rows of matrix products of a different shape are rounded in anot
 
 @dataclass(frozen=True)
 class Prefix:
-    """What the first `len(ids)` target ids give: `theirs` and `ours` `(length, d_model)`, and which rows of each equal
+    """Results of the first `len(ids)` target ids: `theirs` and `ours` `(length, d_model)`, and which rows of each equal
     the same row of the prefix before to within `EQUAL`.
     """
 

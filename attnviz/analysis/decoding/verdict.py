@@ -75,13 +75,13 @@ class Verdict:
 
     @property
     def largest(self) -> Place:
-        """Where the two part most."""
+        """Place and position of the largest difference."""
         line = max(self.lines, key=lambda line: float(line.delta.max()))
         return _place(line, int(line.delta.argmax()))
 
     @property
     def closest(self) -> Place:
-        """Where they part most by the measure of what is allowed there."""
+        """Place and position of the largest difference in units of its tolerance."""
         line = max(self.lines, key=lambda line: float(line.share.max()))
         return _place(line, int(line.share.argmax()))
 
@@ -96,11 +96,11 @@ class Verdict:
         return self._first_of("encoder") or self._first_of("decoder")
 
     def largest_in(self, stack: Stack) -> float:
-        """The largest difference in the encoder or the decoder; 0 where there is none."""
+        """Return the largest difference in the encoder or the decoder; 0 where there is none."""
         return max((float(line.delta.max()) for line in self.lines if line.stack == stack), default=0.0)
 
     def table(self) -> pd.DataFrame:
-        """A row a place and position: line, stack, quantity, layer, head, delta and so on."""
+        """Make a table, a row for each place and position: line, stack, quantity, layer, head, delta and so on."""
         return pd.DataFrame.from_records(list(self._records()))
 
     def _first_of(self, stack: Stack) -> Place | None:
@@ -151,9 +151,9 @@ def verdict(steps: DecodingRecord, whole: Trace, allowed: Tolerance, item: int =
 
 
 def judged(steps: DecodingRecord, run: Pass, *, dtype: str = "", item: int = 0) -> Verdict:
-    """The verdict on steps and the pass that `run(None)` computes, by what rounding does to that very pass.
+    """Judge steps against the pass that `run(None)` computes, by what rounding does to that very pass.
 
-    `run(probe)` must compute the same pass again with the probe in force. `dtype` as in
+    `run(probe)` must compute the same pass again with the probe attached. `dtype` as in
     `attnviz.analysis.decoding.tolerance.tolerance`.
     """
     whole = run(None)
@@ -183,7 +183,7 @@ def _stack_lines(steps: DecodingRecord, whole: Trace, item: int, part: _Part) ->
 
 
 def _attending(whole: Trace, kind: Kind) -> dict[int, int]:
-    """The layers of a kind by their numbers in the stack, where there may be others that do not attend."""
+    """Return the layers of a kind by their numbers in the stack, where there may be others that do not attend."""
     return {whole.layer_number(kind, at): at for at in range(whole.shape(kind)[0])}
 
 

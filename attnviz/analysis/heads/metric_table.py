@@ -52,7 +52,7 @@ _LARGE = 65_536  # weights of a map
 
 @dataclass(frozen=True)
 class Metric:
-    """What a column of `head_metrics` is: its label, its unit ("" for a share, 0 to 1) and one sentence."""
+    """A column of `head_metrics`: its label, its unit ("" for a share, 0 to 1) and one sentence."""
 
     label: str
     unit: str
@@ -98,7 +98,7 @@ def joined(tables: Sequence[Columns]) -> Columns:
 
 
 class HeadMetrics:
-    """What `head_metrics` needs of the places of a kind's rows and columns, for maps that come one head at a time:
+    """Places of a kind's rows and columns, as `head_metrics` needs them for maps that come one head at a time:
     they all have these places, and most have one mask.
     """
 
@@ -166,7 +166,7 @@ def _row_sums(attn: Tensor, distance: Tensor) -> RowSums:
 
 
 def _neighbours(axes: Axes) -> tuple[Tensor, Tensor]:
-    """The columns of the tokens before and after each row's own; -1 where there is none."""
+    """Return the columns of the tokens before and after each row's own; -1 where there is none."""
     rows, cols = axes
     col_of = {token: at for at, col in enumerate(cols) for token in col.tokens}
     # A decoder row of a whole output word is where its label says: at the word that went in first.

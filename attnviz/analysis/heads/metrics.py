@@ -23,7 +23,7 @@ _BLOCK = 1 << 18  # weights, one megabyte: what is made of them on the way stays
 
 
 class RowSums(NamedTuple):
-    """What the metrics need of every row: its weight, the sums of -a ln a and of a times the distance to its key."""
+    """Sums over each row: its weight, the sums of -a ln a and of a times the distance to its key."""
 
     weight: PerRow
     information: PerRow
@@ -52,7 +52,7 @@ def entropy(attn: Attn, sums: RowSums | None = None) -> PerMap:
 def distance_to_diagonal(
     queries: Float[Tensor, " q_len"], keys: Float[Tensor, " k_len"], lengths: tuple[int, int]
 ) -> Distance:
-    """How far each key is from the place on the key axis that a query's own place corresponds to, in key tokens.
+    """Distance of each key from the place on the key axis that a query's own place corresponds to, in key tokens.
 
     A query at i of q_len tokens corresponds to (i + 1/2) * k_len / q_len - 1/2. Where both axes are equally long that
     is i itself and the distance |i - j|; else both sentences are laid over each other from end to end. `lengths` is
@@ -64,7 +64,7 @@ def distance_to_diagonal(
 
 
 def mean_distance(attn: Attn, distance: Distance | None = None, sums: RowSums | None = None) -> PerMap:
-    """How far from the diagonal a row looks on average, in key tokens (see `distance_to_diagonal`).
+    """Mean distance of a row's weight from the diagonal, in key tokens (see `distance_to_diagonal`).
 
     In self-attention this is the mean of |i - j|. 0 up to k_len - 1.
     """
@@ -80,7 +80,7 @@ def diagonality(
     sums: RowSums | None = None,
     farthest: Float[Tensor, "*#any q_len"] | None = None,
 ) -> PerMap:
-    """How near the diagonal the weight is: 1 where all of it is on it, 0 where all of it is as far off as can be.
+    """Nearness of the weight to the diagonal: 1 where all of it is on it, 0 where all of it is as far off as can be.
 
     For each row, 1 - (mean distance) / (distance of the farthest key that the row may see). Rows that spread evenly
     get about 0.5, whatever the length. The idea is that of Zhang et al., "On the Usefulness of Self-Attention for
@@ -93,7 +93,7 @@ def diagonality(
 
 
 def farthest_key(distance: Distance, mask: Bool[Tensor, "*any q_len k_len"] | None) -> PerRow:
-    """The distance of the farthest key that each row may see, above 0: one for all maps that share a mask."""
+    """Return the distance of the farthest key that each row may see, above 0: one for all maps that share a mask."""
     mask = torch.ones_like(distance, dtype=torch.bool) if mask is None else mask
     each = _rows_of_a_block(mask)
     blocks = zip(distance.split(each), mask.split(each, dim=-2), strict=True)

@@ -59,7 +59,7 @@ def bug_in_model(
 
 
 def _said(trace: Trace) -> Tensor:
-    """The scores of the vocabulary, or what the last layer puts out."""
+    """Return the scores of the vocabulary, or else the last layer's output."""
     return trace.logits if trace.logits is not None else trace.layers[max(trace.layers, key=lambda at: at[1])]
 
 
@@ -77,7 +77,7 @@ class _Probed:
     probe: Probe | None
 
     def step(self, ids: Tensor) -> Tensor:
-        """The stepper's step, with the probe in force; NaN logits choose the first id, as argmax does."""
+        """Run the stepper's step with the probe attached; NaN logits choose the first id, as argmax does."""
         return self.stepper.step(ids, probe=self.probe)
 
     def select_rows(self, rows: Tensor) -> None:

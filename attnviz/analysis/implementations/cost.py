@@ -19,7 +19,7 @@ TIME_METHOD = (
 
 @dataclass(frozen=True)
 class WayCost:
-    """What one implementation costs at one length: seconds of a pass, bytes at its peak."""
+    """Cost of one implementation at one length: seconds of a pass, bytes at its peak."""
 
     way: str
     length: int

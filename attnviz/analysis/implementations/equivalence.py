@@ -1,4 +1,4 @@
-"""How far every implementation's result is from every other's, on the same weights and the same input."""
+"""Differences between the results of all implementations, on the same weights and the same input."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Equivalence:
         return float(self.table[["output", "attn"]].max().max())
 
     def grid(self, of: str) -> pd.DataFrame:
-        """A square of max |Δ| of "output" or "attn", a way a row and a column."""
+        """Make a square table of max |Δ| of "output" or "attn", a way a row and a column."""
         names = list(self.results)
         return self.table.pivot_table(index="one", columns="other", values=of, dropna=False).reindex(
             index=names, columns=names

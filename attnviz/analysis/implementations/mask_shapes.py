@@ -46,7 +46,7 @@ class MaskTry:
 
 @torch.inference_mode()
 def mask_shapes(case: Case) -> dict[str, MaskTry]:
-    """The mask of a case, written in every way of `NAMES`; sizes are the case's own."""
+    """Try the mask of a case, written in every way of `NAMES`; sizes are the case's own."""
     meant = case.cells.permute(2, 3, 0, 1)
     q_len, k_len, batch, heads = meant.shape
     mask = meant[..., 0]
@@ -83,7 +83,7 @@ def _prepared(module: SequenceFirstAttention, mask: Tensor, sizes: tuple[int, in
 
 
 def _unchecked(mask: Tensor, meant: Tensor) -> Tensor | Raised:
-    """What a site without `prepare_mask` makes of a mask: an axis for the heads, and whatever broadcasting does."""
+    """Apply a mask as a site without `prepare_mask` does: an axis for the heads, and then broadcasting."""
     blank = torch.zeros(meant.shape)
     try:
         out = blank.masked_fill(~mask.unsqueeze(-1), 1.0)

@@ -1,4 +1,4 @@
-"""What an overridden `get_scores` does to a head: relative positions on a site that was trained without them."""
+"""An overridden `get_scores`, and its effect on a head: relative positions on a site that was trained without them."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What may come next at one position, with a mask in force: written step by step, and in one pass over the target.
+"""Candidates for the next token at one position under a mask: written step by step, and in one pass over the target.
 
 Step by step the target ends at the position, so that no mask decides whether its future is seen: there is none. In one
 pass, as in training, the rest of the target is there, and the mask decides.
@@ -46,13 +46,13 @@ class Changed:
 
 
 def up_to(trace: Trace, step: int) -> Trace:
-    """The sentences of a trace as they stand when row `step` is the last that was written."""
+    """Cut a trace's sentences to what is written when row `step` is the last."""
     cut = (replace(each, tgt=each.tgt_in[: step + 1], cut=True) for each in trace.sentences)
     return replace(trace, sentences=tuple(cut))
 
 
 def run_up_to(model: Model, trace: Trace, probe: MaskOverride, step: int) -> Trace:
-    """The pass that writing makes at row `step`, recorded. Raises RuntimeError where torch refuses."""
+    """Record the pass that writing makes at row `step`. Raises RuntimeError where torch refuses."""
     return run_again(model, up_to(trace, step), probe.start_at(0))
 
 
@@ -75,7 +75,7 @@ def reads_ahead(trace: Trace, item: int = 0) -> bool:
 
 
 def changed(model: Model, effect: Effect, *, item: int = 0) -> Changed:
-    """How one pass over the whole target moved the likeliest next tokens; rows that hold padding are left out."""
+    """Count the rows of one pass over the whole target whose likeliest next token changed, without padding."""
     ins = effect.before.query_tokens("decoder_self", item)
     real = torch.tensor([not model.is_pad(token) for token in ins])
     before, after = (_logits(run)[item][real] for run in (effect.before, effect.after))

@@ -1,4 +1,4 @@
-"""How a mask meets the scores: `unsqueeze(1)`, broadcasting, and torch's own words where the axes do not fit."""
+"""Shapes of a mask beside the scores: `unsqueeze(1)`, broadcasting, and torch's own words where the axes do not fit."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ def attempts(mask: Bool[Tensor, "..."], scores: tuple[int, int, int, int]) -> tu
 
 
 def axes(shape: tuple[int, ...]) -> str:
-    """A shape as it is written in Python: `(2, 1, 7)`."""
+    """Write a shape as Python does: `(2, 1, 7)`."""
     return f"({', '.join(map(str, shape))})"
 
 

@@ -1,4 +1,4 @@
-"""What changes in a run when a mask is put in force: every later map. `rerun` has the words, `both_ways` the
+"""Effect of a mask on a run: every later map. `rerun` has the words, `both_ways` the
 next tokens.
 """
 
@@ -26,19 +26,19 @@ class Refused:
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """Two runs on the same tokens, without the mask and with it; `probe` is what was in force."""
+    """Two runs on the same tokens, without the mask and with it; `probe` applied it."""
 
     before: Trace
     after: Trace
     probe: MaskOverride
 
     def attn(self, kind: Kind, item: int = 0) -> Float[Tensor, "layers heads q_len k_len"]:
-        """The weights of the run with the mask, as its fill computed them."""
+        """Return the weights of the run with the mask, as its fill computed them."""
         return self.after.attn(kind, item=item)
 
 
 def effect(model: Model, trace: Trace, probe: MaskOverride) -> Effect | Refused:
-    """Run `trace` again with `probe` in force."""
+    """Run `trace` again with `probe` attached."""
     try:
         return Effect(trace, run_again(model, trace, probe.start_at(0)), probe)
     except RuntimeError as refusal:
@@ -48,7 +48,7 @@ def effect(model: Model, trace: Trace, probe: MaskOverride) -> Effect | Refused:
 
 
 def moved(effect: Effect, item: int = 0) -> pd.DataFrame:
-    """How far every head's map moved: columns kind, layer, head, moved, largest.
+    """Measure how far every head's map moved: columns kind, layer, head, moved, largest.
 
     `moved` is the mean over rows of half the summed |Δ| (total variation): the share of a row's attention that now
     goes elsewhere, 0 to 1. `largest` is max |Δ| of any weight. Both are NaN where the new map is.
@@ -60,14 +60,14 @@ def moved(effect: Effect, item: int = 0) -> pd.DataFrame:
 
 
 def step_that_changed_most(effect: Effect, item: int = 0) -> int:
-    """The decoder row whose next-token distribution moved furthest (total variation)."""
+    """Return the decoder row whose next-token distribution moved furthest (total variation)."""
     before, after = (_logits(way)[item].float().softmax(dim=-1) for way in (effect.before, effect.after))
     distance = (before - after).abs().sum(dim=-1)
     return int(distance.nan_to_num(nan=3.0).argmax())
 
 
 def nan_positions(trace: Trace, item: int = 0) -> pd.DataFrame:
-    """How far NaN has spread: columns stack, layer (-1 is the embedding), positions with a NaN, positions."""
+    """Count positions with a NaN: columns stack, layer (-1 is the embedding), positions with a NaN, positions."""
     counts = [(stack, layer, out[item].isnan().any(dim=-1)) for (stack, layer), out in trace.layers.items()]
     return pd.DataFrame(
         [

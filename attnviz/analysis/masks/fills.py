@@ -1,4 +1,4 @@
-"""What can be put in the place of a masked score, in which dtype, and what then really happens.
+"""Fills for masked scores, the dtypes that hold them, and the rows that result.
 
 Everything runs in torch in the dtype asked for, as a model would run it; nothing is mended. Architecture decision 5:
 these are choices to look at and compare; the package's own rule is `attention.masked_softmax`.
@@ -52,7 +52,7 @@ class FillChoice:
 
     @property
     def value(self) -> float | None:
-        """What replaces a masked score, as asked for; None where the mask comes after the softmax."""
+        """Replacement for a masked score, as asked for; None where the mask comes after the softmax."""
         if self.fill in AFTER:
             return None
         least = torch.finfo(self.torch_dtype).min
@@ -124,12 +124,12 @@ def filled(call: AttentionCall, mask: Bool[Tensor, "..."], choice: FillChoice) -
 
 @dataclass(frozen=True)
 class Weighing:
-    """How a run weighs under a choice: for `MaskOverride(weigh=…)`. It raises RuntimeError where torch refuses."""
+    """A run's weighing under a choice, for `MaskOverride(weigh=…)`. Raises RuntimeError where torch refuses."""
 
     choice: FillChoice
 
     def __call__(self, call: AttentionCall) -> Tensor:
-        """The weights `(batch, heads, q_len, k_len)` of a call."""
+        """Return the weights `(batch, heads, q_len, k_len)` of a call."""
         raw = _scores(call, self.choice.torch_dtype)
         mask = torch.ones((), dtype=torch.bool, device=raw.device) if call.mask is None else call.mask
         mask = mask.expand(raw.shape)
@@ -142,7 +142,7 @@ def _scores(call: AttentionCall, dtype: torch.dtype) -> Tensor:
 
 
 def one_head(call: AttentionCall, head: int, item: int = 0) -> AttentionCall:
-    """A call's share of one head and one item of the batch; both axes stay, with size 1, and its own mask goes."""
+    """Cut a call to one head and one item of the batch; both axes stay, with size 1, and its own mask goes."""
     items, heads = slice(item, item + 1), slice(head, head + 1)
     query, key, value = (part[items, heads] for part in (call.query, call.key, call.value))
     bias = None if call.bias is None else call.bias.expand(len(call.query), call.query.shape[1], -1, -1)[items, heads]

@@ -1,4 +1,4 @@
-"""What a fill did to the rows of one map, row by row and in sentences."""
+"""Effects of a fill on the rows of one map, row by row and in sentences."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ def rows_of(attn: Float[Tensor, "q_len k_len"], mask: Bool[Tensor, "q_len k_len"
 
 
 def findings(filled: FilledScores) -> tuple[str, ...]:
-    """What happened, in sentences, the gravest first; a map that is as it should be gets one that says so."""
+    """Put into sentences what a fill did, the gravest first; a correct map gets one that says so."""
     if filled.attn is None:
         return (f"torch refuses {_value(filled.choice)} in {filled.choice.dtype}: “{filled.error}”.",)
     rows = replace(rows_of(filled.attn, filled.mask), has_sink=filled.sink is not None)
@@ -134,7 +134,7 @@ def _first(attn: Tensor | None) -> Tensor | None:
 
 
 def _really(filled: FilledScores) -> str:
-    """What the masked cells hold in the end: half precision rounds it, or makes it infinite."""
+    """Say what the masked cells hold in the end: half precision rounds it, or makes it infinite."""
     if filled.choice.value is None:
         return "(after)"
     if filled.attn is None:
@@ -148,7 +148,7 @@ def _value(choice: FillChoice) -> str:
 
 
 def _nan(filled: FilledScores) -> list[str]:
-    """A sentence a cause, with the rows that it holds for."""
+    """Write a sentence for each cause, with the rows that it holds for."""
     causes = nan_causes(filled)
     rows_by_cause = {cause: [row for row, own in causes.items() if own == cause] for cause in causes.values()}
     return [f"{_rows(rows, len(filled.mask))} NaN: {cause}." for cause, rows in rows_by_cause.items()]
@@ -221,7 +221,7 @@ _TELLERS: Sequence[Callable[[Rows, FillChoice], str]] = (_uniform, _leaked, _une
 
 
 def _count(which: Tensor, one: str, many: str) -> str:
-    """How many of the rows, such as "2 rows"; where there is one row only, it is "The row"."""
+    """Count the rows in words, such as "2 rows"; where there is one row only, it is "The row"."""
     count = int(which.sum())
     if len(which) == 1:
         return f"The {one}"

@@ -72,6 +72,6 @@ def _with_token(trace: Trace, position: int, token: Token) -> Trace:
 
 
 def first_item(trace: Trace) -> Trace:
-    """The trace's first sentence alone, for analyses that look at one target."""
+    """Cut a trace to its first sentence, for analyses that look at one target."""
     sentence: Sentence = trace.sentences[0]
     return replace(trace, sentences=(sentence,))

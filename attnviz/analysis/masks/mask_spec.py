@@ -90,7 +90,7 @@ class MaskSpec:
     def build(
         self, q_len: int, k_len: int, *, real: Bool[Tensor, "batch k_real"] | None = None
     ) -> Bool[Tensor, "_ q k"]:
-        """The combined mask for any lengths.
+        """Combine rules and paint into a mask for these lengths.
 
         batch is 1 unless padding is among the rules and `real` says which keys are no padding; keys that `real` does
         not know are none either.
@@ -101,7 +101,7 @@ class MaskSpec:
     def by_rules(
         self, q_len: int, k_len: int, *, real: Bool[Tensor, "batch k_real"] | None = None
     ) -> Bool[Tensor, "_ q k"]:
-        """The combined mask without what was painted."""
+        """Combine the rules alone, without the paint."""
         mask = masks.full(q_len, k_len)
         for name, numbers in self.rules.items():
             mask = mask & RULES[name].make(q_len, k_len, *numbers)
@@ -127,7 +127,7 @@ class MaskSpec:
 
 
 def fitted(mask: Bool[Tensor, "rows cols"], q_len: int, k_len: int) -> Bool[Tensor, "q k"]:
-    """A mask cut or extended to other lengths; cells that it does not know may attend."""
+    """Cut or extend a mask to other lengths; cells that it does not know may attend."""
     rows, cols = min(mask.shape[0], q_len), min(mask.shape[1], k_len)
     extended = torch.ones(q_len, k_len, dtype=torch.bool)
     extended[:rows, :cols] = mask[:rows, :cols]

@@ -11,7 +11,7 @@ SUBTRACTED = "the softmax subtracts the largest score first, and"
 
 
 def nan_causes(filled: FilledScores) -> dict[int, str]:
-    """The cause of each row that is NaN, by its number; `filled` without batch and head axes.
+    """Return the cause of each row that is NaN, by its number; `filled` without batch and head axes.
 
     A row is followed from its scores to its weights: what first is no number any more is the cause.
     """
@@ -49,6 +49,6 @@ def _all_minus_infinity(choice: FillChoice, sees: Tensor) -> str:
 
 
 def _beyond(choice: FillChoice, what: str = "a number") -> str:
-    """Where a dtype ends; of float32 nobody needs to be told."""
+    """Say that a number lies beyond the dtype's range; an empty text for float32."""
     largest = torch.finfo(choice.torch_dtype).max
     return "" if choice.dtype == "float32" else f": {what} lies beyond ±{largest:.5g}, where {choice.dtype} ends"

@@ -14,14 +14,14 @@ from attnviz.transformer.probe import Kind, Site, visible
 
 
 def site_module(model: Translator, site: Site) -> MultiHeadAttention:
-    """The attention that runs at a site."""
+    """Return the attention module that runs at a site."""
     stack = model.model.encoder if site.kind == "encoder_self" else model.model.decoder
     layer = stack.layers[site.layer]
     return layer.cross_attention if site.kind == "cross" else layer.self_attention  # type: ignore[return-value]
 
 
 def site_case(model: Translator, trace: Trace, kind: Kind, layer: int) -> Case:
-    """A site's weights, input, memory and mask, in float32 on the CPU.
+    """Return a site's weights, input, memory and mask, in float32 on the CPU.
 
     Raises ValueError for a site that the trace does not have, or that was recorded without its input.
     """
@@ -36,7 +36,7 @@ def site_case(model: Translator, trace: Trace, kind: Kind, layer: int) -> Case:
 
 
 def observed_case(weights: SiteWeights, trace: Trace, kind: Kind, layer: int) -> Case:
-    """A site's input, memory and mask beside projections that were found by watching (`site.projections`).
+    """Return a site's input, memory and mask beside projections that were found by watching (`site.projections`).
 
     Raises ValueError where these do not give the queries, keys and values of this very run.
     """
@@ -51,7 +51,7 @@ def observed_case(weights: SiteWeights, trace: Trace, kind: Kind, layer: int) ->
 
 
 def _narrow(mask: Tensor) -> Tensor | None:
-    """A mask `(batch, q_len, k_len)` without axes that say nothing: rows that are all the same, a mask that is open."""
+    """Drop a mask's axes `(batch, q_len, k_len)` that hold nothing: rows that are all the same, a mask that is open."""
     if bool(mask.all()):
         return None
     same = bool((mask == mask[:, :1]).all())

@@ -1,4 +1,4 @@
-"""What a pass computes between one attention and the next, heard operation by operation: the maps, norms and angles
+"""Operations of a pass between one attention and the next, recorded one by one: the maps, norms and angles
 that a site's queries and keys may be made with. Nothing is known of how a model names or stores them.
 """
 
@@ -28,7 +28,7 @@ class LinearMap:
     made: Tensor
 
     def pair(self, rows: Tensor | slice) -> tuple[Tensor, Tensor]:
-        """Some rows of weight and bias; zeros where there is no bias."""
+        """Return some rows of weight and bias; zeros where there is no bias."""
         bias = self.weight.new_zeros(len(self.weight)) if self.bias is None else self.bias
         return self.weight[rows], bias[rows]
 
@@ -58,12 +58,12 @@ class Heard:
         return before
 
     def norms_of(self, size: int) -> list[HeadNorm]:
-        """The norms of heads of this size."""
+        """Return the norms of heads of this size."""
         return [norm for norm in self.norms if len(norm.gain) == size]
 
     def rotations(self, size: int) -> Iterator[Rotation]:
-        """The rotations that the angles may be meant for, of no more than `size` numbers: pairs that lie half apart,
-        and pairs of neighbours.
+        """Yield the rotations that the angles may be meant for, of at most `size` numbers: pairs that lie half
+        apart, and pairs of neighbours.
         """
         for angles, factor in self.angles:
             for interleaved, frequencies in _frequencies(angles):
@@ -99,7 +99,7 @@ class Hearing(TorchFunctionMode):
         return result
 
     def _on_product(self, one: Any, other: Any) -> None:
-        """A factor of the cosines, or the gain of a norm."""
+        """Note a factor of the cosines, or the gain of a norm."""
         if one is self._cosines and isinstance(other, (int, float)):
             self._heard.angles[-1] = (self._heard.angles[-1][0], float(other))
             return

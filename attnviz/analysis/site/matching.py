@@ -18,7 +18,7 @@ IN_TYPE = 8  # steps of the type that ran, to which product, norm and rotation a
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """How a map's result may become what the attention is given."""
+    """The way from a map's result to the attention's input."""
 
     norm: HeadNorm | None = None
     rotation: Rotation | None = None
@@ -51,8 +51,9 @@ class Projected:
 
 
 def part_of(one: LinearMap, heads: Tensor, change: Change) -> Projected | None:
-    """The rows of a map that give each head's part, `heads` `(batch, heads, length, size)`; None where any has none.
+    """Find the rows of a map that give each head's part; None where any head has none.
 
+    `heads` is `(batch, heads, length, size)`.
     Heads that share keys have the same rows, once for each.
     """
     blocks = _blocks(one, heads)
@@ -69,7 +70,7 @@ def part_of(one: LinearMap, heads: Tensor, change: Change) -> Projected | None:
 
 
 def why_none(role: str, maps: list[LinearMap], heads: Tensor, *, is_turned: bool) -> str:
-    """What is known of queries, keys or values that no map gives as they are."""
+    """Explain why no map gives the queries, keys or values as they are."""
     for blocks in (blocks for one in maps if (blocks := _blocks(one, heads)) is not None):
         lengths, own = blocks.norm(dim=-1), heads.norm(dim=-1).transpose(1, 2)
         near = (apart(lengths.unsqueeze(2), own.unsqueeze(3)) <= 1e-4 * own.max()).flatten(0, 1).all(dim=0)
@@ -79,7 +80,7 @@ def why_none(role: str, maps: list[LinearMap], heads: Tensor, *, is_turned: bool
 
 
 def _blocks(one: LinearMap, heads: Tensor) -> Tensor | None:
-    """What a map made, cut into parts of a head's size: `(batch, length, parts, size)`."""
+    """Cut a map's result into parts of a head's size: `(batch, length, parts, size)`."""
     batch, _, length, size = heads.shape
     if one.made.shape[-1] % size or one.made.numel() != batch * length * one.made.shape[-1]:
         return None
@@ -87,7 +88,7 @@ def _blocks(one: LinearMap, heads: Tensor) -> Tensor | None:
 
 
 def is_same(one: Tensor, other: Tensor) -> bool:
-    """Whether two tensors hold the same numbers, whatever axes a map was called with."""
+    """Check whether two tensors hold the same numbers, on any axes that a map was called with."""
     return (
         one.numel() == other.numel()
         and one.shape[-1] == other.shape[-1]
@@ -101,6 +102,6 @@ def apart(one: Tensor, other: Tensor) -> Tensor:
 
 
 def allowed(ran: Tensor, dtype: torch.dtype) -> float:
-    """How far apart the same numbers may be, computed here in float32 and in a pass in `dtype`."""
+    """Return the allowed difference of equal numbers, computed here in float32 and in a pass in `dtype`."""
     steps = ROUNDING * torch.finfo(torch.float32).eps + (IN_TYPE * torch.finfo(dtype).eps)
     return steps * max(1.0, float(ran.abs().max()))

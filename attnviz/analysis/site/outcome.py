@@ -1,4 +1,4 @@
-"""What comes of an attention on a case: a result beside the right one, or the error that torch raises."""
+"""Results of an attention on a case: a tensor beside the right one, or the error that torch raises."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ SEEN = 1e-3  # a change of a weight that the eye can find on a map
 
 @dataclass(frozen=True)
 class Raised:
-    """What torch or Python raised in place of a result: the exception's type and text."""
+    """An exception in place of a result: the exception's type and text."""
 
     error: str
 
@@ -61,7 +61,7 @@ class Outcome:
         return self.attn.shape == self.right_attn.shape
 
     def shows_at(self, head: int) -> int:
-        """The sentence of the batch on which a head's map shows the damage: the first one if it does there, otherwise
+        """Return the sentence of the batch on which a head's map shows the damage: the first one if it does, else
         the one that changed most.
         """
         if not self.has_maps:

@@ -44,5 +44,5 @@ def peak_memory(call: Callable[[], object], *, mark: str = "") -> PeakMemory:
 
 
 def warm_up() -> None:
-    """The profiler's first use loads what it needs, which takes a while."""
+    """Load the profiler, whose first use takes a while."""
     peak_memory(lambda: torch.zeros(1))

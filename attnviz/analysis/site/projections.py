@@ -1,4 +1,4 @@
-"""Which projections a site has, found by watching a pass: the linear maps whose results its attention was given, and
+"""A site's projections, found by watching a pass: the linear maps whose results its attention was given, and
 the norm, rotation, scale and bias between them and the scores.
 
 A fused map, GPT-2's turned one, and groups of heads with the same keys come out as the four matrices that they are.
@@ -37,7 +37,7 @@ Projections = Mapping[Site, SiteWeights | NotPlain]
 
 @torch.inference_mode()
 def projections(model: Model, trace: Trace, sites: Iterable[Site]) -> Projections:
-    """The four projections of each site, in float32 on the CPU, or why it has none; one pass over `trace`."""
+    """Find the four projections of each site, in float32 on the CPU, or why it has none; one pass over `trace`."""
     watch = _SiteWatch(frozenset(sites))
     with Hearing(watch.heard, watch.hear):
         model.rerun(trace, watch)
@@ -98,7 +98,7 @@ class _SiteWatch(Probe):
     _open: _Open | None = None
 
     def hear(self, one: LinearMap) -> None:
-        """A linear map was computed."""
+        """Note a linear map that was computed."""
         waiting = self._open
         if waiting is None or waiting.joined is None or not is_same(one.input_, waiting.joined):
             self.heard.maps.append(one)
@@ -127,14 +127,14 @@ class _SiteWatch(Probe):
         return call
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """What the map that joins the heads will be given."""
+        """Note the input of the map that joins the heads."""
         if self._open is not None:
             self._open = replace(self._open, joined=context.transpose(1, 2).flatten(2))
         return context
 
 
 def _inputs(call: AttentionCall, heard: Heard) -> _Found | NotPlain:
-    """The maps of query, key and value, and what lies between them and the scores; or why there are none."""
+    """Find the maps of query, key and value, and what lies between them and the scores; or why there are none."""
     if (why := _beyond(call)) is not None:
         return NotPlain(why)
     bias = None if call.bias is None else DistanceBias.of(call.bias)
@@ -151,7 +151,7 @@ def _inputs(call: AttentionCall, heard: Heard) -> _Found | NotPlain:
 
 
 def _parts(call: AttentionCall, heard: Heard) -> list[Projected] | NotPlain:
-    """The maps of query, key and value, each with the way from it to what the attention was given."""
+    """Find the maps of query, key and value, each with the way from it to what the attention was given."""
     found: list[Projected] = []
     for name, source in (("query", call.input_), ("key", call.memory), ("value", call.memory)):
         heads = getattr(call, name)
@@ -167,7 +167,7 @@ def _parts(call: AttentionCall, heard: Heard) -> list[Projected] | NotPlain:
 
 
 def _beyond(call: AttentionCall) -> str | None:
-    """What nothing here can show of a call."""
+    """Return why a call cannot be shown; None where it can."""
     if call.softcap is not None:
         return f"its scores are bent by a tanh, so that none is beyond ±{call.softcap:g}"
     if call.sinks is not None:
