@@ -1,6 +1,6 @@
-// Words of the target and the source words that they come from: who does what (shared/js/store.js, base/js/mount.js).
+// Words of the target and the source words that they come from: who does what (shared/js/store.js, base/js/tab.js).
 
-import { tab } from "../../base/js/mount.js";
+import { tab } from "../../base/js/tab.js";
 import { AT_ONCE, START, settle } from "./choice.js";
 import { csvRows, figure, figureName, figureSize, savePharaoh, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";

@@ -1,11 +1,12 @@
-// A logit as bars of what adds to it, one of them opened, and the prediction after each layer (shared/js/store.js, base/js/mount.js).
+// A logit as bars of what adds to it, one of them opened, and the prediction after each layer (shared/js/store.js, base/js/tab.js).
 
-import { tab } from "../../base/js/mount.js";
+import { tab } from "../../base/js/tab.js";
 import { AT_ONCE, settle } from "./choice.js";
 import { csvRows, figure, figureName, figureSize, moreFiles, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";
 
 export default tab({
+  start:
   atOnce: AT_ONCE,
   settle,
   buildShell,

@@ -1,11 +1,12 @@
 // Two runs in step: which heads noticed, and both maps of one of them: who does what (shared/js/store.js).
 
-import { tab } from "../../base/js/mount.js";
+import { tab } from "../../base/js/tab.js";
 import { settle } from "./choice.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";
 
 export default tab({
+  start:
   atOnce: ["layer", "head", "kind"], // a long text's maps come head by head
   settle,
   buildShell,

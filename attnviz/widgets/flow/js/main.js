@@ -1,6 +1,6 @@
-// An output word followed back through the layers to the text: who does what (shared/js/store.js, base/js/mount.js).
+// An output word followed back through the layers to the text: who does what (shared/js/store.js, base/js/tab.js).
 
-import { tab } from "../../base/js/mount.js";
+import { tab } from "../../base/js/tab.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { AT_ONCE, START, settle } from "./mixing.js";
 import { buildShell, paint } from "./shell.js";

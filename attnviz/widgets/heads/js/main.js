@@ -1,10 +1,9 @@
 // What arrives, and how all of it is painted.
 
+import { picture } from "../../base/js/picture.js";
 import { announce } from "../../shared/js/live_region.js";
-import { mount } from "../../shared/js/mount.js";
-import { fillWindow, refitSoon, tellPainted } from "../../shared/js/resize.js";
-import { adopt, createApp, reportSoon } from "../../shared/js/store.js";
-import { readTheme } from "../../shared/js/theme.js";
+import { fillWindow, tellPainted } from "../../shared/js/resize.js";
+import { adopt, reportSoon } from "../../shared/js/store.js";
 import { MOST_BARS, barNodes, paintBars } from "./bars.js";
 import { START, rememberSite, reportAfter, settle } from "./choice.js";
 import { paintControls } from "./controls.js";
@@ -21,40 +20,17 @@ import { activeText, subjectOf } from "./subject.js";
 
 const LEAST_HEIGHT = 470; // below this height the page scrolls
 
-const WIDGET = { start: START, settle, fit, paint, paintRow, reportAfter, siteOf };
-
-function start(root) {
-  const app = createApp(root, WIDGET, { maps: new Map(), sizes: {}, shaded: [] });
-  buildShell(app);
-  return app;
-}
-
-function receive(app, data) {
-  const began = performance.now();
-  const payload = decodePayload(data);
-  const before = app.payload?.header;
-  if (before?.base !== payload.header.base) app.hover = null;
-  if (before?.base !== payload.header.base || before.cells?.measure !== payload.header.cells?.measure) app.maps.clear();
-  const isSame = before?.id === payload.header.id;
-  app.payload = isSame ? app.payload : payload;
-  if (
-    !isSame ||
-    before.view.seq !== payload.header.view.seq ||
-    JSON.stringify(before.view) !== JSON.stringify(payload.header.view)
-  ) {
-    app.payload.header.view = payload.header.view;
-    const zoomed = JSON.stringify(app.view?.zoom ?? null);
-    adopt(app);
-    const isOtherText = before && before.base !== payload.header.base;
-    if (isOtherText && app.view.zoom && JSON.stringify(app.view.zoom) === zoomed) leaveZoom(app);
-  }
-  if (!payload.header.lesson?.most) app.view.marks = [];
+function receive(app, before) {
+  const { base, cells, lesson } = app.payload.header;
+  const isOtherText = before?.base !== base;
+  if (isOtherText) app.hover = null;
+  if (isOtherText || before.cells?.measure !== cells?.measure) app.maps.clear();
+  const zoomed = JSON.stringify(app.view?.zoom ?? null);
+  adopt(app);
+  if (before && isOtherText && app.view.zoom && JSON.stringify(app.view.zoom) === zoomed) leaveZoom(app);
+  if (!lesson?.most) app.view.marks = [];
   noticeAnswer(app, before?.lesson, paintOverlay);
-  readTheme(app);
-  fit(app);
-  paint(app, began);
   setTimeout(() => barNodes(app, 0, MOST_BARS), 400);
-  refitSoon(app);
 }
 
 // A zoom into another text's rows and columns means nothing; the address hears of it too.
@@ -98,4 +74,17 @@ function fit(app) {
   return changed && sizes.map[0] > 0;
 }
 
-export default mount(start, receive);
+export default picture({
+  start: START,
+  state: () => ({ maps: new Map(), sizes: {}, shaded: [] }),
+  watched: ({ parts }) => [parts.mapBox, parts.gridBox],
+  buildShell,
+  decode: decodePayload,
+  receive,
+  settle,
+  fit,
+  paint,
+  paintRow,
+  reportAfter,
+  siteOf,
+});

@@ -1,10 +1,8 @@
 // The component's fixed parts, built once for each place in the page.
 
-import { termNode, watchDefinitions } from "../../shared/js/definitions.js";
+import { termNode } from "../../shared/js/definitions.js";
 import { button, element } from "../../shared/js/elements.js";
 import { select } from "../../shared/js/lists.js";
-import { liveRegion } from "../../shared/js/live_region.js";
-import { watchSize } from "../../shared/js/resize.js";
 import { windowTip } from "../../shared/js/tip.js";
 import { choose } from "./choice.js";
 import { helpPane, toggleHelp, watchHelp } from "./help.js";
@@ -13,20 +11,12 @@ import { focusPane } from "./map/focus_pane.js";
 import { watchPointer } from "./map/pointer.js";
 
 export function buildShell(app) {
-  const parts = (app.parts = {});
-  app.root.replaceChildren(
-    stripPane(parts),
-    overviewPane(app, parts),
-    focusPane(app, parts),
-    helpPane(app, parts),
-    (parts.live = liveRegion()),
-  );
+  const { parts } = app;
+  app.root.replaceChildren(stripPane(parts), overviewPane(app, parts), focusPane(app, parts), helpPane(app, parts));
   parts.cellTip = windowTip(app.root);
-  watchDefinitions(app);
   watchHelp(app);
   watchPointer(app);
   watchKeys(app);
-  watchSize(app, app.root, parts.mapBox, parts.gridBox);
 }
 
 function stripPane(parts) {

@@ -1,9 +1,10 @@
 // What arrives, and how all of it is painted.
 
+import { begin, windowFit } from "../../base/js/picture.js";
 import { mount } from "../../shared/js/mount.js";
 import { paintPlayer, play, stopPlaying } from "../../shared/js/player.js";
-import { fillWindow, refitSoon, tellPainted } from "../../shared/js/resize.js";
-import { adopt, createApp, reportSoon } from "../../shared/js/store.js";
+import { refitSoon, tellPainted } from "../../shared/js/resize.js";
+import { adopt, reportSoon } from "../../shared/js/store.js";
 import { readTheme } from "../../shared/js/theme.js";
 import { FILM, goTo, isLive, lastOf, reportAfter, settle } from "./choice.js";
 import { siteOf } from "./exports.js";
@@ -12,14 +13,17 @@ import { decodePayload } from "./payload.js";
 import { paintQuestion } from "./question.js";
 import { buildShell, fitPanes, paintLineChoice } from "./shell.js";
 
-const LEAST_HEIGHT = 640; // below this height the page scrolls
-const WIDGET = { film: FILM, settle, fit, paint, reportAfter, siteOf };
-
-function start(root) {
-  const app = createApp(root, WIDGET, { panes: [], playing: null, follows: false, showsOwn: false, heard: [] });
-  buildShell(app);
-  return app;
-}
+const WIDGET = {
+  start:
+  state: () => ({ panes: [], playing: null, follows: false, showsOwn: false, heard: [] }),
+  film: FILM,
+  buildShell,
+  settle,
+  fit: windowFit(640),
+  paint,
+  reportAfter,
+  siteOf,
+};
 
 async function receive(app, data) {
   const began = performance.now();
@@ -35,7 +39,7 @@ async function receive(app, data) {
   readTheme(app);
   fitPanes(app);
   followed(app, before);
-  fit(app);
+  WIDGET.fit(app);
   paint(app, began);
   if (before && isNewLine) goTo(app, lastOf(app)); // where it has been read
   if (isRemembered(app, before)) play(app);
@@ -106,13 +110,4 @@ function paint(app, began) {
   tellPainted(app, began);
 }
 
-function fit(app) {
-  const [width, height] = fillWindow(app.root, LEAST_HEIGHT);
-  app.isPhone = app.root.dataset.size === "phone";
-  const size = `${width}x${height}`;
-  const changed = app.size !== size;
-  app.size = size;
-  return changed && width > 0;
-}
-
-export default mount(start, receive);
+export default mount((root) => begin(root, WIDGET), receive);

@@ -1,11 +1,8 @@
 // The component's fixed parts, built once for each place in the page.
 
-import { watchDefinitions } from "../../shared/js/definitions.js";
 import { exportMenu } from "../../shared/js/downloads.js";
 import { button, element, group } from "../../shared/js/elements.js";
-import { liveRegion } from "../../shared/js/live_region.js";
 import { pause, playerBar, watchPlayerKeys } from "../../shared/js/player.js";
-import { watchSize } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
 import { windowTip } from "../../shared/js/tip.js";
 import { goTo, lastOf } from "./choice.js";
@@ -14,15 +11,13 @@ import { buildPane } from "./pane.js";
 import { questionPane } from "./question.js";
 
 export function buildShell(app) {
-  const parts = (app.parts = {});
+  const { parts } = app;
   const bar = playerBar(app, element("div", { class: "tools" }, lineChoice(app, parts), exportMenu(app, EXPORTS)));
   parts.bar = element("section", { class: "pane bar", "aria-label": "Player" }, bar);
   parts.runs = element("div", { class: "runs" });
-  app.root.replaceChildren(questionPane(app, parts), parts.bar, parts.runs, (parts.live = liveRegion()));
+  app.root.replaceChildren(questionPane(app, parts), parts.bar, parts.runs);
   parts.cellTip = windowTip(app.root);
-  watchDefinitions(app);
   watchPlayerKeys(app, (_, { key }) => (key === "Escape" && app.view.site ? () => change(app, { site: "" }) : null));
-  watchSize(app, app.root);
 }
 
 // Whose maps are drawn at the end: those of the watched line, or of one's own.

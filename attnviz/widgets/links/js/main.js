@@ -1,6 +1,6 @@
-// Two sentences as columns, and lines between their tokens: who does what (shared/js/store.js, base/js/mount.js).
+// Two sentences as columns, and lines between their tokens: who does what (shared/js/store.js, base/js/tab.js).
 
-import { tab } from "../../base/js/mount.js";
+import { tab } from "../../base/js/tab.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { AT_ONCE, START, settle } from "./lines.js";
 import { buildShell, paint } from "./shell.js";

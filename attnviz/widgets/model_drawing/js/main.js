@@ -1,17 +1,23 @@
 // A model as a drawing, and one run's numbers on their way through it.
 
-import { watchDefinitions } from "../../shared/js/definitions.js";
-import { liveRegion } from "../../shared/js/live_region.js";
-import { mount } from "../../shared/js/mount.js";
-import { tellSize, watchSize } from "../../shared/js/resize.js";
-import { createApp } from "../../shared/js/store.js";
-import { readTheme } from "../../shared/js/theme.js";
+import { picture } from "../../base/js/picture.js";
+import { tellSize } from "../../shared/js/resize.js";
 import { unpack } from "../../shared/js/unpack.js";
 import { buildShell, paint } from "./shell.js";
 import { FILM, START, settle } from "./story.js";
 
-const WIDGET = { film: FILM, settle, fit, paint, reportAfter: () => null, siteOf: () => "" };
-const shown = mount(start, receive);
+const shown = picture({
+  state: () => ({ view: { opened: [] } }),
+  film: FILM,
+  buildShell,
+  decode: unpack,
+  receive,
+  settle,
+  fit,
+  paint,
+  reportAfter: () => null,
+  siteOf: () => "",
+});
 
 export default function (component) {
   const root = component.parentElement.querySelector("[lang=und]");
@@ -19,27 +25,11 @@ export default function (component) {
   shown(component);
 }
 
-function start(root) {
-  const app = createApp(root, WIDGET, { view: { ...START, opened: [] } });
-  buildShell(app);
-  app.parts.live = liveRegion();
-  root.append(app.parts.live);
-  watchDefinitions(app);
-  watchSize(app, root);
-  return app;
-}
-
-function receive(app, data) {
-  const began = performance.now();
-  const payload = unpack(data);
-  if (app.payload?.header.base !== payload.header.base)
-    Object.assign(app.view, START, { row: payload.header.run?.row ?? 0 });
-  app.payload = payload;
+function receive(app, before) {
+  const { base, run } = app.payload.header;
+  if (before?.base !== base) Object.assign(app.view, START, { row: run?.row ?? 0 });
   app.send = () => {}; // which step is in view is nobody else’s business
-  readTheme(app);
   settle(app);
-  fit(app);
-  paint(app, began);
 }
 
 function fit(app) {

@@ -1,6 +1,6 @@
-// One query and one key, number by number: who does what (shared/js/store.js, base/js/mount.js).
+// One query and one key, number by number: who does what (shared/js/store.js, base/js/tab.js).
 
-import { tab } from "../../base/js/mount.js";
+import { tab } from "../../base/js/tab.js";
 import { AT_ONCE, START, settle } from "./dot_product.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";

@@ -1,6 +1,6 @@
-// One row of the maps in every head: a strip a head, layer after layer (shared/js/store.js, base/js/mount.js).
+// One row of the maps in every head: a strip a head, layer after layer (shared/js/store.js, base/js/tab.js).
 
-import { tab } from "../../base/js/mount.js";
+import { tab } from "../../base/js/tab.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { AT_ONCE, START, settle } from "./layout.js";
 import { buildShell, paint } from "./shell.js";

@@ -1,11 +1,12 @@
-// What patches between two runs bring back: matrices of cells to put in force (shared/js/store.js, base/js/mount.js).
+// What patches between two runs bring back: matrices of cells to put in force (shared/js/store.js, base/js/tab.js).
 
-import { tab } from "../../base/js/mount.js";
+import { tab } from "../../base/js/tab.js";
 import { AT_ONCE, settle } from "./choice.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";
 
 export default tab({
+  start:
   atOnce: AT_ONCE,
   settle,
   buildShell,

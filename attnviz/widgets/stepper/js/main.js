@@ -1,10 +1,9 @@
 // What arrives, and how all of it is painted.
 
-import { mount } from "../../shared/js/mount.js";
+import { picture } from "../../base/js/picture.js";
 import { paintPlayer, stopPlaying } from "../../shared/js/player.js";
 import { tellPainted, tellSize } from "../../shared/js/resize.js";
-import { adopt, createApp } from "../../shared/js/store.js";
-import { readTheme } from "../../shared/js/theme.js";
+import { adopt } from "../../shared/js/store.js";
 import { paintCandidates } from "./candidates.js";
 import { FILM, reportAfter, settle } from "./choice.js";
 import { siteOf } from "./exports.js";
@@ -15,25 +14,10 @@ import { buildShell } from "./shell.js";
 import { paintSite } from "./site.js";
 import { paintTraining } from "./training.js";
 
-const WIDGET = { film: FILM, settle, fit, paint, reportAfter, siteOf };
-
-function start(root) {
-  const app = createApp(root, WIDGET, { sizes: {}, playing: null });
-  buildShell(app);
-  return app;
-}
-
-function receive(app, data) {
-  const began = performance.now();
-  const payload = decodePayload(data);
-  const before = app.payload?.header;
-  if (before && before.id !== payload.header.id) stopPlaying(app);
-  app.payload = before?.id === payload.header.id ? { ...app.payload, header: payload.header } : payload;
-  if (JSON.stringify(before?.view) !== JSON.stringify(payload.header.view) || before.id !== payload.header.id)
-    adopt(app);
-  readTheme(app);
-  fit(app);
-  paint(app, began);
+// Another text's steps do not go on playing.
+function receive(app, before) {
+  if (before && before.id !== app.payload.header.id) stopPlaying(app);
+  adopt(app);
 }
 
 function paint(app, began) {
@@ -57,4 +41,16 @@ function fit(app) {
   return changed && size[0] > 0;
 }
 
-export default mount(start, receive);
+export default picture({
+  start:
+  state: () => ({ sizes: {}, playing: null }),
+  film: FILM,
+  buildShell,
+  decode: decodePayload,
+  receive,
+  settle,
+  fit,
+  paint,
+  reportAfter,
+  siteOf,
+});

@@ -1,12 +1,10 @@
 // The component's fixed parts, built once for each place in the page.
 
-import { termNode, watchDefinitions } from "../../shared/js/definitions.js";
+import { termNode } from "../../shared/js/definitions.js";
 import { exportMenu } from "../../shared/js/downloads.js";
 import { button, element } from "../../shared/js/elements.js";
 import { select } from "../../shared/js/lists.js";
-import { liveRegion } from "../../shared/js/live_region.js";
 import { pause, playerBar, walk, watchPlayerKeys } from "../../shared/js/player.js";
-import { watchSize } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
 import { createTip } from "../../shared/js/tip.js";
 import { EXPORTS } from "./exports.js";
@@ -14,12 +12,10 @@ import { watchPointer } from "./pointer.js";
 import { siteChoice } from "./site.js";
 
 export function buildShell(app) {
-  const parts = (app.parts = {});
-  app.root.replaceChildren(trainingPane(app, parts), inferencePane(app, parts), (parts.live = liveRegion()));
-  watchDefinitions(app);
+  const { parts } = app;
+  app.root.replaceChildren(trainingPane(app, parts), inferencePane(app, parts));
   watchPointer(app);
   watchPlayerKeys(app, keyOf);
-  watchSize(app, app.root);
 }
 
 // Up and down as in the table.

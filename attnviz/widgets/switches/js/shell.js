@@ -178,7 +178,6 @@ function rowsOf(app) {
 export function paint(app, began) {
   const { parts, payload, view } = app;
   const { header } = payload;
-  app.isPhone = app.root.dataset.size === "phone";
   const isMeasured = Boolean(header.groups[0].nats);
   parts.title.textContent = view.off.length
     ? `${view.off.length} of ${app.switches?.size ?? "…"} heads off`

@@ -1,6 +1,6 @@
-// Every head of every layer at once, small: who does what (shared/js/store.js, base/js/mount.js).
+// Every head of every layer at once, small: who does what (shared/js/store.js, base/js/tab.js).
 
-import { tab } from "../../base/js/mount.js";
+import { tab } from "../../base/js/tab.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { AT_ONCE, START, settle } from "./layout.js";
 import { buildShell, paint } from "./shell.js";

@@ -1,0 +1,60 @@
+// A picture from its first moment on: built, given data, fitted into the window.
+
+import { watchDefinitions } from "../../shared/js/definitions.js";
+import { liveRegion } from "../../shared/js/live_region.js";
+import { mount } from "../../shared/js/mount.js";
+import { fillWindow, refitSoon, watchSize } from "../../shared/js/resize.js";
+import { adopt, createApp } from "../../shared/js/store.js";
+import { readTheme } from "../../shared/js/theme.js";
+import { scalesIn, unpack } from "../../shared/js/unpack.js";
+
+// What a picture brings, besides `start`, `settle`, `paint` and `siteOf` (shared/js/store.js):
+//   buildShell  `(app)`: its fixed parts
+// and if it likes:
+//   state       `()`: what `app` has at first
+//   watched     `(app)`: nodes whose size matters, besides its own
+//   decode      `(bytes)`: its payload
+//   receive     `(app, before)`: takes over the payload's view; `before` is the header of the last payload
+export function picture({ decode = decodePayload, receive = adopt, ...widget }) {
+  return mount(
+    (root) => begin(root, widget),
+    (app, data) => {
+      const began = performance.now();
+      const payload = decode(data);
+      const before = app.payload?.header;
+      // Of the same picture what was made of its bytes stays.
+      app.payload = before?.id === payload.header.id ? { ...app.payload, header: payload.header } : payload;
+      readTheme(app);
+      receive(app, before);
+      widget.fit(app);
+      widget.paint(app, began);
+      refitSoon(app);
+    },
+  );
+}
+
+export function begin(root, widget) {
+  const app = createApp(root, widget, widget.state?.());
+  widget.buildShell(app);
+  app.parts.live = liveRegion();
+  root.append(app.parts.live);
+  watchDefinitions(app);
+  watchSize(app, root, ...(widget.watched?.(app) ?? []));
+  return app;
+}
+
+// What the header of each tab holds, attnviz/widgets/base/payload.py says.
+function decodePayload(bytes) {
+  const payload = unpack(bytes);
+  return { ...payload, scales: scalesIn(payload) };
+}
+
+// As high as the window; below `least` pixels the page scrolls.
+export const windowFit = (least) => (app) => {
+  const [width, height] = fillWindow(app.root, least);
+  app.isPhone = app.root.dataset.size === "phone";
+  const size = `${width}x${height}`;
+  const changed = app.size !== size;
+  app.size = size;
+  return changed && width > 0;
+};
