@@ -1,6 +1,7 @@
 // Every way of aligning with its error, in the order of a column; a click on one draws it. The first of them are listed, and
 // the one that is drawn; a button shows all.
 
+import { clamp } from "../../shared/js/cells.js";
 import { explained, termNode } from "../../shared/js/definitions.js";
 import { button, element, put } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
@@ -116,7 +117,7 @@ function walk(app, event) {
   const at = names.indexOf(event.target.closest?.("[data-way]")?.dataset.way);
   if (at < 0) return;
   if (event.key === "Enter" || event.key === " ") change(app, { way: names[at] });
-  else if (step) app.wayNodes.get(names[Math.max(0, Math.min(names.length - 1, at + step))]).focus();
+  else if (step) app.wayNodes.get(names[clamp(at + step, 0, names.length - 1)]).focus();
   else return;
   event.preventDefault();
 }

@@ -4,6 +4,7 @@ import { helpButton, helpPane, toggleHelp } from "../../base/js/help.js";
 import { watchKeys } from "../../base/js/keys.js";
 import { choices, exportTools, paintChoices } from "../../base/js/parts.js";
 import { paintWords, wordsPane } from "../../base/js/words.js";
+import { clamp } from "../../shared/js/cells.js";
 import { explained, termNode } from "../../shared/js/definitions.js";
 import { button, element, put } from "../../shared/js/elements.js";
 import { announce } from "../../shared/js/live_region.js";
@@ -109,7 +110,7 @@ function actionOf(app, event) {
 
 function walk(app, heads, at) {
   if (!heads.length) return;
-  const bar = heads[Math.max(0, Math.min(heads.length - 1, at))];
+  const bar = heads[clamp(at, 0, heads.length - 1)];
   app.cursor = bar.head;
   announce(app, `${bar.name} adds ${exactText(bar.value)}`);
   paintPicture(app);

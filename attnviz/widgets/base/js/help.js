@@ -11,11 +11,8 @@ export function helpPane(app, keys, words) {
     "div",
     { class: "help", role: "dialog", "aria-label": "Keys and words", tabindex: "-1", hidden: true },
     close,
-    part("Keys", keys),
-    part(
-      "Words",
-      words.map((word) => [word, definitionOf(word)]),
-    ),
+    helpPart("Keys", definitionList(keys)),
+    helpPart("Words", glossary(words)),
   );
   return parts.help;
 }
@@ -29,10 +26,9 @@ export function toggleHelp(app) {
   if (!help.hidden) help.focus({ preventScroll: true });
 }
 
-const part = (title, entries) =>
-  element(
-    "section",
-    {},
-    element("h3", { text: title }),
-    element("dl", {}, ...entries.flatMap(([term, text]) => [element("dt", { text: term }), element("dd", { text })])),
-  );
+export const helpPart = (title, list) => element("section", {}, element("h3", { text: title }), list);
+
+export const glossary = (words) => definitionList(words.map((word) => [word, definitionOf(word)]));
+
+const definitionList = (entries) =>
+  element("dl", {}, ...entries.flatMap(([term, text]) => [element("dt", { text: term }), element("dd", { text })]));

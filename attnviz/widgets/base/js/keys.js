@@ -19,7 +19,9 @@ export function watchKeys(app, actionOf) {
   app.root.onkeydown = pressed;
   const heard = (event) => {
     if (!app.root.isConnected) return document.removeEventListener("keydown", heard); // the page was left
-    if (!event.composedPath().includes(app.root) && !event.target.closest?.(OWN_KEYS)) pressed(event);
+    // The whole path: a button of another widget of ours is hidden behind its host.
+    const path = event.composedPath();
+    if (!path.includes(app.root) && !path.some((node) => node.matches?.(OWN_KEYS))) pressed(event);
   };
   document.addEventListener("keydown", heard);
 }

@@ -1,27 +1,10 @@
-// Pieces of panes that several tabs have: the kinds to choose from, a switch, the menu that saves and the table.
+// Pieces of panes that several tabs have: a switch, the menu that saves and the table.
 
 import { explained } from "../../shared/js/definitions.js";
 import { exportMenu, saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
 import { button, element, group } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
 import { tableButton } from "./table.js";
-
-export function kindTabs(app) {
-  app.parts.tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "Kind of attention" });
-  return app.parts.tabs;
-}
-
-export function paintKindTabs(app) {
-  const { kinds, base } = app.payload.header;
-  const { tabs } = app.parts;
-  if (tabs.dataset.drawn !== base) {
-    tabs.dataset.drawn = base;
-    const tab = ([kind, text]) =>
-      explained(button(text, { role: "tab", "data-kind": kind, onclick: () => change(app, { kind }) }), text);
-    tabs.replaceChildren(...kinds.map(tab));
-  }
-  for (const tab of tabs.children) tab.setAttribute("aria-selected", String(tab.dataset.kind === app.view.kind));
-}
 
 // A few buttons of which one is pressed; `options` are [value, text], and the text is a term of the glossary.
 export function choices(app, name, options) {

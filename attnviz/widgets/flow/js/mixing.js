@@ -1,6 +1,8 @@
 // One row of the last layer, followed back through the layers: at each, what it is made of is split into what it keeps
 // and what it reads (attnviz/analysis/causes/flow/mixing.py). Sublayers stand as they run, so that the last comes first.
 
+import { clamp } from "../../shared/js/cells.js";
+
 // `residual` in hundredths.
 export const START = { row: null, by: "rollout", residual: 50, flow: false };
 export const AT_ONCE = ["by", "flow"]; // only Python computes these
@@ -10,7 +12,7 @@ export function settle(app) {
   const { view } = app;
   if (!header.read[view.by] && view.by !== "alti") view.by = "rollout";
   if (!(view.row >= 0 && view.row < header.rows.length)) view.row = defaultRow(header);
-  view.residual = Math.round(Math.max(0, Math.min(100, view.residual)));
+  view.residual = Math.round(clamp(view.residual, 0, 100));
 }
 
 // The middle of the text: an end says little.

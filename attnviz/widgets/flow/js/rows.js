@@ -1,5 +1,6 @@
 // The rows of the last layer, one of which is followed back.
 
+import { clamp } from "../../shared/js/cells.js";
 import { element, showWithin } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
 import { rowName } from "../../shared/js/text.js";
@@ -25,7 +26,7 @@ function walk(app, event) {
   const step = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -1, ArrowRight: 1 }[event.key];
   if (!step) return;
   event.preventDefault();
-  const row = Math.max(0, Math.min(app.rowNodes.length - 1, app.view.row + step));
+  const row = clamp(app.view.row + step, 0, app.rowNodes.length - 1);
   change(app, { row });
   app.rowNodes[row].focus({ preventScroll: true });
 }

@@ -1,8 +1,9 @@
 // Tabs, switches and lists above the maps, and the legend below them.
 
+import { paintKindTabs } from "../../base/js/kind_tabs.js";
 import { range } from "../../shared/js/cells.js";
 import { explained } from "../../shared/js/definitions.js";
-import { button, put } from "../../shared/js/elements.js";
+import { put } from "../../shared/js/elements.js";
 import { fillSelect } from "../../shared/js/lists.js";
 import { exactText } from "../../shared/js/text.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
@@ -16,7 +17,8 @@ import { paintPins } from "./pins.js";
 
 export function paintControls(app) {
   const { view, parts, payload } = app;
-  paintTabs(app);
+  const kinds = [...payload.kinds.values()].map(({ kind, tab }) => [kind, tab]);
+  paintKindTabs(app, kinds, { choose: (kind) => chooseKind(app, kind), keys: ["1", "2", "3"] });
   const metrics = payload.header.metrics.names.map(([name]) => [name, metricLabel(name)]);
   fillSelect(parts.sort, [["layout", "layer, head"], ...metrics], view.sort);
   fillSelect(parts.tint, [["none", "none"], ...metrics], view.tint);
@@ -66,25 +68,6 @@ export function paintControls(app) {
   parts.zoomOut.hidden = parts.whole.hidden = !view.zoom;
   paintPins(app);
   paintLegend(app);
-}
-
-function paintTabs(app) {
-  const { tabs } = app.parts;
-  const kinds = [...app.payload.kinds.values()];
-  const key = app.payload.header.base;
-  if (tabs.dataset.drawn !== key) {
-    tabs.dataset.drawn = key;
-    tabs.replaceChildren(
-      ...kinds.map(({ kind, tab }, i) =>
-        explained(
-          button(tab, { role: "tab", "data-kind": kind, onclick: () => chooseKind(app, kind) }),
-          tab,
-          String(i + 1),
-        ),
-      ),
-    );
-  }
-  for (const tab of tabs.children) tab.setAttribute("aria-selected", String(tab.dataset.kind === app.view.kind));
 }
 
 function paintLegend(app) {

@@ -1,7 +1,7 @@
 // The keys, and what the words on the page mean. It covers the thumbnails, so that the next action closes it.
 
-import { definitionOf } from "../../shared/js/definitions.js";
-import { button, element } from "../../shared/js/elements.js";
+import { glossary, helpPane, helpPart, toggleHelp as toggle } from "../../base/js/help.js";
+import { element } from "../../shared/js/elements.js";
 import { metricLabel } from "./overview/overview.js";
 
 const WORDS = [
@@ -27,7 +27,7 @@ const WORDS = [
   "Difference",
 ];
 
-const KEY_HELP = [
+const KEYS = [
   ["← ↑ ↓ →", "walk the heads"],
   ["Shift ↑ ↓, j k", "move the pinned row"],
   ["Enter, Space", "pin the head"],
@@ -49,41 +49,22 @@ const KEY_HELP = [
   ["?", "these keys and words"],
 ];
 
-export function helpPane(app, parts) {
-  const close = button("×", { class: "help-close", "aria-label": "Close", onclick: () => closeHelp(app) });
+export function headsHelp(app) {
+  const { parts } = app;
+  const pane = helpPane(app, KEYS, WORDS);
   parts.measures = element("dl");
-  parts.help = element(
-    "div",
-    { class: "help", role: "dialog", "aria-label": "Keys and words", tabindex: "-1", hidden: true },
-    close,
-    helpPart("Keys", definitionList(KEY_HELP)),
-    helpPart("Measures", parts.measures),
-    helpPart("Words", definitionList(WORDS.map((term) => [term, definitionOf(term)]))),
-  );
-  return parts.help;
-}
-
-const helpPart = (title, list) => element("section", {}, element("h3", { text: title }), list);
-
-const definitionList = (entries) =>
-  element("dl", {}, ...entries.flatMap(([term, text]) => [element("dt", { text: term }), element("dd", { text })]));
-
-export function toggleHelp(app) {
-  const { help, measures } = app.parts;
-  if (!help.hidden) return closeHelp(app);
-  const names = app.payload.header.metrics.names.map(([name]) => metricLabel(name));
-  measures.replaceWith((app.parts.measures = definitionList(names.map((name) => [name, definitionOf(name)]))));
-  help.hidden = false;
-  help.focus({ preventScroll: true });
-}
-
-export function closeHelp(app) {
-  app.parts.help.hidden = true;
-}
-
-export function watchHelp(app) {
-  app.root.addEventListener("pointerdown", (event) => {
-    const { help, helpButton } = app.parts;
-    if (!help.hidden && !help.contains(event.target) && event.target !== helpButton) closeHelp(app);
+  pane.lastChild.before(helpPart("Measures", parts.measures));
+  app.root.addEventListener("pointerdown", ({ target }) => {
+    if (!pane.contains(target) && target !== parts.helpButton) pane.hidden = true;
   });
+  return pane;
+}
+
+// The measures that this model has, whenever it is opened.
+export function toggleHelp(app) {
+  const { parts } = app;
+  const measures = glossary(app.payload.header.metrics.names.map(([name]) => metricLabel(name)));
+  parts.measures.replaceWith(measures);
+  parts.measures = measures;
+  toggle(app);
 }

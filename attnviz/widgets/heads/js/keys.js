@@ -3,43 +3,24 @@
 import { ARROWS, clamp } from "../../shared/js/cells.js";
 import { ZOOM_STEP } from "../../shared/js/zoom.js";
 import { choose, chooseKind, overHeads, overLayers, togglePin } from "./choice.js";
-import { closeHelp, toggleHelp } from "./help.js";
+import { toggleHelp } from "./help.js";
 import { panBy, zoomBy } from "./map/zoom.js";
 import { zoomWith } from "./map/zoom_window.js";
 import { toggleOff } from "./off.js";
 import { toggleOptions } from "./options.js";
 import { neighbour } from "./overview/layout.js";
 
-const OWN_KEYS =
-  "input, textarea, select, button, a, summary, iframe, [contenteditable], [role=listbox], [role=dialog]";
 const NEXT_SPECIALS = { show: "hide", hide: "renormalise", renormalise: "show" };
 const NEXT_CELLS = { weight: "norm", norm: "share", share: "weight" };
 
-export function watchKeys(app) {
-  app.root.onkeydown = (event) => pressed(app, event);
-  const heard = (event) => {
-    if (!app.root.isConnected) return document.removeEventListener("keydown", heard); // the page was left
-    // The whole path: a button of another widget of ours is hidden behind its host.
-    const path = event.composedPath();
-    const isElsewhere = path.includes(app.root) || path.some((node) => node.matches?.(OWN_KEYS));
-    if (!isElsewhere) pressed(app, event);
-  };
-  document.addEventListener("keydown", heard);
-}
-
-function pressed(app, event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || !app.payload) return;
-  const tag = event.target.tagName;
-  if (tag === "SELECT" || tag === "INPUT") return;
-  const isButton = tag === "BUTTON" || tag === "SUMMARY";
-  if (isButton && (event.key === "Enter" || event.key === " ")) return;
+// The next key closes the help; Esc takes one thing away at a time.
+export function keyAction(app, event) {
   const act = actionOf(app, event);
-  if (!act) return;
-  event.preventDefault();
-  event.stopPropagation();
-  const wasOpen = !app.parts.help.hidden;
-  if (event.key !== "?") closeHelp(app);
-  if (event.key !== "Escape" || !wasOpen) act(); // Esc takes one thing away at a time
+  if (!act || app.parts.help.hidden || event.key === "?") return act;
+  return () => {
+    toggleHelp(app);
+    if (event.key !== "Escape") act();
+  };
 }
 
 function actionOf(app, { key, shiftKey }) {

@@ -1,22 +1,23 @@
 // The component's fixed parts, built once for each place in the page.
 
+import { kindTabs } from "../../base/js/kind_tabs.js";
+import { watchKeys } from "../../base/js/keys.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { button, element } from "../../shared/js/elements.js";
 import { select } from "../../shared/js/lists.js";
 import { windowTip } from "../../shared/js/tip.js";
 import { choose } from "./choice.js";
-import { helpPane, toggleHelp, watchHelp } from "./help.js";
-import { watchKeys } from "./keys.js";
+import { headsHelp, toggleHelp } from "./help.js";
+import { keyAction } from "./keys.js";
 import { focusPane } from "./map/focus_pane.js";
 import { watchPointer } from "./map/pointer.js";
 
 export function buildShell(app) {
   const { parts } = app;
-  app.root.replaceChildren(stripPane(parts), overviewPane(app, parts), focusPane(app, parts), helpPane(app, parts));
+  app.root.replaceChildren(stripPane(parts), overviewPane(app, parts), focusPane(app, parts), headsHelp(app));
   parts.cellTip = windowTip(app.root);
-  watchHelp(app);
   watchPointer(app);
-  watchKeys(app);
+  watchKeys(app, keyAction);
 }
 
 function stripPane(parts) {
@@ -26,11 +27,10 @@ function stripPane(parts) {
 
 function overviewPane(app, parts) {
   parts.summary = element("span", { class: "summary" });
-  parts.tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "Kind of attention" });
   parts.sort = select("Sort", { onchoose: (sort) => choose(app, { sort }) });
   parts.grid = element("div", { class: "avz-grid", role: "grid" });
   parts.gridBox = element("div", { class: "grid-box" }, parts.grid);
-  const head = element("header", { class: "spread" }, element("h2", {}, termNode("Every head")), parts.tabs);
+  const head = element("header", { class: "spread" }, element("h2", {}, termNode("Every head")), kindTabs(app));
   const tools = element("div", { class: "tools" }, parts.sort.node);
   const foot = element(
     "footer",

@@ -1,5 +1,6 @@
 // The two columns of tokens. They are elements, so that each can be reached by keyboard and read aloud.
 
+import { clamp } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";
 import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { change } from "../../shared/js/store.js";
@@ -112,7 +113,7 @@ function walkTokens(app, event) {
 
 function focusToken(app, side, place) {
   const nodes = app.tokens[side];
-  const next = nodes[Math.max(0, Math.min(nodes.length - 1, place))];
+  const next = nodes[clamp(place, 0, nodes.length - 1)];
   for (const node of nodes) if (node.tabIndex === 0) node.tabIndex = -1;
   next.tabIndex = 0;
   next.focus({ preventScroll: false });

@@ -1,7 +1,8 @@
 // The component's fixed parts, and how all of it is painted.
 
+import { kindTabs, paintKindTabs } from "../../base/js/kind_tabs.js";
 import { pane, picturePane } from "../../base/js/pane.js";
-import { choices, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
+import { choices, paintChoices } from "../../base/js/parts.js";
 import { range } from "../../shared/js/cells.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { button, element } from "../../shared/js/elements.js";
@@ -95,7 +96,7 @@ function listPane(app) {
 export function paint(app, began) {
   const { header } = app.payload;
   readLines(app);
-  paintKindTabs(app);
+  paintKindTabs(app, header.kinds);
   paintChoices(app);
   paintSquares(app);
   const { heads } = app.view;

@@ -1,6 +1,6 @@
 // Everything with the keyboard: the painter's cursor walks the masked scores.
 
-import { ARROWS, range } from "../../shared/js/cells.js";
+import { ARROWS, clamp, range } from "../../shared/js/cells.js";
 import { announce } from "../../shared/js/live_region.js";
 import { ZOOM_STEP } from "../../shared/js/zoom.js";
 import { RULE_HINT, colCells, rowCells, stateOf } from "./cells.js";
@@ -62,8 +62,8 @@ function labKey(app, event) {
 function walk(app, [down, right], painting) {
   const { q, k } = app.payload;
   app.cursor = {
-    row: Math.max(0, Math.min(q - 1, app.cursor.row + down)),
-    col: Math.max(0, Math.min(k - 1, app.cursor.col + right)),
+    row: clamp(app.cursor.row + down, 0, q - 1),
+    col: clamp(app.cursor.col + right, 0, k - 1),
   };
   if (painting) paintCells(app, [app.cursor.row * k + app.cursor.col], app.brush ?? 0);
   follow(app, app.cursor);

@@ -1,5 +1,6 @@
 // Keys of the drawing: steps by arrow, parts by up and down. They work where the drawing has the focus.
 
+import { clamp } from "../../shared/js/cells.js";
 import { pause, play } from "../../shared/js/player.js";
 import { walk } from "./story.js";
 
@@ -25,6 +26,6 @@ function walkParts(app, by) {
   const nodes = [...app.parts.figure.querySelectorAll("[data-part] > :is(a, [tabindex]):first-child")];
   if (!nodes.length) return;
   const now = nodes.indexOf(app.root.getRootNode().activeElement);
-  const next = now < 0 ? (by > 0 ? 0 : nodes.length - 1) : Math.max(0, Math.min(now + by, nodes.length - 1));
+  const next = now < 0 ? (by > 0 ? 0 : nodes.length - 1) : clamp(now + by, 0, nodes.length - 1);
   nodes[next].focus();
 }

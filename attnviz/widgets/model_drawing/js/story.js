@@ -1,5 +1,6 @@
 // Which step of the story is in view, and how it walks: by key, by button, or by itself.
 
+import { clamp } from "../../shared/js/cells.js";
 import { change } from "../../shared/js/store.js";
 import { mainKind, stepsOf } from "./steps.js";
 
@@ -9,14 +10,14 @@ export function settle(app) {
   const { run } = app.payload.header;
   if (!run) return Object.assign(app.view, START);
   const rows = run.kinds[mainKind(run)].rows.length;
-  app.view.row = Math.max(0, Math.min(app.view.row, rows - 1));
+  app.view.row = clamp(app.view.row, 0, rows - 1);
   const key = `${app.payload.header.base}|${app.view.row}`;
   if (app.storyKey !== key) {
     const floats = (at, length) => app.payload.array(Float32Array, at, length);
     app.steps = stepsOf(app.payload.header, floats, app.view.row);
     app.storyKey = key;
   }
-  if (app.view.step !== null) app.view.step = Math.max(0, Math.min(app.view.step, app.steps.length - 1));
+  if (app.view.step !== null) app.view.step = clamp(app.view.step, 0, app.steps.length - 1);
 }
 
 export const stepInView = ({ steps, view }) => (view.step === null ? null : (steps?.[view.step] ?? null));

@@ -1,6 +1,7 @@
 // Every element of query, key and their product as a coloured cell: three strips above each other, in as many blocks as
 // the width asks for.
 
+import { clamp } from "../../shared/js/cells.js";
 import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { announce } from "../../shared/js/live_region.js";
 import { pointIn } from "../../shared/js/resize.js";
@@ -112,7 +113,7 @@ export function watchCells(app) {
     if (!step) return;
     event.preventDefault();
     app.point = null;
-    lookAt(app, Math.max(0, Math.min(app.pair.order.length - 1, (app.element ?? -step) + step)));
+    lookAt(app, clamp((app.element ?? -step) + step, 0, app.pair.order.length - 1));
   };
 }
 

@@ -1,7 +1,8 @@
 // The component's fixed parts, and how all of it is painted.
 
+import { kindTabs, paintKindTabs } from "../../base/js/kind_tabs.js";
 import { pane } from "../../base/js/pane.js";
-import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
+import { choices, exportTools, paintChoices } from "../../base/js/parts.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
 import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
@@ -82,7 +83,7 @@ export function paint(app, began) {
   const { parts } = app;
   const { header } = app.payload;
   app.pair = pairOf(app);
-  paintKindTabs(app);
+  paintKindTabs(app, header.kinds);
   paintChoices(app);
   fillSelect(parts.layer, numbered(header.layers_heads[0], "L"), String(app.view.layer));
   fillSelect(parts.head, numbered(header.layers_heads[1], "H"), String(app.view.head));

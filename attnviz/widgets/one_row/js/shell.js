@@ -1,7 +1,8 @@
 // The component's fixed parts, and how all of it is painted.
 
+import { kindTabs, paintKindTabs } from "../../base/js/kind_tabs.js";
 import { picturePane } from "../../base/js/pane.js";
-import { choices, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
+import { choices, paintChoices } from "../../base/js/parts.js";
 import { element } from "../../shared/js/elements.js";
 import { fillSelect, select } from "../../shared/js/lists.js";
 import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
@@ -43,7 +44,7 @@ function anotherRow(app, event) {
 export function paint(app, began) {
   const { parts, payload, view } = app;
   const { header } = payload;
-  paintKindTabs(app);
+  paintKindTabs(app, header.kinds);
   paintChoices(app);
   const rows = header.rows.map((row, at) => [String(at), `${at}: ${rowName(row)}`]);
   fillSelect(parts.row, rows, String(header.row));

@@ -4,7 +4,7 @@ import { helpButton, helpPane, toggleHelp } from "../../base/js/help.js";
 import { watchKeys } from "../../base/js/keys.js";
 import { pane } from "../../base/js/pane.js";
 import { choices, exportTools, paintChoices } from "../../base/js/parts.js";
-import { ARROWS } from "../../shared/js/cells.js";
+import { ARROWS, clamp } from "../../shared/js/cells.js";
 import { explained, termNode } from "../../shared/js/definitions.js";
 import { button, element, group } from "../../shared/js/elements.js";
 import { announce } from "../../shared/js/live_region.js";
@@ -162,8 +162,8 @@ function walk(app, [down, right]) {
   const now =
     rows.flat().find(({ node }) => node === activeElement) ?? rows.flat().find(({ node }) => node.tabIndex === 0);
   const y = rows.findIndex((row) => row.includes(now));
-  const row = rows[Math.max(0, Math.min(rows.length - 1, y + down))];
-  row[Math.max(0, Math.min(row.length - 1, rows[y].indexOf(now) + right))].node.focus();
+  const row = rows[clamp(y + down, 0, rows.length - 1)];
+  row[clamp(rows[y].indexOf(now) + right, 0, row.length - 1)].node.focus();
 }
 
 function rowsOf(app) {

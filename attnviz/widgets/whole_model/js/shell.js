@@ -1,7 +1,8 @@
 // The component's fixed parts, and how all of it is painted.
 
+import { kindTabs, paintKindTabs } from "../../base/js/kind_tabs.js";
 import { picturePane } from "../../base/js/pane.js";
-import { choices, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
+import { choices, paintChoices } from "../../base/js/parts.js";
 import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { element } from "../../shared/js/elements.js";
 import { sharpness, tellPainted } from "../../shared/js/resize.js";
@@ -31,7 +32,7 @@ export function buildShell(app) {
 export function paint(app, began) {
   const { parts, payload, view } = app;
   const { header } = payload;
-  paintKindTabs(app);
+  paintKindTabs(app, header.kinds);
   paintChoices(app);
   parts.title.textContent = `${header.title}: every head`;
   parts.question.textContent = header.question;

@@ -1,7 +1,7 @@
 // Where each head's thumbnail goes: layers down and heads across, or the other way, whichever leaves them largest;
 // sorted by a metric, they run in rows like text.
 
-import { range } from "../../../shared/js/cells.js";
+import { clamp, range } from "../../../shared/js/cells.js";
 
 const CAPTION = 17;
 const CAPTION_WIDTH = 66;
@@ -76,8 +76,8 @@ export function neighbour(app, [down, right]) {
   for (let y = 0; y < rows.length; y++) {
     const x = rows[y].findIndex(([l, h]) => l === layer && h === head);
     if (x < 0) continue;
-    const row = rows[Math.max(0, Math.min(rows.length - 1, y + down))];
-    return row[Math.max(0, Math.min(row.length - 1, x + right))];
+    const row = rows[clamp(y + down, 0, rows.length - 1)];
+    return row[clamp(x + right, 0, row.length - 1)];
   }
   return rows[0][0];
 }
