@@ -20,11 +20,11 @@ def rows() -> Iterator[Row]:
         payload = heads_payload(maps, head_metrics(maps, trace), view={}, strip=sentence_strip(trace))
         yield Row(
             f"payload without float32 maps, {length} tokens",
-            _bytes_a_cell(payload.header, payload.packed()),
+            _bytes_a_cell(payload.header, payload.pack()),
             "bytes a cell",
             1.15,
         )
-        yield Row(f"payload, {length} tokens", len(payload.packed()) / 1e3, "kB")
+        yield Row(f"payload, {length} tokens", len(payload.pack()) / 1e3, "kB")
 
 
 def _bytes_a_cell(header: dict, packed: bytes) -> float:

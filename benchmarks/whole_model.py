@@ -57,7 +57,7 @@ def _payload() -> bytes:
     view = {"kind": "encoder_self", "layer": 0, "head": 0, "mini": "map", "open": False}
     thumbs = trace.thumbnails("encoder_self", side=SIDE)
     size = (TOKENS, TOKENS)
-    return whole_model_payload(thumbs, "encoder_self", kinds=trace.kinds, size=size, view=view).packed()
+    return whole_model_payload(thumbs, "encoder_self", kinds=trace.kinds, size=size, view=view).pack()
 
 
 def _ours() -> float:

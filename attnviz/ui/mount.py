@@ -80,7 +80,7 @@ def learning(payload: Payload, *, key: str = "learning", on_change: OnChange) ->
 
 def learning_feed(payload: Payload, *, key: str = "learning-feed", on_change: OnChange) -> None:
     """Brings the moments of live runs to the `learning` widget of the page; draws nothing."""
-    widget("learning_feed")(key=key, data=payload.packed(), on_have_change=on_change)
+    widget("learning_feed")(key=key, data=payload.pack(), on_have_change=on_change)
 
 
 def switches(payload: Payload, *, key: str = "switches", on_change: OnChange) -> None:
@@ -110,7 +110,7 @@ def mask_lab(payload: Payload, *, key: str = "mask-lab", on_change: OnChange) ->
     mask as text, `row` the pinned row or None, `zoom` the window as text, `seq` counts edits, and `bake` asks for the
     rules to be given up, because the paint now says all that they said.
     """
-    widget("mask_lab")(key=key, data=payload.packed(), on_edit_change=on_change)
+    widget("mask_lab")(key=key, data=payload.pack(), on_edit_change=on_change)
     persistent.catch_up(key, on_change)
 
 
@@ -170,7 +170,7 @@ def model_drawing(payload: Payload, *, key: str, on_go: OnChange) -> None:
 
     In the run after a click on a part ``st.session_state[key]["go"]`` holds the `page` and the `query` of its address.
     """
-    widget("model_drawing")(key=key, data=payload.packed(), on_go_change=on_go)
+    widget("model_drawing")(key=key, data=payload.pack(), on_go_change=on_go)
 
 
 def screen(data: Mapping[str, Any], *, key: str, on_change: OnChange, on_drawing: OnChange) -> None:

@@ -1,9 +1,9 @@
-"""A widget's source, joined from files: its element, its styles in one sheet, its modules in one script.
+"""Join a widget's files into what a browser loads: its element, its styles in one sheet, its modules in one script.
 
-Nothing here knows Streamlit: the same source serves a page, a notebook and a file of its own. A widget is a folder with
-a `widget.html` that names styles and script as a page would. Scripts are modules with named imports of relative paths,
-so that a reader, an editor and a linter can follow them; a browser gets them as one text, for it would ask for each
-file again on every visit.
+This module knows no Streamlit: the same source serves a page, a notebook and a file of its own. A widget is a folder
+with a `widget.html` that names styles and script as a page would. Scripts are modules with named imports of relative
+paths, so that a reader, an editor and a linter can follow them; a browser gets them as one text, for it would ask for
+each file again on every visit.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ _TERMS_OF = {  # widget -> the pages whose terms its controls use; of others Hea
     "patching": ("Heads", "Causes"),
     "attribution": ("Heads", "Causes"),
 }
-Given = Mapping[str, Mapping[str, Any]]  # file from here -> the constants that replace it
+Constants = Mapping[str, Mapping[str, Any]]  # file below this folder -> the constants that replace it
 
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]*)" />\n')
 _SCRIPT = re.compile(r'<script type="module" src="([^"]*)"></script>\n')
@@ -40,8 +40,8 @@ _UNJOINED = re.compile(r"^(?:import|export)\b.*|^(?!\s*//).*(?:\bimport\(|\bimpo
 
 @dataclass(frozen=True)
 class Source:
-    """What a browser needs to draw a widget, besides its data: an element, styles, and an expression of JavaScript,
-    whose `default` takes `{ parentElement, data, setStateValue }`, once for each data.
+    """A widget without its data: an element, styles, and an expression of JavaScript whose `default` takes
+    `{ parentElement, data, setStateValue }`, once for each data.
     """
 
     html: str
@@ -61,16 +61,18 @@ class Source:
 
 @cache
 def source(name: str) -> Source:
-    """The source of the widget whose folder is `name`."""
+    """Read the source of the widget whose folder is `name`."""
     folder = WIDGETS / name
     page = _read(folder / "widget.html")
     (script,) = _SCRIPT.findall(page)
     style = "".join(_read(folder / path) for path in _STYLE.findall(page))
-    return Source(_SCRIPT.sub("", _STYLE.sub("", page)).strip(), style, joined(folder / script, given(name)))
+    return Source(
+        _SCRIPT.sub("", _STYLE.sub("", page)).strip(), style, join_modules(folder / script, script_constants(name))
+    )
 
 
-def given(name: str) -> Given:
-    """Constants that go with a widget's script instead of with each of its payloads."""
+def script_constants(name: str) -> Constants:
+    """Return the constants that go with a widget's script instead of with each of its payloads."""
     terms = {term: text for page in _TERMS_OF.get(name, ("Heads",)) for term, text in definitions(page).items()}
     return {
         "heads/js/constants.js": {"FIXED": CONSTANTS},
@@ -78,15 +80,15 @@ def given(name: str) -> Given:
     }
 
 
-def joined(entry: Path, given: Given | None = None) -> str:
-    """A module and all that it imports as one expression of JavaScript: the object of what the module exports.
+def join_modules(entry: Path, constants: Constants | None = None) -> str:
+    """Join a module and all that it imports into one expression of JavaScript: the object of the module's exports.
 
-    Each file runs once, in a scope of its own. `given` names files whose constants are computed: they are exported
-    instead of what the file says. Raises ValueError for a circle of imports, a name that nobody exports, and an import
-    or export in a form that cannot be joined: only ``import { a, b as c } from "./file.js"`` and ``export`` before a
-    function, a class, a constant or one default can.
+    Each file runs once, in a scope of its own. `constants` replace what a file exports by computed values. Raises
+    ValueError for a circle of imports, an imported name that its file does not export, and an import or export in a
+    form that cannot be joined: only ``import { a, b as c } from "./file.js"`` and ``export`` before a function, a
+    class, a constant or one default can.
     """
-    stand_ins = {(WIDGETS / file).resolve(): _constants(values) for file, values in (given or {}).items()}
+    stand_ins = {(WIDGETS / file).resolve(): _exports(values) for file, values in (constants or {}).items()}
     texts: dict[Path, str] = {}
     _collect(entry.resolve(), stand_ins, texts)
     names = {file: f"module{at}" for at, file in enumerate(texts)}
@@ -99,7 +101,7 @@ def _collect(
 ) -> None:
     """Add a module to `texts`, after all that it imports."""
     if file in importers:
-        raise ValueError(f"{_shown(file)} imports itself, by way of {_shown(importers[-1])}.")
+        raise ValueError(f"{_short_path(file)} imports itself, by way of {_short_path(importers[-1])}.")
     if file in texts:
         return
     text = stand_ins.get(file) or _read(file)
@@ -109,24 +111,26 @@ def _collect(
 
 
 def _body(file: Path, texts: Mapping[Path, str], names: Mapping[Path, str]) -> str:
-    """A module as the body of a function that returns what it exports."""
+    """Wrap a module as the body of a function that returns its exports."""
 
-    def bound(found: re.Match[str]) -> str:
+    def bind(found: re.Match[str]) -> str:
         used = (file.parent / found[2]).resolve()
         imports = [name.strip() for name in found[1].split(",") if name.strip()]
         if missing := [name for name in imports if name.split(" as ")[0] not in _EXPORT.findall(texts[used])]:
-            raise ValueError(f"{_shown(file)} imports {missing[0]} from {_shown(used)}, which exports no such name.")
+            raise ValueError(
+                f"{_short_path(file)} imports {missing[0]} from {_short_path(used)}, which exports no such name."
+            )
         return f"const {{ {', '.join(name.replace(' as ', ': ') for name in imports)} }} = {names[used]};"
 
-    body = _EXPORT.sub("", _IMPORT.sub(bound, texts[file]))
+    body = _EXPORT.sub("", _IMPORT.sub(bind, texts[file]))
     body, defaults = _DEFAULT.subn("const exportedByDefault = ", body, count=1)
     if left := _UNJOINED.search(body):
-        raise ValueError(f"{_shown(file)} has {left[0]!r}, which cannot be joined.")
+        raise ValueError(f"{_short_path(file)} has {left[0]!r}, which cannot be joined.")
     returned = [*_EXPORT.findall(texts[file]), *["default: exportedByDefault"] * defaults]
     return f"{body}\nreturn {{ {', '.join(returned)} }};\n"
 
 
-def _constants(values: Mapping[str, Any]) -> str:
+def _exports(values: Mapping[str, Any]) -> str:
     return "\n".join(f"export const {name} = {json.dumps(value)};" for name, value in values.items())
 
 
@@ -134,6 +138,6 @@ def _read(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def _shown(file: Path) -> str:
-    """A file as an error names it."""
+def _short_path(file: Path) -> str:
+    """Name a file in an error: its path below this folder, if it lies there."""
     return file.relative_to(WIDGETS.resolve()).as_posix() if file.is_relative_to(WIDGETS.resolve()) else file.name

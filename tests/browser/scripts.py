@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from attnviz.widgets.bundle import WIDGETS, joined
+from attnviz.widgets.bundle import WIDGETS, join_modules
 
 
 def load(page: Page, file: str) -> Callable[..., Any]:
@@ -14,5 +14,5 @@ def load(page: Page, file: str) -> Callable[..., Any]:
     What comes back evaluates a function of JavaScript there, with an argument if it takes one.
     """
     page.goto("about:blank")
-    page.evaluate(f"() => {{ globalThis.script = {joined(WIDGETS / file)}; }}")
+    page.evaluate(f"() => {{ globalThis.script = {join_modules(WIDGETS / file)}; }}")
     return page.evaluate

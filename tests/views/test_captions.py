@@ -37,7 +37,7 @@ def test_a_long_text_is_cut() -> None:
 
 def test_a_payload_takes_its_caption_along_and_another_caption_is_another_picture() -> None:
     payload = Payload({"id": "1", "base": "1"}, b"blob")
-    header, blobs = unpack(with_caption(payload, Caption("a → b", "model")).packed())
+    header, blobs = unpack(with_caption(payload, Caption("a → b", "model")).pack())
     other = with_caption(payload, Caption("a → c", "model")).header
     assert header["caption"] == {"sentence": "a → b", "model": "model", "site": ""}
     assert bytes(blobs) == b"blob"

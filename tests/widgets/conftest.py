@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from attnviz.widgets.bundle import WIDGETS, given, joined
+from attnviz.widgets.bundle import WIDGETS, join_modules, script_constants
 
 Calls = Callable[..., Any]
 
@@ -36,7 +36,7 @@ def module(empty_page: Page) -> Callable[[str], Calls]:
 
     def load(file: str) -> Calls:
         name = json.dumps(file)
-        script = joined(WIDGETS / file, given(file.split("/")[0]))
+        script = join_modules(WIDGETS / file, script_constants(file.split("/")[0]))
         empty_page.evaluate(f"() => {{ (globalThis.modules ??= {{}})[{name}] = {script}; }}")
         return lambda act, argument=None: empty_page.evaluate(
             f"(given) => ({act})(globalThis.modules[{name}], given)", argument

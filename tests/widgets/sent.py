@@ -5,4 +5,4 @@ from attnviz.widgets.wire import Payload
 
 def sent(payload: Payload) -> list[int]:
     """Its bytes, as an argument for a function of JavaScript."""
-    return list(payload.packed())
+    return list(payload.pack())

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from attnviz.widgets import bundle
-from attnviz.widgets.bundle import joined
+from attnviz.widgets.bundle import join_modules
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -28,7 +28,7 @@ def test_each_file_keeps_its_own_names(folder, run) -> None:
         "export const said = () => [take(), other(), NAME];\n",
         other='const own = "other";\nexport function take() {\n  return own;\n}\nexport const NAME = "N";\n',
     )
-    assert run(joined(files / "main.js"), "(script) => script.said()") == ["main", "other", "N"]
+    assert run(join_modules(files / "main.js"), "(script) => script.said()") == ["main", "other", "N"]
 
 
 def test_a_file_that_two_import_runs_once(folder, run) -> None:
@@ -38,7 +38,7 @@ def test_a_file_that_two_import_runs_once(folder, run) -> None:
         b='import {\n  thing,\n} from "./thing.js";\n\nexport const b = thing;\n',
         thing="export const thing = {};\n",
     )
-    assert run(joined(files / "main.js"), "(script) => script.same") is True
+    assert run(join_modules(files / "main.js"), "(script) => script.same") is True
 
 
 def test_a_default_export_is_the_entrys(folder, run) -> None:
@@ -46,14 +46,14 @@ def test_a_default_export_is_the_entrys(folder, run) -> None:
         main='import { mounted } from "./mount.js";\n\nexport default mounted(7);\n',
         mount="export const mounted = (number) => () => number;\n",
     )
-    assert run(joined(files / "main.js"), "(script) => script.default()") == 7
+    assert run(join_modules(files / "main.js"), "(script) => script.default()") == 7
 
 
 def test_computed_constants_stand_in_for_a_file(monkeypatch, folder, run) -> None:
     files = folder(main='import { A } from "./a.js";\n\nexport const seen = A;\n', a="export const A = {};\n")
     monkeypatch.setattr(bundle, "WIDGETS", files)
     said = {"text": "</script> ` ${1} \u2028 é"}
-    assert run(joined(files / "main.js", {"a.js": {"A": said}}), "(script) => script.seen") == said
+    assert run(join_modules(files / "main.js", {"a.js": {"A": said}}), "(script) => script.seen") == said
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_computed_constants_stand_in_for_a_file(monkeypatch, folder, run) -> Non
 )
 def test_what_cannot_be_joined_is_refused_by_name(folder, files, sentence) -> None:
     with pytest.raises(ValueError, match=sentence):
-        joined(folder(**files) / "main.js")
+        join_modules(folder(**files) / "main.js")
 
 
 def test_every_widget_is_an_element_and_a_module_with_a_default_export(run) -> None:

@@ -26,7 +26,7 @@ def unless_unchanged(payload: Payload, key: str) -> bytes:
         if all(name in held and held[name] == value for name, value in view.items()):
             drawn.update(view=held, seq=seq)
             return drawn["packed"]
-    packed = payload.with_view({**view, "seq": seq}).packed()
+    packed = payload.with_view({**view, "seq": seq}).pack()
     st.session_state[memory] = {"id": header["id"], "view": view, "seq": seq, "packed": packed}
     return packed
 

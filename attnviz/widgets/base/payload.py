@@ -1,4 +1,4 @@
-"""What the components of the Heads page's other tabs are told alike: the kind, its words, the kinds to choose from."""
+"""The part of a header that the tabs of the Heads page share: the open kind, its words, the kinds to choose from."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_
 
 
 def common_header(kind: str, kinds: Sequence[str], blobs: Blobs) -> dict[str, Any]:
-    """The beginning of a header: the kind that is open, in words, all kinds as `[kind, title]`, the colour scales."""
+    """Begin a header: the open kind in words, all kinds as `[kind, title]`, and the colour scales."""
     words = KINDS[kind]
     return {
         "kind": kind,
@@ -27,9 +27,9 @@ def common_header(kind: str, kinds: Sequence[str], blobs: Blobs) -> dict[str, An
 
 
 def payload_of(header: dict[str, Any], view: dict[str, Any], blobs: Blobs) -> Payload:
-    """The payload: what is drawn has a name, so that equal bytes are recognised; the view is beside it."""
+    """Make a payload of a header and its blobs, named by their hash: equal bytes are recognised. Add the view."""
     name = blobs.digest(header)
-    return Payload({**header, "base": name, "id": name, "view": view}, blobs.joined())
+    return Payload({**header, "base": name, "id": name, "view": view}, blobs.join())
 
 
 def _scale(name: str) -> np.ndarray:

@@ -120,7 +120,7 @@ def heads_payload(
     exact += [_exact((measured or shown)[kind], shown[kind], blobs) for kind in whole if kind not in own]
     header["exact"] = exact + _exact_heads(measured or shown, view, whole, blobs)
     header["id"] = blobs.digest(header)
-    return Payload({**header, "view": view}, blobs.joined())
+    return Payload({**header, "view": view}, blobs.join())
 
 
 def _is_small(maps: "Maps") -> bool:

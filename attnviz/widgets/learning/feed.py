@@ -25,7 +25,7 @@ class Piece:
 def feed_payload(pieces: Sequence[Piece]) -> Payload:
     """The bytes that the feed hands on. What never changes comes with a run's first moments."""
     blobs = Blobs()
-    return Payload({"runs": [_piece(piece, blobs) for piece in pieces]}, blobs.joined())
+    return Payload({"runs": [_piece(piece, blobs) for piece in pieces]}, blobs.join())
 
 
 def _piece(piece: Piece, blobs: Blobs) -> Mapping[str, Any]:

@@ -92,7 +92,7 @@ def learning_payload(runs: Sequence[Shown], asked: Asked | None, *, view: Mappin
         "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
     }
     header["id"] = header["base"] = blobs.digest(header)
-    return Payload({**header, "view": dict(view)}, blobs.joined())
+    return Payload({**header, "view": dict(view)}, blobs.join())
 
 
 def run_key(experiment: Experiment) -> str:
@@ -194,7 +194,7 @@ def packed(recording: Recording) -> Packed:
     """A recording's part of a header, and its moments deflated."""
     blobs = Blobs()
     said = {"about": about_run(recording), "moments": moments(recording, blobs)}
-    return said, zlib.compress(blobs.joined(), 6)
+    return said, zlib.compress(blobs.join(), 6)
 
 
 def _own(own: OwnLine, blobs: Blobs) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def packed(recording: TranslatorRecording) -> Packed:
     """A recording's part of a header, and its moments deflated."""
     blobs = Blobs()
     said = {"about": _about(recording), "moments": _moments(recording, blobs)}
-    return said, zlib.compress(blobs.joined(), 6)
+    return said, zlib.compress(blobs.join(), 6)
 
 
 def _about(recording: TranslatorRecording) -> dict[str, Any]:

@@ -38,4 +38,4 @@ def refined(
         "shares": [round(float(share), 5) for share in lines.shares[:, 0]],
     }
     name = hashlib.blake2b(repr((header["id"], fine)).encode(), digest_size=8).hexdigest()
-    return Payload({**header, "fine": fine, "id": name}, blobs + bytes(-len(blobs) % 4) + added.joined())
+    return Payload({**header, "fine": fine, "id": name}, blobs + bytes(-len(blobs) % 4) + added.join())

@@ -74,7 +74,7 @@ def mask_payload(
         name.lower(): _add(blobs, np.asarray(getattr(colour, name)), dtype=np.uint8) for name in _SCALES
     }
     header["id"] = blobs.digest(header)
-    return Payload({**header, "row": row, "zoom": zoom, "seq": seq}, blobs.joined())
+    return Payload({**header, "row": row, "zoom": zoom, "seq": seq}, blobs.join())
 
 
 def _add(blobs: Blobs, array: np.ndarray | None, dtype: Any = "<f4") -> int | None:

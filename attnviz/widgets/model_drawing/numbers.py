@@ -40,7 +40,7 @@ class Here:
 def numbers(trace: "TraceLike", model: "Model | None", here: Here, blobs: Blobs) -> dict[str, Any]:
     """Tokens, one head's rows of each kind, lengths of hidden states, and the next tokens, as the header has them."""
     sentence = trace.sentences[0]
-    kinds = {kind: _of_kind(trace, kind, here, blobs) for kind in trace.kinds}
+    kinds = {kind: _head(trace, kind, here, blobs) for kind in trace.kinds}
     return {
         "src": [display_token(token) for token in sentence.src[:MOST_ROWS]],
         "tgt": [display_token(token) for token in sentence.tgt[:MOST_ROWS]],
@@ -54,12 +54,12 @@ def numbers(trace: "TraceLike", model: "Model | None", here: Here, blobs: Blobs)
 
 
 def main_kind(trace: "TraceLike") -> "Kind":
-    """The kind whose rows are asked about: the decoder's, where there is one."""
+    """Return the kind whose rows the drawing plays: the decoder's self-attention if the model has one."""
     return next(kind for kind in ("decoder_self", "encoder_self", "cross") if kind in trace.kinds)
 
 
-def _of_kind(trace: "TraceLike", kind: "Kind", here: Here, blobs: Blobs) -> dict[str, Any]:
-    """One head of a kind: that of the page, or as near to it as the kind has layers and heads."""
+def _head(trace: "TraceLike", kind: "Kind", here: Here, blobs: Blobs) -> dict[str, Any]:
+    """Pack one head of a kind: that of the page, or as near to it as the kind has layers and heads."""
     layers, heads = trace.shape(kind)
     layer, head = min(here.layer or 0, layers - 1), min(here.head or 0, heads - 1)
     attn = trace.attn(kind, layer=layer, head=head)[:MOST_ROWS]
@@ -84,7 +84,7 @@ def _of_kind(trace: "TraceLike", kind: "Kind", here: Here, blobs: Blobs) -> dict
 
 
 def _context(trace: "TraceLike", kind: "Kind", layer: int, head: int, blobs: Blobs) -> dict[str, Any] | None:
-    """What the head gathers: the first of its numbers, how many there are, and the length of the whole vector."""
+    """Pack the head's context vectors: their first numbers, how many they have, and their lengths."""
     try:
         gathered = trace.context(kind, layer)[head, :MOST_ROWS]
     except ValueError:  # bare weights, or weights that were handed in without contexts
@@ -99,7 +99,7 @@ def _context(trace: "TraceLike", kind: "Kind", layer: int, head: int, blobs: Blo
 
 
 def _lengths(trace: "TraceLike", blobs: Blobs) -> dict[str, Any]:
-    """The length of each token's vector, after the embedding and after each layer, stack by stack."""
+    """Compute the length of each token's vector, after the embedding and after each layer, stack by stack."""
     layers: Mapping[tuple[str, int], Tensor] = getattr(trace, "layers", {})
     found = {}
     for stack in ("encoder", "decoder"):
@@ -112,21 +112,21 @@ def _lengths(trace: "TraceLike", blobs: Blobs) -> dict[str, Any]:
 
 
 def _next(trace: "TraceLike", model: "Model | None") -> list[list[list[Any]]]:
-    """For each row the likeliest next tokens with their probabilities; for an encoder, those of each place."""
+    """List each row's likeliest next tokens with their probabilities; for an encoder, those of each position."""
     logits = getattr(trace, "logits", None)
     if logits is None or model is None:
         return []
     from attnviz.analysis.rerun import next_tokens
 
-    def told(found: "list[tuple[Token, float]]") -> list[list[Any]]:
+    def with_texts(found: "list[tuple[Token, float]]") -> list[list[Any]]:
         return [[display_token(token), chance] for token, chance in found]
 
     ask = next_tokens if model.writes else _likeliest
-    return [told(ask(model, row.float().cpu(), MOST_NEXT)) for row in logits[0, :MOST_ROWS]]
+    return [with_texts(ask(model, row.float().cpu(), MOST_NEXT)) for row in logits[0, :MOST_ROWS]]
 
 
 def _likeliest(model: "Model", logits: "Tensor", count: int) -> "list[tuple[Token, float]]":
-    """Of an encoder with a head over the vocabulary: no id is forbidden there."""
+    """List the likeliest tokens of an encoder with a head over the vocabulary, which forbids no id."""
     best = logits.softmax(dim=-1).topk(min(count, len(logits)))
     return [
         (model.decode_ids((id_,))[1][0], p) for id_, p in zip(best.indices.tolist(), best.values.tolist(), strict=True)
@@ -134,7 +134,7 @@ def _likeliest(model: "Model", logits: "Tensor", count: int) -> "list[tuple[Toke
 
 
 def _first_row(trace: "TraceLike", here: Here) -> int:
-    """The row that the page has pinned, where it is one of the decoder's; else the middle one, or a prompt's last."""
+    """Choose the row to play first: the pinned one if the decoder has it, else the middle one, or a prompt's last."""
     kind = main_kind(trace)
     count = min(len(trace.query_tokens(kind)), MOST_ROWS)
     if here.row is not None and here.row < count and (here.kind == "encoder_self") == (kind == "encoder_self"):
@@ -143,7 +143,7 @@ def _first_row(trace: "TraceLike", here: Here) -> int:
 
 
 def _finite(value: float) -> float | None:
-    """The number; None for what JSON has no word for."""
+    """Return a finite number as it is, and None for NaN and infinity, which JSON lacks."""
     return value if math.isfinite(value) else None
 
 

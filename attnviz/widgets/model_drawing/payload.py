@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def drawing_payload(
     built: "Structure", trace: "TraceLike | None", model: "Model | None", here: Here, *, why: str = ""
 ) -> Payload:
-    """The bytes that the drawing is made from. Without a `trace` nothing plays, and `why` says so in a sentence."""
+    """Make the payload of the drawing. Without a `trace` it does not play, and `why` says why, in a sentence."""
     blobs = Blobs()
     header = {
         "built": _structure(built),
@@ -31,7 +31,7 @@ def drawing_payload(
 
 
 def with_places(payload: Payload, places: Mapping[str, Mapping[str, str]]) -> Payload:
-    """The payload, and what the addresses of pages say for this visitor: a part leads to one of them."""
+    """Add the addresses of the pages that parts of the drawing lead to, as this visitor left them."""
     told = {page: dict(texts) for page, texts in places.items()}
     return payload._replace(header={**payload.header, "places": told})
 

@@ -78,7 +78,7 @@ def stepper_payload(
         "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
     }
     header["id"] = header["base"] = blobs.digest(header)
-    return Payload({**header, "view": view}, blobs.joined())
+    return Payload({**header, "view": view}, blobs.join())
 
 
 def parts_ways(made: DecodingRecord, teacher: Sequence[Token]) -> int | None:

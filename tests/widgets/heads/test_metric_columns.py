@@ -23,8 +23,8 @@ def read_back(metrics: pd.DataFrame, kind: str = "cross") -> dict:
     told = metric_columns(metrics, dict.fromkeys(metrics["kind"]), blobs)
     names, at = [name for name, _ in told["names"]], told["offsets"][kind]
     heads = int((metrics["kind"] == kind).sum())
-    ranges = np.frombuffer(blobs.joined(), "<f4", 2 * len(names), at).reshape(len(names), 2)
-    codes = np.frombuffer(blobs.joined(), "<u2", heads * len(names), at + ranges.nbytes).reshape(len(names), heads)
+    ranges = np.frombuffer(blobs.join(), "<f4", 2 * len(names), at).reshape(len(names), 2)
+    codes = np.frombuffer(blobs.join(), "<u2", heads * len(names), at + ranges.nbytes).reshape(len(names), heads)
     values = ranges[:, :1] + codes / 65534 * (ranges[:, 1:] - ranges[:, :1])
     return dict(zip(names, np.where(codes == 65535, np.nan, values), strict=True))
 

@@ -78,7 +78,7 @@ def test_the_overview_is_within_half_a_step_of_256():
 
 def test_every_blob_starts_at_a_multiple_of_four_of_the_payload():
     long = shown(shape=(LAYERS, HEADS, 67, COLS), kind="encoder_self")
-    data = payload({"cross": shown(), "encoder_self": long}).packed()
+    data = payload({"cross": shown(), "encoder_self": long}).pack()
     header, blobs = unpack(data)
     offsets = [header["kinds"][1]["overview"]["offset"], *(entry["offset"] for entry in header["exact"])]
     offsets += header["metrics"]["offsets"].values()
@@ -88,7 +88,7 @@ def test_every_blob_starts_at_a_multiple_of_four_of_the_payload():
 
 @pytest.mark.parametrize("text", ["机器", "👩‍👩‍👧", "\ud800", "\x00", "</script>"])
 def test_any_text_survives_the_header(text):
-    header, blobs = unpack(Payload({"text": text}, b"abcd").packed())
+    header, blobs = unpack(Payload({"text": text}, b"abcd").pack())
     assert header == {"text": text}
     assert bytes(blobs) == b"abcd"
 
@@ -131,7 +131,7 @@ def test_a_mean_is_sent_where_its_heads_are_not():
 
 def test_a_large_overview_costs_at_most_1_15_bytes_a_cell():
     maps = {"cross": shown(shape=(12, 12, 64, 64), mask=torch.ones(64, 64, dtype=torch.bool).tril()[None, None])}
-    assert len(payload(maps, budget=0).packed()) <= 1.15 * 12 * 12 * 64 * 64 + 10_000  # and its labels
+    assert len(payload(maps, budget=0).pack()) <= 1.15 * 12 * 12 * 64 * 64 + 10_000  # and its labels
 
 
 def test_a_short_sentence_costs_no_more_than_the_weights_that_are_seen():
@@ -141,7 +141,7 @@ def test_a_short_sentence_costs_no_more_than_the_weights_that_are_seen():
     made = heads_payload(maps, head_metrics(maps, trace), view={}, strip=sentence_strip(trace))
     assert cells >= 16 * 16 * 72
     seen = sum(int(one.mask.expand_as(one.attn).sum()) for one in maps.values())
-    assert len(made.packed()) <= 4 * seen + 0.6 * cells
+    assert len(made.pack()) <= 4 * seen + 0.6 * cells
 
 
 def test_masked_cells_are_not_sent_where_they_hold_nothing():
@@ -213,4 +213,4 @@ def test_blobs_are_taken_in_c_order():
     array = np.arange(6, dtype=np.uint8).reshape(2, 3).T
     blobs = Blobs()
     blobs.add(array)
-    assert blobs.joined()[:6] == bytes([0, 3, 1, 4, 2, 5])
+    assert blobs.join()[:6] == bytes([0, 3, 1, 4, 2, 5])

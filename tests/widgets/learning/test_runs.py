@@ -187,4 +187,4 @@ def test_a_recording_of_two_runs_is_sent_in_little(blind) -> None:
     other = toy_recording(shipped.path(Experiment("twice")))
     for pair, most in (((blind, blind), 60_000), ((other,), 60_000), ((other, other), 120_000)):
         runs = [ShownRun(run.experiment, "one", "recorded", run) for run in pair]
-        assert len(learning_payload(runs, Asked(0, "?"), view={}).packed()) < most
+        assert len(learning_payload(runs, Asked(0, "?"), view={}).pack()) < most

@@ -36,7 +36,7 @@ def test_arrays_and_texts_arrive_whatever_offset_and_header_they_have(unpack) ->
         for text in ("", "a", "ab", "abc", "爱🧑‍🚀", "\ud800", '"</script>\u2028'):
             blobs = Blobs()
             at = [blobs.add(part) for part in (small, floats, words)]
-            payload = Payload({"text": text, "at": [at[1], at[2], at[0]]}, blobs.joined())
+            payload = Payload({"text": text, "at": [at[1], at[2], at[0]]}, blobs.join())
             said = unpack(act, [sent(payload), before])
             if text != "\ud800":  # Playwright cannot bring a lone surrogate back
                 assert said[0] == text

@@ -6,7 +6,6 @@ import { csvRows, figure, figureName, figureSize, moreFiles, siteOf } from "./fi
 import { buildShell, paint } from "./shell.js";
 
 export default tab({
-  start:
   atOnce: AT_ONCE,
   settle,
   buildShell,

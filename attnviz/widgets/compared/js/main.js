@@ -6,7 +6,6 @@ import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";
 
 export default tab({
-  start:
   atOnce: ["layer", "head", "kind"], // a long text's maps come head by head
   settle,
   buildShell,

@@ -14,7 +14,6 @@ import { paintQuestion } from "./question.js";
 import { buildShell, fitPanes, paintLineChoice } from "./shell.js";
 
 const WIDGET = {
-  start:
   state: () => ({ panes: [], playing: null, follows: false, showsOwn: false, heard: [] }),
   film: FILM,
   buildShell,

@@ -6,7 +6,6 @@ import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";
 
 export default tab({
-  start:
   atOnce: AT_ONCE,
   settle,
   buildShell,

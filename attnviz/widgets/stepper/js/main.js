@@ -42,7 +42,6 @@ function fit(app) {
 }
 
 export default picture({
-  start:
   state: () => ({ sizes: {}, playing: null }),
   film: FILM,
   buildShell,

@@ -1,0 +1,135 @@
+"""What the Learning page costs: a recording until it is drawn, an update of a live run on both sides, and what others
+feel of it.
+"""
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Page
+
+from attnviz.learning import shipped
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.live.runs import LiveView
+from attnviz.learning.run import TrainingRun
+from attnviz.learning.storage import toy_recording
+from attnviz.widgets.learning.feed import Piece, feed_payload
+from attnviz.widgets.learning.payload import ShownRun, learning_payload
+from benchmarks.browser import answers, chromium_here, new_page, open_page
+from benchmarks.model import sentences_of
+from benchmarks.report import Row
+from benchmarks.timing import interleaved
+from tests.browser import server
+
+OPENED, RUNS = 9, 9
+MOST_OPENING, MOST_UPDATE = 300, 2  # milliseconds
+A_SECOND = 5  # updates that a browser shows of a live run
+ANSWERS, MOST_BESIDE = 15, 1.3
+LIVE = "/learning?task=twice&second=none&train=1&guess=open&seed="
+# Notes how long each drawing of a live run took, as the component itself says.
+NOTE = """() => { const root = attnvizWatch.root();
+  window.attnvizDrawn = [];
+  new MutationObserver(() => window.attnvizDrawn.push(Number(root.dataset.attnvizMs)))
+    .observe(root, { attributeFilter: ["data-attnviz-ms"] }); }"""
+
+
+def rows() -> Iterator[Row]:
+    """The bytes are packed in this process; a server and a browser do the rest."""
+    yield from _packing()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        _dashboard(Path(folder) / "log") as (address, pid),
+        chromium_here() as browser,
+    ):
+        page = new_page(browser)
+        page.goto(f"{address}/learning")
+        page.evaluate("attnvizWatch.firstPicture()")
+        times = [_chosen(page, at) for at in range(2, OPENED + 2)]
+        yield Row("a recording, from its choice to the picture, p50", median(times), "ms", MOST_OPENING)
+        other = open_page(browser, f"{address}/heads?src=I+love+you.&to=fr")
+        yield from _live(page, other, address, pid)
+        page.context.close()
+
+
+def _packing() -> Iterator[Row]:
+    pair = [toy_recording(shipped.path(Experiment("twice", without=gone))) for gone in ((), ("causal-mask",))]
+    shown = [ShownRun(run.experiment, "", "recorded", run) for run in pair]
+    moments = tuple(TrainingRun(Experiment("twice", steps=10)))
+    piece = Piece(Experiment("twice"), LiveView("running", 0, moments[5:7]), 5)
+    work = {
+        "pack": lambda: learning_payload(shown, None, view={}).pack(),
+        "update": lambda: feed_payload([piece]).pack(),
+    }
+    seconds = interleaved(work, runs=RUNS)
+    yield Row("two recordings packed", 1e3 * median(seconds["pack"]), "ms", 50)
+    yield Row("two recordings on their way", len(work["pack"]()) / 1e3, "kB", 120)
+    yield Row("two moments of a live run packed", 1e3 * median(seconds["update"]), "ms", MOST_UPDATE)
+    yield Row("two moments of a live run on their way", len(work["update"]()) / 1e3, "kB")
+
+
+def _chosen(page: Page, at: int) -> float:
+    """Milliseconds from Enter on an experiment of the menu to its picture."""
+    page.wait_for_function("attnvizWatch.idle()")
+    page.get_by_role("button", name="Experiments").click()
+    for _ in range(at):
+        page.keyboard.press("ArrowDown")
+    page.evaluate("attnvizWatch.fromKey('Enter')")
+    page.keyboard.press("Enter")
+    return page.evaluate("attnvizWatch.result")["picture"]
+
+
+def _live(page: Page, other: Page, address: str, pid: int) -> Iterator[Row]:
+    """While one run is trained and watched, four seconds of it, another visitor types sentences."""
+    sentences = list(islice(sentences_of(16, to="fr"), 3 * ANSWERS))
+    for sentence in sentences[:ANSWERS]:  # warms up
+        answers(other, sentence)
+    alone = median(answers(other, sentence)["everything"] for sentence in sentences[ANSWERS : 2 * ANSWERS])
+    idle = _used(page, pid)
+    _train(page, address)
+    page.evaluate(NOTE)
+    used = _used(page, pid)
+    drawn = page.evaluate("attnvizDrawn")
+    _train(page, address)
+    beside = median(answers(other, sentence)["everything"] for sentence in sentences[2 * ANSWERS :])
+    is_beside = page.get_by_text("is training").is_visible()
+    yield Row("a live update in the browser, p50", median(drawn), "ms", MOST_UPDATE)
+    yield Row(
+        "a live update's CPU of the server beyond an idle one's", 1e3 * (used - idle) / A_SECOND, "ms", MOST_UPDATE
+    )
+    if is_beside:
+        yield Row("another visitor's answer beside a live run, of one alone", beside / alone, "x", MOST_BESIDE)
+
+
+def _train(page: Page, address: str) -> None:
+    """Begin a run that nobody has trained yet."""
+    page.goto(f"{address}{LIVE}{time.monotonic_ns() // 1_000_000 % 90_000}")
+    page.get_by_text("is training").wait_for()
+
+
+def _used(page: Page, pid: int) -> float:
+    """Seconds of CPU that the server uses in a second."""
+    before, began = _cpu(pid), time.monotonic()
+    page.wait_for_timeout(4_000)
+    return (_cpu(pid) - before) / (time.monotonic() - began)
+
+
+def _cpu(pid: int) -> float:
+    """Seconds of CPU that a process has used, without its children."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def _dashboard(log: Path) -> Iterator[tuple[str, int]]:
+    port = server.free_port()
+    process = server.start(port, log)
+    try:
+        yield f"http://127.0.0.1:{port}", process.pid
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
