@@ -61,8 +61,8 @@ def _packing() -> Iterator[Row]:
     moments = tuple(TrainingRun(Experiment("twice", steps=10)))
     piece = Piece(Experiment("twice"), LiveView("running", 0, moments[5:7]), 5)
     work = {
-        "pack": lambda: learning_payload(shown, None, view={}).packed(),
-        "update": lambda: feed_payload([piece]).packed(),
+        "pack": lambda: learning_payload(shown, None, view={}).pack(),
+        "update": lambda: feed_payload([piece]).pack(),
     }
     seconds = time_in_turn(work, runs=RUNS)
     yield Row("two recordings packed", 1e3 * median(seconds["pack"]), "ms", 50)
