@@ -74,7 +74,7 @@ class Writing:
         return max(map(len, self._rows.ids), default=0)
 
     def written(self, item: int = 0) -> Written:
-        """What is written of one sentence; while it is being written, nothing has cut it."""
+        """Return what is written of one sentence; while it is being written, nothing has cut it."""
         with self._lock:
             ids = tuple(self._rows.ids[item]) if self._rows.ids else ()
             note = self._rows.notes[item] if self.done and self._rows.notes else ""
@@ -103,7 +103,7 @@ def run_again(model: Model, trace: Trace, probe: Probe | None = None) -> Trace:
 
 
 def write_again(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> list[Written]:
-    """What the model writes, greedily, for each sentence of `trace` while `probe` is in force.
+    """Write each sentence of `trace` greedily with `probe` attached.
 
     Without a cache the whole prefix runs again at each step: needed where earlier positions may see later ones.
     Raises RuntimeError where torch refuses what the probe asks for, ValueError for a model that does not write.
@@ -113,13 +113,14 @@ def write_again(model: Model, trace: Trace, probe: Probe | None, *, cached: bool
 
 
 def writing(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> Writing:
-    """The same, to be written piece by piece. Nothing is computed before the first `go_on`."""
+    """Prepare the same, to be written piece by piece. Nothing is computed before the first `go_on`."""
     return Writing(model, lambda: _steps(model, trace, probe, cached=cached))
 
 
 def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Token, float]]:
-    """The likeliest of the tokens that may come next, and their probabilities, `logits` `(vocab_size,)`; empty where
-    they are NaN.
+    """Return the likeliest of the tokens that may come next, and their probabilities, of `logits` `(vocab_size,)`.
+
+    Empty where they are NaN.
     """
     if bool(logits.isnan().any()):
         return []
@@ -167,7 +168,7 @@ def _stops(rows: _IdsSoFar, row: int, chosen: int | None, writer: TextGenerator)
 
 
 def padded(model: Model, sentence: Sentence, src: int, tgt: int) -> Sentence:
-    """A sentence with pads after it: `src` tokens in its source, `tgt` that go into its decoder."""
+    """Pad a sentence: `src` tokens in its source, `tgt` that go into its decoder."""
     after_src, after_tgt = model.padding(len(sentence.src_text)), model.padding(len(sentence.tgt_text))
     longer = tgt - len(sentence.tgt_in)
     padded = (*sentence.tgt, *(after_tgt,) * longer)

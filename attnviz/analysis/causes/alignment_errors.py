@@ -1,4 +1,4 @@
-"""How well each way of reading a translator's cross-attention aligns words, against links made by hand.
+"""Alignment error rates of all ways of reading a translator's cross-attention, against links made by hand.
 
 `python -m attnviz.analysis.causes [language …]` prints the table for the translator that comes along.
 """
@@ -36,7 +36,7 @@ def alignment_errors(
     with_flow: bool = False,
     progress: Progress = lambda share: None,
 ) -> pd.DataFrame:
-    """The alignment error rate, 0 to 1, of each way (a row) in each language (a column), best first by their mean.
+    """Measure each way's (a row's) alignment error rate, 0 to 1, in each language (a column), best mean first.
 
     A rate is of all sentences' links together. Each sentence is read with its translation by hand as the target. Ways
     that this model's architecture does not allow (`NotPlain`) are left out; the diagonal, which asks no model, is there
@@ -78,7 +78,7 @@ def _rates(
 
 
 def found_links(known: KnownMaps, trace: Trace, *, with_flow: bool = False) -> dict[Aligner, frozenset[Link]]:
-    """The links of a sentence by each way, the diagonal last."""
+    """Find the links of a sentence by each way, the diagonal last."""
     found = {way: word_links(scores, trace, reading=way.reading) for way, scores in all_scores(known, trace)}
     if with_flow:
         mixes = [mix.with_residual(0.5) for mix in attention_mixes(trace)]
@@ -89,6 +89,6 @@ def found_links(known: KnownMaps, trace: Trace, *, with_flow: bool = False) -> d
 
 
 def _diagonal(trace: Trace) -> frozenset[Link]:
-    """Each word linked to the one as far into the source: what word order alone gives, whatever the model does."""
+    """Link each word to the one as far into the source: the result of word order alone, without the model."""
     src, tgt = (len(words_of(tokens)) for tokens in (trace.sentences[0].src, trace.sentences[0].tgt))
     return frozenset(((2 * number + 1) * src // (2 * tgt), number) for number in range(tgt))

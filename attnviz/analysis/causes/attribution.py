@@ -34,14 +34,14 @@ class LogitPart:
 
 @dataclass(frozen=True)
 class LogitOf:
-    """Which logit: of token `id` in row `row`, or how far it leads that of `against`."""
+    """A logit to explain: of token `id` in row `row`, or its lead over that of `against`."""
 
     row: int
     id: int
     against: int | None = None
 
     def require(self, trace: Trace) -> Tensor:
-        """The trace's logits. Raises ValueError for a row or a token that it has not, and where there is no sum."""
+        """Return the trace's logits. Raises ValueError for a row or a token that it lacks, and without a sum."""
         if trace.logits is None:
             raise ValueError("This trace was recorded without logits.")
         if any(each.what == "layer" for each in trace.interventions):
@@ -57,7 +57,7 @@ class LogitOf:
         return trace.logits
 
     def of(self, numbers: Tensor) -> Tensor:
-        """The token's entry along the first axis, less the other's."""
+        """Return the token's entry along the first axis, less the other's."""
         return numbers[self.id] if self.against is None else numbers[self.id] - numbers[self.against]
 
 
@@ -76,7 +76,7 @@ class Attribution:
 
 
 def attribution(maps: ResidualMaps, trace: Trace, asked: LogitOf, *, item: int = 0) -> Attribution:
-    """A logit as a sum. `trace` is of the model that `maps` were found on, with hidden states and logits.
+    """Take a logit apart into a sum. `trace` is of the model that `maps` were found on, with hidden states and logits.
 
     Raises ValueError for a row or a token that it has not.
     """
@@ -103,7 +103,7 @@ def attribution(maps: ResidualMaps, trace: Trace, asked: LogitOf, *, item: int =
 def by_key(
     maps: ResidualMaps, trace: Trace, asked: LogitOf, site: Site, *, item: int = 0
 ) -> Float[Tensor, "heads k_len"]:
-    """A site's bars opened into keys: what each head adds through each token that it looks at, α_j v_j W_o^h.
+    """Open a site's bars into keys: what each head adds through each token that it looks at, α_j v_j W_o^h.
 
     For cross-attention keys are source tokens. A head's keys sum to its bar, but where an intervention has put its
     context there, which no key gave; a sink, which has no value, adds nothing.
@@ -117,7 +117,7 @@ def by_key(
 
 
 def explained_weights(trace: Trace, site: Site, item: int = 0) -> Float[Tensor, "heads q_len k_len"]:
-    """A site's weights in float64; zeros in rows whose context is not what their weights gather, but was put there."""
+    """Return a site's weights in float64; zeros in rows whose context an intervention put there."""
     weights = trace.attn(site.kind, layer=site.layer, item=item).double()
     if not trace.interventions:
         return weights
@@ -136,6 +136,6 @@ def _kinds(maps: ResidualMaps, trace: Trace) -> list[Kind]:
 
 
 def _of_heads(maps: ResidualMaps, trace: Trace, site: Site, row: int, item: int) -> Tensor:
-    """What each head of a site adds to the stream in a row: `(heads, d_model)`."""
+    """Return each head's addition to the stream in a row: `(heads, d_model)`."""
     context = trace.context(site.kind, site.layer, item)[:, row].double()
     return torch.einsum("hd,hdm->hm", context, maps.of(site.kind, site.layer).weight.double())

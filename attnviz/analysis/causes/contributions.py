@@ -1,4 +1,4 @@
-"""How much of each row comes from which token of the text, layer after layer: rollout and ALTI.
+"""Shares of the text's tokens in each row, layer after layer: rollout and ALTI.
 
 Both multiply what each sublayer mixes (`flow/mixing.py`); they differ in the mix. In an encoder-decoder the source is
 what cross-attention reads (Ferrando et al. 2022b), rolled out in turn.
@@ -19,7 +19,7 @@ from attnviz.tracing.trace_like import TraceLike
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What each row of the last layer has of source tokens `(rows, k_len)` and of its own text's `(rows, rows)`.
+    """Shares in each row of the last layer: of source tokens `(rows, k_len)` and of its own text's `(rows, rows)`.
 
     Rows of both together sum to 1 without being normalised. A decoder alone has no source, an encoder nothing else.
     """
@@ -48,7 +48,7 @@ def alti(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> Contributions:
 
 
 def rolled_out(mixes: Sequence[Mix]) -> Contributions:
-    """The product of what sublayers mix, from the embeddings to the last layer."""
+    """Multiply what sublayers mix, from the embeddings to the last layer."""
     memory, decoder = _encoder(mixes), [mix for mix in mixes if mix.kind != "encoder_self"]
     if not decoder:
         return Contributions(memory.float(), memory.new_zeros(len(memory), 0).float())
@@ -65,9 +65,9 @@ def rolled_out(mixes: Sequence[Mix]) -> Contributions:
 
 
 def _encoder(mixes: Sequence[Mix]) -> Tensor:
-    """What each position that the decoder reads, or else the encoder's last layer, has of each source token.
+    """Return the share of each source token in each position that the decoder reads, or of the encoder's last layer.
 
-    Itself where no layer of an encoder is known.
+    The identity where no layer of an encoder is known.
     """
     length = next((mix.read.shape[1] for mix in mixes if mix.kind != "decoder_self"), 0)
     made = torch.eye(length, dtype=torch.double)

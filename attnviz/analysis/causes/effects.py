@@ -1,4 +1,4 @@
-"""What each single head is worth to a sentence: how much less likely its target gets, and what is written instead.
+"""Effect of each single head on a sentence: how much less likely its target gets, and what is written instead.
 
 Every head is ablated in a run of its own, all of them in a few passes; what they were put back to is the same target,
 so that tokens stay comparable. One head is rarely decisive, and one sentence tells a story that many refute (Michel et
@@ -37,7 +37,7 @@ class HeadEffects:
 
     @property
     def per_token(self) -> Float[Tensor, "heads tokens"]:
-        """How much likelier each token gets without the head: below 0 where the head helps."""
+        """Gain of each token's log-probability without the head: below 0 where the head helps."""
         return self.after - self.before
 
     @property
@@ -63,7 +63,7 @@ class ReferenceEffects:
 
 
 def head_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell = untold) -> HeadEffects:
-    """What the first target of `trace` loses without each single head, on top of what was done to the trace.
+    """Measure what the first target of `trace` loses without each single head, on top of what was done to the trace.
 
     What it is asked about says `chances.asked_of`, an encoder's masked places included. With `to` "diagonal",
     cross-attention's heads become zero. `tell(done, total)` hears of the heads that are done. Raises ValueError for a
@@ -88,7 +88,7 @@ def _put(to: To, kind: Kind) -> To:
 
 
 def reference_effects(model: Model, traces: Iterable[Trace], *, to: To = "zero") -> ReferenceEffects:
-    """The usual size of each head's effect. Raises ValueError for fewer than two sentences."""
+    """Compute the usual size of each head's effect. Raises ValueError for fewer than two sentences."""
     means = [head_effects(model, trace, to=to).mean for trace in traces]
     if len(means) < 2:
         raise ValueError("A spread needs at least two sentences.")
@@ -97,7 +97,7 @@ def reference_effects(model: Model, traces: Iterable[Trace], *, to: To = "zero")
 
 
 def translations_without(model: Model, trace: Trace, *, to: To = "zero") -> dict[HeadPlace, str]:
-    """What the model writes, greedily, for the first source of `trace` without each single head."""
+    """Write the first source of `trace` greedily without each single head."""
     places = head_places(model)
     edits = rows_of_edits(
         model, trace, (ablate(kind, layer=layer, heads=[head], to=_put(to, kind)) for kind, layer, head in places)

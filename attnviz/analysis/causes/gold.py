@@ -1,4 +1,4 @@
-"""Which words of a sentence and its translation belong together, by hand: sure and possible links (Och and Ney 2003).
+"""Words of a sentence and its translation linked by hand: sure and possible links (Och and Ney 2003).
 
 A table names the words by their text, not by number, so that it stays right when a tokenizer changes;
 `assets/alignments/README.md` has the notation and what was linked.
@@ -42,7 +42,7 @@ class GoldPair:
     possible: tuple[SpanLink, ...]
 
     def links(self, trace: Trace, item: int = 0) -> GoldLinks:
-        """The links between the words of a trace of this very pair: two words are linked where parts of them are.
+        """Return the links between the words of a trace of this pair: two words are linked where parts of them are.
 
         Raises ValueError for a trace of other sentences.
         """
@@ -56,7 +56,7 @@ class GoldPair:
 
 @cache
 def gold_pairs(to: str) -> tuple[GoldPair, ...]:
-    """The pairs that come along for a language. Raises ValueError for one that there are none of."""
+    """Return the shipped pairs of a language. Raises ValueError for one that there are none of."""
     path = FOLDER / f"{to}.tsv"
     if path not in FOLDER.glob("*.tsv"):
         raise ValueError(f"There are no word alignments for {to!r}; there are for {', '.join(gold_languages())}.")
@@ -69,7 +69,7 @@ def gold_languages() -> tuple[str, ...]:
 
 
 def read_gold(path: Path) -> tuple[GoldPair, ...]:
-    """A table of sentences, their translations and links between them. Raises ValueError naming the first bad line."""
+    """Read a table of sentences, translations and their links. Raises ValueError naming the first bad line."""
     try:
         lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
@@ -109,12 +109,12 @@ def _pair(line: str, to: str) -> GoldPair:
 
 
 def _spans(side: str, text: str) -> tuple[Span, ...]:
-    """Where the parts of one side of a link are; parts are joined by +."""
+    """Locate the parts of one side of a link; parts are joined by +."""
     return tuple(_span(part, text) for part in side.split("+"))
 
 
 def _span(part: str, text: str) -> Span:
-    """Where a part is: words that stand together, with _ for a space, and #2 where it is the second such."""
+    """Locate a part: words that stand together, with _ for a space, and #2 where it is the second such."""
     match = _PART.fullmatch(part)
     if not match:
         raise ValueError(f"{part!r} is neither a word nor a word with its number, such as the#2.")

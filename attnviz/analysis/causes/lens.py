@@ -1,4 +1,4 @@
-"""What a model would say after each layer: the logit lens (nostalgebraist 2020), its last norm computed anew for each.
+"""Predictions after each layer: the logit lens (nostalgebraist 2020), its last norm computed anew for each.
 
 A layer's output is put in the place of the last one's, in a run of its own, so that norm and vocabulary are the model's
 own and nothing need be known of them.
@@ -53,7 +53,7 @@ def logit_lens(
 
 @torch.inference_mode()
 def lens_logits(model: Model, trace: Trace, stack: Stack) -> Float[Tensor, "layers rows vocab_size"]:
-    """The logits after each layer of a stack for the first sentence, the embedding first; float32 on the CPU."""
+    """Compute the logits after each layer of a stack for the first sentence, the embedding first; float32, CPU."""
     return torch.stack(list(_after_each(model, trace, stack)))
 
 

@@ -1,4 +1,4 @@
-"""What each head gathers on average over a reference set: what `attnviz.ablate(…, to=…)` can put in its place."""
+"""Mean contexts of all heads over a reference set, for `attnviz.ablate(…, to=…)` to put in their place."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ from attnviz.transformer.probe import Kind
 
 @reads_arguments
 def mean_contexts(model: Model, traces: Iterable[Trace]) -> MeanContexts:
-    """The mean context of every head over all rows of `traces`, which `model` recorded; padding is left out.
+    """Compute the mean context of every head over all rows of `traces`, which `model` recorded; padding is left out.
 
     A fixed number for each head, so that ablating with it says nothing about what comes later in a sentence, as a mean
     over that sentence's own positions would. Raises ValueError for no trace, another model's or an intervened one.

@@ -1,4 +1,4 @@
-"""How a site's heads are joined: the linear map `W_o`, found by watching a pass, and cut into a part for each head.
+"""The map that joins a site's heads: the linear map `W_o`, found by watching a pass, and cut into a part for each head.
 
 Nothing is known of how a model names or stores it: it is the first linear map that is given what the heads gathered,
 one after another. It is used only where its parts, applied to each head's context, add up to what it made.
@@ -35,7 +35,7 @@ class OutputMap:
     output: Tensor
 
     def of_heads(self, context: Float[Tensor, "*batch heads q_len d_v"]) -> Float[Tensor, "*batch heads q_len d_model"]:
-        """What each head adds to the output: z_h W_o^h. With the bias these sum to it."""
+        """Compute each head's addition to the output: z_h W_o^h. With the bias these sum to it."""
         return context @ self.weight
 
 
@@ -90,13 +90,13 @@ class _ContextWatch(Probe):
     _open: tuple[Site, Tensor] | None = None
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """What the map is to be given."""
+        """Note the map's input."""
         self.sites.append(site)
         self._open = site, context
         return context
 
     def hear(self, one: HeardProduct) -> None:
-        """A linear map was computed."""
+        """Note a linear map that was computed."""
         if self._open is None:
             return
         site, context = self._open
@@ -107,7 +107,7 @@ class _ContextWatch(Probe):
 
 
 def _checked(context: Tensor, one: HeardProduct) -> OutputMap | NotPlain:
-    """The map, cut into heads, if these add up to what it made."""
+    """Cut the map into heads, if these add up to its result."""
     batch, heads, q_len, size = context.shape
     made = one.made.reshape(batch, q_len, -1).float().cpu()
     weight = one.weight.float().cpu().T.reshape(heads, size, -1)

@@ -1,4 +1,4 @@
-"""What patching restores: from a clean run into a changed one, one head or one position of the residual at a time.
+"""Restoring a metric by patches: from a clean run into a changed one, one head or one residual position at a time.
 
 Each cell is (patched − changed) / (clean − changed) of one metric, the difference of two logits at one step: 0 where
 the patch does nothing, 1 where it brings back all (Vig et al. 2020; Zhang and Nanda 2024 on the metric). It may lie
@@ -62,14 +62,14 @@ class LogitDifference:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What is measured of each patched run: the metric, and a control pair of the same step that should stay."""
+    """Measurements of each patched run: the metric, and a control pair of the same step that should stay."""
 
     metric: LogitDifference
     control: LogitDifference | None = None
 
     @classmethod
     def of(cls, metric: LogitDifference, control: LogitDifference | None) -> "Measurement":
-        """Raises ValueError for a control of another step, or of the metric's own two tokens."""
+        """Make a measurement. Raises ValueError for a control of another step, or of the metric's own two tokens."""
         if control is not None and control.step != metric.step:
             raise ValueError(f"The control pair is of step {control.step}, and the metric of step {metric.step}.")
         if control is not None and {control.a, control.b} == {metric.a, metric.b}:
@@ -121,7 +121,7 @@ class Restored:
 
     @property
     def control(self) -> Tensor | None:
-        """How far each patch moves the control pair, in the same unit as `share`: 0 where it leaves it alone."""
+        """Distance that each patch moves the control pair, in the same unit as `share`: 0 where it leaves it alone."""
         if self.moved is None:
             return None
         if not self.is_drawn:
@@ -212,8 +212,8 @@ def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
 
 
 def _apart(clean: Trace, changed: Trace, stack: Stack, layer: int, partners: dict[int, int]) -> Tensor:
-    """How far apart the two runs' hidden states after a layer are, `(positions,)`: 0 where they are the same to the
-    bit, or have no partner, else a share of their length.
+    """Measure the distance of the two runs' hidden states after a layer, `(positions,)`: 0 where they are equal to
+    the bit, or have no partner, else a share of their length.
     """
     there, here = clean.layer_output(stack, layer), changed.layer_output(stack, layer)
     apart = torch.zeros(len(here))
@@ -225,12 +225,12 @@ def _apart(clean: Trace, changed: Trace, stack: Stack, layer: int, partners: dic
 
 
 def _of_head(whole: Intervention, layer: int, head: int) -> Intervention:
-    """The patch of one head, of one of all."""
+    """Cut the patch of one head out of one of all."""
     return replace(whole, layer=layer, heads=(head,), values={layer: whole.values[layer][head : head + 1]})
 
 
 def _partners(clean: Trace, changed: Trace, stack: Stack, count: int) -> dict[int, int]:
-    """The positions of the changed sentence that have a partner in the clean one, and that partner."""
+    """Return the partner in the clean sentence of each position of the changed one that has one."""
     one, other = changed.sentences[0], clean.sentences[0]
     if stack == "encoder":
         pairs = align_tokens(one.src, other.src).pairs

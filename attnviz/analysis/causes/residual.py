@@ -1,4 +1,4 @@
-"""Whether a model's logits are a sum over its parts, and what the sum goes through: found by watching one pass.
+"""A model's logits as a sum over its parts, and the maps that the sum goes through: found by watching one pass.
 
 In a pre-norm decoder each layer adds to a stream what its heads give through `W_o` and what its feed-forward network
 makes, and a last norm and a linear map turn the stream into logits. Nothing of that is looked up by name: the stream's
@@ -36,7 +36,7 @@ class LastNorm:
     is_centred: bool
 
     def direction(self, parts: Float[Tensor, "*parts d_model"], whole: Float[Tensor, " d_model"]) -> Tensor:
-        """What parts of a stream become of which `whole` is the sum: linear in them, since the scale is the whole's."""
+        """Carry parts of the stream `whole` behind the norm: linear in them, as the scale is the whole's."""
         scale = self._centred(whole).square().mean().add(self.eps).sqrt()
         return self._centred(parts) / scale * self.gain
 
@@ -46,8 +46,8 @@ class LastNorm:
 
 @dataclass(frozen=True, eq=False)
 class ResidualMaps:
-    """What a model's stream goes through, in float64 on the CPU: `W_o` of each site, the last norm, and the map to the
-    vocabulary, weight `(vocab_size, d_model)` and bias `(vocab_size,)`. `encoder_adds_up` where there is an encoder
+    """The maps that a model's stream goes through, in float64 on the CPU: `W_o` of each site, the last norm, and the
+    map to the vocabulary, weight `(vocab_size, d_model)` and bias `(vocab_size,)`. `encoder_adds_up` where there is an encoder
     beside a decoder whose layers only add to their stream too.
     """
 
@@ -64,7 +64,7 @@ class ResidualMaps:
 
 
 def residual_maps(model: Model, trace: Trace) -> ResidualMaps | NotPlain:
-    """What logits are a sum of, found by one pass over the first sentence of `trace` and checked on it; or why not."""
+    """Find the terms that logits are a sum of by one pass over `trace`'s first sentence; or why there is no sum."""
     plain = replace(trace, sentences=trace.sentences[:1], interventions=())
     stack: Stack = "decoder" if "decoder_self" in model.kinds else "encoder"
     watch, beside = _StreamWatch(stack), _StreamWatch("encoder")
@@ -96,7 +96,7 @@ def residual_maps(model: Model, trace: Trace) -> ResidualMaps | NotPlain:
 def _ended(
     stack: Stack, outputs: Mapping[Site, OutputMap], watch: "_StreamWatch", logits: Tensor
 ) -> ResidualMaps | NotPlain:
-    """The norm and the map between the stream's end and the logits."""
+    """Find the norm and the map between the stream's end and the logits."""
     head = next((one for one in reversed(watch.after) if _is_near(one.made, logits)), None)
     if head is None:
         return NotPlain("its logits are more than a linear map of what goes in")
@@ -111,7 +111,7 @@ def _ended(
 
 
 def _norm_between(stream: Tensor, normed: Tensor) -> LastNorm | None:
-    """The norm that makes `normed` of `stream`, both `(positions, d_model)`: fitted for each number by itself."""
+    """Fit the norm that makes `normed` of `stream`, both `(positions, d_model)`: each number by itself."""
     if stream.shape != normed.shape or len(stream) < 3:
         return None
     found: list[tuple[float, LastNorm]] = []
@@ -146,11 +146,11 @@ class _StreamWatch(Probe):
     after: list[HeardProduct] = field(default_factory=list)  # the last layer
 
     def hear(self, one: HeardProduct) -> None:
-        """A linear map was computed."""
+        """Note a linear map that was computed."""
         self.after.append(one)
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        """A layer is done."""
+        """Note the stream after a layer."""
         if stack == self.stack:
             self.layers.append(output)
             self.made.append([one.made for one in self.after])

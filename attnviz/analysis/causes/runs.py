@@ -35,7 +35,7 @@ def head_places(model: Model) -> tuple[HeadPlace, ...]:
 
 
 def rows_of_edits(model: Model, trace: Trace, changes: Iterable[Intervention]) -> Edits:
-    """A row for each change, made on top of what was done to the trace."""
+    """Make a row for each change, on top of what was done to the trace."""
     sentences, before = trace.sentences[:1], tuple(trace.interventions)
     rows: list = []
     for change in changes:
@@ -68,7 +68,7 @@ def measured(
 
 @torch.inference_mode()
 def written(model: Model, trace: Trace, edits: Edits) -> list[tuple[int, ...]]:
-    """What the model writes, greedily, in each changed run: ids, `<eos>` included where one came."""
+    """Write greedily in each changed run: ids, `<eos>` included where one came."""
     sentence = trace.sentences[0]
     limit = min(2 * len(sentence.src) + 20, max(2 * len(sentence.tgt), 24))
     copies = _copies(trace, len(edits.rows))

@@ -1,4 +1,4 @@
-"""Which source word a target word comes from, by scores of source tokens for each row, and how wrong that is.
+"""Links of target words to source words by scores of source tokens for each row, and their error rate.
 
 A row may be read as the word that goes in or the word that comes out of it: the same map is right or wrong by that
 (Chen et al. 2020). Scores of pieces become those of words: summed over a source word, averaged over a target word.
@@ -24,7 +24,7 @@ Reading = Literal["out", "in"]
 
 
 def attention_scores(trace: TraceLike, *, layer: int | None = None, item: int = 0) -> Float[Tensor, "rows k_len"]:
-    """The mean weight of a layer's cross-attention heads, or of all of them."""
+    """Average the weights of a layer's cross-attention heads, or of all of them."""
     attn = trace.attn("cross", item=item) if layer is None else trace.attn("cross", layer=layer, item=item)[None]
     return attn.mean(dim=(0, 1))
 
@@ -32,7 +32,7 @@ def attention_scores(trace: TraceLike, *, layer: int | None = None, item: int = 
 def attribution_scores(
     maps: ResidualMaps, trace: Trace, *, layer: int | None = None, item: int = 0
 ) -> Float[Tensor, "rows k_len"]:
-    """What cross-attention of a layer, or of all, adds through each source token to the logit that each row puts out.
+    """Sum what a layer's cross-attention, or all, adds through each source token to the logit that each row puts out.
 
     Zeros for a row that puts out nothing. Below 0 where a token speaks against it.
     """
@@ -54,7 +54,7 @@ def word_links(
     null: bool = False,
     item: int = 0,
 ) -> frozenset[Link]:
-    """The best source word of each target word; special tokens can be no word's source.
+    """Find the best source word of each target word; special tokens can be no word's source.
 
     `reading` says which word a row stands for: the one that comes "out" of it or the one that goes "in". With `null` a
     word has no link of which the special tokens have most.
@@ -91,7 +91,7 @@ def word_scores(
 def alignment_error(
     links: Collection[Hashable], sure: Collection[Hashable], possible: Collection[Hashable] = ()
 ) -> float:
-    """The alignment error rate, 0 to 1: 1 − (|A∩S| + |A∩P|) / (|A| + |S|) with S among P (Och and Ney 2003).
+    """Compute the alignment error rate, 0 to 1: 1 − (|A∩S| + |A∩P|) / (|A| + |S|) with S among P (Och and Ney 2003).
 
     Links of many sentences are told apart by whatever else stands in them, such as the sentence's number.
     Raises ValueError where there is neither a link nor a sure one.

@@ -1,4 +1,4 @@
-"""What each head writes from each key: two measures of a map's cells beside its weights.
+"""Two measures of a map's cells beside its weights: what each head writes from each key.
 
 A head writes α f(x) of a key: its value through `W_o`, scaled by the weight (Kobayashi et al. 2020). `norms` says how
 large that is; `shares_of_heads` how much of what the sublayer puts out it is, by ALTI's measure (Ferrando et al. 2022),
@@ -29,8 +29,8 @@ def norms(own: OutputMap, trace: Trace, site: Site, *, item: int = 0) -> Float[T
 def shares_of_heads(
     maps: ResidualMaps, trace: Trace, site: Site, *, item: int = 0
 ) -> Float[Tensor, "heads q_len k_len"]:
-    """The share of the sublayer's output that each head writes from each key, float32; with what the row had before,
-    the cells of all heads in a row sum to 1. `trace` needs hidden states, and `maps` its model's.
+    """Compute the share of the sublayer's output that each head writes from each key, float32; with what the row had
+    before, the cells of all heads in a row sum to 1. `trace` needs hidden states, and `maps` its model's.
     """
     own = maps.of(site.kind, site.layer)
     given, weights = _given(own, trace, site, item), explained_weights(trace, site, item)

@@ -1,4 +1,4 @@
-"""What a trained toy makes of a line that somebody typed: what it writes, and where each head looks."""
+"""A trained toy's run on a typed line: what it writes, and where each head looks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -11,7 +11,7 @@ ERRORS = FOLDER / "errors"
 
 
 def known_errors(model_id: str) -> pd.DataFrame | None:
-    """The table of `alignment_errors` for these weights, if it comes along."""
+    """Return the table of `alignment_errors` for these weights, if it comes along."""
     path = ERRORS / f"{model_id}.tsv"
     if path not in ERRORS.glob("*.tsv"):  # which an id with a path in it never is
         return None
@@ -29,7 +29,7 @@ def write_errors(table: pd.DataFrame, model_id: str) -> Path:
 
 
 def rates(table: pd.DataFrame, to: str) -> dict[Aligner, float]:
-    """The rate of each way in a language; none where the table has not that language."""
+    """Return the error rate of each way in a language; none where the table has not that language."""
     if to not in table:
         return {}
     sites = table[["layer", "head"]].astype(object).where(table[["layer", "head"]].notna(), None)

@@ -88,7 +88,7 @@ def ways(known: KnownMaps, trace: TraceLike) -> tuple[Aligner, ...]:
 
 
 def scores(way: Aligner, known: KnownMaps, trace: TraceLike, *, item: int = 0) -> Scores:
-    """How much each row has of each source token by a way. Raises ValueError where the model does not allow it."""
+    """Score each source token for each row by a way. Raises ValueError where the model does not allow it."""
     if why := known.lacks(way.method):
         raise ValueError(f"This model has no scores by {way.method}: {why}.")
     if way.method == "one head":

@@ -1,4 +1,4 @@
-"""How probable a run makes each token that is asked about, and how near the runner-up comes."""
+"""Probabilities of the tokens that a run is asked about, and their distance from the runner-up."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ _MASKS = ("[MASK]", "<mask>")
 
 @dataclass(frozen=True)
 class AskedTokens:
-    """Which tokens a run is asked about, and at which rows of its logits.
+    """Tokens that a run is asked about, and the rows of its logits that answer.
 
     `what`: of a "target" or a "text" each token, given those before it; of an encoder's text what stands at its
     "masked" places, or, where it has none, each of its "own" tokens at its own place.
@@ -53,7 +53,7 @@ class Chances:
 
     @property
     def margins(self) -> Float[Tensor, " tokens"]:
-        """How far each is ahead of its runner-up, in nats; below 0 where the run would rather say the other."""
+        """Lead of each over its runner-up, in nats; below 0 where the run would rather say the other."""
         return self.log_probabilities - self.of_rivals
 
     @property
@@ -63,7 +63,7 @@ class Chances:
 
 
 def asked_of(model: Model, trace: Trace) -> AskedTokens:
-    """What a run of `model` is asked about: the tokens that it puts out, or an encoder's text.
+    """Choose the tokens that a run of `model` is asked about: those that it puts out, or an encoder's text.
 
     Raises ValueError where there are no probabilities, or nothing to ask about.
     """
@@ -93,7 +93,7 @@ def _in_encoder(model: Model, trace: Trace, tokens: Sequence[Token]) -> AskedTok
 
 
 def chances(trace: Trace, asked: AskedTokens) -> Chances:
-    """What a run makes of the tokens asked about. Raises ValueError for a trace without logits."""
+    """Compute a run's probabilities of the tokens asked about. Raises ValueError for a trace without logits."""
     if trace.logits is None:
         raise ValueError("This trace was recorded without logits, so that there are no probabilities to compare.")
     logits = trace.logits[0, list(asked.rows)].float().cpu()

@@ -1,4 +1,4 @@
-"""Two runs side by side on tokens that stand for each other: their maps, and how far apart each head's are.
+"""Two runs side by side on tokens that correspond: their maps, and each head's distance between them.
 
 Two sentences, two languages, two models, or one sentence with and without something that is done to the run.
 """
@@ -83,7 +83,7 @@ class Compared:
     by_words: bool = False
 
     def maps(self, kind: Kind, layer: int, head: int) -> tuple[Tensor, Tensor]:
-        """A head's weights in both, each `(rows, cols)` of its own run."""
+        """Return a head's weights in both, each `(rows, cols)` of its own run."""
         options = MapOptions(words=self.by_words)
         here, there = (select(trace.one_layer(kind, layer), kind, options) for trace in (self.here, self.there))
         return here.attn[0, head], there.attn[0, head]
@@ -117,7 +117,7 @@ def _of_kind(here: Trace, there: Trace, kind: Kind, by_words: bool) -> ComparedK
 
 
 def _row_key(row: RowLabel) -> str:
-    """What a row stands for: the word that it puts out, or, of an encoder, reads."""
+    """Return a row's word: the one that it puts out, or, of an encoder, reads."""
     return (row.input if row.output is None else row.output) or ""
 
 

@@ -6,14 +6,14 @@ _MOST = 6  # decimals: two numbers that are nearer to each other are printed as 
 
 
 def decimals(*differences: float, least: int) -> int:
-    """How many decimals give each difference two digits of its own: at least `least`, at most 6."""
+    """Count the decimals that give each difference two digits of its own: at least `least`, at most 6."""
     told = [abs(each) for each in differences if each and math.isfinite(each)]
     needed = [1 - math.floor(math.log10(each)) for each in told]
     return min(max([least, *needed]), _MOST)
 
 
 def nats(value: float, digits: int) -> str:
-    """A number with a real minus sign; no zero is below zero."""
+    """Write a number with a real minus sign; no zero is below zero."""
     text = f"{value:.{digits}f}"
     return (text if float(text) else text.removeprefix("-")).replace("-", "−")
 
@@ -36,7 +36,7 @@ def in_nats(before: float, after: float, *, least: int = 2) -> str:
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """A share as a percentage: what is above zero never reads 0, and what is below one never reads 100."""
+    """Write a share as a percentage: what is above zero never reads 0, and what is below one never reads 100."""
     text, step = f"{share:.{digits}%}", 10.0**-digits
     if share > 0 and float(text[:-1]) == 0:
         return f"<{step:.{digits}f}%"

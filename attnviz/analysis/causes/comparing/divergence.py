@@ -1,4 +1,4 @@
-"""How far apart two runs' maps are, head by head: the Jensen-Shannon divergence of their rows (Lin 1991)."""
+"""Distances between two runs' maps, head by head: the Jensen-Shannon divergence of their rows (Lin 1991)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,7 @@ Pairs = Sequence[tuple[int, int]]  # positions here and there that stand for eac
 
 
 def jensen_shannon(p: Float[Tensor, "*rows keys"], q: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
-    """The divergence of distributions over the same keys, in bits: 0 where they are equal, 1 where they share no key.
+    """Compute the divergence of distributions over the same keys in bits: 0 where equal, 1 where they share no key.
 
     Rows that do not sum to 1, as beside a sink or with keys left out, are made to; 0 where both are empty, NaN where
     one of them is or has NaN.
@@ -28,7 +28,7 @@ def jensen_shannon(p: Float[Tensor, "*rows keys"], q: Float[Tensor, "*rows keys"
 
 
 def heads_apart(here: TraceLike, there: TraceLike, kind: Kind) -> Float[Tensor, "layers heads"]:
-    """The mean over rows of two runs on the same tokens, in bits: 0 to the last bit where a head did not move."""
+    """Compute the mean over rows of two runs on the same tokens, in bits: exactly 0 where a head did not move."""
     layers = range(here.shape(kind)[0])
     return torch.stack(
         [jensen_shannon(here.attn(kind, layer=at), there.attn(kind, layer=at)).mean(dim=-1) for at in layers]
@@ -36,7 +36,7 @@ def heads_apart(here: TraceLike, there: TraceLike, kind: Kind) -> Float[Tensor, 
 
 
 def over_pairs(p: Tensor, q: Tensor, cols: Pairs) -> tuple[Tensor, Tensor]:
-    """Weights over keys that stand for each other, and then over all others: here, and there."""
+    """Split both runs' weights into those over corresponding keys, and the sum over all others."""
     kept = p[..., [here for here, _ in cols]], q[..., [there for _, there in cols]]
     rest = [weights.sum(dim=-1, keepdim=True) - own.sum(dim=-1, keepdim=True)
             for weights, own in zip((p, q), kept, strict=True)]  # fmt: skip

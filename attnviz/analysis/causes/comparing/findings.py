@@ -1,4 +1,4 @@
-"""What switching heads off showed, in sentences that are computed: nothing is made to look important that is not."""
+"""Results of switching heads off, in sentences that are computed: nothing is made to look important that is not."""
 
 import math
 from typing import TYPE_CHECKING
@@ -53,7 +53,7 @@ def _usual(effects: HeadEffects, reference: ReferenceEffects | None) -> str:
 
 
 def of_run(before: Chances, after: Chances) -> tuple[str, ...]:
-    """What the sentence lost with what is switched off: on average, and the token that lost most."""
+    """Say what the sentence lost with what is switched off: on average, and the token that lost most."""
     lost = before.log_probabilities - after.log_probabilities
     first = f"Mean log-probability of a token: {in_nats(before.mean, after.mean, least=3)}."
     if not bool(lost.isfinite().all()):
@@ -70,7 +70,7 @@ def of_run(before: Chances, after: Chances) -> tuple[str, ...]:
 
 
 def of_texts(before: Chances, after: Chances, written: tuple[tuple[Token, ...], tuple[Token, ...]]) -> tuple[str, ...]:
-    """Where two texts first part, and by how much either run preferred its own word: by a hair, or clearly.
+    """Say where two texts first part, and by how much either run preferred its own word: by a hair, or clearly.
 
     `written` are the tokens that both wrote, special ones included; the chances are those of the first text. Margins
     are told only where either run wrote what it found likeliest: a token that no model may write can be ahead of it.
@@ -96,7 +96,7 @@ def of_texts(before: Chances, after: Chances, written: tuple[tuple[Token, ...], 
 
 
 def of_many(found: "ChangeCount") -> tuple[str, ...]:
-    """What was done to one sentence, done to many: how many texts it changes, and what that costs a token."""
+    """Say how many of many texts the same change alters, and what that costs a token."""
     value, low, high = found.change
     digits = decimals(value, high - low, least=3)
     before, after = round(found.before, digits), round(found.before + value, digits)
@@ -112,7 +112,7 @@ def of_many(found: "ChangeCount") -> tuple[str, ...]:
 
 
 def of_pair(runs: Compared) -> tuple[str, ...]:
-    """Which head noticed most, how many did not at all, and what has no partner."""
+    """Say which head noticed most, how many did not at all, and what has no partner."""
     apart: list[tuple[float, HeadPlace]] = [
         (bits, (kind, layer, head))
         for kind, found in runs.kinds.items()
@@ -145,7 +145,7 @@ def _unaligned(runs: Compared) -> tuple[str, ...]:
 
 
 def _lone(found: ComparedKind) -> str:
-    """How many rows and columns have no partner; "" where all have."""
+    """Count the rows and columns without a partner, in words; "" where all have."""
     parts = [
         f"{count} of {len(places)} {name}"
         for name, places in (("rows", found.rows), ("columns", found.cols))

@@ -19,7 +19,7 @@ _Node = tuple[str, int, int]  # stack, height and position
 
 
 def max_flow(mixes: Sequence[Mix], row: int, *, target: bool = True) -> Contributions:
-    """The flow from one row of the last layer to each source token and to each token of its own text, 0 to 1.
+    """Compute the flow from one row of the last layer to each source token and to each token of its own text, 0 to 1.
 
     Without `target` only the source's are computed.
     Raises ValueError for a text of more than `MOST` tokens, and for a row that there is not.
@@ -38,7 +38,7 @@ def max_flow(mixes: Sequence[Mix], row: int, *, target: bool = True) -> Contribu
 
 
 def _pipes(mixes: Sequence[Mix]) -> nx.DiGraph:
-    """A node for each position before and after each sublayer; edges lead back to the text."""
+    """Build the graph: a node for each position before and after each sublayer; edges lead back to the text."""
     pipes = nx.DiGraph()
     for stack in ("encoder", "decoder"):
         for height, mix in enumerate(one for one in mixes if one.stack == stack):

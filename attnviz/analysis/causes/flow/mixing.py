@@ -1,4 +1,4 @@
-"""What each row takes from which key in one sublayer, and what it keeps: the steps that rollout and ALTI multiply.
+"""Shares that a row takes from each key in one sublayer, and that it keeps: the steps that rollout and ALTI multiply.
 
 Rollout (Abnar and Zuidema 2020) takes the mean of the heads' weights and a share for the residual that somebody
 chooses; `residual_shares` measures that share. ALTI (Ferrando et al. 2022) asks how near each token's part lies to what
@@ -34,12 +34,12 @@ class Mix:
 
     @property
     def stack(self) -> Stack:
-        """Which stack's rows it mixes."""
+        """The stack whose rows it mixes."""
         return "encoder" if self.kind == "encoder_self" else "decoder"
 
     @property
     def kept(self) -> Float[Tensor, " rows"]:
-        """What each row keeps of itself besides what it reads."""
+        """Share of itself that each row keeps besides what it reads."""
         return 1 - self.read.sum(dim=1)
 
     @property
@@ -48,12 +48,12 @@ class Mix:
         return self.read + self.kept.diag()
 
     def with_residual(self, residual: float) -> "Mix":
-        """The same with that share left as it is."""
+        """Return the mix with that share of each row left as it is."""
         return Mix(self.kind, self.layer, (1 - residual) * self.read)
 
 
 def attention_mixes(trace: TraceLike, *, item: int = 0) -> tuple[Mix, ...]:
-    """The mean of the heads' weights of each sublayer, in the order in which they run: encoder, then decoder.
+    """Average the heads' weights of each sublayer, in the order in which they run: encoder, then decoder.
 
     Raises ValueError for weights that are no shares, and where sublayers are missing in between.
     """
@@ -101,7 +101,7 @@ def sublayers(trace: TraceLike) -> tuple[tuple[Kind, int], ...]:
 
 
 def residual_shares(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> Mapping[Site, float]:
-    """How much of what a sublayer puts out a row had already, by norms, mean over rows, 0 to 1.
+    """Share of a sublayer's output that a row had already, by norms, mean over rows, 0 to 1.
 
     One less the mixing ratio of Kobayashi et al. 2021 before normalising: a row's own part, residual and what it reads
     of itself, beside the sum of what it reads of others.
@@ -110,7 +110,7 @@ def residual_shares(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> Mappi
 
 
 def mean_residual(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> float:
-    """That share, mean over all sublayers: what rollout takes for ½, measured."""
+    """Measure the share that rollout takes for ½, mean over all sublayers."""
     found = residual_shares(maps, trace, item=item).values()
     return sum(found) / len(found)
 
@@ -131,7 +131,7 @@ def _residual_share(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, it
 def shares(
     parts: Float[Tensor, "*batch parts d_model"], whole: Float[Tensor, "*batch d_model"], *, norm: int = 1
 ) -> Float[Tensor, "*batch parts"]:
-    """How much of `whole` each part is: ‖whole‖ − ‖part − whole‖, or 0 where that is less, of their sum (ALTI, eq. 8).
+    """Share of each part in `whole`: ‖whole‖ − ‖part − whole‖, or 0 where that is less, of their sum (ALTI, eq. 8).
 
     All go to the last part where every part leads away from the whole.
     """
@@ -164,7 +164,7 @@ def _shares_of_layer(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, i
 
 
 def stream_before(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, item: int) -> Tensor:
-    """The stream before a sublayer: cross-attention comes after a decoder's own."""
+    """Return the stream before a sublayer: cross-attention comes after a decoder's own."""
     stack: Stack = "encoder" if kind == "encoder_self" else "decoder"
     stream = trace.layer_output(stack, layer - 1, item).double()
     if kind != "cross":

@@ -1,4 +1,4 @@
-"""Patches in force together: what they bring back of the metric, and what the model then writes."""
+"""Several patches at once: what they bring back of the metric, and what the model then writes."""
 
 import re
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Cell:
         return self.where in KINDS
 
     def patch(self, donor: Trace) -> Intervention:
-        """The patch that it stands for. Raises ValueError for a place that the donor has not."""
+        """Return the place as a patch. Raises ValueError for a place that the donor has not."""
         if self.is_head:
             return patch(donor, self.where, layer=self.layer, heads=[self.at])
         what = "embedding" if self.layer < 0 else "layer"
@@ -52,8 +52,9 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class InPlace:
-    """The metric (and the control) with patches in force, and the text that is written under them; None where the
-    model writes none.
+    """Measure the metric (and the control) under several patches, and the text that is written under them.
+
+    The text is None where the model writes none.
     """
 
     restored: Restored

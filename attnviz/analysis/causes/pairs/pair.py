@@ -1,4 +1,4 @@
-"""Two runs between which numbers are patched: which rows stand for each other, and what may be measured there."""
+"""Two runs between which numbers are patched: corresponding rows, and the metrics that suit them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,12 +32,12 @@ class Pair:
     rows: dict[int, int]
 
     def turned(self) -> "Pair":
-        """The other direction: from the changed run into the clean one."""
+        """Return the other direction: from the changed run into the clean one."""
         return Pair(self.changed, self.clean, {there: here for here, there in self.rows.items()})
 
     @cached_property
     def differences(self) -> Float[Tensor, " rows"]:
-        """How far apart the two runs' answers are in each of `rows`: total variation, 0 the same, 1 nothing shared."""
+        """Measure the distance of the two runs' answers in each of `rows`: total variation, 0 equal, 1 disjoint."""
         return torch.stack([(self._said(0, row) - self._said(1, row)).abs().sum() / 2 for row in self.rows])
 
     @property
@@ -46,14 +46,14 @@ class Pair:
         return list(self.rows)[int(self.differences.argmax())]
 
     def likely(self, row: int, count: int = _LIKELY) -> list[tuple[int, float, float]]:
-        """The likeliest ids of both runs in a row of `clean`, with both probabilities; the likelier in either first."""
+        """Return the likeliest ids of both runs in a row of `clean`, with both probabilities, likeliest first."""
         here, there = self._said(0, row), self._said(1, row)
         best = torch.maximum(here, there)
         ids = best.topk(min(2 * count, len(best))).indices
         return [(int(id_), float(here[id_]), float(there[id_])) for id_ in ids]
 
     def metric(self, row: int, a: int | None = None, b: int | None = None) -> LogitDifference:
-        """The lead of `a` over `b` in a row of `clean`.
+        """Return the lead of `a` over `b` in a row of `clean`.
 
         Left out, `a` is what `clean` would write there, and `b` what `changed` would: where that is the same, the
         likely token whose logit gains most. Raises ValueError for one token twice.
@@ -67,7 +67,7 @@ class Pair:
         return self.measured(row, a, b)
 
     def measured(self, row: int, a: int, b: int) -> LogitDifference:
-        """The lead of `a` over `b`, as a metric of runs like `changed`."""
+        """Return the lead of `a` over `b`, as a metric of runs like `changed`."""
         step = self.rows[row]
         return LogitDifference(step, a, b, None if step == row else row)
 
@@ -92,7 +92,7 @@ class Pair:
 
 
 def pair_of(model: Model, clean: Trace, other: Trace) -> Pair:
-    """The two runs side by side: an encoder-decoder reads the other's source, and is given the clean run's target.
+    """Set two runs side by side: an encoder-decoder reads the other's source, and is given the clean run's target.
 
     Raises ValueError for runs of two models, for one without logits or hidden states, and for sentences of no common
     token that differ in length.
@@ -121,7 +121,7 @@ def pair_of(model: Model, clean: Trace, other: Trace) -> Pair:
 
 
 def written_under(model: Model, trace: Trace, patches: Sequence[Intervention] = ()) -> str:
-    """What a model writes by itself for a run's source, under what was done to it and the patches; "" for one that
+    """Write a run's source greedily under its interventions and the patches; "" for one that
     writes nothing.
     """
     if not model.writes:

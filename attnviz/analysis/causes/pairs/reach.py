@@ -1,4 +1,4 @@
-"""What of a stack can reach one row of the answer at all: the causal cone of a patch."""
+"""Positions of a stack that can reach one row of the answer: the causal cone of a patch."""
 
 from typing import Literal
 
@@ -21,8 +21,10 @@ def is_outside(reach: Reach, is_last: bool, after: int) -> bool:
 
 
 def reach_of(model: Model, changed: Trace, stack: Stack) -> Reach:
-    """What of a stack can reach a row of the answer: "memory", where a decoder reads all of it; rows up to its own
-    ("earlier"), or all of them ("all": an encoder, or a decoder without its mask).
+    """Return the positions of a stack that can reach a row of the answer.
+
+    "memory": all of an encoder whose output a decoder reads. "earlier": rows up to its own. "all": every row, of an
+    encoder alone or of a decoder without its mask.
     """
     if stack == "encoder":
         return "memory" if "cross" in model.kinds else "all"

@@ -1,4 +1,4 @@
-"""How far a logit falls without each head, to lay beside what the head adds to it directly.
+"""Fall of a logit without each head, to lay beside what the head adds to it directly.
 
 The two differ: a head's output is read by later layers too, and other heads step in for one that is gone.
 """

@@ -31,7 +31,7 @@ class SplitModel:
 
     @classmethod
     def of(cls, model: Model, trace: Trace) -> "SplitModel":
-        """Raises ValueError for a model whose logits are no sum that could be shown."""
+        """Split a model. Raises ValueError for one whose logits are no sum that could be shown."""
         found = residual_maps(model, trace)
         if isinstance(found, ResidualMaps):
             return cls(found)
@@ -46,7 +46,7 @@ class SplitModel:
         return self.maps.weight
 
     def explained(self, trace: Trace, asked: LogitOf) -> Explained:
-        """The parts of a logit of the run. Raises ValueError for a row or a token that it has not."""
+        """Take a logit of the run apart. Raises ValueError for a row or a token that it has not."""
         if isinstance(self.maps, LastLayer):
             maps = self.maps
             sites = [one.site for one in maps.sublayers if one.site is not None]

@@ -50,7 +50,7 @@ class LastLayer:
     bias: Tensor
 
     def attribution(self, trace: Trace, asked: LogitOf) -> Attribution:
-        """The parts of a logit of the run. Raises ValueError for a row or a token that it has not."""
+        """Take a logit of the run apart. Raises ValueError for a row or a token that it has not."""
         logits, row = asked.require(trace)[0], asked.row
         parts = [LogitPart("layers before", self._worth(self.before[row], 0, asked)[0])]
         for nth, one in enumerate(self.sublayers):
@@ -68,7 +68,7 @@ class LastLayer:
         return Attribution(asked, float(asked.of(logits[row].double())), tuple(parts))
 
     def by_key(self, trace: Trace, asked: LogitOf, site: Site) -> Float[Tensor, "heads k_len"]:
-        """The bars of a site of this layer opened into the tokens that its heads look at, as `attribution.by_key`."""
+        """Open the bars of a site of this layer into the tokens that its heads look at, as `attribution.by_key`."""
         nth = next(at for at, one in enumerate(self.sublayers) if one.site == site)
         output = self.sublayers[nth].output
         assert output is not None  # it is a site
@@ -93,14 +93,14 @@ class LastLayer:
         return [*parts, LogitPart("head bias", bias, site.kind, site.layer)]
 
     def _into(self, nth: int, row: int) -> Tensor:
-        """What a sublayer's row was given."""
+        """Return the input of a sublayer's row."""
         if nth == 0:
             return self.before[row]
         one = self.sublayers[nth - 1]
         return one.norm.direction(one.whole[row], one.whole[row]) + one.norm.bias
 
     def _on(self, parts: Tensor, nth: int, row: int) -> Tensor:
-        """What parts that go into the norm of sublayer `nth` become behind the last norm."""
+        """Carry parts of the input of sublayer `nth`'s norm to behind the last norm."""
         for one in self.sublayers[nth:]:
             parts = one.norm.direction(parts, one.whole[row])
         return parts
@@ -110,7 +110,7 @@ class LastLayer:
 
 
 def last_layer(model: Model, trace: Trace) -> LastLayer | NotPlain:
-    """The last layer in the run of `trace`, found by one more pass over its first sentence; or why it has no sum."""
+    """Find the last layer in the run of `trace`, by one more pass over its first sentence; or why it has no sum."""
     alone = replace(trace, sentences=trace.sentences[:1])
     stack: Stack = "decoder" if "decoder_self" in model.kinds else "encoder"
     watch = _EndWatch(stack)
@@ -153,7 +153,7 @@ def _adds_up(last: LastLayer, trace: Trace) -> bool:
 
 
 def _head(products: Sequence[HeardProduct], stream: Tensor, logits: Tensor) -> tuple[Tensor, Tensor] | None:
-    """The linear map that makes logits of the stream, and all that is added to it: the same in every row."""
+    """Find the linear map that makes logits of the stream, and all that is added to it: the same in every row."""
     for one in reversed(products):
         if one.input_.shape != stream.shape or one.made.shape != logits.shape or not torch.equal(one.input_, stream):
             continue
@@ -204,7 +204,7 @@ class _NormWatch(TorchFunctionMode):
         self.heard = heard
 
     def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
-        """What torch computes, written down on the way."""
+        """Compute as torch does, and note the operation."""
         result = func(*args, **(kwargs or {}))
         if func is F.layer_norm:
             given = dict(zip(("input", "normalized_shape", "weight", "bias", "eps"), args, strict=False))
@@ -229,7 +229,7 @@ class _EndWatch(Probe):
     _output: Tensor | None = None
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        """A layer is done: the one before the last stays in `before`."""
+        """Keep the layer before the last in `before`."""
         if stack == self.stack:
             self.before, self._output = self._output, output
             self.began, self.ended = self.ended, len(self.norms)

@@ -1,4 +1,4 @@
-"""How far the experiments that come along hold over many sentences, counted with a model."""
+"""Counts of how often the shipped experiments hold over many sentences."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ _ARTICLES = (("▁le", "▁la"), ("▁un", "▁une"))
 
 
 def count(name: str, model: Translator) -> Numbers:
-    """The numbers of an experiment, counted with a model now: those that its sentence has places for."""
+    """Count the numbers of an experiment with a model now: those that its sentence has places for."""
     return _COUNTS[name](model)
 
 
@@ -68,7 +68,7 @@ def _texts_without_cross(model: Translator) -> Numbers:
 
 
 def _lead_of_articles(model: Translator) -> Numbers:
-    """How far the right article is ahead of the other form of it, where the model has it right."""
+    """Measure the lead of the right article over its other form, where the model has it right."""
     lines = [line for line in shipped_lines("fr") if _ARTICLE.search(line.target)]
     corpus = read_corpus(model, lines, to="fr")
     whole = list(_leads(model, corpus, ""))
@@ -118,7 +118,7 @@ def _interventions(do: str) -> list[Intervention]:
 
 
 def _both(model: Translator, sentences: Sequence[str], do: str) -> tuple[list[str], list[str]]:
-    """What is written with every head in place, and with that done."""
+    """Write the sentences with every head in place, and with that change."""
     before = list(model.translate(list(sentences), to="fr"))
     return before, list(model.translate(list(sentences), to="fr", interventions=_interventions(do)))
 

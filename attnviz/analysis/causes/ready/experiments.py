@@ -38,7 +38,7 @@ class ReadyExperiment:
         return self.address.get("changed", self.address["src"])
 
     def counting(self, numbers: Mapping[str, int | float]) -> str:
-        """The sentence with these numbers in it."""
+        """Return the sentence with these numbers in it."""
         return re.sub(r"-(?=\d)", "\N{MINUS SIGN}", self.counted.format(**numbers))
 
 

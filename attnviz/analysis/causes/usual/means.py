@@ -1,4 +1,4 @@
-"""What each head gathers on average over the shipped sentences: what “its mean” on a page and in an address stands for.
+"""Mean contexts of all heads over the shipped sentences: what “its mean” on a page and in an address stands for.
 
 For the shipped weights it lies beside them (`python -m attnviz.analysis.causes.usual` writes it); of any other model it
 is measured when somebody asks.
@@ -30,7 +30,7 @@ _FEW = 40
 
 
 def reference_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> MeanContexts:
-    """The mean context of each head over the shipped sentences, as it was measured before or as it is now.
+    """Return the mean context of each head over the shipped sentences, from the file or measured now.
 
     `to` is the language that is written. Raises ValueError, one sentence, for a model that cannot read them.
     """
@@ -38,7 +38,7 @@ def reference_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> Me
 
 
 def measured_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> MeanContexts:
-    """The same, measured now: with the translations that come along, else with what the model itself writes.
+    """Measure the mean contexts now: with the translations that come along, else with what the model itself writes.
 
     Sentences that it cannot read whole are left out. Raises ValueError where that is all of them.
     """
@@ -54,7 +54,7 @@ def measured_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> Mea
 
 
 def reference_lines(model: Model, to: str) -> tuple[CorpusLine, ...]:
-    """The sentences that come along, as many as a model of this size is measured on."""
+    """Return shipped sentences, as many as a model of this size is measured on."""
     lines = shipped_lines(to)
     return lines[:_FEW] if model.n_parameters > _LARGE else lines
 

@@ -1,4 +1,4 @@
-"""How much each head usually does, measured over sentences: `python -m attnviz.analysis.causes.usual` writes it.
+"""Usual effects of all heads, measured over sentences: `python -m attnviz.analysis.causes.usual` writes it.
 
 A file beside the shipped weights holds, by language, the mean and the spread of each head's effect when it is switched
 off; it is for those weights alone, which it names.
@@ -21,7 +21,7 @@ _DIGITS = 6
 
 
 def usual_effects(model: Model, to: str) -> ReferenceEffects | None:
-    """What was measured for these weights and this language; None where nothing was."""
+    """Return the effects measured for these weights and this language; None where there are none."""
     for path in sorted(catalogue.SHIPPED.glob(f"*/{NAME}")):
         said = json.loads(path.read_text(encoding="utf-8"))
         if said["weights"] == model.model_id and to in said["languages"]:
@@ -35,7 +35,7 @@ def _read(said: dict[str, Any], count: int) -> ReferenceEffects | None:
 
 
 def measured_usual(model: Model, texts: Iterable[str], to: str) -> ReferenceEffects:
-    """The effects over sentences, each with the translation that the model itself writes."""
+    """Measure the effects over sentences, each with the translation that the model itself writes."""
     return reference_effects(model, (model.trace(text, to=to) for text in texts))
 
 
