@@ -47,8 +47,9 @@ class LastNorm:
 @dataclass(frozen=True, eq=False)
 class ResidualMaps:
     """The maps that a model's stream goes through, in float64 on the CPU: `W_o` of each site, the last norm, and the
-    map to the vocabulary, weight `(vocab_size, d_model)` and bias `(vocab_size,)`. `encoder_adds_up` where there is an encoder
-    beside a decoder whose layers only add to their stream too.
+    map to the vocabulary, weight `(vocab_size, d_model)` and bias `(vocab_size,)`.
+
+    `encoder_adds_up` where there is an encoder beside a decoder whose layers only add to their stream too.
     """
 
     stack: Stack
