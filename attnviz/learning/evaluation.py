@@ -10,8 +10,8 @@ from attnviz.learning.batches import ToyBatch, one_line, with_padding
 from attnviz.learning.network import ToyNetwork
 from attnviz.learning.tasks.french import French
 from attnviz.learning.words import PAD, ToyWords
-from attnviz.learning.writing import written
-from attnviz.transformer.decoding import Sampling, Vocabulary
+from attnviz.tracing.causes.stepping import write
+from attnviz.transformer.decoding import Choose, Sampling, Stepper, Vocabulary, likeliest
 
 OVER = 4  # tokens that a toy may write past the end that is right, so that one sees how it goes on
 
@@ -34,7 +34,7 @@ def evaluation(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> Evalu
     logits = network.logits(network.decode(batch.tgt_in, network.encode(batch.src, src_mask), src_mask))
     said = rules.forbid(logits.flatten(0, 1)).view_as(logits).argmax(dim=-1)
     teacher = ((said == batch.answers) | (batch.answers == PAD)).all(dim=1)
-    rows = writes(network, batch, rules)
+    rows = write_lines(network, batch, rules)
     own = tuple(row == right for row, right in zip(rows, batch.expected, strict=True))
     return Evaluation(float(mean_loss(logits, batch.answers)), tuple(teacher.tolist()), own)
 
@@ -44,12 +44,17 @@ def mean_loss(logits: Tensor, labels: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD)
 
 
-def writes(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> list[tuple[int, ...]]:
-    """What it writes for each line of a batch; with an end to one that repeats itself."""
-    limit = batch.longest + (
-        0 if rules.eos_id in rules.suppressed_ids else OVER
-    )  # no end to write: the answer's length is it
-    return written(network, batch.src, batch.begun, rules, limit=limit)
+@torch.inference_mode()
+def write_lines(
+    network: ToyNetwork, batch: ToyBatch, rules: Vocabulary, *, choose: Choose = likeliest
+) -> list[tuple[int, ...]]:
+    """Write each line of a batch, its end included where it comes; with an end to one that repeats itself."""
+    writes_end = rules.eos_id not in rules.suppressed_ids
+    limit = batch.longest + (OVER if writes_end else 0)
+    src_mask = network.src_mask(batch.src)
+    memory = network.encode(batch.src, src_mask)
+    stepper = Stepper(network, memory, src_mask, capacity=limit + batch.begun.shape[1])
+    return [tuple(row) for row in write(stepper, batch.begun, rules, limits=limit, choose=choose)]
 
 
 def beside_padding(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> dict[str, float]:
@@ -63,11 +68,11 @@ def grammatical(network: ToyNetwork, batch: ToyBatch, words: ToyWords) -> float:
     """The share of French sentences among what the network writes when each word is drawn, whatever they say."""
     assert isinstance(words.task, French)
     draw = Sampling(torch.Generator().manual_seed(0))
-    rows = written(network, batch.src, batch.begun, words.rules, limit=batch.longest + OVER, choose=draw)
+    rows = write_lines(network, batch, words.rules, choose=draw)
     ended = [row[-1] == words.rules.eos_id and words.task.is_grammatical(words.words(row)) for row in rows]
     return sum(ended) / len(ended)
 
 
 def _right(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> float:
-    rows = writes(network, batch, rules)
+    rows = write_lines(network, batch, rules)
     return sum(row == right for row, right in zip(rows, batch.expected, strict=True)) / len(rows)

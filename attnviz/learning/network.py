@@ -37,8 +37,8 @@ class Habits:
         mask = "none" if "causal-mask" in experiment.without else experiment.leak or "causal"
         return cls(mask, "padding-mask" in experiment.without, "cross-attention" not in experiment.without)
 
-    def in_force(self, run: ForwardContext, tgt_in: Tensor, n_layers: int) -> ForwardContext:
-        """The run, with the causal mask as it was in training. Padding stays hidden, unless nothing hides it."""
+    def apply_to(self, run: ForwardContext, tgt_in: Tensor, n_layers: int) -> ForwardContext:
+        """Return the run with the causal mask as it was in training. Padding stays hidden, unless nothing hides it."""
         if self.mask == "causal":
             return run
         start = run.cache.length if run.cache else 0
@@ -62,8 +62,13 @@ class ToyTransformer(Transformer):
         super().__init__(config)
         self.habits = habits
 
+    @property
+    def is_causal(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether its causal mask neither is missing nor leaks."""
+        return self.habits.mask == "causal"
+
     def src_mask(self, src: Tensor) -> Tensor | None:
-        """Which source tokens may be attended to; None where all may."""
+        """Return which source tokens may be attended to; None where all may."""
         return None if self.habits.sees_padding else super().src_mask(src)
 
     def encode(self, src: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()) -> Tensor:
@@ -75,7 +80,7 @@ class ToyTransformer(Transformer):
         self, tgt_in: Tensor, memory: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()
     ) -> Tensor:
         """Hidden states of the target tokens, each seeing what it saw in training."""
-        return super().decode(tgt_in, memory, src_mask, self.habits.in_force(run, tgt_in, self.config.n_layers))
+        return super().decode(tgt_in, memory, src_mask, self.habits.apply_to(run, tgt_in, self.config.n_layers))
 
 
 class DecoderAlone(nn.Module):
@@ -91,8 +96,13 @@ class DecoderAlone(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(config, layer) for layer in range(config.n_layers))
         self.norm = nn.LayerNorm(config.d_model)
 
+    @property
+    def is_causal(self) -> bool:
+        """Whether its causal mask neither is missing nor leaks."""
+        return self.habits.mask == "causal"
+
     def src_mask(self, src: Tensor) -> None:
-        """There is no source."""
+        """Return None: it has no source."""
 
     def encode(self, src: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()) -> Tensor:
         """An empty memory, `(batch, 0, d_model)`."""
@@ -105,7 +115,7 @@ class DecoderAlone(nn.Module):
         start = run.cache.length if run.cache else 0
         length = tgt_in.shape[1]
         mask = None if length == 1 else masks.causal(length, start + length, device=tgt_in.device)
-        run = self.habits.in_force(run, tgt_in, self.config.n_layers)
+        run = self.habits.apply_to(run, tgt_in, self.config.n_layers)
         x = _told(run.probe, -1, self.embedding(tgt_in, start))
         for index, layer in enumerate(self.layers):
             assert isinstance(layer, EncoderLayer)

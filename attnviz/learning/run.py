@@ -21,7 +21,7 @@ from attnviz.learning.batches import (
     watched_lines,
     with_padding,
 )
-from attnviz.learning.evaluation import beside_padding, evaluation, grammatical, mean_loss, writes
+from attnviz.learning.evaluation import beside_padding, evaluation, grammatical, mean_loss, write_lines
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.head_scores import WantedKeys, look, maps
 from attnviz.learning.network import network_of
@@ -114,7 +114,7 @@ class TrainingRun:
         return Moment(
             step, tuple(self._losses[before:step]), found.loss, teacher, own, heads,
             {kind: in_8_bits(attn) for kind, attn in weights.items()},
-            tuple(writes(self.network, self.watched, self.words.rules)),
+            tuple(write_lines(self.network, self.watched, self.words.rules)),
         )  # fmt: skip
 
     def update(self) -> None:

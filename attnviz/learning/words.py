@@ -19,6 +19,8 @@ _SPACED, _CHARACTERS = re.compile(r"\S+"), re.compile(r"\S")
 class ToyWords:
     """The ids of a task's words, and tokens that know their place in a line."""
 
+    pad_id, eos_id = PAD, EOS
+
     def __init__(self, task: ToyTask) -> None:
         self.task = task
         self.pieces = (*SPECIAL, *task.words)
@@ -28,6 +30,15 @@ class ToyWords:
     def rules(self) -> Vocabulary:
         """Where a line ends, and which ids are never written: a task for a decoder alone has no end to write."""
         return Vocabulary(EOS, (PAD, BOS, EOS) if self.task.is_decoder_only else (PAD, BOS))
+
+    @property
+    def vocab_size(self) -> int:
+        """Entries of the vocabulary, special ones included."""
+        return len(self.pieces)
+
+    def padding(self, at: int) -> Token:
+        """Return a `<pad>` after `at` characters of a line."""
+        return Token(SPECIAL[PAD], PAD, at, at, is_special=True)
 
     def ids(self, words: Words) -> list[int]:
         """Ids of words that the task knows."""

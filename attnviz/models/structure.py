@@ -2,19 +2,15 @@
 
 from attnviz.models.plans import FeedForwardPlan, LayerPlan, NormPlace, StackPlan, Structure, bare_stacks, kind_plans
 from attnviz.models.protocol import Model
-from attnviz.models.toy.toy import Toy
-from attnviz.models.translator.translator import Translator
+from attnviz.models.transformer_model import TransformerModel
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.config import ModelConfig
 
 
 def structure(trace: TraceLike, model: Model | None = None) -> Structure:
     """How the model that made `trace` is built; of weights that somebody brought, layers and heads alone."""
-    if isinstance(model, Translator):
-        return _own(trace, model.model.config, norm_first=model.model.config.norm_first)
-    if isinstance(model, Toy):
-        config = model.network.config
-        return _own(trace, config, norm_first=config.norm_first)
+    if isinstance(model, TransformerModel):
+        return _own(trace, model.model.config)
     if model is None or not hasattr(model, "torch_module"):  # a model on an engine lends its numbers, not its layers
         return Structure(bare_stacks(trace), kind_plans(trace), ends="tokens" if model and model.writes else "")
     from attnviz.models.huggingface.parts import checkpoint_structure  # imports transformers
@@ -22,10 +18,10 @@ def structure(trace: TraceLike, model: Model | None = None) -> Structure:
     return checkpoint_structure(trace, model)
 
 
-def _own(trace: TraceLike, config: ModelConfig, *, norm_first: bool) -> Structure:
+def _own(trace: TraceLike, config: ModelConfig) -> Structure:
     """Of the package's own Transformer, whose config says everything."""
     network = FeedForwardPlan(config.d_ff)
-    norm: NormPlace = "before" if norm_first else "after"
+    norm: NormPlace = "before" if config.norm_first else "after"
     stacks = tuple(
         StackPlan(
             plan.stack,

@@ -9,7 +9,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attnviz.transformer.cache import KVCache
+from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.dropout import Dropout
+from attnviz.transformer.embedding import Embedding
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.matvec import MatVec
 from attnviz.transformer.one_token import OneTokenDecoder
@@ -35,16 +37,36 @@ class BatchStepping(Protocol):
         ...
 
 
+@runtime_checkable
+class DecoderNetwork(Protocol):
+    """The parts of a network that a stepper uses. `is_causal` is False where a position sees later ones."""
+
+    config: ModelConfig
+    embedding: Embedding
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether no position sees a later one."""
+        ...
+
+    def decode(
+        self, tgt_in: Tensor, memory: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext(), /
+    ) -> Tensor:
+        """Compute hidden states of the target tokens, with a cache in `run` of the newest ones."""
+        ...
+
+
 class Stepper:
     """A decoder that is fed one token at a time and answers with the logits of the next.
 
-    With `cached` it keeps keys and values and computes one row a step; without, it runs the whole prefix again.
+    With `cached` it keeps keys and values and computes one row a step; without, it runs the whole prefix again, and so
+    it does for a network that is not causal: with a cache earlier positions would not see later ones.
     `prefix` `(batch, length)` holds the tokens fed so far.
     """
 
     def __init__(
         self,
-        model: Transformer,
+        model: DecoderNetwork,
         memory: Float[Tensor, "batch k_len d_model"],
         src_mask: Bool[Tensor, "..."] | None,
         *,
@@ -52,8 +74,9 @@ class Stepper:
         cached: bool = True,
     ) -> None:
         self.model, self.memory, self.src_mask = model, memory, src_mask
+        cached = cached and model.is_causal
         self.cache = KVCache.allocate(model.config, capacity) if cached else None
-        self.row_decoder = OneTokenDecoder(model.decoder) if cached else None
+        self.row_decoder = OneTokenDecoder(model.decoder) if cached and isinstance(model, Transformer) else None
         self.logits = MatVec.from_weight(model.embedding.weight)
         self.prefix = torch.empty(len(memory), 0, dtype=torch.long, device=memory.device)
 
@@ -176,7 +199,7 @@ def decode_steps(
     """Write each row until `<eos>` or `max_tokens` (one number, or one a row), a step at a time.
 
     Rows that have ended leave the batch, so that short sentences do not wait for long ones. A teacher's tokens
-    (`tgt_out`) are fed in place of the choices, and decide where a row ends.
+    (`tgt_out`, or its beginning) are fed in place of the choices, and decide where a row ends.
     """
     limits = [max_tokens] * len(first) if isinstance(max_tokens, int) else list(max_tokens)
     rows, fed, length = tuple(row for row, limit in enumerate(limits) if limit > 0), first, 0
@@ -188,8 +211,11 @@ def decode_steps(
         chosen, length = choose(vocabulary.forbid(stepper.step(fed))), length + 1
         ids = tuple(chosen.tolist())  # the one wait for the device in a step
         yield BatchStep(rows, ids)
-        fed = chosen if teacher is None else teacher[:, length - 1]
-        ids = ids if teacher is None else fed.tolist()
+        if teacher is not None and length <= teacher.shape[1]:
+            fed = teacher[:, length - 1]
+            ids = tuple(fed.tolist())
+        else:
+            fed = chosen
         ends = [id_ == vocabulary.eos_id or length >= limits[row] for row, id_ in zip(rows, ids, strict=True)]
         going = [place for place, end in enumerate(ends) if not end]
         if 0 < len(going) < len(rows):

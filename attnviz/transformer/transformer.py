@@ -17,6 +17,8 @@ Memory = Float[Tensor, "batch k_len d_model"]
 class Transformer(nn.Module):
     """One embedding, tied to the output; an encoder; a decoder."""
 
+    is_causal = True  # no target position sees a later one
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config

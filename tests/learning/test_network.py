@@ -9,8 +9,8 @@ from attnviz.learning.experiment import Experiment
 from attnviz.learning.head_scores import look, maps
 from attnviz.learning.network import DecoderAlone, Habits, network_of, with_habits
 from attnviz.learning.words import PAD, ToyWords
-from attnviz.learning.writing import ToyStepper
 from attnviz.transformer.config import ModelConfig
+from attnviz.transformer.decoding import Stepper
 from attnviz.transformer.from_torch import from_torch
 from attnviz.transformer.probe import Site
 
@@ -49,7 +49,7 @@ def test_a_causal_toy_steps_as_one_pass_computes_with_a_cache_and_without(task):
     network, batch = begun(Experiment(task))
     expected, src_mask = network.logits(hidden(network, batch)), network.src_mask(batch.src)
     for cached in (True, False):
-        stepper = ToyStepper(network, network.encode(batch.src, src_mask), src_mask, capacity=30, cached=cached)
+        stepper = Stepper(network, network.encode(batch.src, src_mask), src_mask, capacity=30, cached=cached)
         found = torch.stack([stepper.step(ids) for ids in batch.tgt_in.T], dim=1)
         real = batch.tgt_in != PAD
         torch.testing.assert_close(found[real], expected[real], atol=2e-5, rtol=1e-5)
@@ -63,7 +63,7 @@ def test_a_toy_that_sees_ahead_writes_on_its_whole_prefix_as_it_was_trained(choi
     network, batch = begun(Experiment("reverse", layers=2, **choices))
     batch = one_line(batch, 0)
     memory = network.encode(batch.src, None)
-    stepper = ToyStepper(network, memory, None, capacity=30, cached=True)
+    stepper = Stepper(network, memory, None, capacity=30, cached=True)
     for length in range(1, batch.tgt_in.shape[1] + 1):
         found = stepper.step(batch.tgt_in[:, length - 1])
         whole = network.logits(network.decode(batch.tgt_in[:, :length], memory, None))

@@ -114,7 +114,7 @@ def test_a_toy_is_drawn_as_its_network_is() -> None:
     recording = attnviz.load_recording(shipped.path(Experiment(task="french")))
     model = Toy.of(recording)
     found = structure(model.trace("the black dogs see my small car"), model)
-    assert (found.d_model, found.positions) == (model.network.config.d_model, "sinusoidal, added")
+    assert (found.d_model, found.positions) == (model.model.config.d_model, "sinusoidal, added")
     assert [stack.stack for stack in found.stacks] == ["encoder", "decoder"]
 
 

@@ -26,8 +26,8 @@ class OwnLine:
 
 def own_line(toy: Toy, text: str) -> OwnLine:
     """Run a toy on a line. Raises TextError for an empty line, and for a word that it does not know."""
-    tokens, _ = toy.lines.read(text)
-    src = toy.words.words([token.id for token in tokens])
+    source = toy.read(text)
+    src = toy.codec.words([token.id for token in source.src or source.begun])
     wrote = tuple(toy.write(text).split())
     trace = toy.trace(text, new_tokens=max(1, len(wrote)) if toy.is_decoder_only else None)
     maps: dict[Kind, np.ndarray] = {kind: (trace.attn(kind) * 255).round().byte().numpy() for kind in trace.kinds}

@@ -1,54 +1,133 @@
-"""A toy that was trained in front of somebody, as a model like any other: Heads, Masks and Decoding open it.
+"""A toy that was trained in front of a visitor, as a model like any other: Heads, Masks and Decoding open it.
 
 What it was trained without stays away in every pass, and can be put back.
 """
 
-import time
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Self
 
 import torch
 from torch import Tensor
 
-from attnviz.learning.batches import padded
-from attnviz.learning.words import BOS
-from attnviz.learning.writing import ToyStepper, written
-from attnviz.models.notebook import in_two_lines
-from attnviz.models.protocol import Step, TextGenerator
-from attnviz.models.toy.lines import MOST_TOKENS, Tokens
-from attnviz.models.toy.stepwise import ToyPlan, steps
-from attnviz.models.toy.trained import TrainedToy
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.network import Habits, ToyNetwork, with_habits
+from attnviz.learning.recording import Recording
+from attnviz.learning.words import BOS, EOS, ToyWords
+from attnviz.models.inputs import Inputs
+from attnviz.models.protocol import Step
+from attnviz.models.read_source import ReadSource
+from attnviz.models.transformer_model import TransformerModel
+from attnviz.models.translator.stepwise import Plan, steps
 from attnviz.text.arguments import reads_arguments
-from attnviz.text.limits import require_count, require_room
+from attnviz.text.limits import prefix_notes, require_count, require_room, require_text
 from attnviz.text.tokens import Token
-from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
-from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
-from attnviz.tracing.causes.stepping import apply_edits
-from attnviz.tracing.interventions import Chain
-from attnviz.tracing.record import RunInfo, Sentence
-from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.decoding import Choose, likeliest
+from attnviz.transformer.decoding import Choose, Vocabulary, likeliest
 from attnviz.transformer.layers import ForwardContext
-from attnviz.transformer.probe import Probe, gradients_if_needed
+
+MOST_TOKENS = 64  # that a toy reads or writes; its own lines have 25 at most
+# What can be put back, and the habit that does it. Weights that never saw a position have no use for one.
+_BACK = {
+    "causal-mask": {"mask": "causal"},
+    "padding-mask": {"sees_padding": False},
+    "cross-attention": {"sees_source": True},
+}
 
 
 @reads_arguments
-class Toy(TrainedToy):
+class Toy(TransformerModel[ToyNetwork, ToyWords]):
     """The network of a recording and its words. Every method is safe to call from many threads at once."""
 
-    def __repr__(self) -> str:
-        """In two lines, for a notebook: what it is, and what may be asked of it."""
-        return in_two_lines(self)
+    languages: tuple[str, ...] = ()
+
+    def __init__(self, experiment: Experiment, model: ToyNetwork, *, model_id: str, name: str = "") -> None:
+        super().__init__(model, ToyWords(experiment.about), model_id=model_id, name=name or experiment.about.title)
+        self.experiment, self._learned = experiment, _weights(model)
+
+    @classmethod
+    def of(cls, recording: Recording, name: str = "") -> Self:
+        """Return the model at the end of a recording. Raises ValueError for one that was kept without weights."""
+        network = recording.network()
+        assert recording.weights is not None  # or there were no network
+        digest = hashlib.sha256(recording.weights.tobytes() + recording.experiment.key.encode())
+        return cls(recording.experiment, network, model_id=digest.hexdigest()[:12], name=name)
+
+    @property
+    def model_id(self) -> str:
+        """The id of its weights: the recording's, or what follows from them where they were trained further."""
+        now = _weights(self.model)
+        return self._id if now == self._learned else hashlib.sha256(now + self.experiment.key.encode()).hexdigest()[:12]
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        """What it was trained without and still is; a causal mask that leaks counts as missing."""
+        habits = self.model.habits
+        gone = {"causal-mask": habits.mask != "causal", "padding-mask": habits.sees_padding,
+                "cross-attention": not habits.sees_source}  # fmt: skip
+        return (*(name for name, is_gone in gone.items() if is_gone),
+                *(name for name in self.experiment.without if name not in gone))  # fmt: skip
+
+    def put_back(self, name: str) -> Self:
+        """Return the same weights with a part in force again that they were trained without: "causal-mask",
+        "padding-mask" or "cross-attention". Raises ValueError for anything else, and for what is not missing.
+        """
+        if name not in self.without:
+            raise ValueError(f"{name!r} is not missing from this toy: it lacks {', '.join(self.without) or 'nothing'}.")
+        if name not in _BACK:
+            raise ValueError(f"{name} cannot be put back: the weights were learned without. Train again with it.")
+        habits: Habits = replace(self.model.habits, **_BACK[name])
+        changed = with_habits(self.model, habits)
+        return type(self)(self.experiment, changed, model_id=f"{self.model_id}+{name}", name=self.name)
+
+    @property
+    def inputs(self) -> Inputs:
+        """A source and perhaps its target; a decoder alone takes a prompt."""
+        return Inputs.PROMPT if self.is_decoder_only else Inputs.SOURCE_AND_TARGET
+
+    @property
+    def is_decoder_only(self) -> bool:
+        """Whether it has no source."""
+        return self.experiment.about.is_decoder_only
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The id that ends a line, and those that are never written."""
+        return self.codec.rules
+
+    def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+        """Return the tokens of a line, without special ones; `to` is not used."""
+        return self.codec.read(text)[0]
+
+    def read(self, text: str, to: str = "") -> ReadSource:
+        """Read a line. Raises TextError for an empty one, and for a word that it does not know."""
+        require_text(text)
+        tokens, notes = self.codec.read(text)
+        if self.is_decoder_only:
+            return ReadSource(text, (), (_BEGIN, *tokens), prefix_notes("Prompt", notes))
+        return ReadSource(text, (*tokens, _end(tokens)), (_BEGIN,), prefix_notes("Source", notes))
+
+    def sentence(self, source: ReadSource, ids: tuple[int, ...]) -> Sentence:
+        """Label a run over a line and the ids of its target; a decoder alone has its prompt as it was typed."""
+        if source.src:
+            return super().sentence(source, ids)
+        given = min(len(source.begun), len(ids))
+        text, tokens = self.codec.continued(source.text, source.begun[:given], ids[given:])
+        return Sentence(tgt=tokens, tgt_text=text)
 
     def write(self, text: str, *, new_tokens: int | None = None, interventions: Sequence[Intervention] = ()) -> str:
-        """What it writes for a line, greedily, with the `interventions` in force. Raises TextError for an empty line,
-        and for a word it does not know.
+        """Write on from a line, greedily, with the `interventions` in force. Raises TextError for an empty line, and
+        for a word that it does not know.
         """
-        tokens, _ = self.lines.read(text)
-        resolved = self._in_force(interventions).resolve([self._read(text, tokens)])
-        return self.words.text(self._written(tokens, new_tokens, MOST_TOKENS, resolved.edits))
+        source = self.read(text)
+        edits = self.check_interventions(interventions).resolve([source.unwritten]).edits
+        begun, limits = self.batch([source.begun]), [self._limit(source, new_tokens)]
+        with torch.inference_mode():
+            memory = self.model.encode(self.batch([source.src]), None, ForwardContext(edits))
+            return self.codec.text(self.write_ids(memory, None, begun, limits=limits, edits=edits)[0])
 
     def trace(
         self, text: str, *, tgt_text: str | None = None, new_tokens: int | None = None, max_tokens: int = MOST_TOKENS,
@@ -62,27 +141,15 @@ class Toy(TrainedToy):
         and for a word that it does not know, ValueError for what it does not take.
         """
         self._require(tgt_text, new_tokens, max_tokens)
-        tokens, notes = self.lines.read(text)
-        started, changes = time.perf_counter(), self._in_force(interventions)
-        target = self.lines.target(tgt_text)[0] if tgt_text is not None and tgt_text.strip() else ()
-        edits = changes.resolve([replace(self._read(text, tokens), **({"tgt": target} if target else {}))]).edits
-        if self.is_decoder_only:
-            wrote = () if new_tokens == 0 else self._written(tokens, new_tokens or 1, max_tokens, edits)
-            sentence, more = self.lines.continued(text, tokens, wrote), ()
-        elif tgt_text is not None and tgt_text.strip():
-            target, more = self.lines.target(tgt_text)
-            sentence = Sentence(self.lines.fed(tokens)[0], target, text, tgt_text)
-        else:
-            sentence, more = self.lines.written(text, tokens, self._written(tokens, None, max_tokens, edits))
-        decoding = time.perf_counter() - started
-        made = self._again([sentence], None, (*notes, *more), changes)
-        return replace(made, info=replace(made.info, decoding_seconds=decoding))
-
-    def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """One pass over the sentences of `trace`, recorded; the probe acts first, and then what was done to it."""
-        changes = self._in_force(trace.interventions)
-        sentences = [sentence.as_one_pass() for sentence in trace.sentences]
-        return replace(self._again(sentences, probe, changes=changes), info=trace.info)
+        source, given = self.read(text), None
+        if tgt_text is not None and tgt_text.strip():
+            tokens, notes = self._target(tgt_text)
+            source = replace(source, notes=(*source.notes, *prefix_notes("Target", notes)))
+            given = Sentence(source.src, tokens, text, tgt_text)
+        if self.is_decoder_only and new_tokens is None:
+            new_tokens = 1
+        limit = 0 if new_tokens == 0 else min(max_tokens, self._limit(source, new_tokens))
+        return self.record(source, given, limit=limit, changes=self.check_interventions(interventions))
 
     def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
         self, text: str, *, tgt_text: str | None = None, tgt_in: Sequence[int] | None = None, cached: bool = True,
@@ -96,46 +163,17 @@ class Toy(TrainedToy):
         `interventions` are in force at each step.
         """
         self._require(tgt_text, new_tokens, max_tokens)
-        tokens, notes = self.lines.read(text)
-        src, begun = self.lines.fed(tokens)
+        source = self.read(text)
         if tgt_in is None and tgt_text is not None and tgt_text.strip():
-            tgt_in = [token.id for token in self.lines.target(tgt_text)[0][:-1]]
-        taught = None if tgt_in is None else self.lines.taught(tgt_in, begun)
-        limit = min(max_tokens, self.lines.limit(tokens, new_tokens))
-        changes = self._in_force(interventions)
-        plan = ToyPlan(text, src, begun, taught, limit, choose, cached, changes)
-        return steps(self.network, self.words, plan, self._info(0.0, notes))
+            tgt_in = [token.id for token in self._target(tgt_text)[0][:-1]]
+        teacher = None if tgt_in is None else (*self._require_prefix(tgt_in, source.begun), EOS)
+        limit = min(max_tokens, self._limit(source, new_tokens))
+        plan = Plan("", teacher, cached, choose, limit, changes=self.check_interventions(interventions))
+        return steps(self, text, plan)
 
-    def generator(
-        self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64
-    ) -> TextGenerator:
-        """What writes for the sources of `trace`, read with the probe in force and what was done to it, or after its
-        prompts, all cut to the shortest.
-        """
-        edits = self._in_force(trace.interventions).resolve(trace.sentences).edits
-        probes = [each for each in (probe, edits) if each is not None]
-        with torch.inference_mode():
-            rows = [[token.id for token in sentence.src] for sentence in trace.sentences]
-            prompts = [_prompt(sentence) for sentence in trace.sentences]
-            shortest = min(map(len, prompts)) if self.is_decoder_only else 1
-            begun = torch.tensor([prompt[:shortest] for prompt in prompts])
-            src = padded(rows) if any(rows) else torch.empty(len(rows), 0, dtype=torch.long)
-            src_mask = self.network.src_mask(src)
-            memory = self.network.encode(src, src_mask, ForwardContext(Chain(probes) if probes else None))
-        stepper = ToyStepper(self.network, memory, src_mask, capacity=limit + shortest, cached=cached)
-        return TextGenerator(apply_edits(stepper, edits), begun, self.vocabulary)
-
-    @torch.inference_mode()
-    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
-        """Logits `(copies, rows, vocab_size)` of one pass over copies of the first line of `trace`, one under each of
-        the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
-        """
-        sentence, run = trace.sentences[0], ForwardContext(edits)
-        src = self._batch([sentence.src] * len(edits.rows))
-        src_mask = self.network.src_mask(src)
-        memory = self.network.encode(src, src_mask, run)
-        hidden = self.network.decode(self._batch([sentence.tgt_in] * len(edits.rows)), memory, src_mask, run)
-        return self.network.logits(hidden if rows is None else hidden[:, list(rows)])
+    def cut_note(self, count: int) -> str:
+        """Say that a line has no end after so many words."""
+        return f"Its text was cut after {count} words without reaching <eos>."
 
     def _require(self, tgt_text: str | None, new_tokens: int | None, max_tokens: int) -> None:
         taken = ", ".join(self.inputs.names)
@@ -146,48 +184,45 @@ class Toy(TrainedToy):
         require_count(new_tokens)
         require_room(max_tokens)
 
-    def _in_force(self, interventions: Sequence[Intervention]) -> CheckedInterventions:
-        return CheckedInterventions.check(interventions, self.shapes, self.model_id)
+    def _require_prefix(self, tgt_in: Sequence[int], begun: Sequence[Token]) -> tuple[int, ...]:
+        """Return ids that a teacher feeds. Raises ValueError where they begin in another way, or are no ids."""
+        ids, first, known = tuple(tgt_in), tuple(token.id for token in begun), self.codec.vocab_size
+        if ids[: len(first)] != first:
+            raise ValueError(f"tgt_in begins with {list(ids[: len(first)])}, and must begin with {list(first)}.")
+        if len(ids) > MOST_TOKENS + len(first) or any(id_ not in range(known) for id_ in ids):
+            raise ValueError(f"tgt_in holds up to {MOST_TOKENS} ids below {known} after its beginning.")
+        return ids
 
-    def _read(self, text: str, tokens: Tokens) -> Sentence:
-        """What is there before anything is written."""
-        src, begun = self.lines.fed(tokens)
-        return Sentence(tgt=begun, tgt_text=text, cut=True) if self.is_decoder_only else Sentence(src, src_text=text)
+    def _target(self, tgt_text: str) -> tuple[tuple[Token, ...], tuple[str, ...]]:
+        """Read a target, from `<bos>` to `<eos>`, and notes. Raises TextError for a word that it does not know."""
+        tokens, notes = self.codec.read(tgt_text)
+        return (_BEGIN, *tokens, _end(tokens)), notes
 
-    def _written(
-        self, tokens: Tokens, new_tokens: int | None, most: int, edits: Edits | None = None
-    ) -> tuple[int, ...]:
-        src, begun = self.lines.fed(tokens)
-        limit = min(most, self.lines.limit(tokens, new_tokens))
-        batches = self._batch([src]), self._batch([begun])
-        return written(self.network, *batches, self.vocabulary, limit=limit, edits=edits)[0]
+    def _limit(self, source: ReadSource, new_tokens: int | None) -> int:
+        """Return how many tokens may be written: room for every line of the task, but an end to a toy that repeats
+        itself.
+        """
+        if source.src:
+            return min(MOST_TOKENS, 2 * len(source.src) + 2)
+        return max(1, min(MOST_TOKENS, len(source.begun) - 3 if new_tokens is None else new_tokens))
 
-    @gradients_if_needed
-    def _again(
-        self, sentences: list[Sentence], probe: Probe | None, notes: tuple[str, ...] = (),
-        changes: CheckedInterventions = NO_INTERVENTIONS,
-    ) -> Trace:  # fmt: skip
-        recorder, started, resolved = Recorder(), time.perf_counter(), changes.resolve(sentences)
-        looking = resolved.chain_with(recorder)
-        run = ForwardContext(looking if probe is None else Chain((probe, looking)))
-        src, tgt_in = self._batch([each.src for each in sentences]), self._batch([each.tgt_in for each in sentences])
-        src_mask = self.network.src_mask(src)
-        memory = self.network.encode(src, src_mask, run)
-        logits = self.network.logits(self.network.decode(tgt_in, memory, src_mask, run))
-        rest = {
-            "memory": None if self.is_decoder_only else memory, "logits": logits,
-            "info": self._info(time.perf_counter() - started, (*notes, *resolved.notes)),
-            "interventions": changes.interventions,
-        }  # fmt: skip
-        return Trace.from_recorder(recorder, sentences, **rest)
-
-    def _batch(self, rows: Sequence[Sequence[Token]]) -> Tensor:
-        return torch.tensor([[token.id for token in row] for row in rows], dtype=torch.long).view(len(rows), -1)
-
-    def _info(self, forward: float, notes: tuple[str, ...]) -> RunInfo:
-        return RunInfo(self.model_id, "", "cpu", "float32", forward, notes=notes)
+    def _begun(self, trace: Trace) -> Tensor:
+        """Return the prompts of a trace, cut to the shortest; `<bos>` for lines that have a source."""
+        prompts = [
+            [token.id for token in sentence.tgt_in if not token.segment] or [BOS] for sentence in trace.sentences
+        ]
+        shortest = min(map(len, prompts)) if self.is_decoder_only else 1
+        return torch.tensor([prompt[:shortest] for prompt in prompts])
 
 
-def _prompt(sentence: Sentence) -> list[int]:
-    """What stood there before the model wrote."""
-    return [token.id for token in sentence.tgt_in if not token.segment] or [BOS]
+_BEGIN = Token("<bos>", BOS, 0, 0, is_special=True)
+
+
+def _end(tokens: Sequence[Token]) -> Token:
+    end = tokens[-1].end
+    return Token("<eos>", EOS, end, end, is_special=True)
+
+
+def _weights(network: ToyNetwork) -> bytes:
+    """Return the bytes of all weights, some hundred kilobytes."""
+    return torch.nn.utils.parameters_to_vector(network.parameters()).detach().numpy().tobytes()

@@ -6,18 +6,20 @@ The page, the API and the command line all decode through `decode_steps` and `be
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from attnviz.models.protocol import Step
+from attnviz.models.read_source import ReadSource
+from attnviz.models.transformer_model import TransformerModel
 from attnviz.models.translator.faults import NO_FAULTS, Faults
-from attnviz.models.translator.pretrained import Pretrained
-from attnviz.text.limits import MAX_TOKENS, prefix_notes, require_text
+from attnviz.text.limits import MAX_TOKENS
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
 from attnviz.tracing.interventions import Chain
-from attnviz.tracing.record import RunInfo, Sentence
+from attnviz.tracing.record import Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Beam, Hypothesis, beam_steps
@@ -26,6 +28,8 @@ from attnviz.transformer.device import wait_for
 from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Probe
+
+AnyTransformer = TransformerModel[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -44,51 +48,50 @@ class Plan:
 
 
 @torch.inference_mode()
-def steps(translator: Pretrained, text: str, plan: Plan) -> Iterator[Step]:
-    """Decode `text` as planned, a `Step` at a time. Raises TextError for an empty sentence or an unknown language, and
-    ValueError for a beam that is to follow a teacher.
+def steps(model: AnyTransformer, text: str, plan: Plan) -> Iterator[Step]:
+    """Decode `text` as planned, a `Step` at a time. A prompt, as a teacher's ids, is fed token by token.
+
+    Raises TextError for an empty sentence or an unknown language, and ValueError for a beam that is to follow a
+    teacher.
     """
-    require_text(text)
     if plan.teacher is not None and isinstance(plan.choose, Beam):
         raise ValueError("A beam chooses its own tokens, so it cannot use a teacher's prefix.")
-    src, encoder = translator.codec.encode_source(text), Recorder()
-    first = torch.tensor([translator.codec.bos_id(plan.to)], device=translator.device)
-    limit = min(plan.max_tokens, MAX_TOKENS) if plan.teacher is None else len(plan.teacher) - 1
-    dropout = plan.faults.dropping(1, translator.device)
-    sentence, taught = Sentence(src.tokens, src_text=text), translator.codec.tokens(plan.teacher or ())
-    resolved = plan.changes.resolve([replace(sentence, tgt=taught)])
+    source, encoder = model.read(text, plan.to), Recorder()
+    fed = plan.teacher or tuple(token.id for token in source.begun)
+    limit = len(fed) - 1 + (min(plan.max_tokens, MAX_TOKENS) if plan.teacher is None else 0)
+    dropout = plan.faults.dropping(1, model.device)
+    known = source.unwritten if plan.teacher is None else model.sentence(source, plan.teacher)
+    resolved = plan.changes.resolve([known])
     run = ForwardContext(plan.faults.probe(resolved.chain_with(encoder)), dropout)
-    memory = translator.model.encode(translator.ids(src), None, run)
-    stepper = Stepper(translator.model, memory, None, capacity=limit, cached=plan.cached)
+    memory = model.model.encode(model.batch([source.src]), None, run)
+    stepper = Stepper(model.model, memory, None, capacity=limit, cached=plan.cached)
     watched = RecordedSteps(plan.faults.apply(stepper), plan.faults, dropout, resolved.edits)
-    common = _Common(translator, sentence, (*prefix_notes("Source", src.notes), *resolved.notes), encoder, plan)
-    for choice in _choices(watched, first, translator.vocabulary, plan, limit):
+    common = _Common(model, replace(source, notes=(*source.notes, *resolved.notes)), encoder, plan)
+    for choice in _choices(watched, torch.tensor([fed], device=model.device), model.vocabulary, plan, limit):
         yield common.step(watched, choice)
 
 
 @torch.inference_mode()
 def teacher_forced(  # noqa: PLR0913 - what may be asked of a pass
-    translator: Pretrained, text: str, ids: Sequence[int], *, to: str, faults: Faults = NO_FAULTS, padding: int = 0,
-    probe: Probe | None = None, changes: CheckedInterventions = NO_INTERVENTIONS,
+    translator: AnyTransformer, text: str, ids: Sequence[int], *, to: str, faults: Faults = NO_FAULTS,
+    padding: int = 0, probe: Probe | None = None, changes: CheckedInterventions = NO_INTERVENTIONS,
 ) -> Trace:  # fmt: skip
-    """One pass over `ids[:-1]` (`<bos>` first), recorded: what training computes, and what every step should equal.
+    """Run once over `ids[:-1]` (`<bos>` first) and record it: what training computes, and what every step should equal.
 
     `padding` adds that many `<pad>` to the target, as when it is in a batch with a longer one. The probe acts first,
     then the `changes`, and the recorder sees both.
     """
-    require_text(text)
-    codec, recorder = translator.codec, Recorder()
-    tgt = (*ids, *[codec.pad_id] * padding)
-    src, dropout = codec.encode_source(text), faults.dropping(0, translator.device)
-    sentence = Sentence(src.tokens, codec.tokens(tgt), text, codec.text(tgt))
+    recorder, tgt = Recorder(), (*ids, *[translator.codec.pad_id] * padding)
+    source, dropout = translator.read(text, to), faults.dropping(0, translator.device)
+    sentence = translator.sentence(source, tgt)
     resolved = changes.resolve([sentence])
     looking = resolved.chain_with(recorder) if probe is None else Chain((probe, resolved.chain_with(recorder)))
     run, started = ForwardContext(faults.probe(looking), dropout), time.perf_counter()
-    memory = translator.model.encode(translator.ids(src), None, run)
+    memory = translator.model.encode(translator.batch([source.src]), None, run)
     tgt_in = torch.tensor([tgt[:-1]], device=translator.device)
     logits = translator.model.logits(translator.model.decode(tgt_in, memory, None, run))
     wait_for(translator.device)
-    info = _info(translator, to, prefix_notes("Source", src.notes), forward_seconds=time.perf_counter() - started)
+    info = translator.info(to, source.notes, forward=time.perf_counter() - started)
     rest = {"memory": memory, "logits": logits, "info": info, "interventions": changes.interventions}
     return Trace.from_recorder(recorder, [sentence], **rest)
 
@@ -125,12 +128,12 @@ class RecordedSteps:
 Choice = int | tuple[Hypothesis, ...]
 
 
-def _choices(watched: RecordedSteps, first: Ids, vocabulary: Vocabulary, plan: Plan, limit: int) -> Iterator[Choice]:
-    """After each step: the id that was chosen, or the hypotheses that a beam has kept."""
+def _choices(watched: RecordedSteps, fed: Tensor, vocabulary: Vocabulary, plan: Plan, limit: int) -> Iterator[Choice]:
+    """Yield after each step the id that was chosen, or the hypotheses that a beam has kept; `fed` comes first."""
+    first, teacher = fed[:, 0], fed[:, 1:]
     if isinstance(plan.choose, Beam):
         yield from beam_steps(watched, first, vocabulary, max_tokens=limit, beam=plan.choose)
         return
-    teacher = None if plan.teacher is None else torch.tensor([plan.teacher[1:]], device=first.device)
     for written in decode_steps(watched, first, vocabulary, max_tokens=limit, choose=plan.choose, teacher=teacher):
         yield written.ids[0]
 
@@ -139,14 +142,13 @@ def _choices(watched: RecordedSteps, first: Ids, vocabulary: Vocabulary, plan: P
 class _Common:
     """What every step of a run has in common."""
 
-    translator: Pretrained
-    sentence: Sentence
-    notes: tuple[str, ...]
+    model: AnyTransformer
+    source: ReadSource
     encoder: Recorder
     plan: Plan
 
     def step(self, watched: RecordedSteps, choice: Choice) -> Step:
-        """The record of the step that `watched` has just made."""
+        """Return the record of the step that `watched` has just made."""
         recorder, logits = watched.recorder, watched.logits
         assert logits is not None  # a step was made
         encoder = _repeated(self.encoder, len(logits))
@@ -157,22 +159,21 @@ class _Common:
             encoder.contexts | recorder.contexts,
             encoder.layers | recorder.layers,
             sentences,
-            memory=watched.stepper.memory,
+            memory=self.model.memory_of(sentences[0], watched.stepper.memory),
             logits=logits.unsqueeze(1),
-            info=_info(self.translator, self.plan.to, self.notes, forward_seconds=watched.seconds),
+            info=self.model.info(self.plan.to, self.source.notes, forward=watched.seconds),
             interventions=self.plan.changes.interventions,
         )
         tokens = sentences[0].tgt
         hypotheses = choice if isinstance(choice, tuple) else ()
-        best = self.translator.codec.tokens((tokens[0].id, *hypotheses[0].ids)) if hypotheses else ()
+        best = self.model.codec.tokens((tokens[0].id, *hypotheses[0].ids)) if hypotheses else ()
         return Step(len(tokens) - 2, tokens[:-1], tokens[-1], logits[0], trace, hypotheses, watched.seconds, best)
 
     def _sentences(self, watched: RecordedSteps, chosen: list[int]) -> tuple[Sentence, ...]:
-        codec, prefixes = self.translator.codec, watched.stepper.prefix.tolist()
+        prefixes = watched.stepper.prefix.tolist()
+        first_row = 0 if watched.stepper.cache is None else len(prefixes[0]) - 1
         ids = [(*prefix, id_) for prefix, id_ in zip(prefixes, chosen, strict=True)]
-        first_row = len(prefixes[0]) - 1 if self.plan.cached else 0
-        src, text = self.sentence.src, self.sentence.src_text
-        return tuple(Sentence(src, codec.tokens(row), text, codec.text(row), first_row=first_row) for row in ids)
+        return tuple(replace(self.model.sentence(self.source, row), first_row=first_row) for row in ids)
 
 
 def _repeated(encoder: Recorder, rows: int) -> Recorder:
@@ -184,8 +185,3 @@ def _repeated(encoder: Recorder, rows: int) -> Recorder:
     calls = {site: call.map_tensors(repeat) for site, call in encoder.calls.items()}
     contexts = {site: repeat(context) for site, context in encoder.contexts.items()}
     return Recorder(calls, contexts, {place: repeat(output) for place, output in encoder.layers.items()})
-
-
-def _info(translator: Pretrained, to: str, notes: tuple[str, ...], *, forward_seconds: float) -> RunInfo:
-    dtype = str(translator.dtype).removeprefix("torch.")
-    return RunInfo(translator.model_id, to, translator.device.type, dtype, forward_seconds, notes=notes)

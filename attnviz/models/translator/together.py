@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import torch
 
-from attnviz.models.translator.generate import decoding_limit, generate, padded, was_cut
+from attnviz.models.translator.generate import cut_note, decoding_limit, padded
 from attnviz.models.translator.translator import Translator
 from attnviz.text.limits import prefix_notes, require_text
-from attnviz.tracing.record import RunInfo, Sentence
+from attnviz.tracing.record import Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.split import one_of_batch
 from attnviz.tracing.trace import Trace
@@ -32,7 +32,8 @@ def traces(model: Translator, texts: Sequence[str], *, to: str) -> list[Trace]:
     memory = model.model.encode(src, src_mask, ForwardContext(recorder))
     wait_for(model.device)
     encoded = time.perf_counter()
-    ids = [(codec.bos_id(to), *each) for each in generate(model, memory, src_mask, to=to, limits=limits)]
+    begun = torch.full((len(texts), 1), codec.bos_id(to), device=model.device)
+    ids = [(codec.bos_id(to), *each) for each in model.write_ids(memory, src_mask, begun, limits=limits)]
     decoded = time.perf_counter()
     sentences = [
         Sentence(each.tokens, codec.tokens(row), text, codec.text(row), row[-1] != codec.eos_id)
@@ -41,16 +42,16 @@ def traces(model: Translator, texts: Sequence[str], *, to: str) -> list[Trace]:
     tgt_in = padded([[token.id for token in one.tgt_in] for one in sentences], codec.pad_id).to(model.device)
     logits = model.model.logits(model.model.decode(tgt_in, memory, src_mask, ForwardContext(recorder)))
     wait_for(model.device)
-    info = RunInfo(
-        model.model_id, to, model.device.type, str(model.dtype).removeprefix("torch."),
-        encoded - started + time.perf_counter() - decoded, decoded - encoded,
-    )  # fmt: skip
+    forward = encoded - started + time.perf_counter() - decoded
     batch = Trace.from_recorder(recorder, sentences, memory=memory, logits=logits)
     notes = [
-        (*prefix_notes("Source", each.notes), *((was_cut(limit),) if one.cut else ()))
+        (*prefix_notes("Source", each.notes), *((cut_note(limit),) if one.cut else ()))
         for each, one, limit in zip(read, sentences, limits, strict=True)
     ]
     return [
-        replace(one_of_batch(batch, item, model.is_pad), info=replace(info, notes=notes[item]))
+        replace(
+            one_of_batch(batch, item, model.is_pad),
+            info=model.info(to, notes[item], forward=forward, decoding=decoded - encoded),
+        )
         for item in range(len(sentences))
     ]

@@ -1,11 +1,13 @@
 """A stepper that applies edits at every step."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor
 
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.interventions import Chain
+from attnviz.transformer.decoding import Choose, Vocabulary, decode, likeliest
 from attnviz.transformer.probe import Probe
 
 
@@ -32,3 +34,16 @@ class EditedStepping:
 def apply_edits(stepper: Any, edits: Edits | None) -> Any:
     """Wrap the stepper so that the edits act at every step; without edits return it as it is."""
     return stepper if edits is None else EditedStepping(stepper, edits)
+
+
+def write(
+    stepper: Any, begun: Tensor, vocabulary: Vocabulary, *, limits: int | Sequence[int], choose: Choose = likeliest,
+    edits: Edits | None = None,
+) -> list[list[int]]:  # fmt: skip
+    """Feed what each text begins with, `(batch, length)`, and write on until `<eos>` or a row's limit, with edits in
+    force; return each row's ids after its beginning, `<eos>` included where it came.
+    """
+    stepper = apply_edits(stepper, edits)
+    if begun.shape[1] > 1:
+        stepper.step(begun[:, :-1])
+    return decode(stepper, begun[:, -1], vocabulary, max_tokens=limits, choose=choose)

@@ -66,6 +66,16 @@ def test_it_writes_what_it_has_learned_and_its_trace_says_so(french):
     assert said == [token.id for token in trace.sentences[0].tgt_out]
 
 
+@pytest.mark.parametrize("choices", [{"task": "french"}, {"task": "french", "without": "causal-mask"}])
+def test_its_trace_is_one_pass_of_the_recorded_network_to_the_bit(choices):
+    network, trace = attnviz.load_recording(shipped.path(Experiment(**choices))).network(), toy(**choices).trace(LINE)
+    src = torch.tensor([[token.id for token in trace.tokens("src")]])
+    tgt_in = torch.tensor([[token.id for token in trace.sentences[0].tgt_in]])
+    with torch.inference_mode():
+        expected = network.logits(network.decode(tgt_in, network.encode(src, None), None))
+    assert torch.equal(trace.logits, expected)
+
+
 @pytest.mark.parametrize("choices", [{"task": "reverse"}, {"task": "french", "without": "causal-mask"}])
 def test_its_maps_are_those_that_were_recorded_at_the_end(choices):
     recording = attnviz.load_recording(shipped.path(Experiment(**choices)))
@@ -96,7 +106,7 @@ def test_its_steps_equal_one_pass(french, cached):
 
 
 def test_a_prompt_is_fed_and_continued_step_by_step(twice):
-    prompt = twice.words.task.sample
+    prompt = twice.codec.task.sample
     steps = list(twice.stepwise(prompt, new_tokens=4))
     assert len(steps) == 14 + 3
     trace = twice.trace(prompt, new_tokens=4)
@@ -172,7 +182,7 @@ def test_what_is_written_again_is_what_it_wrote(french, blind, cached):
 
 
 def test_a_prompt_is_written_on_from_where_it_was_typed(twice):
-    prompt = twice.words.task.sample
+    prompt = twice.codec.task.sample
     (written,) = write_again(twice, twice.trace(prompt, new_tokens=3), None)
     assert written.text.startswith(twice.write(prompt, new_tokens=5))
 
@@ -242,7 +252,7 @@ def test_what_is_cut_says_so(blind):
 
 def test_a_toy_that_is_trained_further_has_another_id() -> None:
     model = toy(task="french")
-    before, weight = model.model_id, next(model.network.parameters())
+    before, weight = model.model_id, next(model.model.parameters())
     weight.data[0] += 1
     after, weight.data[0] = model.model_id, weight.data[0] - 1
     assert after != before == model.model_id

@@ -1,0 +1,263 @@
+"""A Transformer of this package with its vocabulary, as a `Model`: what the translator and toys have in common."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Generic, TypeVar, cast
+
+import torch
+from torch import Tensor
+
+from attnviz.learning.network import DecoderAlone
+from attnviz.models.notebook import in_two_lines
+from attnviz.models.protocol import Model, TextGenerator
+from attnviz.models.read_source import Codec, ReadSource
+from attnviz.text.arguments import reads_arguments
+from attnviz.text.limits import require_ids
+from attnviz.text.tokens import Token
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.resolution import CheckedInterventions
+from attnviz.tracing.causes.stepping import apply_edits, write
+from attnviz.tracing.interventions import Chain
+from attnviz.tracing.record import RunInfo, Sentence
+from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.decoding import Stepper, Vocabulary
+from attnviz.transformer.device import wait_for
+from attnviz.transformer.layers import ForwardContext
+from attnviz.transformer.probe import Kind, Probe, gradients_if_needed
+from attnviz.transformer.transformer import Memory, Transformer
+
+
+class TargetPass:
+    """The decoder's pass over whole targets of one source, every token at once; the probe of `run` sees each of them.
+
+    `seconds` is how long the last one took.
+    """
+
+    def __init__(self, model: Transformer | DecoderAlone, memory: Memory, run: ForwardContext) -> None:
+        self.memory, self.seconds = memory, 0.0
+        self._model, self._run = model, run
+        self._ids: list[int] = []
+        self._logits = torch.empty(0)
+
+    def logits(self, ids: Sequence[int]) -> Tensor:
+        """Compute logits `(1, length, vocab_size)` of the token after each of `ids`; the last ones are kept."""
+        if self._ids != (ids := list(ids)):
+            started = time.perf_counter()
+            tgt_in = torch.tensor([ids], device=self.memory.device)
+            self._logits = self._model.logits(self._model.decode(tgt_in, self.memory, None, self._run))
+            wait_for(self.memory.device)
+            self._ids, self.seconds = ids, time.perf_counter() - started
+        return self._logits
+
+
+Network = TypeVar("Network", bound=Transformer | DecoderAlone)
+Words = TypeVar("Words", bound=Codec)
+
+
+@reads_arguments
+class TransformerModel(ABC, Generic[Network, Words]):
+    """A network and its codec. Every method is safe to call from many threads at once."""
+
+    writes = True
+
+    def __init__(self, model: Network, codec: Words, *, model_id: str, name: str) -> None:
+        self.model, self.codec, self.name, self._id = model, codec, name, model_id
+
+    @abstractmethod
+    def read(self, text: str, to: str = "") -> ReadSource:
+        """Read a text that is to be written in language `to`. Raises TextError for what cannot be read."""
+
+    def __repr__(self) -> str:
+        """Say in two lines, for a notebook, what it is and which methods it has."""
+        return in_two_lines(cast(Model, self))
+
+    @property
+    def model_id(self) -> str:
+        """The id of its weights."""
+        return self._id
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that it computes, encoder first."""
+        is_alone = isinstance(self.model, DecoderAlone)
+        return ("decoder_self",) if is_alone else ("encoder_self", "decoder_self", "cross")
+
+    @property
+    def shapes(self) -> dict[Kind, tuple[int, int]]:
+        """Layers and heads of each kind."""
+        return dict.fromkeys(self.kinds, (self.model.config.n_layers, self.model.config.n_heads))
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that were learned."""
+        return sum(parameter.numel() for parameter in self.model.parameters())
+
+    @property
+    def device(self) -> torch.device:
+        """The device of its weights."""
+        return self.model.embedding.weight.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of its weights."""
+        return self.model.embedding.weight.dtype
+
+    @property
+    @abstractmethod
+    def vocabulary(self) -> Vocabulary:
+        """The ids that end a text, and those that are never written."""
+
+    @gradients_if_needed
+    def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
+        """Run once over the sentences of `trace`, fed their targets, and record it; the probe acts first, and then the
+        interventions of that trace.
+
+        Raises RuntimeError where torch refuses what the probe asks for.
+        """
+        recorder = Recorder()
+        looking = self.check_interventions(trace.interventions).resolve(trace.sentences).chain_with(recorder)
+        run = ForwardContext(looking if probe is None else Chain((probe, looking)))
+        src = self.batch([sentence.src for sentence in trace.sentences])
+        src_mask = self.model.src_mask(src)
+        memory = self.model.encode(src, src_mask, run)
+        tgt_in = self.batch([sentence.tgt_in for sentence in trace.sentences])
+        logits = self.model.logits(self.model.decode(tgt_in, memory, src_mask, run))
+        sentences = [sentence.as_one_pass() for sentence in trace.sentences]
+        return Trace.from_recorder(
+            recorder, sentences, memory=self.memory_of(sentences[0], memory), logits=logits, info=trace.info,
+            interventions=trace.interventions,
+        )  # fmt: skip
+
+    @torch.no_grad()
+    def generator(
+        self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64
+    ) -> TextGenerator:
+        """Return a writer of up to `limit` tokens for each sentence of `trace`, its sources read with the probe in
+        force and with the interventions of that trace.
+        """
+        edits = self.check_interventions(trace.interventions).resolve(trace.sentences).edits
+        probes = [each for each in (probe, edits) if each is not None]
+        src, begun = self.batch([sentence.src for sentence in trace.sentences]), self._begun(trace)
+        src_mask = self.model.src_mask(src)
+        memory = self._memory(src, src_mask, Chain(probes) if len(probes) > 1 else next(iter(probes), None))
+        stepper = Stepper(self.model, memory, src_mask, capacity=limit + begun.shape[1], cached=cached)
+        return TextGenerator(apply_edits(stepper, edits), begun, self.vocabulary)
+
+    @torch.inference_mode()
+    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+        """Compute logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one
+        under each of the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
+        """
+        sentence = trace.sentences[0]
+        longest = max(rows) + 1 if rows is not None and self.model.is_causal else None  # no row sees a later one
+        src = self.batch([sentence.src] * len(edits.rows))
+        src_mask = self.model.src_mask(src)
+        tgt_in = self.batch([sentence.tgt_in[:longest]] * len(edits.rows))
+        memory = self._memory(src, src_mask, edits)
+        hidden = self.model.decode(tgt_in, memory, src_mask, ForwardContext(edits))
+        return self.model.logits(hidden if rows is None else hidden[:, list(rows)])
+
+    def decode_ids(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """Return the text that ids spell, and their tokens."""
+        require_ids(ids, self.codec.vocab_size)
+        return self.codec.text(tuple(ids)), self.codec.tokens(tuple(ids))
+
+    def padding(self, at: int = 0) -> Token:
+        """Return a `<pad>` after `at` characters of a text."""
+        return self.codec.padding(at)
+
+    def is_pad(self, token: Token) -> bool:
+        """Check whether a token only fills up a sentence beside a longer one of its batch."""
+        return token.id == self.codec.pad_id
+
+    def sentence(self, source: ReadSource, ids: tuple[int, ...]) -> Sentence:
+        """Label a run over a source and the ids of its target, from the first on."""
+        return Sentence(source.src, self.codec.tokens(ids), source.text, self.codec.text(ids))
+
+    def batch(self, rows: Sequence[Sequence[Token]]) -> Tensor:
+        """Return the ids of rows of tokens, equally long, `(batch, length)`."""
+        return torch.tensor([[token.id for token in row] for row in rows], dtype=torch.long, device=self.device)
+
+    def check_interventions(self, interventions: Sequence[Intervention]) -> CheckedInterventions:
+        """Check interventions against the model. Raises ValueError for one that does not fit."""
+        return CheckedInterventions.check(interventions, self.shapes, self.model_id)
+
+    def info(self, to: str, notes: tuple[str, ...], *, forward: float, decoding: float = 0.0) -> RunInfo:
+        """Describe a run that took so many seconds."""
+        dtype = str(self.dtype).removeprefix("torch.")
+        return RunInfo(self.model_id, to, self.device.type, dtype, forward, decoding, notes)
+
+    @staticmethod
+    def memory_of(sentence: Sentence, memory: Tensor) -> Tensor | None:
+        """Return what a trace keeps as memory: None for a decoder alone."""
+        return memory if sentence.src else None
+
+    @torch.inference_mode()
+    def record(
+        self, source: ReadSource, given: Sentence | None, *, limit: int, changes: CheckedInterventions, to: str = "",
+    ) -> Trace:  # fmt: skip
+        """Run the model on a source and record every site: fed a `given` target, or up to `limit` tokens that the model
+        itself writes, greedily. The interventions are in force in both.
+        """
+        recorder, resolved = Recorder(), changes.resolve([given or source.unwritten])
+        started = time.perf_counter()
+        memory = self.model.encode(self.batch([source.src]), None, ForwardContext(resolved.chain_with(recorder)))
+        wait_for(self.device)
+        encoded = time.perf_counter()
+        target = TargetPass(self.model, memory, ForwardContext(resolved.chain_with(recorder)))
+        sentence, notes = given, ()
+        if sentence is None:
+            sentence, notes = self._written(source, self.write_target(source, target, limit, resolved.edits))
+        logits = target.logits([token.id for token in sentence.tgt_in])
+        decoding = 0.0 if given else time.perf_counter() - encoded - target.seconds
+        info = self.info(
+            to, (*source.notes, *notes, *resolved.notes), forward=encoded - started + target.seconds, decoding=decoding
+        )
+        return Trace.from_recorder(
+            recorder, [sentence], memory=self.memory_of(sentence, memory), logits=logits, info=info,
+            interventions=changes.interventions,
+        )  # fmt: skip
+
+    def write_target(self, source: ReadSource, target: TargetPass, limit: int, edits: Edits | None) -> list[int]:
+        """Write up to `limit` ids after what the target of a source begins with, `<eos>` included where it comes."""
+        return self.write_ids(target.memory, None, self.batch([source.begun]), limits=[limit], edits=edits)[0]
+
+    def write_ids(
+        self, memory: Tensor, src_mask: Tensor | None, begun: Tensor, *, limits: list[int], edits: Edits | None = None
+    ) -> list[list[int]]:
+        """Write the likeliest ids for each row of `memory` after `begun` `(batch, length)`, up to its limit, `<eos>`
+        included where it comes.
+        """
+        stepper = Stepper(self.model, memory, src_mask, capacity=max(limits) + begun.shape[1])
+        return write(stepper, begun, self.vocabulary, limits=limits, edits=edits)
+
+    @abstractmethod
+    def cut_note(self, count: int) -> str:
+        """Say that a text has no end after so many tokens."""
+
+    @abstractmethod
+    def _begun(self, trace: Trace) -> Tensor:
+        """Return what each target of a trace begins with, `(batch, length)`."""
+
+    def _written(self, source: ReadSource, ids: Sequence[int]) -> tuple[Sentence, tuple[str, ...]]:
+        """Label a source and what was written for it, with a note where that was cut."""
+        sentence = self.sentence(source, (*(token.id for token in source.begun), *ids))
+        if not source.src:  # a prompt has no end; the last row puts out nothing where nothing was written
+            return replace(sentence, cut=not ids), ()
+        cut = ids[-1] != self.codec.eos_id
+        return replace(sentence, cut=cut), (self.cut_note(len(ids)),) if cut else ()
+
+    def _memory(self, src: Tensor, src_mask: Tensor | None, probe: Probe | None) -> Tensor:
+        """Encode sources to `(batch, k_len, d_model)`; copies of one that no edit changes are encoded once."""
+
+        def encode(ids: Tensor, under: Probe | None) -> Tensor:
+            return self.model.encode(ids, src_mask, ForwardContext(under))
+
+        are_copies = src_mask is None and bool((src == src[:1]).all())
+        if isinstance(probe, Edits) and are_copies and len(probe.rows) == len(src):
+            return probe.encode_copies(encode, src)
+        return encode(src, probe)
