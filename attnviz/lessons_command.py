@@ -14,7 +14,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def lines(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
     """What is to be printed, line by line, and whether it is a problem."""
-    from attnviz.lessons.check import checked_lesson, sign
+    from attnviz.lessons.check import check_lesson, sign
     from attnviz.lessons.faults import LessonError
     from attnviz.lessons.picture import pictures
     from attnviz.lessons.reading import read_file
@@ -26,7 +26,7 @@ def lines(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
         except (LessonError, OSError) as error:
             yield from ((f"{path}: {said}", True) for said in str(error).split("\n"))
             continue
-        found = list(checked_lesson(lesson, run))
+        found = list(check_lesson(lesson, run))
         for one in found:
             yield f"{path}:{one.line}: step {one.step}: {one.said}", one.is_problem
         if options.sign and not any(one.is_problem and "signed" not in one.said for one in found):

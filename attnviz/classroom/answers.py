@@ -1,4 +1,6 @@
-"""A student's answer in the database: one however often it is sent, changed in place while its step takes answers."""
+"""A student's answer in the database: one row however often it is sent, changed in place while its step takes
+answers.
+"""
 
 import json
 from collections.abc import Mapping
@@ -15,19 +17,19 @@ from attnviz.lessons.phrases import Translatable
 _REMEMBERED = 50  # former client ids of an answer: one that is sent again comes soon
 
 
-def as_json(given: Any) -> str:
-    """An answer as it is stored."""
+def encode_answer(given: Any) -> str:
+    """Encode an answer as it is stored."""
     return json.dumps(given, ensure_ascii=True, allow_nan=False)
 
 
-_SKIPPED = as_json(None)
+_SKIPPED = encode_answer(None)
 
 
 def save_answer(
     session: Session, member: MemberRow, row: ClassRow, answer: AnswerRow, now: float
 ) -> tuple[AnswerRow, bool]:
-    """Save what `answer` says, in the place of the member's former answer if there is one; the answer that is in the
-    database now, and whether it is this one's doing. The class's row is locked already.
+    """Save `answer`, in the place of the member's former answer if there is one; return the row that is in the
+    database now, and whether this call wrote it. The class's row is locked already.
 
     What is sent again under the client id of this answer, or of one before it, changes nothing.
     """
@@ -42,7 +44,7 @@ def save_answer(
         )
         session.add(there)
     else:
-        there.former_ids = as_json(_ids(there)[-_REMEMBERED:])
+        there.former_ids = encode_answer(_ids(there)[-_REMEMBERED:])
         there.is_picked = there.is_picked and there.given == answer.given
     there.given, there.score, there.client_id = answer.given, answer.score, answer.client_id
     there.saved, there.is_final = now, not row.is_guided  # who walks alone is shown what is right
@@ -77,5 +79,5 @@ def _require_open(row: ClassRow, answer: AnswerRow, answers: Mapping[str, Answer
 
 
 def _late(refusal: str, has_earlier: bool) -> str:
-    """Why an answer is refused, and that the earlier one holds."""
+    """Return a refusal, with the sentence that the earlier answer counts."""
     return Translatable("{refusal} Your earlier answer counts.", refusal=refusal) if has_earlier else refusal

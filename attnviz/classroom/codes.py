@@ -1,4 +1,4 @@
-"""The secrets of a class: its code, which people type, and the tokens that links and browsers hold."""
+"""The secrets of a class: its code, which people type, and the tokens in links and browsers."""
 
 import hashlib
 import hmac
@@ -14,7 +14,7 @@ _TOKEN_BYTES = 24
 
 
 def new_code(*, is_rehearsal: bool = False) -> str:
-    """A code that nobody can guess."""
+    """Draw a random code."""
     code = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
     return _REHEARSAL + code[1:] if is_rehearsal else code
 
@@ -25,7 +25,7 @@ def is_rehearsal(code: str) -> bool:
 
 
 def read_code(typed: str) -> str:
-    """A code as somebody typed it, with spaces, hyphens or small letters; "" for what cannot be one."""
+    """Parse a code as a visitor typed it, with spaces, hyphens or small letters; "" for what cannot be one."""
     if len(typed) > 100:
         return ""
     plain = unicodedata.normalize("NFKC", typed).upper()
@@ -34,22 +34,22 @@ def read_code(typed: str) -> str:
     return code if len(code) == LENGTH and set(letters) <= set(LETTERS) else ""
 
 
-def shown_code(code: str) -> str:
-    """A code in two parts, as it is read aloud."""
+def format_code(code: str) -> str:
+    """Format a code in two parts, as it is read aloud."""
     half = len(code) // 2
     return f"{code[:half]} {code[half:]}"
 
 
 def new_token() -> str:
-    """A secret of 192 bits, as it can stand in a link."""
+    """Draw a secret of 192 bits, as it can stand in a link."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
-def hashed(token: str) -> bytes:
-    """What is stored of a token. It has too many bits to be guessed from its hash."""
+def hash_token(token: str) -> bytes:
+    """Hash a token for the database. It has too many bits to be guessed from its hash."""
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
 
 
 def is_token_of(token: str, stored: bytes) -> bool:
-    """Compared in constant time."""
-    return hmac.compare_digest(hashed(token), stored)
+    """Compare a token with a stored hash in constant time."""
+    return hmac.compare_digest(hash_token(token), stored)

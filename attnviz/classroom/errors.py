@@ -1,12 +1,12 @@
-"""What a class refuses, each with one sentence that can be shown as it is."""
+"""Refusals of a class, each with one sentence for the page."""
 
 
 class ClassroomError(ValueError):
-    """Something that a class cannot do as it was asked."""
+    """A request that a class refuses."""
 
 
 class ClassGoneError(ClassroomError):
-    """There is no such class or member, or there is none any more: a page may forget the token that it holds."""
+    """The class or the member does not exist, or no longer: a page may forget its token."""
 
 
 class StoreError(ClassroomError):

@@ -1,4 +1,4 @@
-"""Rows by the secrets that name them. Whoever changes a class locks its row first, so that changes come one by one."""
+"""Rows found by the secrets that name them. A change locks its class's row first, so that changes come one by one."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from attnviz.classroom.codes import hashed, is_rehearsal, is_token_of, read_code, shown_code
+from attnviz.classroom.codes import format_code, hash_token, is_rehearsal, is_token_of, read_code
 from attnviz.classroom.errors import ClassGoneError
 from attnviz.classroom.state import BEFORE, CLOSED, OPEN, REVEALED, TeacherKey
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
@@ -20,31 +20,33 @@ NO_REHEARSAL = Translatable(
 NO_MEMBER = Translatable("This class is over and deleted, or you were taken out of it: join again with a code.")
 
 
-def class_with(session: Session, code: str, now: float, *, lock: bool = False) -> ClassRow:
-    """The class with a code. Raises ClassGoneError."""
+def class_by_code(session: Session, code: str, now: float, *, lock: bool = False) -> ClassRow:
+    """Find the class with a code. Raises ClassGoneError."""
     row = _class(session, code, now, lock=lock)
     if row is None and is_rehearsal(code):
         raise ClassGoneError(NO_REHEARSAL)
     if row is None:
         raise ClassGoneError(
             Translatable(
-                "There is no class with the code {code}: look at it again, or ask for it.", code=shown_code(code)
+                "There is no class with the code {code}: look at it again, or ask for it.", code=format_code(code)
             )
         )
     return row
 
 
-def class_taught(session: Session, key: TeacherKey, now: float, *, lock: bool = False) -> ClassRow:
-    """The class of a teacher's link. Raises ClassGoneError, in the same words for no class and for another secret."""
+def class_by_key(session: Session, key: TeacherKey, now: float, *, lock: bool = False) -> ClassRow:
+    """Find the class of a teacher's link. Raises ClassGoneError, in the same words for no class and for another
+    secret.
+    """
     row = _class(session, read_code(key.code), now, lock=lock)
     if not is_token_of(key.secret, row.teacher if row else bytes(32)) or row is None:
         raise ClassGoneError(NO_LINK)
     return row
 
 
-def member_with(session: Session, token: str, now: float, *, lock: bool = False) -> tuple[MemberRow, ClassRow]:
-    """A member and their class. Raises ClassGoneError."""
-    member = session.scalar(select(MemberRow).where(MemberRow.token == hashed(token)))
+def member_by_token(session: Session, token: str, now: float, *, lock: bool = False) -> tuple[MemberRow, ClassRow]:
+    """Find a member by their token, and their class. Raises ClassGoneError."""
+    member = session.scalar(select(MemberRow).where(MemberRow.token == hash_token(token)))
     row = session.get(ClassRow, member.class_id, with_for_update=lock or None) if member else None
     if member is None or row is None or row.expires <= now:
         raise ClassGoneError(NO_MEMBER)
@@ -52,20 +54,20 @@ def member_with(session: Session, token: str, now: float, *, lock: bool = False)
 
 
 def step_of(session: Session, row: ClassRow, at: int) -> ClassStepRow:
-    """A step of a class: as it was left, or as one is that the class has not been at."""
+    """Find a step of a class; for one that the class has not been at, a new row."""
     found = session.get(ClassStepRow, (row.id, at))
     state = CLOSED if row.is_guided else OPEN
     return found or ClassStepRow(class_id=row.id, step=at, state=state, round=BEFORE)
 
 
 def answers_of(session: Session, member: MemberRow, at: int) -> dict[str, AnswerRow]:
-    """A member's answers to a step, by round."""
+    """Find a member's answers to a step, by round."""
     asked = select(AnswerRow).where(AnswerRow.member_id == member.id, AnswerRow.step == at)
     return {answer.round: answer for answer in session.scalars(asked)}
 
 
 def rungs_of(session: Session, member: MemberRow, at: int) -> int:
-    """How many hints of a step a member has opened."""
+    """Return the number of hints of a step that a member has opened."""
     found = session.get(HintRow, (member.id, at))
     return found.rungs if found else 0
 
@@ -76,14 +78,16 @@ def _class(session: Session, code: str, now: float, *, lock: bool) -> ClassRow |
 
 
 class Standing(NamedTuple):
-    """How a step stands for one member."""
+    """State and round of a step, as one member meets it."""
 
     state: str
     round: str
 
 
 def standing(row: ClassRow, step: ClassStepRow, answers: Mapping[str, AnswerRow]) -> Standing:
-    """In a guided class as the teacher left the step; alone, open until one's own answer shows what is right."""
+    """Return the state of a step for a member: in a guided class the teacher's; alone, open until one's own answer
+    reveals what is right.
+    """
     if row.is_guided:
         state, in_round = step.state, step.round
     else:

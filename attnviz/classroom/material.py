@@ -1,4 +1,4 @@
-"""What a class is about: a lesson as it was when the class began, so that a file changed later changes no class."""
+"""The lesson of a class as it was when the class began, so that a file changed later changes no class."""
 
 import json
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ MOST_CHARACTERS = 1_000_000
 _REMEMBERED = 32  # lessons; every screen of a class reads the same one
 
 
-def packed(lesson: Lesson) -> str:
-    """The lesson as JSON. Raises ClassroomError for one that is larger than any lesson's file may be."""
+def pack_lesson(lesson: Lesson) -> str:
+    """Encode a lesson as JSON. Raises ClassroomError for one that is larger than any lesson's file may be."""
     text = json.dumps(asdict(lesson), ensure_ascii=True)
     if len(text) > MOST_CHARACTERS:
         raise ClassroomError("This lesson is too long for a class: divide it.")
@@ -24,39 +24,43 @@ def packed(lesson: Lesson) -> str:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def unpacked(text: str) -> Lesson:
-    """The lesson that `packed` wrote. Raises ClassroomError for one that another version wrote differently."""
+def unpack_lesson(text: str) -> Lesson:
+    """Decode a lesson that `pack_lesson` wrote. Raises ClassroomError for one of another version."""
     try:
         found = json.loads(text)
-        return Lesson(**found | {"steps": tuple(_step(step) for step in found["steps"])})
+        return Lesson(**found | {"steps": tuple(_decode_step(step) for step in found["steps"])})
     except (TypeError, KeyError, ValueError):
         raise ClassroomError(
             Translatable("This class was begun with another version of attnviz: start a new one.")
         ) from None
 
 
-def single(question: Question, link: Link | None) -> Lesson:
-    """A question to the room as a lesson of one step."""
+def single_question_lesson(question: Question, link: Link | None) -> Lesson:
+    """Make a lesson of one step from a question to the room."""
     step = LessonStep("A question to the room", "", link, question)
     return Lesson("room", "A question to the room", 5, "everybody", "en", (step,))
 
 
-def _step(found: Mapping[str, Any]) -> LessonStep:
+def _decode_step(found: Mapping[str, Any]) -> LessonStep:
     link, question = found["link"], found["question"]
     return LessonStep(
-        **{**found, "link": Link(**link) if link else None, "question": _question(question) if question else None}
+        **{
+            **found,
+            "link": Link(**link) if link else None,
+            "question": _decode_question(question) if question else None,
+        }
     )
 
 
-def _question(found: Mapping[str, Any]) -> Question:
+def _decode_question(found: Mapping[str, Any]) -> Question:
     heads = tuple((layer, head) for layer, head in found["heads"])
     options = tuple(Option(one["text"], Range(**one["when"]) if one["when"] else None) for one in found["options"])
     return Question(**{**found, "heads": heads, "options": options, "hints": tuple(found["hints"])})
 
 
-def without_answer(step: LessonStep, rungs: int) -> LessonStep:
-    """A step as a student may see it before the reveal: nothing in it tells what is right, and of its hints there are
-    those that the student has opened.
+def strip_answer(step: LessonStep, rungs: int) -> LessonStep:
+    """Strip a step of all that tells the answer, as a student may see it before the reveal; of its hints the opened
+    ones stay.
     """
     question = step.question
     if question is None:
@@ -66,11 +70,11 @@ def without_answer(step: LessonStep, rungs: int) -> LessonStep:
         question, options=options, right=None, measure="", more=None, within=0.0, why="",
         hints=question.hints[:rungs], show=question.show if rungs > len(question.hints) else "",
     )  # fmt: skip
-    return replace(step, question=bare, link=without_target(step.link, question))
+    return replace(step, question=bare, link=strip_target(step.link, question))
 
 
-def without_target(link: Link | None, question: Question | None) -> Link | None:
-    """A picture's link as a student may see it before the reveal: what is written may be what is asked for."""
+def strip_target(link: Link | None, question: Question | None) -> Link | None:
+    """Strip a picture's link of its target where the target is asked for, as a student may see it before the reveal."""
     if link is None or question is None or question.cover != "page":
         return link
     return replace(link, texts={name: text for name, text in link.texts.items() if name != "tgt"})

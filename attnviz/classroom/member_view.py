@@ -1,4 +1,4 @@
-"""What one student is shown, made of rows; without what tells the answer, until it may be told."""
+"""A student's view, made from rows; it has nothing that tells the answer before the reveal."""
 
 import json
 from collections.abc import Mapping
@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.lookup import Standing
-from attnviz.classroom.material import without_answer, without_target
+from attnviz.classroom.material import strip_answer, strip_target
 from attnviz.classroom.state import BEFORE, REVEALED, MemberView
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, MemberRow
 from attnviz.classroom.truths import Truths
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.phrases import sentence
-from attnviz.lessons.scoring import Marked, Truth, scored
+from attnviz.lessons.scoring import AnswerScore, Truth, score_answer
 
 
 class MemberRows(NamedTuple):
@@ -25,13 +25,13 @@ class MemberRows(NamedTuple):
 
 
 def member_view(rows: MemberRows, lesson: Lesson, at: int, stands: Standing, truths: Truths) -> MemberView:
-    """The view of step `at`."""
+    """Make the view of step `at`."""
     row, member, answers, rungs = rows
     step, own = lesson.steps[at], answers.get(stands.round)
     is_revealed = stands.state == REVEALED
-    given = _given(own)
+    given = _decode_given(own)
     truth, problem = _truth(row, lesson, at, truths) if is_revealed else (None, "")
-    bare = step if is_revealed else without_answer(step, rungs)
+    bare = step if is_revealed else strip_answer(step, rungs)
     return MemberView(
         code=row.code,
         title=lesson.title,
@@ -46,13 +46,13 @@ def member_view(rows: MemberRows, lesson: Lesson, at: int, stands: Standing, tru
         state=stands.state,
         round=stands.round,
         given=given,
-        first=_given(answers.get(BEFORE)),
+        first=_decode_given(answers.get(BEFORE)),
         has_answered=own is not None,
         is_final=own is not None and own.is_final,
         is_skipped=own is not None and given is None,
         is_revealed=is_revealed,
         truth=truth,
-        marked=_marked(lesson, at, given, truth),
+        marked=_mark(lesson, at, given, truth),
         problem=problem,
         expires=row.expires,
         rungs=rungs,
@@ -61,28 +61,28 @@ def member_view(rows: MemberRows, lesson: Lesson, at: int, stands: Standing, tru
     )
 
 
-def _given(answer: AnswerRow | None) -> Any:
+def _decode_given(answer: AnswerRow | None) -> Any:
     return json.loads(answer.given) if answer else None
 
 
 def _link(lesson: Lesson, at: int) -> Link | None:
-    return without_target(lesson.picture(at), lesson.steps[at].question)
+    return strip_target(lesson.picture(at), lesson.steps[at].question)
 
 
 def _truth(row: ClassRow, lesson: Lesson, at: int, truths: Truths) -> tuple[Truth | None, str]:
     if lesson.steps[at].question is None:
         return None, ""
     try:
-        return truths.of(row.code, lesson, at), ""
+        return truths.answer(row.code, lesson, at), ""
     except ClassroomError as error:
         return None, sentence(error)
 
 
-def _marked(lesson: Lesson, at: int, given: Any, truth: Truth | None) -> Marked | None:
+def _mark(lesson: Lesson, at: int, given: Any, truth: Truth | None) -> AnswerScore | None:
     question = lesson.steps[at].question
     if question is None or given is None or truth is None:
         return None
     try:
-        return scored(question, given, truth)
+        return score_answer(question, given, truth)
     except ValueError:  # the model was replaced by one that cuts the sentence otherwise
         return None

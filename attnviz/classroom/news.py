@@ -1,4 +1,4 @@
-"""Whether there is news of a class, from memory for a quarter of a second, however many screens ask."""
+"""Version counters of classes, cached for a quarter of a second however many screens ask."""
 
 import threading
 import time
@@ -24,10 +24,10 @@ class News:
         self._store, self._clock = store, clock
         self._lock = threading.Lock()
         self._known: OrderedDict[int, tuple[float, ClassVersion | None]] = OrderedDict()
-        self._forgotten: Counter[int] = Counter()
+        self._drops: Counter[int] = Counter()
 
-    def of(self, class_id: int) -> ClassVersion | None:
-        """The version; None for a class that there is not any more. Raises StoreError."""
+    def version(self, class_id: int) -> ClassVersion | None:
+        """Return a class's version; None for a class that no longer exists. Raises StoreError."""
         now = time.monotonic()
         with self._lock:
             asked, version = self._known.get(class_id, (float("-inf"), None))
@@ -35,24 +35,24 @@ class News:
                 return version
             if version is not None:  # who comes while it is read takes the last one, and asks nobody
                 self._known[class_id] = now, version
-            forgotten = self._forgotten[class_id]
-        version = self._store.read(lambda session: self._found(session, class_id))
+            forgotten = self._drops[class_id]
+        version = self._store.read(lambda session: self._read_version(session, class_id))
         with self._lock:
-            is_old = self._forgotten[class_id] != forgotten  # there was news while it was read
+            is_old = self._drops[class_id] != forgotten  # there was news while it was read
             self._known[class_id] = float("-inf") if is_old else now, version
             if len(self._known) > _MOST:
                 oldest, _ = self._known.popitem(last=False)
-                self._forgotten.pop(oldest, None)
+                self._drops.pop(oldest, None)
         return version
 
     def forget(self, class_id: int) -> None:
-        """There is news of this class: the next who asks is told."""
+        """Drop a class's cached version: the next request reads the database."""
         with self._lock:
-            self._forgotten[class_id] += 1
+            self._drops[class_id] += 1
             if class_id in self._known:
                 self._known[class_id] = float("-inf"), self._known[class_id][1]
 
-    def _found(self, session: Session, class_id: int) -> ClassVersion | None:
+    def _read_version(self, session: Session, class_id: int) -> ClassVersion | None:
         now = self._clock()
         here = select(func.count()).where(MemberRow.class_id == class_id, MemberRow.seen > now - AWAY_AFTER)
         asked = select(ClassRow.shared, ClassRow.news, here.scalar_subquery())

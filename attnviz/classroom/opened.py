@@ -1,4 +1,4 @@
-"""The classroom of this process and its rehearsals, opened when the first page asks for them."""
+"""The classroom of this process and its rehearsals, opened at the first request of a page."""
 
 import os
 import threading
@@ -17,8 +17,8 @@ _rehearsals: list[Rehearsals] = []
 
 
 def classroom(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Classroom:
-    """The one classroom, on the database that ATTNVIZ_DATABASE names. Raises ClassroomError, and tries again when it
-    is next asked for.
+    """Return the one classroom, on the database that ATTNVIZ_DATABASE names. Raises ClassroomError, and opens it
+    anew at the next call.
     """
     with _lock:
         if not _opened:
@@ -27,7 +27,7 @@ def classroom(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Classroom:
 
 
 def rehearsals(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Rehearsals:
-    """The rehearsals of this process, in memory."""
+    """Return the rehearsals of this process, in memory."""
     with _lock:
         if not _rehearsals:
             _rehearsals.append(Rehearsals(run, take_turn=take_turn))
@@ -40,7 +40,7 @@ def is_used() -> bool:
 
 
 def close() -> None:
-    """Let go of the database, and of all rehearsals; the next who asks opens it again."""
+    """Close the database, and all rehearsals; the next call opens it again."""
     with _lock:
         while _rehearsals:
             _rehearsals.pop().close()

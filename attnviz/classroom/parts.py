@@ -1,4 +1,4 @@
-"""What the two sides of a classroom share."""
+"""The parts that the students' and the teachers' side of a classroom share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,6 @@
-"""Who is there and at which step: heard of once a second from each screen, written seldom and all together."""
+"""Presence of members, and their steps: each screen reports once a second, and the reports are written seldom, in
+one transaction.
+"""
 
 import threading
 import time
@@ -19,7 +21,7 @@ _MOST = 50_000  # members that are remembered
 
 
 class MemberPlace(NamedTuple):
-    """A member of a class, and where they are."""
+    """A member of a class, and the step that their screen shows."""
 
     member: int
     class_id: int
@@ -27,7 +29,7 @@ class MemberPlace(NamedTuple):
 
 
 class Presence:
-    """Screens that were heard of, until they are written."""
+    """Reported screens, until they are written."""
 
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:
         self._store, self.clock = store, clock
@@ -37,7 +39,7 @@ class Presence:
         self._flushed = time.monotonic()
 
     def note(self, place: MemberPlace) -> None:
-        """A member's screen is there."""
+        """Note a report of a member's screen."""
         now = self.clock()
         with self._lock:
             at, written = self._written.get(place.member, (-1, 0.0))
@@ -45,8 +47,8 @@ class Presence:
                 self._waiting[place.member] = place, now
 
     def flush(self, *, now: bool = False) -> None:
-        """Write what waits, unless that was done a moment ago (or even then, `now`), or another thread is at it. What
-        cannot be written is written with what comes next.
+        """Write the reports, unless that was done a moment ago (`now`: even then) or another thread is writing.
+        Reports that cannot be written are kept for the next time.
         """
         is_due = now or time.monotonic() - self._flushed >= _FLUSH
         if not is_due or not self._flushing.acquire(blocking=False):
@@ -78,7 +80,9 @@ class Presence:
 
     @staticmethod
     def _save(session: Session, moved: list[int], lines: list[dict[str, Any]]) -> None:
-        """Classes first, and both in order, as everybody locks them. Members who have gone meanwhile stay gone."""
+        """Lock classes first, and both in order, as every transaction does. Members who have gone meanwhile stay
+        gone.
+        """
         if moved:
             session.execute(update(ClassRow).where(ClassRow.id.in_(moved)).values(news=ClassRow.news + 1))
         one = update(MemberRow).where(MemberRow.id == bindparam("who"))

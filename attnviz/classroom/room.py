@@ -1,4 +1,4 @@
-"""A class together: students and teachers over one database. Knows no page.
+"""A classroom: students and teachers over one database. Knows no page.
 
 Every refusal is a `ClassroomError`, one sentence to be shown as it is; a `ClassGoneError` among them says that there is
 no such class or member (any more), a `StoreError` that nothing was saved and the same call may be made again.
@@ -51,13 +51,13 @@ class Classroom:
         threading.Thread(target=self._sweep_hourly, name="attnviz-classroom", daemon=True).start()
 
     def sweep(self) -> int:
-        """Delete the classes whose time is over, with members and answers; how many there were. Raises StoreError."""
+        """Delete expired classes, with members and answers; return their number. Raises StoreError."""
         deleted = self._store.write(self._delete_expired)
         self._store.forget_deleted()
         return deleted
 
     def close(self) -> None:
-        """Write who is where, and let go of the database."""
+        """Write the pending reports of presence, and close the database."""
         self._is_closed.set()
         self._presence.flush(now=True)
         self._store.close()

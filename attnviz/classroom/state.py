@@ -1,4 +1,4 @@
-"""What the pages of a class are told. Times are seconds since 1970 in UTC; steps count from 0."""
+"""Views that pages of a class receive. Times are seconds since 1970 in UTC; steps count from 0."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from attnviz.classroom.codes import is_rehearsal
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
-from attnviz.lessons.scoring import Marked, Truth
+from attnviz.lessons.scoring import AnswerScore, Truth
 
 OPEN, CLOSED, REVEALED = "open", "closed", "revealed"  # a step's states
 BEFORE, AFTER = "before", "after"  # the rounds of a step: the first and the second
@@ -15,7 +15,7 @@ ROUNDS = (BEFORE, AFTER)
 
 @dataclass(frozen=True)
 class TeacherKey:
-    """What a teacher's link holds. `secret` is known to nobody else, and the database has its hash only."""
+    """The contents of a teacher's link. `secret` is the teacher's alone; the database has its hash only."""
 
     code: str
     secret: str
@@ -42,8 +42,8 @@ class Joined:
 
 @dataclass(frozen=True)
 class Receipt:
-    """An answer that is saved. `given` is what stands in the database; `is_new` is False for an answer that was saved
-    before, by a call whose receipt was lost on the way, and may have been changed since.
+    """An answer that is saved. `given` is what stands in the database; `is_new` is False for an answer that was
+    saved before, by a call whose receipt was lost on the way, and may have been changed since.
     """
 
     at: int
@@ -55,7 +55,7 @@ class Receipt:
 
 @dataclass(frozen=True)
 class MemberView:
-    """What one student may see now.
+    """A student's view of one step.
 
     `step` is without what tells the answer until `is_revealed`: the question has no `right`, `measure` and `why`, its
     options have no ranges. `link` is the step's picture, without its target while `question.cover` is "page". `given`
@@ -84,7 +84,7 @@ class MemberView:
     is_skipped: bool
     is_revealed: bool
     truth: Truth | None
-    marked: Marked | None
+    marked: AnswerScore | None
     problem: str
     expires: float
     rungs: int
@@ -93,7 +93,7 @@ class MemberView:
 
     @property
     def may_ask_hint(self) -> bool:
-        """Whether there is a hint to be opened, which is before the first answer."""
+        """Whether a hint is left to be opened, which is before the first answer."""
         return self.may_answer and not self.has_answered and self.rungs < self.most_rungs
 
     @property
@@ -106,7 +106,7 @@ class MemberView:
 @dataclass(frozen=True)
 class MemberLine:
     """A member as the teacher sees them. `at` is the step that their screen shows, `answered` the rounds of the
-    teacher's step that they have answered; `is_here` says that their screen was heard of in the last half minute.
+    teacher's step that they have answered; `is_here` says that their screen reported in the last half minute.
     """
 
     id: int
@@ -118,9 +118,9 @@ class MemberLine:
     answered: tuple[str, ...]
 
 
-class Said(NamedTuple):
-    """A text that a member wrote, without whose it is. It may hold anything: draw it as text. Only one that the teacher
-    picked may be shown to the class.
+class WrittenText(NamedTuple):
+    """A text that a member wrote, without its author. It may hold anything: draw it as text. Only one that the
+    teacher picked may be shown to the class.
     """
 
     id: int
@@ -155,11 +155,11 @@ class RoundSummary:
     options: tuple[int, ...] = ()
     heads: Mapping[tuple[int, int], int] | None = None
     numbers: tuple[float, ...] = ()
-    texts: tuple[Said, ...] = ()
+    texts: tuple[WrittenText, ...] = ()
 
     @property
     def share_right(self) -> float | None:
-        """From 0 to 1; None where nothing was scored."""
+        """The share of right answers, from 0 to 1; None where nothing was scored."""
         return self.right / self.scored if self.scored else None
 
 

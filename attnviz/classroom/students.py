@@ -1,4 +1,4 @@
-"""What students do in a class. A token is a student: whoever holds another one is somebody else."""
+"""The students' side of a class. A student is identified by a bearer token."""
 
 import json
 import threading
@@ -8,22 +8,21 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from attnviz.classroom.answers import as_json, save_answer
-from attnviz.classroom.codes import LENGTH, hashed, is_rehearsal, new_token, read_code
+from attnviz.classroom.answers import encode_answer, save_answer
+from attnviz.classroom.codes import LENGTH, hash_token, is_rehearsal, new_token, read_code
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
-from attnviz.classroom.joining.languages import language_of
-from attnviz.classroom.joining.nicknames import checked_nickname, folded_nickname
+from attnviz.classroom.joining.nicknames import fold_nickname, validate_nickname
 from attnviz.classroom.lookup import (
     NO_MEMBER,
     Standing,
     answers_of,
-    class_with,
-    member_with,
+    class_by_code,
+    member_by_token,
     rungs_of,
     standing,
     step_of,
 )
-from attnviz.classroom.material import unpacked
+from attnviz.classroom.material import unpack_lesson
 from attnviz.classroom.member_view import MemberRows, member_view
 from attnviz.classroom.parts import ClassroomParts
 from attnviz.classroom.presence import MemberPlace
@@ -32,7 +31,7 @@ from attnviz.classroom.storage.tables import AnswerRow, ClassRow, HintRow, Membe
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.phrases import Translatable, sentence
 from attnviz.lessons.picture import Picture
-from attnviz.lessons.scoring import scored
+from attnviz.lessons.scoring import score_answer
 
 MOST_MEMBERS = 400
 _LONGEST_ID = 64  # characters of a browser's name for an answer
@@ -48,8 +47,8 @@ class Students:
         self._places: dict[bytes, MemberPlace] = {}
 
     def join(self, code: str, nickname: str, *, address: str = "") -> Joined:
-        """A new member. Spaces, hyphens and small letters in the code do not matter; `address` is whence they come. A
-        class without nicknames takes none, and gives a number.
+        """Add a member. Spaces, hyphens and small letters in the code do not matter; `address` is the student's
+        network address. A class without nicknames gives a number instead.
         """
         fair = self._parts.fair
         fair.require_a_try(address)
@@ -64,10 +63,10 @@ class Students:
             class_id, name = self._parts.store.write(lambda session: self._new_member(session, read, nickname, token))
         except ClassGoneError:
             if not is_rehearsal(read):  # a class may follow the code of its teacher's rehearsal, all at once
-                fair.wrong(address)
+                fair.count_wrong(address)
             raise
         except IntegrityError:
-            name = checked_nickname(nickname)
+            name = validate_nickname(nickname)
             raise ClassroomError(
                 Translatable("Somebody in this class is called “{name}” already: choose another nickname.", name=name)
             ) from None
@@ -75,47 +74,55 @@ class Students:
         return Joined(token, name, read)
 
     def language(self, code: str, *, address: str = "") -> str:
-        """Look up the language of a class before joining it; a wrong code counts as a try to join."""
-        return language_of(self._parts, code, address)
+        """Look up the language of a class's lesson, which the form that joins it is in. A wrong code counts as a try
+        to join, so that this is no way to search for codes.
+        """
+        self._parts.fair.require_a_try(address)
+        try:
+            return self._parts.store.read(lambda session: self._language(session, code))
+        except ClassGoneError:
+            if not is_rehearsal(code):
+                self._parts.fair.count_wrong(address)
+            raise
 
     def heartbeat(self, token: str) -> ClassVersion:
-        """Say that a student's screen is there, once a second; whether there is news. Writes seldom."""
-        place = self._places.get(hashed(token)) or self._placed(token)
+        """Report a student's screen, once a second, and return the class's version. Writes seldom."""
+        place = self._places.get(hash_token(token)) or self._find_place(token)
         self._parts.presence.note(place)
         self._parts.presence.flush()  # here, for a teacher's screen is not to wait while it is written
-        version = self._parts.news.of(place.class_id)
+        version = self._parts.news.version(place.class_id)
         if version is None:
-            self._places.pop(hashed(token), None)
+            self._places.pop(hash_token(token), None)
             raise ClassGoneError(NO_MEMBER)
         return version
 
-    def seen_by(self, token: str, at: int | None = None) -> MemberView:
-        """What a student may see. In a class that walks alone `at` is the step that they go to; None stays."""
+    def view(self, token: str, at: int | None = None) -> MemberView:
+        """Return a student's view. In a class that walks alone `at` is the step that they go to; None stays."""
 
-        def found(session: Session) -> tuple[MemberRows, Lesson, int, Standing]:
-            member, row = member_with(session, token, self._parts.clock())
-            lesson = unpacked(row.material)
-            here = self._at(row, lesson, self._last(token, member) if at is None else at)
+        def find(session: Session) -> tuple[MemberRows, Lesson, int, Standing]:
+            member, row = member_by_token(session, token, self._parts.clock())
+            lesson = unpack_lesson(row.material)
+            here = self._clamp_step(row, lesson, self._last_step(token, member) if at is None else at)
             answers = answers_of(session, member, here)
             rows = MemberRows(row, member, answers, rungs_of(session, member, here))
             return rows, lesson, here, standing(row, step_of(session, row, here), answers)
 
-        rows, lesson, here, stands = self._parts.store.read(found)
-        self._put(token, MemberPlace(rows.member.id, rows.row.id, here))
+        rows, lesson, here, stands = self._parts.store.read(find)
+        self._remember_place(token, MemberPlace(rows.member.id, rows.row.id, here))
         return member_view(rows, lesson, here, stands, self._parts.truths)
 
     def picture(self, token: str) -> Picture | None:
-        """The run of the student's step, for the server alone: it holds what is right."""
+        """Return the run of the student's step, for the server alone: it holds what is right."""
 
-        def found(session: Session) -> tuple[Lesson, int]:
-            member, row = member_with(session, token, self._parts.clock())
-            lesson = unpacked(row.material)
-            return lesson, self._at(row, lesson, self._last(token, member))
+        def find(session: Session) -> tuple[Lesson, int]:
+            member, row = member_by_token(session, token, self._parts.clock())
+            lesson = unpack_lesson(row.material)
+            return lesson, self._clamp_step(row, lesson, self._last_step(token, member))
 
-        return self._parts.truths.picture(*self._parts.store.read(found))
+        return self._parts.truths.picture(*self._parts.store.read(find))
 
     def answer(self, token: str, at: int, given: Any, *, in_round: str, client_id: str) -> Receipt:
-        """Save an answer to step `at` and the round that the student was asked in; when this returns it is on the disk.
+        """Save an answer to step `at` and the round that the student was asked in, on the disk.
 
         `given` is as `attnviz.lessons.scoring` has it. Another `client_id` changes the answer, as long as the step
         takes answers and does not show what is right; the same one again changes nothing.
@@ -124,29 +131,29 @@ class Students:
         question = lesson.questions.get(at)
         if question is None:
             raise ClassroomError(Translatable("This step asks nothing."))
-        truth = self._parts.truths.of(code, lesson, at)
+        truth = self._parts.truths.answer(code, lesson, at)
         try:
-            score = scored(question, given, truth).share
+            score = score_answer(question, given, truth).share
         except (ValueError, OverflowError) as error:
             raise ClassroomError(sentence(error)) from None
         answer = AnswerRow(
-            step=at, round=in_round, client_id=client_id[:_LONGEST_ID], score=score, given=as_json(given)
+            step=at, round=in_round, client_id=client_id[:_LONGEST_ID], score=score, given=encode_answer(given)
         )
-        return self._saved(token, answer)
+        return self._save(token, answer)
 
     def skip(self, token: str, at: int) -> Receipt:
-        """In a class that walks alone: show what is right without an answer, which is counted."""
+        """Reveal what is right without an answer, in a class that walks alone; it is counted."""
         _, lesson = self._parts.store.read(lambda session: self._lesson_of(session, token))
         if at not in lesson.questions:
             raise ClassroomError(Translatable("This step asks nothing."))
-        return self._saved(token, AnswerRow(step=at, round=BEFORE, client_id="", score=None, given=as_json(None)))
+        return self._save(token, AnswerRow(step=at, round=BEFORE, client_id="", score=None, given=encode_answer(None)))
 
     def hint(self, token: str, at: int) -> None:
         """Open the next hint to step `at`, if there is one, before it is answered. It is counted."""
 
-        def opened(session: Session) -> int:
-            member, row = member_with(session, token, self._parts.clock(), lock=True)
-            answers, question = answers_of(session, member, at), unpacked(row.material).questions.get(at)
+        def open_hint(session: Session) -> int:
+            member, row = member_by_token(session, token, self._parts.clock(), lock=True)
+            answers, question = answers_of(session, member, at), unpack_lesson(row.material).questions.get(at)
             stands = standing(row, step_of(session, row, at), answers)
             if (
                 question is None
@@ -160,25 +167,28 @@ class Students:
             row.news += 1
             return row.id
 
-        self._parts.news.forget(self._parts.store.write(opened))
+        self._parts.news.forget(self._parts.store.write(open_hint))
 
     def leave(self, token: str) -> None:
-        """The student goes: their token is worth nothing any more. What they answered stays with the class."""
+        """Retire a student's token. Their answers stay with the class."""
 
         def leave(session: Session) -> int:
-            member, row = member_with(session, token, self._parts.clock(), lock=True)
-            member.token, member.seen = hashed(new_token()), 0.0
+            member, row = member_by_token(session, token, self._parts.clock(), lock=True)
+            member.token, member.seen = hash_token(new_token()), 0.0
             row.news += 1
             return row.id
 
         self._parts.news.forget(self._parts.store.write(leave))
-        self._places.pop(hashed(token), None)
+        self._places.pop(hash_token(token), None)
+
+    def _language(self, session: Session, code: str) -> str:
+        return unpack_lesson(class_by_code(session, code, self._parts.clock()).material).language
 
     def _new_member(self, session: Session, code: str, nickname: str, token: str) -> tuple[int, str]:
-        """The class's number, and the name as it was saved."""
+        """Add a member's row; return the class's number, and the nickname as it was saved."""
         now = self._parts.clock()
-        row = class_with(session, code, now, lock=True)
-        if saved := session.scalar(select(MemberRow.nickname).where(MemberRow.token == hashed(token))):
+        row = class_by_code(session, code, now, lock=True)
+        if saved := session.scalar(select(MemberRow.nickname).where(MemberRow.token == hash_token(token))):
             return row.id, saved  # this is a second try, and the first one was saved after all
         if row.is_over:
             raise ClassroomError(Translatable("This class has ended: nobody can join it any more."))
@@ -186,16 +196,16 @@ class Students:
             raise ClassroomError(
                 Translatable("This class has {count} members, as many as there can be.", count=MOST_MEMBERS)
             )
-        name = _numbered(session, row) if row.is_anonymous else checked_nickname(nickname)
-        member = MemberRow(class_id=row.id, nickname=name, folded=folded_nickname(name), token=hashed(token))
-        member.step, member.joined, member.seen = self._at(row, unpacked(row.material), 0), now, now
+        name = _free_name(session, row) if row.is_anonymous else validate_nickname(nickname)
+        member = MemberRow(class_id=row.id, nickname=name, folded=fold_nickname(name), token=hash_token(token))
+        member.step, member.joined, member.seen = self._clamp_step(row, unpack_lesson(row.material), 0), now, now
         session.add(member)
         row.news += 1
         return row.id, name
 
-    def _saved(self, token: str, answer: AnswerRow) -> Receipt:
+    def _save(self, token: str, answer: AnswerRow) -> Receipt:
         def save(session: Session) -> tuple[AnswerRow, int, bool]:
-            member, row = member_with(session, token, self._parts.clock(), lock=True)
+            member, row = member_by_token(session, token, self._parts.clock(), lock=True)
             saved, is_new = save_answer(session, member, row, answer, self._parts.clock())
             row.news += is_new
             return saved, row.id, is_new
@@ -205,35 +215,35 @@ class Students:
         return Receipt(saved.step, saved.round, json.loads(saved.given), saved.saved, is_new)
 
     def _lesson_of(self, session: Session, token: str) -> tuple[str, Lesson]:
-        _, row = member_with(session, token, self._parts.clock())
-        return row.code, unpacked(row.material)
+        _, row = member_by_token(session, token, self._parts.clock())
+        return row.code, unpack_lesson(row.material)
 
-    def _placed(self, token: str) -> MemberPlace:
-        def found(session: Session) -> MemberPlace:
-            member, row = member_with(session, token, self._parts.clock())
-            return MemberPlace(member.id, row.id, self._at(row, unpacked(row.material), member.step))
+    def _find_place(self, token: str) -> MemberPlace:
+        def find(session: Session) -> MemberPlace:
+            member, row = member_by_token(session, token, self._parts.clock())
+            return MemberPlace(member.id, row.id, self._clamp_step(row, unpack_lesson(row.material), member.step))
 
-        return self._put(token, self._parts.store.read(found))
+        return self._remember_place(token, self._parts.store.read(find))
 
-    def _put(self, token: str, place: MemberPlace) -> MemberPlace:
+    def _remember_place(self, token: str, place: MemberPlace) -> MemberPlace:
         with self._lock:
             if len(self._places) > _REMEMBERED:
                 self._places.clear()
-            self._places[hashed(token)] = place
+            self._places[hash_token(token)] = place
         self._parts.presence.note(place)
         return place
 
-    def _last(self, token: str, member: MemberRow) -> int:
-        """The step that a student's screen showed last, which the database may not know yet."""
-        place = self._places.get(hashed(token))
+    def _last_step(self, token: str, member: MemberRow) -> int:
+        """Return the step that a student's screen showed last, which the database may not know yet."""
+        place = self._places.get(hash_token(token))
         return place.at if place else member.step
 
     @staticmethod
-    def _at(row: ClassRow, lesson: Lesson, asked: int) -> int:
+    def _clamp_step(row: ClassRow, lesson: Lesson, asked: int) -> int:
         return row.step if row.is_guided else min(max(asked, 0), len(lesson.steps) - 1)
 
 
-def _numbered(session: Session, row: ClassRow) -> str:
-    """A name with a number that nobody in the class has."""
+def _free_name(session: Session, row: ClassRow) -> str:
+    """Return the first unused name with a number."""
     taken = set(session.scalars(select(MemberRow.nickname).where(MemberRow.class_id == row.id)))
     return next(name for number in range(1, MOST_MEMBERS + 2) if (name := f"Student {number}") not in taken)

@@ -2,14 +2,19 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.question import CELL, HEAD, ROW, Question
-from attnviz.lessons.scoring import Marked, normalised
+from attnviz.lessons.scoring import AnswerScore, normalise
 from attnviz.text.spreadsheet import harmless
 
 COLUMNS = ("nickname", "step", "title", "kind", "question", "round", "answer", "score", "right", "hints", "saved")
@@ -18,8 +23,9 @@ GRADES = ("user", "grade", "answered", "asked", "right", "mean score")
 
 @dataclass(frozen=True)
 class AnswerLine:
-    """A student and a step, counted from 0: what was given (None: skipped) and its score (None: not scored), how many
-    hints were opened, and when it was saved; `round` is "" and `saved` None where the student did not answer.
+    """A student and a step, counted from 0: the answer `given` (None: skipped) and its score (None: not scored),
+    the number of opened hints, and when it was saved; `round` is "" and `saved` None where the student did not
+    answer.
     """
 
     nickname: str
@@ -39,13 +45,54 @@ class AxisTexts:
     keys: Sequence[str] = ()
 
 
+def read_lines(session: Session, row: ClassRow, lesson: Lesson) -> tuple[list[AnswerLine], list[int]]:
+    """Read answers and missing ones by step, and the steps that were asked: those that a guided class has been at, else
+    all.
+    """
+    members = session.scalars(select(MemberRow).where(MemberRow.class_id == row.id).order_by(MemberRow.id)).all()
+    answers = session.scalars(
+        select(AnswerRow).where(AnswerRow.class_id == row.id).order_by(AnswerRow.saved, AnswerRow.id)
+    ).all()
+    been = set(session.scalars(select(ClassStepRow.step).where(ClassStepRow.class_id == row.id)))
+    been |= {answer.step for answer in answers}
+    asked = [at for at in lesson.questions if not row.is_guided or at in been]
+    of_class = select(HintRow).join(MemberRow, HintRow.member_id == MemberRow.id)
+    hints = session.scalars(of_class.where(MemberRow.class_id == row.id))
+    rungs = {(hint.member_id, hint.step): hint.rungs for hint in hints}
+    lines: list[AnswerLine] = []
+    for at in asked:
+        lines += _lines_of_step(at, members, [answer for answer in answers if answer.step == at], rungs)
+    return lines, asked
+
+
+def _lines_of_step(
+    at: int, members: Sequence[MemberRow], answers: Sequence[AnswerRow], rungs: Mapping[tuple[int, int], int]
+) -> list[AnswerLine]:
+    """Return the answers to a step as they were saved, and then the members who gave none."""
+    names = {member.id: member.nickname for member in members}
+    lines = [
+        AnswerLine(
+            names[answer.member_id], at, answer.round, json.loads(answer.given), answer.score,
+            rungs.get((answer.member_id, at), 0), answer.saved,
+        )
+        for answer in answers
+    ]  # fmt: skip
+    answered = {answer.member_id for answer in answers}
+    return lines + [
+        AnswerLine(name, at, rungs=rungs.get((id_, at), 0)) for id_, name in names.items() if id_ not in answered
+    ]
+
+
 def answers_file(lesson: Lesson, lines: Iterable[AnswerLine], axes: Mapping[int, AxisTexts]) -> bytes:
-    """A line an answer, and one for each student who did not answer. `axes` has the tokens of steps, where known."""
+    """Write a line for each answer, and one for each student who did not answer. `axes` has the tokens of steps,
+    where known.
+    """
     return _file(COLUMNS, (_cells(lesson, line, axes.get(line.at, AxisTexts())) for line in lines))
 
 
 def grades_file(lines: Sequence[AnswerLine], scored: Iterable[int]) -> bytes:
-    """A line a student, for a gradebook: `grade` is 100 times the sum of the scores over the number of `scored` steps.
+    """Write a line for each student, for a gradebook: `grade` is 100 times the sum of the scores over the number of
+    `scored` steps.
 
     Of two rounds the last answer counts; a step that was skipped or not answered counts 0 for the grade, and is left
     out of `mean score`.
@@ -63,7 +110,7 @@ def _grade(nickname: str, answers: Sequence[AnswerLine], asked: int) -> tuple[An
     scores = [line.score for line in answers if line.score is not None]
     grade = f"{100 * sum(scores) / asked:.2f}" if asked else ""
     mean = f"{sum(scores) / len(scores):.4f}" if scores else ""
-    return nickname, grade, len(scores), asked, sum(Marked(score).is_right for score in scores), mean
+    return nickname, grade, len(scores), asked, sum(AnswerScore(score).is_right for score in scores), mean
 
 
 def _cells(lesson: Lesson, line: AnswerLine, axes: AxisTexts) -> tuple[Any, ...]:
@@ -72,27 +119,31 @@ def _cells(lesson: Lesson, line: AnswerLine, axes: AxisTexts) -> tuple[Any, ...]
     about = (line.nickname, line.at + 1, step.title, step.question.kind, step.question.ask, line.round)
     if line.saved is None:
         return *about, "did not answer", "", "", line.rungs, ""
-    told = "skipped" if line.given is None else _words(step.question, line.given, axes)
-    marks = ("", "") if line.score is None else (f"{line.score:.4f}", "yes" if Marked(line.score).is_right else "no")
+    told = "skipped" if line.given is None else _cell_text(step.question, line.given, axes)
+    marks = (
+        ("", "") if line.score is None else (f"{line.score:.4f}", "yes" if AnswerScore(line.score).is_right else "no")
+    )
     return *about, told, *marks, line.rungs, datetime.fromtimestamp(line.saved, UTC).isoformat(timespec="seconds")
 
 
-def _words(question: Question, given: Any, axes: AxisTexts) -> str | float:
-    """An answer as a reader of a table sees it: numbers stay numbers, positions have their token beside them."""
+def _cell_text(question: Question, given: Any, axes: AxisTexts) -> str | float:
+    """Return an answer as a table's reader sees it: numbers stay numbers, positions have their token beside them."""
     if question.kind == CELL:
-        cells = (f"row {_named(row, axes.rows)}, key {_named(col, axes.keys)}" for row, col in given)
+        cells = (f"row {_label(row, axes.rows)}, key {_label(col, axes.keys)}" for row, col in given)
         return "; ".join(cells)
     if question.kind == HEAD:
         return f"L{given[0]} H{given[1]}"
     if question.kind == ROW:
-        return "; ".join(f"{_named(at, axes.keys)}: {weight}" for at, weight in enumerate(_printed(normalised(given))))
+        return "; ".join(
+            f"{_label(at, axes.keys)}: {weight}" for at, weight in enumerate(_print_weights(normalise(given)))
+        )
     if question.options:
         return question.options[given].text
     return given
 
 
-def _printed(weights: Sequence[float]) -> list[str]:
-    """Weights of a row with four digits, whose sum as printed is 1: those cut off most are rounded up."""
+def _print_weights(weights: Sequence[float]) -> list[str]:
+    """Print weights of a row with four digits, so that their printed sum is 1: those cut off most are rounded up."""
     units = [weight * 10_000 for weight in weights]
     whole = [int(one) for one in units]
     by_rest = sorted(range(len(units)), key=lambda at: whole[at] - units[at])
@@ -101,12 +152,12 @@ def _printed(weights: Sequence[float]) -> list[str]:
     return [f"{one / 10_000:.4f}" for one in whole]
 
 
-def _named(at: int, texts: Sequence[str]) -> str:
+def _label(at: int, texts: Sequence[str]) -> str:
     return f"{at} “{texts[at]}”" if at < len(texts) else str(at)
 
 
 def _file(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    """UTF-8 with a byte order mark, by which a spreadsheet knows it; no cell is read as a formula."""
+    """Encode rows as UTF-8 with a byte order mark, by which a spreadsheet knows it; no cell is read as a formula."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(columns)

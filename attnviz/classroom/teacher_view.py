@@ -1,23 +1,34 @@
-"""What a teacher is shown, made of rows."""
+"""A teacher's view, made from rows."""
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.presence import AWAY_AFTER
-from attnviz.classroom.state import AFTER, BEFORE, ROUNDS, BothRounds, MemberLine, RoundSummary, TeacherView
+from attnviz.classroom.state import (
+    AFTER,
+    BEFORE,
+    ROUNDS,
+    BothRounds,
+    MemberLine,
+    RoundSummary,
+    TeacherView,
+    WrittenText,
+)
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, MemberRow
-from attnviz.classroom.summary import Answered, both_rounds, summary
 from attnviz.classroom.truths import Truths
 from attnviz.lessons.lesson import Lesson
-from attnviz.lessons.scoring import Truth
+from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, Question
+from attnviz.lessons.scoring import AnswerScore, Truth, normalise
 
 
 @dataclass(frozen=True)
 class TeacherRows:
-    """A class, one of its steps, its members, and their answers to that step in order of time, and how many of
-    them have opened a hint to it.
+    """A class, one of its steps, its members, their answers to that step in order of time, and the number of
+    members who have opened a hint to it.
     """
 
     row: ClassRow
@@ -29,7 +40,7 @@ class TeacherRows:
 
 
 def teacher_view(rows: TeacherRows, truths: Truths, now: float) -> TeacherView:
-    """The view at that time."""
+    """Make the view at a time."""
     row, step = rows.row, rows.step
     truth, problem = _truth(rows, truths)
     return TeacherView(
@@ -58,7 +69,7 @@ def _truth(rows: TeacherRows, truths: Truths) -> tuple[Truth | None, str]:
     if rows.lesson.steps[rows.step.step].question is None:
         return None, ""
     try:
-        return truths.of(rows.row.code, rows.lesson, rows.step.step), ""
+        return truths.answer(rows.row.code, rows.lesson, rows.step.step), ""
     except ClassroomError as error:
         return None, str(error)
 
@@ -89,3 +100,71 @@ def _both(answers: tuple[AnswerRow, ...]) -> BothRounds | None:
         {answer.member_id: answer.score for answer in answers if answer.round == round_} for round_ in (BEFORE, AFTER)
     )
     return both_rounds(first, second)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One answer: its number, `given` (None where it was skipped), its score (None where nothing is scored), and
+    whether the class may see it.
+    """
+
+    id: int
+    given: Any
+    score: float | None
+    is_picked: bool = False
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the answer counts as right, as in a lesson."""
+        return AnswerScore(self.score).is_right
+
+
+def summary(question: Question, answers: Sequence[Answered]) -> RoundSummary:
+    """Summarize the answers of one round."""
+    given = [one for one in answers if one.given is not None]
+    scores = [one.score for one in given if one.score is not None]
+    counts = {
+        "answered": len(given),
+        "skipped": len(answers) - len(given),
+        "scored": len(scores),
+        "right": sum(one.is_right for one in given),
+        "mean_score": sum(scores) / len(scores) if scores else None,
+    }
+    return RoundSummary(**counts, **_summarize_kind(question, given))
+
+
+def both_rounds(first: Mapping[int, float | None], second: Mapping[int, float | None]) -> BothRounds | None:
+    """Compare the scores of both rounds over the members who have one in each; None without such members."""
+    pairs = [(first[id_], second[id_]) for id_ in first.keys() & second.keys()]
+    scores = [(one, other) for one, other in pairs if one is not None and other is not None]
+    if not scores:
+        return None
+    right = [(AnswerScore(one).is_right, AnswerScore(other).is_right) for one, other in scores]
+    return BothRounds(len(scores), sum(one for one, _ in right), sum(other for _, other in right))
+
+
+def _summarize_kind(question: Question, given: Sequence[Answered]) -> dict[str, Any]:
+    values = [one.given for one in given]
+    if question.kind == CELL:
+        return {"cells": Counter((row, col) for cells in values for row, col in cells)}
+    if question.kind == ROW:
+        return {"row": _mean([normalise(row) for row in values])}
+    if question.kind == HEAD:
+        return {"heads": Counter((layer, head) for layer, head in values)}
+    if question.kind == NUMBER:
+        return {"numbers": tuple(values)}
+    if question.options:
+        counts = Counter(values)
+        return {"options": tuple(counts[at] for at in range(len(question.options)))}
+    return {"texts": tuple(WrittenText(one.id, str(one.given), one.is_picked) for one in given)}
+
+
+def _mean(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """Return the mean distribution. After an upgrade a model may cut a sentence otherwise: rows of the usual length
+    count.
+    """
+    if not rows:
+        return ()
+    usual = Counter(map(len, rows)).most_common(1)[0][0]
+    counted = [row for row in rows if len(row) == usual]
+    return tuple(sum(column) / len(counted) for column in zip(*counted, strict=True))

@@ -1,20 +1,19 @@
-"""What the teacher of a class does. The secret of the link is the teacher; the database has its hash alone."""
+"""The teachers' side of a class. A teacher is identified by the link's secret; the database has its hash alone."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from attnviz.classroom.codes import hashed, new_code, new_token
+from attnviz.classroom.codes import hash_token, new_code, new_token
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
-from attnviz.classroom.lookup import NO_LINK, class_taught, step_of
-from attnviz.classroom.material import packed, single, unpacked
+from attnviz.classroom.lookup import NO_LINK, class_by_key, step_of
+from attnviz.classroom.material import pack_lesson, single_question_lesson, unpack_lesson
 from attnviz.classroom.parts import ClassroomParts
 from attnviz.classroom.state import AFTER, CLOSED, OPEN, REVEALED, ClassVersion, TeacherKey, TeacherView
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
-from attnviz.classroom.table_file import AnswerLine, AxisTexts, answers_file, grades_file
+from attnviz.classroom.table_file import AnswerLine, AxisTexts, answers_file, grades_file, read_lines
 from attnviz.classroom.teacher_view import TeacherRows, teacher_view
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.question import CELL, ROW, TEXT, Question
@@ -32,9 +31,9 @@ class Teachers:
         self._ids: dict[TeacherKey, int] = {}
 
     def start(self, lesson: Lesson, *, is_guided: bool = True, address: str = "") -> TeacherKey:
-        """A new class on a lesson; its first step is closed. `address` is whence it is asked for."""
-        material = packed(lesson)
-        self._parts.fair.start(address, len(material))
+        """Start a class on a lesson; its first step is closed. `address` is the teacher's network address."""
+        material = pack_lesson(lesson)
+        self._parts.fair.count_start(address, len(material))
         while True:
             key = TeacherKey(new_code(is_rehearsal=self._parts.is_rehearsal), new_token())
             try:
@@ -44,26 +43,26 @@ class Teachers:
             return key
 
     def ask_the_room(self, question: Question, link: Link | None, *, address: str = "") -> TeacherKey:
-        """A new class on a single question about the picture that a link shows."""
-        return self.start(single(question, link), address=address)
+        """Start a class on a single question about the picture that a link shows."""
+        return self.start(single_question_lesson(question, link), address=address)
 
     def version(self, key: TeacherKey) -> ClassVersion:
-        """Check whether there is news of a class: cheap, to be asked once a second."""
+        """Return a class's version: cheap, to be asked once a second."""
         if key not in self._ids:
-            found = self._parts.store.read(lambda session: class_taught(session, key, self._parts.clock()).id)
+            found = self._parts.store.read(lambda session: class_by_key(session, key, self._parts.clock()).id)
             self._ids = {**self._ids, key: found} if len(self._ids) < MOST_CLASSES else {key: found}
-        version = self._parts.news.of(self._ids[key])
+        version = self._parts.news.version(self._ids[key])
         if version is None:
             self._ids = {other: found for other, found in self._ids.items() if other != key}
             raise ClassGoneError(NO_LINK)
         return version
 
-    def taught_by(self, key: TeacherKey, at: int | None = None) -> TeacherView:
-        """What the teacher may see; of step `at`, or of that which the class is at."""
+    def view(self, key: TeacherKey, at: int | None = None) -> TeacherView:
+        """Return the teacher's view of step `at`; None is the class's own step."""
 
         def found(session: Session) -> TeacherRows:
-            row = class_taught(session, key, self._parts.clock())
-            lesson = unpacked(row.material)
+            row = class_by_key(session, key, self._parts.clock())
+            lesson = unpack_lesson(row.material)
             here = row.step if at is None else min(max(at, 0), len(lesson.steps) - 1)
             members = session.scalars(select(MemberRow).where(MemberRow.class_id == row.id).order_by(MemberRow.id))
             asked = select(AnswerRow).where(AnswerRow.class_id == row.id, AnswerRow.step == here)
@@ -75,31 +74,31 @@ class Teachers:
         return teacher_view(self._parts.store.read(found), self._parts.truths, self._parts.clock())
 
     def go(self, key: TeacherKey, at: int) -> None:
-        """The class goes to a step, which is open from then on unless it was closed or revealed before."""
+        """Move the class to a step, which is open from then on unless it was closed or revealed before."""
 
         def change(session: Session, row: ClassRow) -> None:
-            steps = len(unpacked(row.material).steps)
+            steps = len(unpack_lesson(row.material).steps)
             if not 0 <= at < steps:
                 raise ClassroomError(f"There is no step {at + 1}: this lesson has steps 1 to {steps}.")
             row.step, row.ends = at, None
             if session.get(ClassStepRow, (row.id, at)) is None:
-                _kept(session, row).state = OPEN
+                _current_step(session, row).state = OPEN
 
         self._change(key, change)
 
     def open(self, key: TeacherKey) -> None:
-        """The class's step takes answers. Refused once it is revealed."""
-        self._change(key, lambda session, row: _set_state(row, _unrevealed(session, row), OPEN))
+        """Open the class's step for answers. Refused once it is revealed."""
+        self._change(key, lambda session, row: _set_state(row, _require_unrevealed(session, row), OPEN))
 
     def close(self, key: TeacherKey) -> None:
-        """The class's step takes no answers."""
-        self._change(key, lambda session, row: _set_state(row, _unrevealed(session, row), CLOSED))
+        """Close the class's step. Refused once it is revealed."""
+        self._change(key, lambda session, row: _set_state(row, _require_unrevealed(session, row), CLOSED))
 
     def set_timer(self, key: TeacherKey, *, minutes: float | None) -> None:
         """Count down for the open question, anew; None takes the timer away. At 0 nothing closes by itself."""
 
         def change(session: Session, row: ClassRow) -> None:
-            is_open = row.is_guided and not row.is_over and _kept(session, row).state == OPEN
+            is_open = row.is_guided and not row.is_over and _current_step(session, row).state == OPEN
             if minutes is not None and not is_open:
                 raise ClassroomError("A timer runs while a question is open: open the step first.")
             row.ends = None if minutes is None else self._parts.clock() + 60 * minutes
@@ -107,22 +106,22 @@ class Teachers:
         self._change(key, change)
 
     def ask_again(self, key: TeacherKey) -> None:
-        """A second round: the step is open once more, after the explanation. Refused once it is revealed."""
+        """Open a second round, after the explanation. Refused once it is revealed."""
 
         def change(session: Session, row: ClassRow) -> None:
-            step = _unrevealed(session, row)
+            step = _require_unrevealed(session, row)
             step.round = AFTER
             _set_state(row, step, OPEN)
 
         self._change(key, change)
 
     def reveal(self, key: TeacherKey) -> None:
-        """Everybody sees what is right."""
-        self._change(key, lambda session, row: _set_state(row, _kept(session, row), REVEALED))
+        """Show all students what is right."""
+        self._change(key, lambda session, row: _set_state(row, _current_step(session, row), REVEALED))
 
     def guide(self, key: TeacherKey, *, is_guided: bool) -> None:
-        """Walk together, or let everybody walk alone and see what is right after each own answer, also after those
-        that were given by now.
+        """Walk together, or let each student walk alone and see what is right after each own answer, also after
+        those that were given by now.
         """
 
         def change(session: Session, row: ClassRow) -> None:
@@ -133,7 +132,7 @@ class Teachers:
         self._change(key, change)
 
     def set_anonymous(self, key: TeacherKey, *, is_anonymous: bool) -> None:
-        """Take no nicknames: each student gets a number. Refused once somebody has joined."""
+        """Take no nicknames: each student gets a number. Refused once a student has joined."""
 
         def change(session: Session, row: ClassRow) -> None:
             if session.scalar(select(MemberRow.id).where(MemberRow.class_id == row.id).limit(1)):
@@ -154,7 +153,7 @@ class Teachers:
         self._change(key, change)
 
     def remove(self, key: TeacherKey, member: int) -> None:
-        """Remove a member with their answers, as for a nickname that nobody wants to see."""
+        """Remove a member with their answers."""
 
         def change(session: Session, row: ClassRow) -> None:
             session.execute(delete(MemberRow).where(MemberRow.class_id == row.id, MemberRow.id == member))
@@ -163,7 +162,7 @@ class Teachers:
         self._parts.store.forget_deleted()
 
     def end(self, key: TeacherKey) -> None:
-        """No more answers and members; what there is can be seen until it expires."""
+        """End the class: it takes no more answers and members, and can be seen until it expires."""
 
         def change(session: Session, row: ClassRow) -> None:
             row.is_over, row.ends = True, None
@@ -171,18 +170,18 @@ class Teachers:
         self._change(key, change)
 
     def answers_csv(self, key: TeacherKey) -> bytes:
-        """Every answer as a line, and a line for each student who did not answer a step that was asked."""
-        lesson, lines, _ = self._parts.store.read(lambda session: self._lines(session, key))
+        """Write a CSV line for every answer, and one for each student who did not answer a step that was asked."""
+        lesson, lines, _ = self._answer_lines(key)
         mapped = {line.at for line in lines if line.saved is not None and lesson.questions[line.at].kind in (CELL, ROW)}
         return answers_file(lesson, lines, {at: self._axes(lesson, at) for at in mapped})
 
     def grades_csv(self, key: TeacherKey) -> bytes:
-        """A line a student, as a gradebook reads it: user, grade from 0 to 100, and what it is made of."""
-        lesson, lines, asked = self._parts.store.read(lambda session: self._lines(session, key))
+        """Write a CSV line for each student, as a gradebook reads it: user, grade from 0 to 100, and its parts."""
+        lesson, lines, asked = self._answer_lines(key)
         return grades_file(lines, [at for at in asked if lesson.questions[at].kind != TEXT])
 
     def _axes(self, lesson: Lesson, at: int) -> AxisTexts:
-        """The tokens of a step's map; none where the model cannot be run any more."""
+        """Return the tokens of a step's map; none where the model cannot be run any more."""
         try:
             shown = self._parts.truths.picture(lesson, at)
         except ClassroomError:
@@ -191,32 +190,23 @@ class Teachers:
             return AxisTexts()
         return AxisTexts([row.text for row in shown.maps.rows], [col.text for col in shown.maps.cols])
 
-    def _lines(self, session: Session, key: TeacherKey) -> tuple[Lesson, list[AnswerLine], list[int]]:
-        """Answers and missing ones by step, and which steps were asked: where a guided class has been, else all."""
+    def _answer_lines(self, key: TeacherKey) -> tuple[Lesson, list[AnswerLine], list[int]]:
+        """Read the lesson, the lines of its answers, and the steps that were asked."""
         if self._parts.is_rehearsal:
             raise ClassroomError("The students of a rehearsal are invented: there is no file of their answers.")
-        row = class_taught(session, key, self._parts.clock())
-        lesson = unpacked(row.material)
-        members = session.scalars(select(MemberRow).where(MemberRow.class_id == row.id).order_by(MemberRow.id)).all()
-        answers = session.scalars(
-            select(AnswerRow).where(AnswerRow.class_id == row.id).order_by(AnswerRow.saved, AnswerRow.id)
-        ).all()
-        been = set(session.scalars(select(ClassStepRow.step).where(ClassStepRow.class_id == row.id)))
-        been |= {answer.step for answer in answers}
-        asked = [at for at in lesson.questions if not row.is_guided or at in been]
-        of_class = select(HintRow).join(MemberRow, HintRow.member_id == MemberRow.id)
-        hints = session.scalars(of_class.where(MemberRow.class_id == row.id))
-        rungs = {(hint.member_id, hint.step): hint.rungs for hint in hints}
-        lines: list[AnswerLine] = []
-        for at in asked:
-            lines += _lines_of_step(at, members, [answer for answer in answers if answer.step == at], rungs)
-        return lesson, lines, asked
+
+        def find(session: Session) -> tuple[Lesson, list[AnswerLine], list[int]]:
+            row = class_by_key(session, key, self._parts.clock())
+            lesson = unpack_lesson(row.material)
+            return lesson, *read_lines(session, row, lesson)
+
+        return self._parts.store.read(find)
 
     def purge(self, key: TeacherKey) -> None:
         """Delete the class, its members and answers, now."""
 
         def forget(session: Session) -> int:
-            row = class_taught(session, key, self._parts.clock(), lock=True)
+            row = class_by_key(session, key, self._parts.clock(), lock=True)
             session.execute(delete(ClassRow).where(ClassRow.id == row.id))
             return row.id
 
@@ -229,7 +219,7 @@ class Teachers:
         now = self._parts.clock()
         session.add(
             ClassRow(
-                code=key.code, teacher=hashed(key.secret), material=material, is_guided=is_guided, is_over=False,
+                code=key.code, teacher=hash_token(key.secret), material=material, is_guided=is_guided, is_over=False,
                 step=0, shared=0, news=0, created=now, expires=now + self._parts.keep_days * _DAY,
             )
         )  # fmt: skip
@@ -238,7 +228,7 @@ class Teachers:
         """Change what students see."""
 
         def work(session: Session) -> int:
-            row = class_taught(session, key, self._parts.clock(), lock=True)
+            row = class_by_key(session, key, self._parts.clock(), lock=True)
             change(session, row)
             row.shared += 1
             return row.id
@@ -246,38 +236,20 @@ class Teachers:
         self._parts.news.forget(self._parts.store.write(work))
 
 
-def _kept(session: Session, row: ClassRow) -> ClassStepRow:
-    """The row of the step that the class is at."""
+def _current_step(session: Session, row: ClassRow) -> ClassStepRow:
+    """Return the row of the step that the class is at, added to the session."""
     step = step_of(session, row, row.step)
     session.add(step)
     return step
 
 
-def _unrevealed(session: Session, row: ClassRow) -> ClassStepRow:
-    step = _kept(session, row)
+def _require_unrevealed(session: Session, row: ClassRow) -> ClassStepRow:
+    step = _current_step(session, row)
     if step.state == REVEALED:
         raise ClassroomError(_SHOWN)
     return step
 
 
 def _set_state(row: ClassRow, step: ClassStepRow, state: str) -> None:
-    """A timer belongs to the question as it was opened."""
+    """Set a step's state; the timer, which belongs to the question as it was opened, ends."""
     step.state, row.ends = state, None
-
-
-def _lines_of_step(
-    at: int, members: Sequence[MemberRow], answers: Sequence[AnswerRow], rungs: Mapping[tuple[int, int], int]
-) -> list[AnswerLine]:
-    """The answers to a step as they were saved, and then the members who gave none."""
-    names = {member.id: member.nickname for member in members}
-    lines = [
-        AnswerLine(
-            names[answer.member_id], at, answer.round, json.loads(answer.given), answer.score,
-            rungs.get((answer.member_id, at), 0), answer.saved,
-        )
-        for answer in answers
-    ]  # fmt: skip
-    answered = {answer.member_id for answer in answers}
-    return lines + [
-        AnswerLine(name, at, rungs=rungs.get((id_, at), 0)) for id_, name in names.items() if id_ not in answered
-    ]

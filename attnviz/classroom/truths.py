@@ -1,4 +1,4 @@
-"""What is right in a class, computed from the model's run, each step once for all who answer."""
+"""Right answers of a class, computed from the model's run, each step once for all who answer."""
 
 import threading
 from collections import OrderedDict
@@ -30,8 +30,8 @@ class Truths:
         self._found: OrderedDict[tuple[str, int], Truth] = OrderedDict()
         self._computing: dict[tuple[str, int], threading.Lock] = {}
 
-    def of(self, code: str, lesson: Lesson, at: int) -> Truth:
-        """What is right at a step that asks something. Raises ClassroomError where it cannot be computed."""
+    def answer(self, code: str, lesson: Lesson, at: int) -> Truth:
+        """Return what is right at a step that asks something. Raises ClassroomError where it cannot be computed."""
         key = code, at
         with self._lock:
             computing, is_found = self._computing.setdefault(key, threading.Lock()), key in self._found
@@ -39,11 +39,11 @@ class Truths:
             self._wait()  # before the lock: whoever has a turn may wait for this answer
         with computing:
             if key not in self._found:
-                self._keep(key, self._computed(lesson.questions[at], lesson.picture(at)))
+                self._keep(key, self._compute(lesson.questions[at], lesson.picture(at)))
             return self._found[key]
 
     def picture(self, lesson: Lesson, at: int) -> Picture | None:
-        """The run of a step's link. Raises ClassroomError."""
+        """Run a step's link. Raises ClassroomError."""
         try:
             return self._run(lesson.picture(at))
         except ValueError as error:
@@ -55,7 +55,7 @@ class Truths:
         except ValueError as error:
             raise ClassroomError(sentence(error)) from error
 
-    def _computed(self, question: Question, link: Link | None) -> Truth:
+    def _compute(self, question: Question, link: Link | None) -> Truth:
         try:
             return truth_of(question, self._run(link))
         except ValueError as error:

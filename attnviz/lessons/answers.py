@@ -1,4 +1,4 @@
-"""What is right, computed from the model's own run of a step's link."""
+"""Right answers, computed from the model's own run of a step's link."""
 
 from collections.abc import Sequence
 
@@ -6,15 +6,15 @@ import torch
 
 from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.lessons.faults import Fault, LessonError
-from attnviz.lessons.measures import WITHOUT_PICTURE, measured, metric_of, weights
+from attnviz.lessons.measures import WITHOUT_PICTURE, compute_measure, metric_of, weights
 from attnviz.lessons.phrases import Translatable
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
-from attnviz.lessons.scoring import Truth, folded
+from attnviz.lessons.scoring import Truth, fold_text
 
 
 def truth_of(question: Question, picture: Picture | None) -> Truth:
-    """What is right. Raises ValueError with one sentence where the question does not fit its picture.
+    """Compute what is right. Raises ValueError with one sentence where the question does not fit its picture.
 
     A `picture` of None is that of a step whose lesson has shown none yet: then only what the author says is right.
     """
@@ -68,14 +68,14 @@ def _head(question: Question, picture: Picture) -> Truth:
             raise ValueError(
                 f"There is no L{layer} H{head}: {picture.kind} has L0 to L{layers - 1}, H0 to H{heads - 1}."
             )
-    values = [_of_head(question, picture, layer, head) for layer, head in question.heads]
+    values = [_head_truth(question, picture, layer, head) for layer, head in question.heads]
     ordered = sorted(zip(values, question.heads, strict=True), reverse=not question.least)
     (first, best), (second, _) = ordered[:2]
     said = ", ".join(f"L{layer} H{head} {value:.2f}" for value, (layer, head) in ordered)
     return Truth(list(best), said, margin=abs(first - second))
 
 
-def _of_head(question: Question, picture: Picture, layer: int, head: int) -> float:
+def _head_truth(question: Question, picture: Picture, layer: int, head: int) -> float:
     if question.by == "weight":
         return float(picture.maps.weights(layer, head)[picture.row(question.row), picture.col(question.col)])
     if question.by not in METRICS:
@@ -88,32 +88,32 @@ def _token(question: Question, picture: Picture) -> Truth:
     label = picture.maps.rows[row]
     if label.output is None:
         raise ValueError("Nothing is written in this picture: link to the decoder of a model that writes.")
-    return _said(question, label.output.strip())
+    return _written_truth(question, label.output.strip())
 
 
 def _translation(question: Question, picture: Picture) -> Truth:
     if not picture.trace.tgt_text:
         raise ValueError("Nothing is written in this picture: link to a model that writes.")
-    return _said(question, picture.trace.tgt_text)
+    return _written_truth(question, picture.trace.tgt_text)
 
 
-def _said(question: Question, text: str) -> Truth:
-    """What the model writes, or the option that says it."""
+def _written_truth(question: Question, text: str) -> Truth:
+    """Return the model's text as the truth, or the option that equals it."""
     if not question.options:
         return Truth(text, text)
-    right = [at for at, option in enumerate(question.options) if folded(option.text) == folded(text)]
+    right = [at for at, option in enumerate(question.options) if fold_text(option.text) == fold_text(text)]
     if len(right) != 1:
         raise ValueError(f"The model writes “{text}”, which is {len(right)} of the options: write it once among them.")
     return Truth(right[0], text)
 
 
 def _number(question: Question, picture: Picture) -> Truth:
-    found = measured(picture, question)
+    found = compute_measure(picture, question)
     return Truth(found, f"{found:.4g} {question.unit}".strip())
 
 
 def _choice(question: Question, picture: Picture) -> Truth:
-    found = measured(picture, question)
+    found = compute_measure(picture, question)
     right = [at for at, option in enumerate(question.options) if option.when is not None and found in option.when]
     if len(right) != 1:
         ranges = "none" if not right else "several"

@@ -24,7 +24,7 @@ _COVER = {CELL: "map", ROW: "row", HEAD: "maps", TOKEN: "page", TRANSLATION: "pa
 
 
 def question_of(found: Mapping[str, Any], line: int = 0, places: Mapping[str, int] | None = None) -> Question:
-    """The question that a block says; `places` has the line of each key. Raises LessonError with all mistakes."""
+    """Read the question of a block; `places` has the line of each key. Raises LessonError with all mistakes."""
     faults, lines = FaultList(), places or {}
     kind = found.get("kind", "")
     if not isinstance(kind, str) or kind not in FIELDS:
@@ -33,19 +33,19 @@ def question_of(found: Mapping[str, Any], line: int = 0, places: Mapping[str, in
     needed = _note_fields(found, kind, faults, lines)
     read: dict[str, Any] = {"kind": kind, "ask": "", "cover": _COVER.get(kind, "nothing"), "line": line}
     for name, value in found.items():
-        with faults.at(field=name, line=lines.get(name, line)):
+        with faults.collect(field=name, line=lines.get(name, line)):
             if name in READ and name != "kind" and (value or name not in needed):
                 read[_ARGUMENT.get(name, name)] = READ[name](value)
     question = Question(**read)
     if kind == CHOICE and question.options:
-        with faults.at(line=lines.get("right", lines.get("options", line))):
+        with faults.collect(line=lines.get("right", lines.get("options", line))):
             _require_an_answer(question, found)
     faults.raise_any()
     return question
 
 
 def _note_fields(found: Mapping[str, Any], kind: str, faults: FaultList, lines: Mapping[str, int]) -> set[str]:
-    """Note the fields that a kind of question may not have, and those that it lacks; all that it needs."""
+    """Note the fields that a kind of question may not have, and those that it lacks; return the required ones."""
     known = {name.rstrip("!"): name.endswith("!") for name in FIELDS.get(kind, ())}
     for name in found:
         if name not in (*_ALL, *known) and (kind or name not in READ):
@@ -60,7 +60,9 @@ def _note_fields(found: Mapping[str, Any], kind: str, faults: FaultList, lines: 
 
 
 def _require_an_answer(question: Question, found: Mapping[str, Any]) -> None:
-    """A choice has one right sentence, said by its number or by ranges of a measure. Raises LessonError."""
+    """Require that a choice has one right sentence, given by its number or by ranges of a measure. Raises
+    LessonError.
+    """
     ranged, is_measured = [option.when is not None for option in question.options], bool(found.get("measure"))
     if is_measured and not all(ranged):
         said = "needs a range beside each sentence, for there is a measure"

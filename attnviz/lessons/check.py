@@ -1,4 +1,4 @@
-"""A lesson tried as its author would: every link run, every answer computed, and held against what was signed."""
+"""Check of a lesson: run every link, compute every answer, and compare it with what was signed."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ LEAST_MARGIN = 0.02  # what the right answer is ahead by, in weight or whatever 
 
 @dataclass(frozen=True)
 class Remark:
-    """What was found of one step: its number from 1, its line, a sentence, and whether it is a mistake; `fault` is that
+    """A finding on one step: its number from 1, its line, a sentence, and whether it is a mistake; `fault` is that
     of a field.
     """
 
@@ -30,17 +30,17 @@ class Remark:
     fault: Fault | None = None
 
 
-def checked_lesson(lesson: Lesson, run: Pictures) -> Iterator[Remark]:
-    """Step by step: the answer that is right, or why there is none; and what has changed since it was signed."""
+def check_lesson(lesson: Lesson, run: Pictures) -> Iterator[Remark]:
+    """Check a lesson step by step: yield the right answer, or why it has none, and changes since it was signed."""
     for at, step in enumerate(lesson.steps):
         link = lesson.picture(at)
-        yield from checked_step(at, step, lambda link=link: _picture(run, link), lesson.signed.get(str(at + 1)))
+        yield from check_step(at, step, lambda link=link: _picture(run, link), lesson.signed.get(str(at + 1)))
 
 
-def checked_step(
+def check_step(
     at: int, step: LessonStep, picture: Callable[[], Picture | None], signed: str | None = None
 ) -> Iterator[Remark]:
-    """One step, whose `picture` is run only now; `signed` is the fingerprint that its answer had."""
+    """Check one step, whose `picture` is run only now; `signed` is the fingerprint that its answer had."""
     line = step.question.line if step.question else step.line
     try:
         shown = picture()
@@ -71,7 +71,7 @@ def _doubts(question: Question, truth: Truth, signed: str | None) -> Iterator[st
 
 
 def fingerprint(question: Question, truth: Truth) -> str:
-    """A short name of an answer, the same after another machine's rounding."""
+    """Return a short hash of an answer, the same after another machine's rounding."""
     answer = truth.answer
     if question.kind == NUMBER:
         answer = f"{answer:.3g}"
@@ -82,7 +82,7 @@ def fingerprint(question: Question, truth: Truth) -> str:
 
 
 def sign(path: Path, lesson: Lesson, run: Pictures) -> int:
-    """Write each answer's fingerprint into the file's front matter; returns how many there are.
+    """Write each answer's fingerprint into the file's front matter; return their number.
 
     Raises ValueError where an answer cannot be computed.
     """

@@ -1,4 +1,4 @@
-"""A lesson that is being written: texts as they were typed, whether a lesson can be read from them or not.
+"""A draft: the texts of a lesson as they were typed, whether a lesson can be read from them or not.
 
 It is kept as JSON in the browser of whoever writes it; `attnviz/widgets/draft_keeper/js/kept.js` adds steps to the same
 JSON. `writing` makes a lesson's file of it, `proofreading` says what is wrong.
@@ -77,43 +77,43 @@ class Draft:
     steps: tuple[DraftStep, ...] = ()
     unlisted: str = ""
 
-    def with_step(self, at: int, **changes: Any) -> "Draft":
-        """With other texts in the step numbered `at`, from 0."""
-        return self._with(at, replace(self.steps[at], **changes))
+    def replace_step(self, at: int, **changes: Any) -> "Draft":
+        """Replace texts in the step numbered `at`, from 0."""
+        return self._update(at, replace(self.steps[at], **changes))
 
-    def asking(self, at: int, texts: Mapping[str, str]) -> "Draft":
-        """With other texts in that step's question."""
+    def replace_question(self, at: int, texts: Mapping[str, str]) -> "Draft":
+        """Replace texts in that step's question."""
         question = {**self.steps[at].question, **texts}
-        return self.with_step(at, question={name: text for name, text in question.items() if text})
+        return self.replace_step(at, question={name: text for name, text in question.items() if text})
 
-    def added(self, at: int, step: DraftStep) -> "Draft":
-        """With one step more, at that place. Raises ValueError with one sentence where there is room for none."""
+    def insert(self, at: int, step: DraftStep) -> "Draft":
+        """Insert a step at that place. Raises ValueError with one sentence for a step too many."""
         if len(self.steps) >= MOST_STEPS:
             raise ValueError(f"A lesson has at most {MOST_STEPS} steps: delete one, or begin another lesson.")
         return replace(self, steps=(*self.steps[:at], step, *self.steps[at:]))
 
-    def doubled(self, at: int) -> "Draft":
-        """With that step twice. Raises ValueError where there is no room."""
-        return self.added(at + 1, replace(self.steps[at], name=_name()))
+    def duplicate(self, at: int) -> "Draft":
+        """Duplicate that step. Raises ValueError for a step too many."""
+        return self.insert(at + 1, replace(self.steps[at], name=_name()))
 
-    def without(self, at: int) -> "Draft":
-        """Without that step."""
+    def remove(self, at: int) -> "Draft":
+        """Remove that step."""
         return replace(self, steps=self.steps[:at] + self.steps[at + 1 :])
 
-    def moved(self, at: int, to: int) -> "Draft":
-        """With that step at another place."""
-        left = self.without(at).steps
+    def move(self, at: int, to: int) -> "Draft":
+        """Move that step to another place."""
+        left = self.remove(at).steps
         return replace(self, steps=(*left[:to], self.steps[at], *left[to:]))
 
     def to_json(self) -> str:
-        """As the browser keeps it."""
+        """Encode it as the browser keeps it."""
         steps = [{one.name: getattr(step, one.name) for one in fields(step)} for step in self.steps]
         head = {one.name: getattr(self, one.name) for one in fields(self)}
         return json.dumps(head | {"steps": [step | {"question": dict(step["question"])} for step in steps]})
 
     @classmethod
     def from_json(cls, text: str) -> "Draft":
-        """What a browser says that it keeps; texts are cut where no field takes more. Raises ValueError."""
+        """Decode what a browser keeps; texts are cut where no field takes more. Raises ValueError."""
         try:
             found = json.loads(text)
         except RecursionError:
@@ -126,7 +126,7 @@ class Draft:
             read = tuple(replace(step, name=_name()) for step in read)
         return cls(**_texts(found, [one.name for one in fields(cls) if one.name != "steps"]), steps=read)
 
-    def _with(self, at: int, step: DraftStep) -> "Draft":
+    def _update(self, at: int, step: DraftStep) -> "Draft":
         return replace(self, steps=(*self.steps[:at], step, *self.steps[at + 1 :]))
 
 
@@ -138,16 +138,16 @@ def _step(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _texts(found: Mapping[str, Any], names: tuple[str, ...] | list[str]) -> dict[str, str]:
-    """Those of the names that hold a text, as a field can show it."""
-    return {name: shown(found[name]) for name in names if isinstance(found.get(name), str)}
+    """Select those of the names that hold a text, as a field can show it."""
+    return {name: clean_text(found[name]) for name in names if isinstance(found.get(name), str)}
 
 
-def shown(text: str) -> str:
-    """A text that every later step can handle: no lone surrogate, no NUL, lines ended by a newline."""
+def clean_text(text: str) -> str:
+    """Clean a text so that every later step can handle it: no lone surrogate, no NUL, lines ended by a newline."""
     plain = text[:MOST_TEXT].encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
     return plain.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def label(field: str, kind: str = "") -> str:
-    """The name of a field in the form of that kind of question; the form may add how to fill it in."""
+    """Return a field's name in the form of that kind of question; the form may add how to fill it in."""
     return _ROW_OF[kind] if field == "row" and kind in _ROW_OF else _LABELS.get(field, field)

@@ -1,8 +1,8 @@
-"""Mistakes of a lesson's texts, collected while it is read: where each stands, and what is wrong there.
+"""Mistakes of a lesson's texts, collected while it is read: the place of each, and a sentence on it.
 
-Readers raise `LessonError` for what they cannot read; `FaultList.at` takes its mistakes, adds the place, and lets the
-reading go on with the next field or step. A sentence names its field as the reader of it does: a file by its key, the
-editor by the field's label.
+Readers raise `LessonError` for what they cannot read; `FaultList.collect` takes its mistakes, adds the place, and lets
+the reading go on with the next field or step. A sentence names its field as the reader of it does: a file by its key,
+the editor by the field's label.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,17 +24,17 @@ class Fault:
     line: int = 0
     place: str = ""
 
-    def in_its_file(self) -> str:
-        """The fault in the file's terms: line, place, key, and how the file writes it."""
+    def file_sentence(self) -> str:
+        """Return the fault in the file's terms: line, place, key, and how the file writes it."""
         where = ", ".join(filter(None, (f"line {self.line}" if self.line else "", self.place)))
-        said = "; ".join(filter(None, (self._with_subject(self.field), self.in_file)))
+        said = "; ".join(filter(None, (self._subject_sentence(self.field), self.in_file)))
         return f"{_capital(where)}: {said}." if where else f"{_capital(said)}."
 
-    def in_form(self, label: Callable[[str], str]) -> str:
-        """The fault in a form's terms; `label` gives the name of a key's field."""
-        return f"{_capital(self._with_subject(label(self.field) if self.field else ''))}."
+    def form_sentence(self, label: Callable[[str], str]) -> str:
+        """Return the fault in a form's terms; `label` gives the name of a key's field."""
+        return f"{_capital(self._subject_sentence(label(self.field) if self.field else ''))}."
 
-    def _with_subject(self, name: str) -> str:
+    def _subject_sentence(self, name: str) -> str:
         return f"“{name}” {self.sentence}" if name else self.sentence
 
 
@@ -42,7 +42,7 @@ class LessonError(ValueError):
     """The mistakes of a lesson, or of a part of it; its message has a line for each."""
 
     def __init__(self, *faults: Fault) -> None:
-        super().__init__("\n".join(named([fault.in_its_file() for fault in faults])))
+        super().__init__("\n".join(limit_sentences([fault.file_sentence() for fault in faults])))
         self.faults = faults
 
 
@@ -57,9 +57,9 @@ class FaultList:
         self._found.append(Fault(sentence, field, in_file, line))
 
     @contextmanager
-    def at(self, *, field: str = "", line: int = 0, place: str = "") -> Iterator[None]:
-        """Note the mistakes that are raised inside, with what they do not say themselves of where they are; a place
-        stands before the place within it.
+    def collect(self, *, field: str = "", line: int = 0, place: str = "") -> Iterator[None]:
+        """Collect the mistakes that are raised inside, and add the place that they lack; a place stands before the
+        place within it.
         """
         try:
             yield
@@ -74,8 +74,8 @@ class FaultList:
             raise LessonError(*sorted(dict.fromkeys(self._found), key=lambda one: one.line))
 
 
-def named(sentences: Sequence[str]) -> list[str]:
-    """The first `MOST_NAMED` sentences, and how many more there are."""
+def limit_sentences(sentences: Sequence[str]) -> list[str]:
+    """Return the first `MOST_NAMED` sentences, and how many more follow."""
     rest = len(sentences) - MOST_NAMED
     return [*sentences] if rest <= 0 else [*sentences[:MOST_NAMED], f"And {rest} more: mend these first."]
 

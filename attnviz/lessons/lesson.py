@@ -1,4 +1,4 @@
-"""What a lesson is: steps, each with a text, a picture that is a link, and at most one question."""
+"""A lesson: steps, each with a text, a picture that is a link, and at most one question."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ PAGES = {
 
 @dataclass(frozen=True)
 class Link:
-    """A link copied from the app: the page, and what its address says."""
+    """A link copied from the app: the page, and the parameters of its address."""
 
     page: str
     texts: Mapping[str, str]
@@ -28,13 +28,13 @@ class Link:
 
     @property
     def query(self) -> str:
-        """What follows the question mark."""
+        """The part of the address after the question mark."""
         return urlencode(self.texts)
 
 
 @dataclass(frozen=True)
 class LessonStep:
-    """A heading of the file and what stands below it; `text` is Markdown, without link and question.
+    """A heading of the file and the text below it; `text` is Markdown, without link and question.
 
     A step without a link keeps the picture of the step before.
     """
@@ -65,7 +65,7 @@ class Lesson:
     is_listed: bool = True
 
     def picture(self, at: int) -> Link | None:
-        """The link that step `at` shows: its own, or that of the last step before it that has one."""
+        """Return the link that step `at` shows: its own, or that of the last step before it that has one."""
         links = [step.link for step in self.steps[: at + 1] if step.link is not None]
         return links[-1] if links else None
 

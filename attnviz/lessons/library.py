@@ -1,4 +1,4 @@
-"""Which lessons there are: the shipped ones, and those in the folder that ATTNVIZ_LESSONS names."""
+"""The library of lessons: the shipped ones, and those in the folder that ATTNVIZ_LESSONS names."""
 
 import logging
 import os
@@ -18,25 +18,25 @@ _LOG = logging.getLogger("attnviz.lessons")
 
 
 @dataclass(frozen=True)
-class Shelved:
-    """A file of the library: its lesson, or a sentence for each of the mistakes because of which there is none."""
+class LibraryFile:
+    """A file of the library: its lesson, or a sentence for each of the mistakes in it."""
 
     name: str
     lesson: Lesson | None
     problems: tuple[str, ...] = ()
 
 
-def shelf() -> tuple[Shelved, ...]:
-    """All lessons in order of their files' names, the shipped ones first; a file of one's own stands before a shipped
-    one of the same name.
+def shelf() -> tuple[LibraryFile, ...]:
+    """Return all lessons in order of their files' names, the shipped ones first; a file of one's own replaces a
+    shipped one of the same name.
     """
     found = {path.stem: path for path in _files()}
-    return tuple(_shelved(path) for path in found.values())
+    return tuple(_shelve(path) for path in found.values())
 
 
 def lesson_named(name: str) -> Lesson:
-    """The lesson of that name, listed or not. Raises ValueError with one sentence for one that there is not, or cannot
-    be read; what is wrong with its file is nothing for whoever follows a link.
+    """Return the lesson of that name, listed or not. Raises ValueError with one sentence for an unknown or broken
+    one; the mistakes of its file are for its author, not for a reader.
     """
     one = next((one for one in shelf() if one.name == name), None)
     if one is None:
@@ -46,16 +46,16 @@ def lesson_named(name: str) -> Lesson:
     return one.lesson
 
 
-def following(name: str) -> Lesson | None:
-    """The lesson after the one of that name, of those that are listed; None after the last one."""
-    lessons = listed(shelf())
+def next_lesson(name: str) -> Lesson | None:
+    """Return the lesson after the one of that name, among the listed ones; None after the last one."""
+    lessons = listed_lessons(shelf())
     names = [one.name for one in lessons]
     at = names.index(name) + 1 if name in names else len(names)
     return lessons[at] if at < len(lessons) else None
 
 
-def listed(found: Sequence[Shelved]) -> list[Lesson]:
-    """The lessons that everybody's list names."""
+def listed_lessons(found: Sequence[LibraryFile]) -> list[Lesson]:
+    """Select the lessons that the list of the page Lessons names."""
     return [one.lesson for one in found if one.lesson is not None and one.lesson.is_listed]
 
 
@@ -65,7 +65,7 @@ def _files() -> Iterator[Path]:
         yield from sorted(folder.glob("*.md"))[:_MOST] if folder.is_dir() else ()
 
 
-def _shelved(path: Path) -> Shelved:
+def _shelve(path: Path) -> LibraryFile:
     try:
         status = path.stat()
         return _read(path, status.st_mtime_ns, status.st_size)
@@ -74,16 +74,16 @@ def _shelved(path: Path) -> Shelved:
 
 
 @lru_cache(maxsize=256)
-def _read(path: Path, written: int, size: int) -> Shelved:
-    """A file as it was when it was written; another version is read anew."""
+def _read(path: Path, written: int, size: int) -> LibraryFile:
+    """Read a file; another version of it (by time and size) is read anew."""
     try:
-        return Shelved(path.stem, read_file(path))
+        return LibraryFile(path.stem, read_file(path))
     except LessonError as error:
         return _broken(path, *str(error).split("\n"))
 
 
 @lru_cache(maxsize=256)
-def _broken(path: Path, *problems: str) -> Shelved:
-    """A file that is no lesson; its author finds what is wrong in the log, too, once."""
+def _broken(path: Path, *problems: str) -> LibraryFile:
+    """Return a broken file, and log its mistakes for the author, once."""
     _LOG.warning("%s is not in the list of lessons. %s", path.name, " ".join(problems))
-    return Shelved(path.stem, None, problems)
+    return LibraryFile(path.stem, None, problems)

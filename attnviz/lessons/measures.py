@@ -1,4 +1,6 @@
-"""Numbers that a question can ask for, each computed from a step's picture: by name, what it measures and of what."""
+"""Numbers that a question can ask for, each computed from a step's picture: by name, with a phrase and the fields
+that it needs.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from attnviz.analysis.site.case import site_case
 from attnviz.analysis.site.outcome import Raised
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.case import Case
-from attnviz.lessons import of_masks, of_runs
+from attnviz.lessons import mask_measures, run_measures
 from attnviz.lessons.faults import Fault, LessonError
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import Question
@@ -25,16 +27,16 @@ _PLACES = ("row", "col")
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of a picture: what it is in one phrase, the fields of a question that it needs, and its function."""
+    """A number of a picture: a phrase on it, the fields of a question that it needs, and its function."""
 
     means: str
     needs: tuple[str, ...]
     of: Callable[[Picture, Question], float]
 
 
-def measured(picture: Picture | None, question: Question) -> float:
-    """The number that a question's measure is; some need no picture. Raises ValueError with one sentence, LessonError
-    where it is about a field.
+def compute_measure(picture: Picture | None, question: Question) -> float:
+    """Compute the number that a question's measure names; some need no picture. Raises ValueError with one
+    sentence, LessonError where it is about a field.
     """
     measure = MEASURES.get(question.measure)
     if measure is None:
@@ -48,7 +50,7 @@ def measured(picture: Picture | None, question: Question) -> float:
 
 
 def _missing(need: str, name: str, measure: Measure) -> Fault:
-    """That a measure lacks a place, or a text of what the file calls `with`."""
+    """Return the fault that a measure lacks a place, or a text of what the file calls `with`."""
     if need in _PLACES:
         return Fault(f"is missing: the measure {name} needs it ({measure.means})", need)
     said = f"lacks {need}: the measure {name} needs it ({measure.means})"
@@ -56,7 +58,7 @@ def _missing(need: str, name: str, measure: Measure) -> Fault:
 
 
 def weights(picture: Picture) -> torch.Tensor:
-    """The map in focus, `(rows, cols)`."""
+    """Return the map in focus, `(rows, cols)`."""
     return picture.maps.weights(picture.layer, picture.head)
 
 
@@ -76,7 +78,7 @@ def _metric(name: str) -> Callable[[Picture, Question], float]:
 
 
 def metric_of(picture: Picture, name: str, layer: int, head: int) -> float:
-    """A metric of one head of the picture's kind."""
+    """Compute a metric of one head of the picture's kind."""
     table = head_metrics(picture.maps, picture.trace).set_index(["layer", "head"])
     return float(table[name].to_dict()[layer, head])
 
@@ -87,7 +89,7 @@ def _visible(picture: Picture, question: Question) -> float:
 
 
 def _above_diagonal(picture: Picture, question: Question) -> float:
-    """The share of a self-attention map's weight that lies on later tokens."""
+    """Compute the share of a self-attention map's weight that lies on later tokens."""
     found = weights(picture)
     return float(found.triu(1).sum() / found.sum())
 
@@ -113,7 +115,7 @@ def _d_model(picture: Picture, question: Question) -> float:
 
 
 def _parameter_share(picture: Picture, question: Question) -> float:
-    """Parameters of a site with so many heads, of those that it has."""
+    """Compute the parameters of a site with so many heads, as a share of those that it has."""
     case = _case(picture)
     counts = parameter_counts(case.weights.d_model).set_index("heads")["parameters"]
     asked = int((question.more or {})["heads"])
@@ -123,8 +125,10 @@ def _parameter_share(picture: Picture, question: Question) -> float:
     return float(numbers[asked] / numbers[case.weights.n_heads])
 
 
-def _moved(picture: Picture, question: Question) -> float:
-    """How much of a row's weight the learned projections send elsewhere than softmax(x xᵀ/√d_model), on average."""
+def _moved_weight(picture: Picture, question: Question) -> float:
+    """Compute how much of a row's weight the learned projections send elsewhere than softmax(x xᵀ/√d_model), on
+    average.
+    """
     if picture.kind == "cross":
         raise ValueError("In cross-attention queries and keys come from two sentences: link to self-attention.")
     case, (_, head) = _case(picture), picture.one_head()
@@ -133,12 +137,12 @@ def _moved(picture: Picture, question: Question) -> float:
 
 
 def _one_head(picture: Picture, question: Question) -> float:
-    """max |Δ| of the outputs of one large head and of plain self-attention on the same W_q, W_k, W_v."""
+    """Compute max |Δ| of the outputs of one large head and of plain self-attention on the same W_q, W_k, W_v."""
     return one_head(_case(picture)).output_change
 
 
 def _skip_raises(picture: Picture, question: Question) -> float:
-    """1 where leaving out or changing a line of the site's code raises, 0 where it goes on."""
+    """Return 1 where leaving out or changing a line of the site's code raises, else 0."""
     line = (question.more or {})["line"]
     if line not in SKIPS:
         raise ValueError(f"A line to skip is one of {', '.join(SKIPS)}, not “{line[:40]}”.")
@@ -146,7 +150,7 @@ def _skip_raises(picture: Picture, question: Question) -> float:
 
 
 def _caught(picture: Picture, question: Question) -> float:
-    """1 where a bug's one-line test catches it on this site, 0 where the test passes it."""
+    """Return 1 where a bug's one-line test catches it on this site, 0 where the test passes it."""
     name = (question.more or {})["bug"]
     if name not in BUGS:
         raise ValueError(f"A bug is one of {', '.join(BUGS)}, not “{name[:40]}”.")
@@ -179,7 +183,7 @@ _OWN: Mapping[str, Measure] = {
     "source_tokens": Measure("tokens of the source", (), _tokens("src")),
     "target_tokens": Measure("tokens of the target", (), _tokens("tgt")),
     "parameter_share": Measure("parameters with so many heads, of those there are", ("heads",), _parameter_share),
-    "moved": Measure("how far the learned projections move the rows", (), _moved),
+    "moved": Measure("how far the learned projections move the rows", (), _moved_weight),
     "one_head": Measure("one head's output against plain self-attention's", (), _one_head),
     "skip_raises": Measure("1 where a changed line raises", ("line",), _skip_raises),
     "caught": Measure("1 where a bug is caught by its one-line test", ("bug",), _caught),
@@ -187,5 +191,5 @@ _OWN: Mapping[str, Measure] = {
 MEASURES: Mapping[str, Measure] = {
     **_OWN,
     **{name: Measure(metric.meaning, (), _metric(name)) for name, metric in METRICS.items()},
-    **{name: Measure(*said) for name, said in (of_masks.MEASURES | of_runs.MEASURES).items()},
+    **{name: Measure(*said) for name, said in (mask_measures.MEASURES | run_measures.MEASURES).items()},
 }

@@ -18,20 +18,20 @@ class Parts:
         self._lines, self._start, self._blocks = lines, start, blocks
 
     def headings(self) -> Iterator[tuple[int, str, int]]:
-        """Line, title, and line below of each step's heading."""
+        """Yield line, title, and line below of each step's heading."""
         for block, inline in zip(self._blocks, self._blocks[1:], strict=False):
             if block.type == "heading_open" and block.tag == "h2" and block.level == 0:
                 line, below = self._place(block)
                 yield line, inline.content.strip(), below
 
     def questions(self, first: int, end: int) -> Iterator[tuple[int, int, Block]]:
-        """First line, line after the last, and the block of each question."""
-        for block in self._within(first, end):
+        """Yield the first line, the line after the last, and the block of each question."""
+        for block in self._blocks_between(first, end):
             if block.type == "fence" and block.info.strip() == "question":
                 yield (*self._place(block), block)
 
     def question_text(self, block: Block) -> str:
-        """What a question's block says. Raises LessonError for a block that stands or ends wrongly."""
+        """Return the text of a question's block. Raises LessonError for a block that stands or ends wrongly."""
         if block.level:
             raise LessonError(Fault("a question begins at the left margin, not in a list or a quotation"))
         if self._lines[self._place(block)[1] - 2].strip().strip("`~"):
@@ -39,13 +39,13 @@ class Parts:
         return block.content
 
     def lone_links(self, first: int, end: int) -> Iterator[tuple[int, int, str]]:
-        """As `questions`: where each paragraph leads that is nothing but a link."""
-        for block in self._within(first, end):
+        """Yield lines as `questions` does, and the target of each paragraph that is nothing but a link."""
+        for block in self._blocks_between(first, end):
             if block.type == "inline" and block.level == 1 and (target := _lone_target(block)):
                 yield (*self._place(block), target)
 
     def text(self, first: int, end: int, taken: Sequence[tuple[int, int]]) -> str:
-        """The lines from `first` on without those that are `taken`."""
+        """Return the lines from `first` on without those that are `taken`."""
         kept = [
             self._lines[line - 1]
             for line in range(first, min(end, len(self._lines) + 1))
@@ -53,7 +53,7 @@ class Parts:
         ]
         return "\n".join(kept).strip()
 
-    def _within(self, first: int, end: int) -> Iterator[Block]:
+    def _blocks_between(self, first: int, end: int) -> Iterator[Block]:
         return (block for block in self._blocks if block.map and first <= self._place(block)[0] < end)
 
     def _place(self, block: Block) -> tuple[int, int]:
@@ -62,7 +62,7 @@ class Parts:
 
 
 def _lone_target(block: Block) -> str:
-    """Where a paragraph leads that holds one link and nothing else, or one bare address; "" for any other."""
+    """Return the target of a paragraph that holds one link and nothing else, or one bare address; "" for any other."""
     children = block.children or []
     if len(children) == 3 and children[0].type == "link_open":
         return str(children[0].attrs.get("href", ""))
@@ -71,7 +71,7 @@ def _lone_target(block: Block) -> str:
 
 
 def link_of(target: str, line: int = 0) -> Link | None:
-    """The app's own link of an address, whatever host it was copied from; None for one that leads elsewhere.
+    """Parse an address as the app's own link, with any host; None for one that leads elsewhere.
 
     Raises LessonError for an address of the app that says nothing of a picture.
     """

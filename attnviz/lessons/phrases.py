@@ -11,7 +11,7 @@ LANGUAGES = tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
 
 
 class Translatable(str):
-    """An English sentence that keeps how it was made, so that the page that shows it can translate it.
+    """An English sentence that keeps its template and values, so that the page that shows it can translate it.
 
     `english` is the sentence as it is written in the code, with a {placeholder} for each of the `values`, which may be
     phrases, too.
@@ -28,13 +28,13 @@ class Translatable(str):
 
 
 def sentence(error: Exception) -> str:
-    """What an error says; its phrase, where it was raised with one."""
+    """Return an error's sentence, as a `Translatable` where it was raised with one."""
     said = error.args[0] if error.args else ""
     return said if isinstance(said, Translatable) else str(error)
 
 
 def translate(said: str, language: str) -> str:
-    """A phrase in a language; in English where it has no translation. Another text stays as it is."""
+    """Translate a `Translatable`; in English where it has no translation. Another text stays as it is."""
     if not isinstance(said, Translatable):
         return said
     template = translations(language).get(said.english, said.english)
@@ -43,8 +43,8 @@ def translate(said: str, language: str) -> str:
 
 
 def translations(language: str) -> Mapping[str, str]:
-    """Translations by the English sentence, for a lesson's `language`, such as "de" or "de-CH"; empty for English, and
-    for a language that has no file.
+    """Return translations by the English sentence, for a lesson's `language`, such as "de" or "de-CH"; empty for
+    English, and for a language that has no file.
     """
     code = re.split("[-_]", language.strip().casefold())[0]
     return _read(code) if code in LANGUAGES else {}

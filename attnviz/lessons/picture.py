@@ -1,4 +1,4 @@
-"""What a step's link shows, run: the model, its trace, and the head in focus. Knows no page."""
+"""The run of a step's link: the model, its trace, and the head in focus. Knows no page."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Picture:
 
     @property
     def kind(self) -> "Kind":
-        """The kind of the head in focus: the link's, or that which its page begins with."""
+        """The kind of the head in focus: the link's, or its page's default."""
         said = self.link.texts.get("kind") or _FIRST.get(self.link.page, "cross")
         return said if said in self.trace.kinds else self.trace.kinds[0]  # type: ignore[return-value]
 
@@ -44,27 +44,29 @@ class Picture:
 
     @property
     def options(self) -> MapOptions:
-        """How the link asks for maps: special tokens hidden or not, pieces merged or not."""
+        """The link's options of maps: special tokens hidden or not, pieces merged or not."""
         said = self.link.texts
         return MapOptions(said.get("specials") or "show", said.get("words") in ("1", "true"))  # type: ignore[arg-type]
 
     @cached_property
     def maps(self) -> "EagerMaps":
-        """The maps of that kind as the link asks for them."""
+        """The maps of that kind with the link's options."""
         from attnviz.maps.selection import select
 
         return select(self.trace, self.kind, self.options)
 
     def row(self, said: str) -> int:
-        """The row that a question names. Raises ValueError with one sentence."""
-        return _at("row", said, [(row.text, row.output or row.input or "", row.input or "") for row in self.maps.rows])
+        """Return the row that a question names. Raises ValueError with one sentence."""
+        return _position(
+            "row", said, [(row.text, row.output or row.input or "", row.input or "") for row in self.maps.rows]
+        )
 
     def col(self, said: str) -> int:
-        """The column that a question names. Raises ValueError with one sentence."""
-        return _at("key", said, [(col.text,) for col in self.maps.cols])
+        """Return the column that a question names. Raises ValueError with one sentence."""
+        return _position("key", said, [(col.text,) for col in self.maps.cols])
 
     def one_head(self) -> tuple[int, int]:
-        """Layer and head. Raises ValueError where the picture is of a mean."""
+        """Return layer and head. Raises ValueError where the picture is of a mean."""
         if isinstance(self.layer, str) or isinstance(self.head, str):
             raise ValueError("This picture is a mean over heads, and the question is about one: link to one head.")
         return self.layer, self.head
@@ -80,8 +82,8 @@ Pictures = Callable[[Link], Picture]
 
 
 def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
-    """A function that runs links, each model and each run once. Raises ValueError with one sentence for a link whose
-    run is refused.
+    """Return a function that runs links, each model and each run once. Raises ValueError with one sentence for a
+    link whose run is refused.
     """
     from attnviz.models import catalogue
 
@@ -94,14 +96,14 @@ def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
             models[name] = (load or catalogue.load)(name)
         asked = name, *(link.texts.get(text, "") for text in ("src", "to", "tgt", "new", "do"))
         if asked not in traces:
-            traces[asked] = traced(models[name], link.texts)
+            traces[asked] = trace_link(models[name], link.texts)
         return Picture(link, models[name], traces[asked])
 
     return run
 
 
-def traced(model: Any, said: Mapping[str, str]) -> "Trace":
-    """The trace of what a link's address says. Raises ValueError with one sentence."""
+def trace_link(model: Any, said: Mapping[str, str]) -> "Trace":
+    """Run the sentence in a link's address. Raises ValueError with one sentence."""
     from attnviz.analysis.causes.usual.means import given
     from attnviz.tracing.causes import notation
 
@@ -118,8 +120,10 @@ def traced(model: Any, said: Mapping[str, str]) -> "Trace":
     return model.trace(src, tgt_text=tgt or None, **language, **done)
 
 
-def _at(what: str, said: str, names: list[tuple[str, ...]]) -> int:
-    """A position, or the one place of a text: the whole label first, then what comes out, then what goes in."""
+def _position(what: str, said: str, names: list[tuple[str, ...]]) -> int:
+    """Find a position by its number, or by a text that stands in one place: the whole label first, then what comes
+    out, then what goes in.
+    """
     if said.isdecimal() and len(said) < 6:
         if int(said) < len(names):
             return int(said)

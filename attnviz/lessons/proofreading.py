@@ -1,12 +1,12 @@
-"""What keeps a draft from being a lesson, part by part: the mistakes that a lesson's reader finds, in sentences that
-call each field by its name in the editor.
+"""Proofreading of a draft, part by part: the mistakes that a lesson's reader finds, in sentences that call each
+field by its name in the editor.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from attnviz.lessons.check import checked_step
+from attnviz.lessons.check import check_step
 from attnviz.lessons.draft import Draft, DraftStep, label
 from attnviz.lessons.faults import LessonError
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
@@ -31,7 +31,7 @@ _STRANGE = "The link leads to none of the app's pages: take one with “Copy lin
 
 
 def problems(draft: Draft) -> list[tuple[int, str]]:
-    """All that keeps a draft from being a lesson: each sentence with its step, from 1, or 0. Runs nothing."""
+    """Return all that keeps a draft from being a lesson: each sentence with its step, from 1, or 0. Runs nothing."""
     found = [(0, said) for said in head_problems(draft)]
     if not draft.steps:
         found.append((0, NO_STEPS))
@@ -42,14 +42,14 @@ def problems(draft: Draft) -> list[tuple[int, str]]:
 
 
 def lesson_of(draft: Draft, name: str) -> Lesson:
-    """The lesson that a draft makes. Raises ValueError with a line for each problem."""
+    """Make a lesson from a draft. Raises ValueError with a line for each problem."""
     if found := problems(draft):
         raise ValueError("\n".join(f"Step {at}: {said}" if at else said for at, said in found))
     return read(markdown(draft), name=name)
 
 
 def head_problems(draft: Draft) -> list[str]:
-    """What is wrong with title, minutes, for whom, language or the text for the list. Runs nothing."""
+    """Return the problems of title, minutes, audience, language and the text for the list. Runs nothing."""
     empty = [name for name in _EMPTY if not getattr(draft, name).strip()]
     filled = replace(draft, **{name: getattr(_HEAD, name) for name in empty})
     lesson, found = _alone(filled, DraftStep("-"))
@@ -59,14 +59,14 @@ def head_problems(draft: Draft) -> list[str]:
 
 
 def step_problems(step: DraftStep) -> list[str]:
-    """What is wrong with a step's texts, its link or its question. Runs nothing."""
+    """Return the problems of a step's texts, its link or its question. Runs nothing."""
     untitled = [] if step.title.strip() else [_UNTITLED]
     lesson, found = _alone(_HEAD, step if not untitled else replace(step, title="-"))
     return untitled + found + (_misread(lesson, step) if lesson else [])
 
 
 def _misread(lesson: Lesson, step: DraftStep) -> list[str]:
-    """What a reader takes for something else than was meant."""
+    """Return the problems of texts that a reader takes for something else than was meant."""
     found, *others = lesson.steps
     if others:
         return [_HEADING]
@@ -76,7 +76,7 @@ def _misread(lesson: Lesson, step: DraftStep) -> list[str]:
 
 
 def picture_link(draft: Draft, at: int) -> Link | None:
-    """The link whose picture a step shows: its own, or the nearest before it that can be read."""
+    """Return the link whose picture a step shows: its own, or the nearest readable one before it."""
     for step in reversed(draft.steps[: at + 1]):
         try:
             if link := link_of(step.link.strip()):
@@ -87,24 +87,26 @@ def picture_link(draft: Draft, at: int) -> Link | None:
 
 
 def remarks(draft: Draft, at: int, run: Run) -> Iterator[tuple[str, bool]]:
-    """What is right in a step, computed from its picture's run, or all that is wrong; and which of it are problems."""
+    """Yield the right answer of a step, computed from its picture's run, or all problems; and which of the
+    sentences are problems.
+    """
     if found := step_problems(draft.steps[at]):
         yield from ((said, True) for said in found)
         return
     step = read(markdown(replace(_HEAD, steps=(draft.steps[at],)))).steps[0]
     link = picture_link(draft, at)
     shown = LessonStep(step.title, step.text, link, step.question)
-    for one in checked_step(at, shown, lambda: run(link)):
-        said = one.fault.in_form(_label(draft.steps[at])) if one.fault else one.said
+    for one in check_step(at, shown, lambda: run(link)):
+        said = one.fault.form_sentence(_label(draft.steps[at])) if one.fault else one.said
         yield said[:1].upper() + said[1:].rstrip(".") + ".", one.is_problem
 
 
 def _alone(head: Draft, step: DraftStep) -> tuple[Lesson | None, list[str]]:
-    """The lesson of one step alone; or none, and what is wrong."""
+    """Read one step as a lesson of its own; None and the problems where it has any."""
     try:
         return read(markdown(replace(head, steps=(step,)))), []
     except LessonError as error:
-        return None, [fault.in_form(_label(step)) for fault in error.faults]
+        return None, [fault.form_sentence(_label(step)) for fault in error.faults]
 
 
 def _label(step: DraftStep) -> Callable[[str], str]:

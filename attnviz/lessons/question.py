@@ -1,4 +1,4 @@
-"""What a step can ask."""
+"""The question of a step, of one of eight kinds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """What a step asks.
+    """The question of a step.
 
     `cell`: the `most` cells of most weight, of the whole map or of `row`; `row`: how the weights of `row` are
     distributed; `head`: which of `heads` (layer, head) has most (or, `least`, the least) of `by`; `token`: what the
@@ -64,7 +64,7 @@ class Question:
 
     @property
     def rungs(self) -> int:
-        """How many hints there are, the spotlight among them."""
+        """The number of hints, the spotlight among them."""
         return len(self.hints) + bool(self.show)
 
 

@@ -1,4 +1,4 @@
-"""A lesson's Markdown file, read: front matter, steps divided by headings, a link and a question in each.
+"""Reader of a lesson's Markdown file: front matter, steps divided by headings, a link and a question in each.
 
 All mistakes are named at once (`LessonError`), each with its line, what is wrong with it and what to do: what cannot be
 read is left out, and the reading goes on with the next field or step. Text is Markdown (CommonMark), front matter and
@@ -30,7 +30,7 @@ _FRONT = "front matter"
 
 
 def read_file(path: Path) -> Lesson:
-    """The lesson of a file. Raises LessonError, and OSError for what cannot be opened."""
+    """Read a lesson from a file. Raises LessonError, and OSError for a file that cannot be opened."""
     try:
         content = plain_file.content(path, most=MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -43,11 +43,11 @@ def read_file(path: Path) -> Lesson:
 
 
 def read(content: str, *, name: str = "lesson") -> Lesson:
-    """The lesson that a text says. Raises LessonError with all of its mistakes."""
+    """Read a lesson from a text. Raises LessonError with all of its mistakes."""
     lines, faults = content.replace("\r\n", "\n").replace("\r", "\n").split("\n"), FaultList()
     end = _end_of_front_matter(lines)
     head: dict[str, Any] = {}
-    with faults.at(line=1, place=_FRONT):
+    with faults.collect(line=1, place=_FRONT):
         head = _head("\n".join(lines[1:end]))
     about, steps = _body(lines, end + 1, faults)
     faults.raise_any()
@@ -55,7 +55,9 @@ def read(content: str, *, name: str = "lesson") -> Lesson:
 
 
 def _end_of_front_matter(lines: Sequence[str]) -> int:
-    """The line of its second three dashes, counted from 0. Raises LessonError: without them nothing else is known."""
+    """Find the line of the second three dashes, counted from 0. Raises LessonError: without them nothing else is
+    known.
+    """
     if lines[0].strip() != "---":
         said = "a lesson begins with “---”, then title, minutes, for and language, then “---”"
         raise LessonError(Fault(said, line=1))
@@ -67,7 +69,7 @@ def _end_of_front_matter(lines: Sequence[str]) -> int:
 
 
 def _head(text: str) -> dict[str, Any]:
-    """The front matter as arguments of `Lesson`. Raises LessonError."""
+    """Read the front matter as arguments of `Lesson`. Raises LessonError."""
     faults = FaultList()
     found, places = _mapping(text, 2, faults)
     for key in found:
@@ -95,7 +97,7 @@ def _head(text: str) -> dict[str, Any]:
 
 
 def _mapping(text: str, first: int, faults: FaultList) -> tuple[dict[str, Any], dict[str, int]]:
-    """A YAML mapping whose values are texts, lists and mappings of them; and the line of each key.
+    """Read a YAML mapping whose values are texts, lists and mappings of them; return it, and the line of each key.
 
     `first` is the line in the file that the text begins on. Raises LessonError for what is no such mapping.
     """
@@ -126,7 +128,7 @@ def _problem(error: yaml.MarkedYAMLError) -> str:
 
 
 def _body(lines: Sequence[str], start: int, faults: FaultList) -> tuple[str, tuple[LessonStep, ...]]:
-    """The text before the first step, and the steps."""
+    """Read the text before the first step, and the steps."""
     parts = Parts(lines, start, MarkdownIt("commonmark").parse("\n".join(lines[start:])))
     begins = [*parts.headings()]
     if not begins:
@@ -139,24 +141,24 @@ def _body(lines: Sequence[str], start: int, faults: FaultList) -> tuple[str, tup
         faults.add("a question belongs to a step; put a heading “## …” before it", line=line)
     steps = []
     for at, ((line, title, below), (_, end)) in enumerate(zip(begins, pairwise(ends), strict=True)):
-        with faults.at(line=line, place=f"step {at + 1}"):
+        with faults.collect(line=line, place=f"step {at + 1}"):
             steps.append(_step(parts, title, (line, below, end)))
     return parts.text(start + 1, ends[0], ()), tuple(steps)
 
 
 def _step(parts: Parts, title: str, lines: tuple[int, int, int]) -> LessonStep:
-    """One step: `lines` are those of its heading, of what follows it, and of the next step. Raises LessonError."""
+    """Read one step: `lines` are those of its heading, of what follows it, and of the next step. Raises LessonError."""
     (line, below, end), faults = lines, FaultList()
     if not title:
         faults.add("a step's heading has a text, such as “## Which word?”")
     links: list[tuple[int, int, Link]] = []
     for first, after, target in parts.lone_links(below, end):
-        with faults.at(line=first):
+        with faults.collect(line=first):
             if link := link_of(target, first):
                 links.append((first, after, link))
     blocks, question = [*parts.questions(below, end)], None
     for first, _, block in blocks[:1]:
-        with faults.at(line=first, place="question"):
+        with faults.collect(line=first, place="question"):
             question = _question(parts.question_text(block), first)
     for first, *_ in links[1:]:
         faults.add("a step has one picture, and this is another link; make another step of it", line=first)
@@ -168,10 +170,10 @@ def _step(parts: Parts, title: str, lines: tuple[int, int, int]) -> LessonStep:
 
 
 def _question(text: str, line: int) -> Question:
-    """The question of a block that begins on that line. Raises LessonError."""
+    """Read the question of a block that begins on that line. Raises LessonError."""
     faults, question = FaultList(), None
     found, places = _mapping(text, line + 1, faults)
-    with faults.at():
+    with faults.collect():
         question = question_of(found, line, places)
     faults.raise_any()
     assert question is not None  # else there was something to raise

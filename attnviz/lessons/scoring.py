@@ -1,4 +1,4 @@
-"""How right an answer is, from 0 to 1, against what the model said. Knows no page and no model.
+"""Scores of answers, from 0 to 1, against the model's own. Knows no page and no model.
 
 An answer is what JSON can hold: cells as `[[row, col], …]`, a row as a list of weights, a head as `[layer, head]`, a
 token, translation or free text as a text, a number, an option by its place counted from 0.
@@ -21,7 +21,7 @@ _NONE_DRAWN = Translatable("Draw a weight for at least one key first.")
 
 @dataclass(frozen=True)
 class Truth:
-    """What is right, as an answer says it, or None where nothing is (a free text).
+    """The right answer in the form of an answer; "" for a free text, which is not scored.
 
     `weights` are what a score needs besides: of `cell` the whole map as rows, with None where no cell can be chosen.
     `margin` is how far the right answer lies before the next, in the unit of what was compared; `said` says it in
@@ -36,26 +36,28 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Marked:
-    """An answer against the truth: `share` from 0 to 1, None where nothing is scored, and a sentence on how far off."""
+class AnswerScore:
+    """A scored answer: `share` from 0 to 1, None where nothing is scored, and a sentence on how far off."""
 
     share: float | None
     said: str = ""
 
     @property
     def is_right(self) -> bool:
-        """Whether nothing is left to be desired, but for what a finger on a screen cannot do better."""
+        """Whether the answer counts as right: `share` is at least `RIGHT_FROM`, as exact as a finger on a screen
+        can be.
+        """
         return self.share is not None and self.share >= RIGHT_FROM
 
 
-def scored(question: Question, answer: Any, truth: Truth) -> Marked:
-    """The score of an answer. Raises ValueError with one sentence for one that this question cannot have."""
-    answer = checked(question, answer, truth)
+def score_answer(question: Question, answer: Any, truth: Truth) -> AnswerScore:
+    """Score an answer. Raises ValueError with one sentence for one that this question cannot have."""
+    answer = validate_answer(question, answer, truth)
     return _SCORE[question.kind](question, answer, truth)
 
 
-def checked(question: Question, answer: Any, truth: Truth) -> Any:
-    """An answer as this question takes it; raises ValueError with one sentence that says what is missing."""
+def validate_answer(question: Question, answer: Any, truth: Truth) -> Any:
+    """Validate an answer to this question; raises ValueError with one sentence on what is missing."""
     problem = _PROBLEM[question.kind](question, answer, truth)
     if problem:
         raise ValueError(problem)
@@ -63,63 +65,67 @@ def checked(question: Question, answer: Any, truth: Truth) -> Any:
 
 
 def distribution_score(guess: Sequence[float], weights: Sequence[float]) -> float:
-    """1 − ½ Σ |p − q| of two distributions over the same keys: what they share, from 0 to 1."""
+    """Compute 1 − ½ Σ |p − q| of two distributions over the same keys: their overlap, from 0 to 1."""
     return max(0.0, 1 - sum(abs(p - q) for p, q in zip(guess, weights, strict=True)) / 2)
 
 
-def normalised(guess: Sequence[float]) -> list[float]:
-    """Weights as a distribution. Raises ValueError where all are 0."""
+def normalise(guess: Sequence[float]) -> list[float]:
+    """Normalise weights to a distribution. Raises ValueError where all are 0."""
     total = math.fsum(guess)
     if not total > 0:
         raise ValueError(_NONE_DRAWN)
     return [weight / total for weight in guess]
 
 
-def folded(text: str) -> str:
-    """A text as it is compared: signs, case and what surrounds it do not count."""
+def fold_text(text: str) -> str:
+    """Fold a text for comparison: signs, case and surrounding spaces do not count."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     words = "".join(" " if unicodedata.category(one)[0] in "PZC" else one for one in plain)
     return " ".join(words.split())
 
 
-def _cells(question: Question, answer: Any, truth: Truth) -> Marked:
-    """The weight of the cells that were chosen, of what the best of as many have."""
+def _cells(question: Question, answer: Any, truth: Truth) -> AnswerScore:
+    """Score chosen cells by their weight, relative to the best of as many."""
     best = sum(truth.weights[row][col] or 0.0 for row, col in truth.answer)
     got = sum(truth.weights[row][col] or 0.0 for row, col in answer)
     hits = len({tuple(cell) for cell in answer} & {tuple(cell) for cell in truth.answer})
     share = min(1.0, got / best) if best > 0 else 0.0
     if hits == len(truth.answer):
-        return Marked(1.0)
+        return AnswerScore(1.0)
     share = min(share, 0.89)  # near the largest weight is not on it
     said = Translatable("Your choice has weight {got}, the largest {best}.", got=f"{got:.2f}", best=f"{best:.2f}")
-    return Marked(share, said)
+    return AnswerScore(share, said)
 
 
-def _row(question: Question, answer: Any, truth: Truth) -> Marked:
-    share = distribution_score(normalised(answer), truth.answer)
-    return Marked(share, Translatable("Your row and the model's share {share} of their weight.", share=f"{share:.0%}"))
+def _row(question: Question, answer: Any, truth: Truth) -> AnswerScore:
+    share = distribution_score(normalise(answer), truth.answer)
+    return AnswerScore(
+        share, Translatable("Your row and the model's share {share} of their weight.", share=f"{share:.0%}")
+    )
 
 
-def _same(question: Question, answer: Any, truth: Truth) -> Marked:
-    return Marked(float(answer == truth.answer))
+def _same(question: Question, answer: Any, truth: Truth) -> AnswerScore:
+    return AnswerScore(float(answer == truth.answer))
 
 
-def _same_text(question: Question, answer: Any, truth: Truth) -> Marked:
+def _same_text(question: Question, answer: Any, truth: Truth) -> AnswerScore:
     if question.options:
         return _same(question, answer, truth)
-    return Marked(float(folded(answer) == folded(truth.answer)))
+    return AnswerScore(float(fold_text(answer) == fold_text(truth.answer)))
 
 
-def _number(question: Question, answer: Any, truth: Truth) -> Marked:
+def _number(question: Question, answer: Any, truth: Truth) -> AnswerScore:
     off = abs(answer - truth.answer)
     if off <= question.within + 1e-9 * abs(truth.answer):
-        return Marked(1.0, "" if off == 0 else Translatable("Off by {off}, which is near enough.", off=f"{off:.3g}"))
+        return AnswerScore(
+            1.0, "" if off == 0 else Translatable("Off by {off}, which is near enough.", off=f"{off:.3g}")
+        )
     share = max(0.0, 1 - off / max(abs(truth.answer), question.within, 1e-12)) / 2
-    return Marked(share, Translatable("Off by {off}.", off=f"{off:.3g}"))
+    return AnswerScore(share, Translatable("Off by {off}.", off=f"{off:.3g}"))
 
 
-def _unscored(question: Question, answer: Any, truth: Truth) -> Marked:
-    return Marked(None)
+def _no_score(question: Question, answer: Any, truth: Truth) -> AnswerScore:
+    return AnswerScore(None)
 
 
 _SCORE = {
@@ -130,7 +136,7 @@ _SCORE = {
     TRANSLATION: _same_text,
     NUMBER: _number,
     CHOICE: _same,
-    TEXT: _unscored,
+    TEXT: _no_score,
 }
 
 

@@ -1,4 +1,4 @@
-"""The values of a question's fields, read from what YAML makes of them: texts, and lists and mappings of texts.
+"""Readers of a question's fields, from the texts, lists and mappings that YAML makes of them.
 
 Each reader raises `LessonError` for what it cannot read; the sentence begins after the field's name.
 """
@@ -13,7 +13,7 @@ MOST_CELLS, MOST_OPTIONS = 5, 8
 
 
 def wrong(sentence: str, in_file: str = "", *, field: str = "") -> LessonError:
-    """One mistake of the field that is being read, or of another one."""
+    """Return one mistake of the field that is being read, or of another one."""
     return LessonError(Fault(sentence, field, in_file))
 
 
@@ -24,10 +24,10 @@ def _text(value: Any) -> str:
 
 
 def _each(values: Sequence[Any], read: Callable[[Any], Any]) -> tuple:
-    """All of them read. Raises LessonError with the mistakes of each."""
+    """Read all values. Raises LessonError with the mistakes of each."""
     faults, found = FaultList(), []
     for value in values:
-        with faults.at():
+        with faults.collect():
             found.append(read(value))
     faults.raise_any()
     return tuple(found)
@@ -73,7 +73,7 @@ def _number(value: Any) -> float:
 
 
 def _heads(value: Any) -> tuple[tuple[int, int], ...]:
-    """Heads as people write them: `[L1 H2, L2 H5]`."""
+    """Read heads as authors write them: `[L1 H2, L2 H5]`."""
     found = _each(value if isinstance(value, list) else [value], _head)
     if not 2 <= len(found) <= MOST_OPTIONS or len(set(found)) < len(found):
         raise wrong(f"names 2 to {MOST_OPTIONS} heads, each once")
@@ -121,7 +121,7 @@ def _more(value: Any) -> Mapping[str, str]:
 
 
 def short(value: Any) -> str:
-    """The beginning of a text as a sentence quotes it; a list or mapping by its name, whose text may be long."""
+    """Return the beginning of a text as a sentence quotes it; a list or mapping by its name, whose text may be long."""
     return value[:40] if isinstance(value, str) else "a list" if isinstance(value, list) else "a mapping"
 
 

@@ -1,4 +1,4 @@
-"""A draft as a lesson's Markdown file, and a lesson as a draft: one is the other's way back."""
+"""Conversion of a draft to a lesson's Markdown file, and of a lesson to a draft."""
 
 import re
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _PlainDumper.add_representer(str, _block)
 
 
 def markdown(draft: Draft) -> str:
-    """The file that a draft makes, with what is still missing left empty."""
+    """Write the file that a draft makes, with missing texts left empty."""
     head = {"title": draft.title, "minutes": draft.minutes, "for": draft.audience, "language": draft.language}
     head |= {"listed": "false"} if draft.unlisted == "true" else {}
     parts = [f"---\n{_yaml({name: text.strip() for name, text in head.items()})}---", draft.about.strip()]
@@ -42,19 +42,19 @@ def markdown(draft: Draft) -> str:
 
 
 def file_name(draft: Draft) -> str:
-    """The name of its file, made from the title."""
+    """Return the name of its file, made from the title."""
     return (re.sub(r"[^\w]+", "-", draft.title.casefold()).strip("-_")[:60].strip("-_") or "lesson") + ".md"
 
 
 def draft_of(lesson: Lesson) -> Draft:
-    """A lesson's texts, to be changed."""
+    """Convert a lesson to a draft."""
     steps = tuple(_draft_step(step) for step in lesson.steps)
     unlisted = "" if lesson.is_listed else "true"
     return Draft(lesson.title, str(lesson.minutes), lesson.audience, lesson.language, lesson.about, steps, unlisted)
 
 
 def address(link: Link) -> str:
-    """A link as a lesson's file holds it, without a host."""
+    """Return a link as a lesson's file holds it, without a host."""
     return f"/{link.page.lower()}?{link.query}"
 
 
@@ -76,7 +76,9 @@ def _question(texts: Mapping[str, str]) -> str:
 
 
 def _value(name: str, said: Mapping[str, str]) -> Any:
-    """A field of the file, made of what was typed; what cannot be one stays as it is, for the reader to refuse."""
+    """Return a field of the file, made from the typed texts; what cannot be one stays as it is, for the reader to
+    refuse.
+    """
     text = said.get(name, "")
     if name == "hints":
         return [hint for hint in (said.get("nudge", ""), said.get("suggestion", "")) if hint]
@@ -101,7 +103,7 @@ def _options(said: Mapping[str, str]) -> list[Any]:
 
 
 def _pairs(text: str) -> dict[str, str] | str:
-    """“line: contiguous, at: 4” as pairs; a text that is none stays one."""
+    """Parse “line: contiguous, at: 4” as pairs; another text stays one."""
     pairs = [part.partition(":") for part in text.split(",") if part.strip()]
     if not all(name.strip() and colon for name, colon, _ in pairs):
         return text
@@ -110,11 +112,11 @@ def _pairs(text: str) -> dict[str, str] | str:
 
 def _draft_step(step: LessonStep) -> DraftStep:
     link = address(step.link) if step.link else ""
-    return DraftStep(step.title, step.text, link, _typed(step.question) if step.question else {})
+    return DraftStep(step.title, step.text, link, _question_texts(step.question) if step.question else {})
 
 
-def _typed(question: Question) -> dict[str, str]:
-    """What would have been typed for a question."""
+def _question_texts(question: Question) -> dict[str, str]:
+    """Return the texts that an author would have typed for a question."""
     nudge, suggestion = (*question.hints, "", "")[:2]
     found = {
         **{name: getattr(question, name) for name in ("kind", "ask", "row", "col", "by", "measure", "unit", "show")},

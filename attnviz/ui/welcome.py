@@ -4,7 +4,7 @@ import html
 
 import streamlit as st
 
-from attnviz.lessons.library import listed, shelf
+from attnviz.lessons.library import listed_lessons, shelf
 from attnviz.maps.selection import select
 from attnviz.models.catalogue import Entry
 from attnviz.text.display import display
@@ -37,7 +37,7 @@ def intro() -> None:
     with st.container(key="welcome-intro"):
         st.markdown("#### See what every attention head does")
         st.markdown("attnviz runs a Transformer on your sentence and shows what each attention head looks at.")
-        lesson = next(iter(listed(shelf())), None)
+        lesson = next(iter(listed_lessons(shelf())), None)
         if lesson is not None:
             label = f"New here? Lesson 1, {lesson.minutes} minutes"
             st.button(label, key="first-lesson", type="primary", on_click=going.go, args=(lesson, 0))

@@ -20,6 +20,6 @@ def change_everywhere(servers: tuple[Classroom, Classroom], token: str) -> None:
     every = range(_AT_ONCE + _IN_TURN)
     for turn in every[_AT_ONCE:]:
         change(turn)
-        assert servers[(turn + 1) % 2].students.seen_by(token).given == turn % 3, "the other server knows"
+        assert servers[(turn + 1) % 2].students.view(token).given == turn % 3, "the other server knows"
     assert not any(change(turn).is_new for turn in every), "what is sent again is no answer anew"
-    assert servers[0].students.seen_by(token).given == every[-1] % 3
+    assert servers[0].students.view(token).given == every[-1] % 3

@@ -57,6 +57,6 @@ def _look(address: str, key, acknowledged: list[str], *, is_all: bool = False) -
     assert told <= set(there)
     if is_all:
         assert len(there) == STUDENTS * STEPS
-        counts = [room.teachers.taught_by(key, at).summaries[BEFORE].answered for at in range(STEPS)]
+        counts = [room.teachers.view(key, at).summaries[BEFORE].answered for at in range(STEPS)]
         assert counts == [STUDENTS] * STEPS
     room.close()

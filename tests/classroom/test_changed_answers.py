@@ -46,13 +46,13 @@ def known(view: MemberView) -> tuple[object, bool, bool]:
 def test_a_changed_answer_takes_the_place_of_the_first(room: Classroom, key: TeacherKey, ana, answer: Answer) -> None:
     answer(2, "a")
     before = room.teachers.version(key)
-    assert known(room.students.seen_by(ana)) == (2, True, False)
+    assert known(room.students.view(ana)) == (2, True, False)
     changed = answer(0, "b")
     assert (changed.given, changed.is_new) == (0, True)
-    assert known(room.students.seen_by(ana)) == (0, True, False)
+    assert known(room.students.view(ana)) == (0, True, False)
     after = room.teachers.version(key)
     assert (after.news > before.news, after.shared) == (True, before.shared), "the teacher's screen hears of it"
-    view = room.teachers.taught_by(key)
+    view = room.teachers.view(key)
     assert view.summaries[BEFORE].options == (1, 0, 0)
     assert view.summaries[BEFORE].share_right == 1.0
     assert [one.answered for one in view.members] == [(BEFORE,)]
@@ -67,7 +67,7 @@ def test_an_answer_that_is_sent_again_does_not_undo_the_one_after_it(
     for given, client_id in ((2, "a"), (0, "b"), (1, "c")):
         late = answer(given, client_id)
         assert (late.given, late.is_new) == (1, False)
-    assert room.teachers.taught_by(key).summaries[BEFORE].options == (0, 1, 0)
+    assert room.teachers.view(key).summaries[BEFORE].options == (0, 1, 0)
 
 
 def test_an_answer_stays_once_its_step_takes_none(room: Classroom, key: TeacherKey, ana, answer: Answer) -> None:
@@ -82,8 +82,8 @@ def test_an_answer_stays_once_its_step_takes_none(room: Classroom, key: TeacherK
         change()
         with pytest.raises(ClassroomError, match=words):
             answer(0, "b")
-    assert not room.students.seen_by(ana).may_answer
-    assert room.teachers.taught_by(key, 0).summaries[BEFORE].options == (0, 0, 1)
+    assert not room.students.view(ana).may_answer
+    assert room.teachers.view(key, 0).summaries[BEFORE].options == (0, 0, 1)
 
 
 def test_a_step_that_is_opened_again_takes_changes(room: Classroom, key: TeacherKey, answer: Answer) -> None:
@@ -100,7 +100,7 @@ def test_the_second_round_leaves_the_first_as_it_was(room: Classroom, key: Teach
         answer(0, "b")
     answer(1, "c", AFTER)
     answer(0, "d", AFTER)
-    summaries = room.teachers.taught_by(key).summaries
+    summaries = room.teachers.view(key).summaries
     assert (summaries[BEFORE].options, summaries[AFTER].options) == ((0, 0, 1), (1, 0, 0))
 
 
@@ -111,12 +111,12 @@ def test_who_was_shown_what_is_right_changes_nothing(room: Classroom, key: Teach
         room.students.skip(ana, 0)
     else:
         answer(2, "a")
-    assert room.students.seen_by(ana).is_revealed
+    assert room.students.view(ana).is_revealed
     for is_guided in (False, True):
         room.teachers.guide(key, is_guided=is_guided)
         with pytest.raises(ClassroomError, match="What is right has been shown"):
             answer(0, "b")
-        assert not room.students.seen_by(ana).may_answer
+        assert not room.students.view(ana).may_answer
 
 
 def test_an_answer_that_was_given_before_everybody_walked_alone_is_final(
@@ -124,7 +124,7 @@ def test_an_answer_that_was_given_before_everybody_walked_alone_is_final(
 ) -> None:
     answer(2, "a")
     room.teachers.guide(key, is_guided=False)
-    assert room.students.seen_by(ana).truth is not None
+    assert room.students.view(ana).truth is not None
     room.teachers.guide(key, is_guided=True)
     with pytest.raises(ClassroomError, match="What is right has been shown"):
         answer(0, "b")
@@ -137,15 +137,15 @@ def test_a_text_that_was_picked_waits_again_once_it_is_another(room: Classroom, 
     room.teachers.open(key)
     token = room.students.join(key.code, "Ana").token
     room.students.answer(token, 0, "Mine.", in_round=BEFORE, client_id="a")
-    (said,) = room.teachers.taught_by(key).summaries[BEFORE].texts
+    (said,) = room.teachers.view(key).summaries[BEFORE].texts
     room.teachers.pick(key, said.id, is_picked=True)
     room.students.answer(token, 0, text, in_round=BEFORE, client_id="b")
-    (said,) = room.teachers.taught_by(key).summaries[BEFORE].texts
+    (said,) = room.teachers.view(key).summaries[BEFORE].texts
     assert (said.text, said.is_picked) == (text, is_picked)
 
 
 def test_the_last_answer_counts_over_two_fronts(room: Classroom, key: TeacherKey, ana: str, tmp_path: Path) -> None:
     other = Classroom(str(tmp_path / "classes.sqlite"), lambda link: None, clock=lambda: 1_800_000_000.0)
     change_everywhere((room, other), ana)
-    assert other.teachers.taught_by(key).summaries[BEFORE].answered == 1
+    assert other.teachers.view(key).summaries[BEFORE].answered == 1
     other.close()

@@ -35,10 +35,10 @@ def test_a_student_has_the_hints_that_were_opened_and_no_other(room: Classroom, 
     ana, ben = (room.students.join(key.code, name).token for name in ("Ana", "Ben"))
     room.teachers.open(key)
     for hints, show, is_more in (((), "", True), (HINTS[:1], "", True), (HINTS, "", True), (HINTS, "row", False)):
-        assert known(room.students.seen_by(ana)) == (hints, show, is_more)
+        assert known(room.students.view(ana)) == (hints, show, is_more)
         room.students.hint(ana, 0)
-    assert room.students.seen_by(ana).rungs == 3, "there are no more"
-    assert known(room.students.seen_by(ben)) == ((), "", True), "hers are not his"
+    assert room.students.view(ana).rungs == 3, "there are no more"
+    assert known(room.students.view(ben)) == ((), "", True), "hers are not his"
 
 
 def test_hints_are_for_a_question_that_is_open_and_not_answered(room: Classroom, key: TeacherKey) -> None:
@@ -73,8 +73,8 @@ def test_the_teacher_sees_how_many_opened_a_hint_and_the_table_how_often(room: C
         room.students.hint(ana, 0)
     assert room.teachers.version(key).news > version.news
     assert room.teachers.version(key).shared == version.shared
-    assert room.teachers.taught_by(key).hinted == 1
-    assert room.teachers.taught_by(key, 1).hinted == 0
+    assert room.teachers.view(key).hinted == 1
+    assert room.teachers.view(key, 1).hinted == 0
     for token in (ana, ben):
         room.students.answer(token, 0, 0, in_round=BEFORE, client_id="a")
     rows = csv.DictReader(io.StringIO(room.teachers.answers_csv(key).decode("utf-8-sig"), newline=""))
@@ -85,8 +85,8 @@ def test_hints_go_with_their_student(room: Classroom, key: TeacherKey) -> None:
     ana = room.students.join(key.code, "Ana").token
     room.teachers.open(key)
     room.students.hint(ana, 0)
-    room.teachers.remove(key, room.teachers.taught_by(key).members[0].id)
-    assert room.teachers.taught_by(key).hinted == 0
+    room.teachers.remove(key, room.teachers.view(key).members[0].id)
+    assert room.teachers.view(key).hinted == 0
 
 
 def test_a_database_of_the_version_before_keeps_its_answers(tmp_path: Path, lesson: Lesson) -> None:
@@ -106,6 +106,6 @@ def test_a_database_of_the_version_before_keeps_its_answers(tmp_path: Path, less
         )
     older.close()
     room = Classroom(str(file), lambda link: None)
-    assert room.teachers.taught_by(key).summaries[BEFORE].options == (1, 0, 0)
-    assert room.students.seen_by(token).rungs == 0
+    assert room.teachers.view(key).summaries[BEFORE].options == (1, 0, 0)
+    assert room.students.view(token).rungs == 0
     room.close()

@@ -13,7 +13,7 @@ from attnviz.lessons.phrases import sentence, translate
 def test_a_class_has_the_language_of_its_lesson(room: Classroom, lesson: Lesson) -> None:
     key = room.teachers.start(replace(lesson, language="de"))
     assert room.students.language(key.code) == "de"
-    assert room.students.seen_by(room.students.join(key.code, "Ana").token).language == "de"
+    assert room.students.view(room.students.join(key.code, "Ana").token).language == "de"
 
 
 def test_asking_for_the_language_of_a_wrong_code_is_a_try(room: Classroom, lesson: Lesson) -> None:

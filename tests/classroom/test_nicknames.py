@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.classroom.errors import ClassroomError
-from attnviz.classroom.joining.nicknames import checked_nickname, folded_nickname
+from attnviz.classroom.joining.nicknames import fold_nickname, validate_nickname
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from attnviz.classroom.joining.nicknames import checked_nickname, folded_nicknam
     ],
 )
 def test_a_nickname_is_saved_as_it_reads(typed: str, saved: str) -> None:
-    assert checked_nickname(typed) == saved
+    assert validate_nickname(typed) == saved
 
 
 @pytest.mark.parametrize(
@@ -52,17 +52,12 @@ def test_a_nickname_is_saved_as_it_reads(typed: str, saved: str) -> None:
 )
 def test_what_cannot_be_read_is_refused_in_one_sentence(typed: str, words: str) -> None:
     with pytest.raises(ClassroomError, match=words) as refused:
-        checked_nickname(typed)
+        validate_nickname(typed)
     assert str(refused.value).isprintable()
 
 
 def test_names_that_look_alike_in_another_width_or_case_are_one() -> None:
     assert (
-        len(
-            {
-                folded_nickname(name)
-                for name in ("Straße", "STRASSE", "ｓｔｒａｓｓｅ", "Stra\u200dsse", "strasse\ufe0f")
-            }
-        )
+        len({fold_nickname(name) for name in ("Straße", "STRASSE", "ｓｔｒａｓｓｅ", "Stra\u200dsse", "strasse\ufe0f")})
         == 1
     )

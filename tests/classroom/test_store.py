@@ -71,11 +71,11 @@ def test_a_locked_database_is_waited_for_then_said_and_loses_nothing(file: Path,
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="is busy"):
         room.students.answer(ana, 0, 0, in_round=BEFORE, client_id="a")
-    assert room.students.seen_by(ana).has_answered is False, "reading goes on"
+    assert room.students.view(ana).has_answered is False, "reading goes on"
     other.execute("ROLLBACK")
     other.close()
     assert room.students.answer(ana, 0, 0, in_round=BEFORE, client_id="a").is_new
-    assert room.teachers.taught_by(key).summaries[BEFORE].answered == 1
+    assert room.teachers.view(key).summaries[BEFORE].answered == 1
     room.close()
 
 
@@ -93,7 +93,7 @@ def test_a_file_that_was_moved_takes_no_answers_until_it_is_back(file: Path) -> 
     assert room.students.answer(ana, 1, 0, in_round=BEFORE, client_id="b").is_new
     room.close()
     again = Classroom(str(file), lambda link: None)
-    assert [again.teachers.taught_by(key, at).summaries[BEFORE].answered for at in (0, 1)] == [1, 1]
+    assert [again.teachers.view(key, at).summaries[BEFORE].answered for at in (0, 1)] == [1, 1]
     again.close()
 
 
@@ -107,8 +107,8 @@ def test_a_full_disk_is_said_and_what_was_acknowledged_is_there(file: Path) -> N
         room.teachers.start(choices(60))
     room.close()
     again = Classroom(str(file), lambda link: None)
-    assert again.students.seen_by(ana, 0).given == 2
-    assert again.teachers.taught_by(key).summaries[BEFORE].answered == 1
+    assert again.students.view(ana, 0).given == 2
+    assert again.teachers.view(key).summaries[BEFORE].answered == 1
     again.close()
 
 
@@ -153,7 +153,7 @@ def test_the_process_has_one_classroom_where_the_environment_says(file: Path, mo
     monkeypatch.setenv("ATTNVIZ_CLASS_DAYS", "2")
     room = opened.classroom(lambda link: None)
     assert opened.classroom(lambda link: None) is room
-    view = room.teachers.taught_by(room.teachers.start(choices(1)))
+    view = room.teachers.view(room.teachers.start(choices(1)))
     assert view.expires - view.created == 2 * 86_400
     opened.close()
     assert file.exists()

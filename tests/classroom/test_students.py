@@ -76,7 +76,7 @@ def test_nothing_that_tells_is_in_a_students_view_before_the_reveal(room: Classr
     ana, ben = (room.students.join(key.code, name).token for name in ("Ana", "Ben"))
     room.teachers.open(key)
     room.students.answer(ana, 0, 2, **ASKED)
-    view = room.students.seen_by(ben)
+    view = room.students.view(ben)
     question = view.step.question
     assert (question.right, question.why, question.measure) == (None, "", "")
     assert (view.truth, view.marked, view.given, view.first, view.is_revealed) == (None, None, None, None, False)
@@ -85,7 +85,7 @@ def test_nothing_that_tells_is_in_a_students_view_before_the_reveal(room: Classr
     assert "Ana" not in told
     assert "step 2" not in told
     room.teachers.reveal(key)
-    view = room.students.seen_by(ana)
+    view = room.students.view(ana)
     assert (view.truth.answer, view.given, view.marked.is_right) == (0, 2, False)
     assert view.step.question.why == "Because 1."
 
@@ -103,7 +103,7 @@ def test_an_answer_is_taken_while_its_step_is_open_and_no_other_time(room: Class
         change()
         with pytest.raises(ClassroomError, match=words):
             room.students.answer(ana, 0, 0, **ASKED)
-    assert room.teachers.taught_by(key, 0).summaries == {}
+    assert room.teachers.view(key, 0).summaries == {}
 
 
 def test_an_answer_is_one_however_often_it_is_sent(room: Classroom, key: TeacherKey) -> None:
@@ -114,7 +114,7 @@ def test_an_answer_is_one_however_often_it_is_sent(room: Classroom, key: Teacher
     again = room.students.answer(ana, 0, 0, **ASKED)
     assert (first.is_new, again.is_new) == (True, False)
     assert (again.given, again.saved) == (first.given, first.saved)
-    assert room.teachers.taught_by(key).summaries[BEFORE].options == (1, 0, 0)
+    assert room.teachers.view(key).summaries[BEFORE].options == (1, 0, 0)
 
 
 def test_a_second_round_is_counted_beside_the_first(room: Classroom, key: TeacherKey) -> None:
@@ -125,9 +125,9 @@ def test_a_second_round_is_counted_beside_the_first(room: Classroom, key: Teache
     with pytest.raises(ClassroomError, match="asked again meanwhile"):
         room.students.answer(ben, 0, 0, **ASKED)
     room.students.answer(ana, 0, 0, in_round=AFTER, client_id="b")
-    view = room.students.seen_by(ana)
+    view = room.students.view(ana)
     assert (view.round, view.first, view.given) == (AFTER, 2, 0)
-    summaries = room.teachers.taught_by(key).summaries
+    summaries = room.teachers.view(key).summaries
     assert [summaries[which].share_right for which in (BEFORE, AFTER)] == [0.0, 1.0]
     room.teachers.reveal(key)
     for asked in (room.teachers.ask_again, room.teachers.open):
@@ -138,29 +138,29 @@ def test_a_second_round_is_counted_beside_the_first(room: Classroom, key: Teache
 def test_who_walks_alone_sees_what_is_right_after_the_own_answer_or_skip(room: Classroom, key: TeacherKey) -> None:
     room.teachers.guide(key, is_guided=False)
     ana, ben = (room.students.join(key.code, name).token for name in ("Ana", "Ben"))
-    assert room.students.seen_by(ana, 1).at == 1
+    assert room.students.view(ana, 1).at == 1
     room.students.answer(ana, 1, 1, **ASKED)
-    assert room.students.seen_by(ana).truth.answer == 1, "her step is remembered"
-    assert room.students.seen_by(ben, 1).truth is None
+    assert room.students.view(ana).truth.answer == 1, "her step is remembered"
+    assert room.students.view(ben, 1).truth is None
     room.students.skip(ben, 1)
-    view = room.students.seen_by(ben, 1)
+    view = room.students.view(ben, 1)
     assert (view.is_skipped, view.is_revealed, view.may_answer) == (True, True, False)
-    summary = room.teachers.taught_by(key, 1).summaries[BEFORE]
+    summary = room.teachers.view(key, 1).summaries[BEFORE]
     assert (summary.answered, summary.skipped, summary.share_right) == (1, 1, 1.0)
-    assert room.students.seen_by(ana, 17).at == 2, "there are three steps"
+    assert room.students.view(ana, 17).at == 2, "there are three steps"
 
 
 def test_in_a_guided_class_nobody_skips_or_walks_ahead(room: Classroom, key: TeacherKey) -> None:
     ana = room.students.join(key.code, "Ana").token
     room.teachers.open(key)
-    assert room.students.seen_by(ana, 2).at == 0
+    assert room.students.view(ana, 2).at == 0
     with pytest.raises(ClassroomError, match="Your teacher shows what is right"):
         room.students.skip(ana, 0)
 
 
 def test_a_step_stays_as_it_was_left(room: Classroom, key: TeacherKey) -> None:
     def states() -> list[str]:
-        return [room.teachers.taught_by(key, at).state for at in range(3)]
+        return [room.teachers.view(key, at).state for at in range(3)]
 
     assert states() == [CLOSED, CLOSED, CLOSED]
     room.teachers.go(key, 1)
@@ -177,17 +177,17 @@ def test_who_leaves_keeps_no_key_and_what_was_answered_stays(room: Classroom, ke
     room.teachers.open(key)
     room.students.answer(ana, 0, 0, **ASKED)
     room.students.leave(ana)
-    for asked in (room.students.seen_by, room.students.heartbeat, room.students.leave):
+    for asked in (room.students.view, room.students.heartbeat, room.students.leave):
         with pytest.raises(ClassGoneError):
             asked(ana)
-    assert room.teachers.taught_by(key).summaries[BEFORE].answered == 1
+    assert room.teachers.view(key).summaries[BEFORE].answered == 1
 
 
 @pytest.mark.parametrize("token", ["", "x", "\ud800", "a" * 10_000])
 def test_another_token_is_nobody(room: Classroom, key: TeacherKey, token: str) -> None:
     room.students.join(key.code, "Ana")
     with pytest.raises(ClassGoneError, match="join again with a code"):
-        room.students.seen_by(token)
+        room.students.view(token)
 
 
 @pytest.mark.parametrize("given", [None, "red", 3, -1, True, [0], 1.0, float("nan"), 10**400, {"a": 1}])

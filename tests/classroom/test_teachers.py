@@ -8,9 +8,9 @@ import pytest
 
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
 from attnviz.classroom.room import Classroom
-from attnviz.classroom.state import AFTER, BEFORE, BothRounds, Said, TeacherKey
-from attnviz.classroom.summary import Answered, both_rounds, summary
+from attnviz.classroom.state import AFTER, BEFORE, BothRounds, TeacherKey, WrittenText
 from attnviz.classroom.table_file import AnswerLine, AxisTexts, answers_file
+from attnviz.classroom.teacher_view import Answered, both_rounds, summary
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
 from attnviz.lessons.library import shelf
 from attnviz.lessons.question import Option, Question, Range
@@ -26,16 +26,16 @@ def of_one(question: Question) -> Lesson:
 def test_the_link_of_another_or_half_a_link_opens_nothing(room: Classroom, lesson: Lesson) -> None:
     one, other = room.teachers.start(lesson), room.teachers.start(lesson)
     for wrong in (TeacherKey(one.code, other.secret), TeacherKey(one.code, ""), TeacherKey("BCDFGHJK", one.secret)):
-        for asked in (room.teachers.taught_by, room.teachers.reveal, room.teachers.purge, room.teachers.version):
+        for asked in (room.teachers.view, room.teachers.reveal, room.teachers.purge, room.teachers.version):
             with pytest.raises(ClassGoneError, match="There is no class at this link"):
                 asked(wrong)
-    assert room.teachers.taught_by(one).state == "closed"
+    assert room.teachers.view(one).state == "closed"
 
 
 def test_every_shipped_lesson_can_be_a_class(room: Classroom) -> None:
     for shelved in shelf():
         key = room.teachers.start(shelved.lesson)
-        assert room.teachers.taught_by(key).lesson == shelved.lesson
+        assert room.teachers.view(key).lesson == shelved.lesson
 
 
 def test_one_address_begins_classes_of_so_many_bytes_an_hour_and_many_small_ones(room: Classroom) -> None:
@@ -53,21 +53,21 @@ def test_one_address_begins_classes_of_so_many_bytes_an_hour_and_many_small_ones
 def test_a_question_to_the_room_is_a_class_of_one_step(room: Classroom) -> None:
     question = Question("choice", "?", options=(Option("a", Range(0, 1)), Option("b", Range(2, 3))), measure="maps")
     link = Link("Heads", {"src": "A <b>dog</b>.", "tgt": "Un chien."})
-    view = room.teachers.taught_by(room.teachers.ask_the_room(question, link))
+    view = room.teachers.view(room.teachers.ask_the_room(question, link))
     assert (view.lesson.steps[0].question, view.lesson.picture(0)) == (question, link)
 
 
 def test_the_teacher_sees_who_is_where_and_who_has_gone(room: Classroom, clock) -> None:
     key = room.teachers.start(choices(3), is_guided=False)
     ana, ben = (room.students.join(key.code, name).token for name in ("Ana", "Ben"))
-    room.students.seen_by(ana, 2)
+    room.students.view(ana, 2)
     room._presence.flush(now=True)
-    lines = room.teachers.taught_by(key).members
+    lines = room.teachers.view(key).members
     assert [(line.nickname, line.at, line.is_here) for line in lines] == [("Ana", 2, True), ("Ben", 0, True)]
     clock.now += 31
     room.students.heartbeat(ben)
     room._presence.flush(now=True)
-    assert [line.is_here for line in room.teachers.taught_by(key).members] == [False, True]
+    assert [line.is_here for line in room.teachers.view(key).members] == [False, True]
 
 
 def test_students_hear_of_the_teacher_and_not_of_each_others_answers(room: Classroom, lesson: Lesson) -> None:
@@ -89,12 +89,12 @@ def test_who_is_removed_is_gone_with_all_they_wrote(room: Classroom) -> None:
     room.teachers.open(key)
     for token, text in ((ana, "rude"), (ben, "polite")):
         room.students.answer(token, 0, text, in_round=BEFORE, client_id="a")
-    room.teachers.remove(key, room.teachers.taught_by(key).members[0].id)
-    view = room.teachers.taught_by(key)
+    room.teachers.remove(key, room.teachers.view(key).members[0].id)
+    view = room.teachers.view(key)
     assert [line.nickname for line in view.members] == ["Ben"]
     assert [said.text for said in view.summaries[BEFORE].texts] == ["polite"]
     with pytest.raises(ClassGoneError):
-        room.students.seen_by(ana)
+        room.students.view(ana)
 
 
 def test_a_class_ends_after_its_days_and_is_deleted(room: Classroom, lesson: Lesson, clock, tmp_path) -> None:
@@ -102,13 +102,13 @@ def test_a_class_ends_after_its_days_and_is_deleted(room: Classroom, lesson: Les
     token = room.students.join(key.code, "Unmistakable").token
     clock.now += 13.9 * DAY
     later = room.teachers.start(lesson)
-    assert room.students.seen_by(token)
+    assert room.students.view(token)
     clock.now += 0.2 * DAY
-    for asked in (lambda: room.students.seen_by(token), lambda: room.students.join(key.code, "Ben")):
+    for asked in (lambda: room.students.view(token), lambda: room.students.join(key.code, "Ben")):
         with pytest.raises(ClassGoneError):
             asked()
     assert room.sweep() == 1
-    assert room.teachers.taught_by(later)
+    assert room.teachers.view(later)
     assert not [file for file in tmp_path.iterdir() if b"Unmistakable" in file.read_bytes()]
 
 
@@ -213,7 +213,7 @@ def test_what_a_class_clicked_drew_and_chose_is_counted() -> None:
     assert summary(Question("choice", "?", options=options), answered(2, 2, 0)).options == (1, 0, 2)
     assert summary(Question("token", "?", row="0", options=options), answered(1)).options == (0, 1, 0)
     assert summary(Question("number", "?"), answered(1, -0.5)).numbers == (1, -0.5)
-    assert summary(Question("translation", "?"), answered("<b>")).texts == (Said(0, "<b>"),)
+    assert summary(Question("translation", "?"), answered("<b>")).texts == (WrittenText(0, "<b>"),)
 
 
 def test_both_rounds_are_compared_over_those_who_answered_both() -> None:
@@ -227,7 +227,7 @@ def test_nicknames_are_given_up_before_anybody_has_one(room: Classroom, lesson: 
     room.teachers.set_anonymous(key, is_anonymous=True)
     names = [room.students.join(key.code, "").nickname for _ in range(2)]
     assert names == ["Student 1", "Student 2"]
-    room.teachers.remove(key, room.teachers.taught_by(key).members[0].id)
+    room.teachers.remove(key, room.teachers.view(key).members[0].id)
     assert room.students.join(key.code, "Ana").nickname == "Student 1"
     with pytest.raises(ClassroomError, match="Students have joined already"):
         room.teachers.set_anonymous(key, is_anonymous=False)
@@ -238,22 +238,22 @@ def test_a_text_is_picked_by_the_teacher_of_its_class_alone(room: Classroom) -> 
     token = room.students.join(keys[0].code, "Ana").token
     room.teachers.open(keys[0])
     room.students.answer(token, 0, "So.", in_round=BEFORE, client_id="a")
-    (said,) = room.teachers.taught_by(keys[0]).summaries[BEFORE].texts
+    (said,) = room.teachers.view(keys[0]).summaries[BEFORE].texts
     assert not said.is_picked
     with pytest.raises(ClassroomError, match="not there any more"):
         room.teachers.pick(keys[1], said.id, is_picked=True)
     room.teachers.pick(keys[0], said.id, is_picked=True)
-    assert room.teachers.taught_by(keys[0]).summaries[BEFORE].texts == (Said(said.id, "So.", True),)
+    assert room.teachers.view(keys[0]).summaries[BEFORE].texts == (WrittenText(said.id, "So.", True),)
 
 
 def test_a_step_whose_answer_cannot_be_computed_says_why(room: Classroom) -> None:
     key = room.teachers.start(of_one(Question("cell", "?")))
     room.teachers.open(key)
-    view = room.teachers.taught_by(key)
+    view = room.teachers.view(key)
     assert view.truth is None
     assert "put a link into this step" in view.problem
     token = room.students.join(key.code, "Ana").token
     with pytest.raises(ClassroomError, match="cannot be computed here"):
         room.students.answer(token, 0, [[0, 0]], in_round=BEFORE, client_id="a")
     room.teachers.reveal(key)
-    assert "put a link into this step" in room.students.seen_by(token).problem
+    assert "put a link into this step" in room.students.view(token).problem

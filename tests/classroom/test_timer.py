@@ -33,8 +33,8 @@ def test_every_screen_and_another_front_see_the_same_end(room, key, clock: Clock
     clock.now += 30
     late = room.students.join(key.code, "Late").token
     other = Classroom(str(tmp_path / "classes.sqlite"), lambda link: None, clock=clock)
-    assert [one.teachers.taught_by(key).ends for one in (room, other)] == [ends, ends]
-    assert [one.students.seen_by(late).ends for one in (room, other)] == [ends, ends]
+    assert [one.teachers.view(key).ends for one in (room, other)] == [ends, ends]
+    assert [one.students.view(late).ends for one in (room, other)] == [ends, ends]
     other.close()
 
 
@@ -42,7 +42,7 @@ def test_at_its_end_nothing_closes(room: Classroom, key: TeacherKey, clock: Cloc
     ana = room.students.join(key.code, "Ana").token
     room.teachers.set_timer(key, minutes=1)
     clock.now += 61
-    assert room.teachers.taught_by(key).state == OPEN
+    assert room.teachers.view(key).state == OPEN
     assert room.students.answer(ana, 0, 2, in_round="before", client_id="a").is_new
 
 
@@ -62,13 +62,13 @@ def test_at_its_end_nothing_closes(room: Classroom, key: TeacherKey, clock: Cloc
 def test_it_goes_with_its_question(room: Classroom, key: TeacherKey, act: Act) -> None:
     room.teachers.set_timer(key, minutes=2)
     act(room.teachers, key)
-    assert room.teachers.taught_by(key).ends is None
+    assert room.teachers.view(key).ends is None
 
 
 def test_the_second_round_may_have_one_and_a_step_that_is_not_open_none(room: Classroom, key: TeacherKey) -> None:
     room.teachers.ask_again(key)
     room.teachers.set_timer(key, minutes=1)
-    found = room.teachers.taught_by(key)
+    found = room.teachers.view(key)
     assert (found.round, found.ends is None) == (AFTER, False)
     for stop in (room.teachers.close, room.teachers.reveal):
         stop(key)
@@ -84,8 +84,8 @@ def test_a_class_of_the_version_before_goes_on_without_a_timer(room, key, tmp_pa
         connection.execute("update alembic_version set version_num = '0004'")
     connection.close()
     again = Classroom(str(file), lambda link: None, clock=clock)
-    found = again.teachers.taught_by(key)
+    found = again.teachers.view(key)
     assert (found.state, found.ends) == (OPEN, None)
     again.teachers.set_timer(key, minutes=1)
-    assert again.teachers.taught_by(key).ends == clock.now + 60
+    assert again.teachers.view(key).ends == clock.now + 60
     again.close()

@@ -76,15 +76,15 @@ def test_a_browser_may_say_anything(said) -> None:
 def test_steps_are_moved_doubled_and_deleted() -> None:
     draft = dataclasses.replace(HEAD, steps=tuple(DraftStep(title) for title in "abc"))
     titles = lambda one: "".join(step.title for step in one.steps)  # noqa: E731
-    assert titles(draft.moved(0, 1)) == "bac"
-    assert titles(draft.moved(2, 0)) == "cab"
-    assert titles(draft.doubled(1)) == "abbc"
-    assert len({step.name for step in draft.doubled(1).steps}) == 4
-    assert titles(draft.without(1)) == "ac"
-    assert titles(draft.added(3, DraftStep("d"))) == "abcd"
+    assert titles(draft.move(0, 1)) == "bac"
+    assert titles(draft.move(2, 0)) == "cab"
+    assert titles(draft.duplicate(1)) == "abbc"
+    assert len({step.name for step in draft.duplicate(1).steps}) == 4
+    assert titles(draft.remove(1)) == "ac"
+    assert titles(draft.insert(3, DraftStep("d"))) == "abcd"
     full = dataclasses.replace(HEAD, steps=tuple(DraftStep("x") for _ in range(MOST_STEPS)))
     with pytest.raises(ValueError, match="at most 60 steps"):
-        full.doubled(0)
+        full.duplicate(0)
 
 
 @pytest.mark.parametrize(

@@ -5,32 +5,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.lessons.question import Option, Question
-from attnviz.lessons.scoring import Truth, distribution_score, normalised, scored
+from attnviz.lessons.scoring import Truth, distribution_score, normalise, score_answer
 
 MAP = Truth([[0, 1]], weights=[[0.25, 0.75], [None, None]])
-WEIGHTS = st.lists(st.floats(0.01, 1), min_size=3, max_size=3).map(normalised)
+WEIGHTS = st.lists(st.floats(0.01, 1), min_size=3, max_size=3).map(normalise)
 
 
 def test_the_cell_of_most_weight_is_right_and_another_scores_its_share_of_it() -> None:
     question = Question("cell", "?")
-    assert scored(question, [[0, 1]], MAP).share == 1
-    assert scored(question, [[0, 0]], MAP).share == pytest.approx(1 / 3)
+    assert score_answer(question, [[0, 1]], MAP).share == 1
+    assert score_answer(question, [[0, 0]], MAP).share == pytest.approx(1 / 3)
 
 
 def test_a_cell_nearly_as_heavy_is_not_right() -> None:
     truth = Truth([[0, 0]], weights=[[0.505, 0.495]])
-    assert not scored(Question("cell", "?"), [[0, 1]], truth).is_right
+    assert not score_answer(Question("cell", "?"), [[0, 1]], truth).is_right
 
 
 @pytest.mark.parametrize("answer", [None, [], [[0]], [[0, 2]], [[-1, 0]], [[1, 0]], [[0, 0], [0, 1]], "00", [["0", 0]]])
 def test_what_is_no_cell_of_the_question_is_refused_in_one_sentence(answer) -> None:
     with pytest.raises(ValueError, match=r"^[A-Z].*\.$"):
-        scored(Question("cell", "?"), answer, MAP)
+        score_answer(Question("cell", "?"), answer, MAP)
 
 
 def test_a_row_scores_what_both_distributions_share() -> None:
     assert distribution_score([0.5, 0.5, 0], [0.25, 0.25, 0.5]) == pytest.approx(0.5)
-    assert scored(Question("row", "?"), [2, 2, 0], Truth([0.25, 0.25, 0.5])).share == pytest.approx(0.5)
+    assert score_answer(Question("row", "?"), [2, 2, 0], Truth([0.25, 0.25, 0.5])).share == pytest.approx(0.5)
 
 
 @given(WEIGHTS, WEIGHTS)
@@ -43,37 +43,37 @@ def test_a_rows_score_is_the_sum_of_minima(p: list[float], q: list[float]) -> No
 @pytest.mark.parametrize("answer", [None, [1, 2], [0, 0, 0], [1, -1, 0], [1, float("nan"), 0], [1, float("inf"), 0]])
 def test_what_is_no_row_is_refused(answer) -> None:
     with pytest.raises(ValueError, match="Draw a weight"):
-        scored(Question("row", "?"), answer, Truth([0.25, 0.25, 0.5]))
+        score_answer(Question("row", "?"), answer, Truth([0.25, 0.25, 0.5]))
 
 
 def test_a_number_is_right_within_what_the_question_allows() -> None:
     question = Question("number", "?", within=0.5)
-    assert scored(question, 3.5, Truth(4.0)).is_right
-    assert not scored(question, 3.4, Truth(4.0)).is_right
+    assert score_answer(question, 3.5, Truth(4.0)).is_right
+    assert not score_answer(question, 3.4, Truth(4.0)).is_right
     with pytest.raises(ValueError, match="Write a number"):
-        scored(question, float("nan"), Truth(4.0))
+        score_answer(question, float("nan"), Truth(4.0))
 
 
 def test_texts_are_compared_without_case_and_signs() -> None:
     question = Question("translation", "?")
-    assert scored(question, " je T’AIME ", Truth("Je t'aime.")).is_right
-    assert not scored(question, "Je t'aimes.", Truth("Je t'aime.")).is_right
+    assert score_answer(question, " je T’AIME ", Truth("Je t'aime.")).is_right
+    assert not score_answer(question, "Je t'aimes.", Truth("Je t'aime.")).is_right
 
 
 def test_an_option_and_a_head_are_right_or_not() -> None:
     choice = Question("choice", "?", options=(Option("a"), Option("b")), right=1)
-    assert scored(choice, 1, Truth(1)).is_right
-    assert scored(choice, 0, Truth(1)).share == 0
+    assert score_answer(choice, 1, Truth(1)).is_right
+    assert score_answer(choice, 0, Truth(1)).share == 0
     head = Question("head", "?", heads=((0, 1), (2, 3)))
-    assert scored(head, [2, 3], Truth([2, 3])).is_right
+    assert score_answer(head, [2, 3], Truth([2, 3])).is_right
     for wrong in (True, 2, None, "1"):
         with pytest.raises(ValueError, match="Choose one"):
-            scored(choice, wrong, Truth(1))
+            score_answer(choice, wrong, Truth(1))
 
 
 def test_a_free_text_is_not_scored_and_must_be_there() -> None:
-    assert scored(Question("text", "?"), "anything", Truth("")).share is None
+    assert score_answer(Question("text", "?"), "anything", Truth("")).share is None
     with pytest.raises(ValueError, match="Write an answer"):
-        scored(Question("text", "?"), "  ", Truth(""))
+        score_answer(Question("text", "?"), "  ", Truth(""))
     with pytest.raises(ValueError, match="at most 2,000"):
-        scored(Question("text", "?"), "a" * 2001, Truth(""))
+        score_answer(Question("text", "?"), "a" * 2001, Truth(""))

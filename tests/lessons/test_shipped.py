@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from attnviz.lessons.check import LEAST_MARGIN, checked_lesson
+from attnviz.lessons.check import LEAST_MARGIN, check_lesson
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import Pictures, pictures
@@ -46,9 +46,9 @@ def test_there_are_eight() -> None:
 
 
 def test_every_answer_is_computed_stands_apart_and_is_as_signed(lesson: Lesson, run: Pictures) -> None:
-    """`checked_lesson` finds a problem where the next answer is nearer than `LEAST_MARGIN`."""
+    """`check_lesson` finds a problem where the next answer is nearer than `LEAST_MARGIN`."""
     assert LEAST_MARGIN == 0.02
-    found = list(checked_lesson(lesson, run))
+    found = list(check_lesson(lesson, run))
     assert [one.said for one in found if one.is_problem] == []
     assert len(found) == len(lesson.questions)
     assert lesson.signed.keys() == {str(at + 1) for at in lesson.questions}

@@ -7,7 +7,7 @@ import torch
 
 from attnviz.analysis.anatomy.claims import one_head
 from attnviz.analysis.site.case import site_case
-from attnviz.lessons.of_runs import compared
+from attnviz.lessons.run_measures import compare_decodings
 from attnviz.transformer.attention import MultiHeadAttention
 from tests.lessons.told import DOG, MARGIN, lesson_of, step, strongest, tells
 
@@ -205,7 +205,7 @@ def test_the_loss_with_the_mask_and_without_it(dog) -> None:
     """Lesson 6, step 4."""
     asked = step("6", 4)
     assert asked.trace.tgt_text == dog.tgt_text
-    without = compared(asked, lesson_of("6").questions[3]).losses.mean
+    without = compare_decodings(asked, lesson_of("6").questions[3]).losses.mean
     assert tells("6", "{}. It never learned to copy from the right", without)
     chances = dog.logits[0].log_softmax(dim=-1)
     labels = [token.id for token in dog.tokens("tgt")][1:]
@@ -215,7 +215,7 @@ def test_the_loss_with_the_mask_and_without_it(dog) -> None:
 
 def test_where_steps_and_pass_part_without_the_mask() -> None:
     """Lesson 6, step 3."""
-    first = compared(step("6", 3), lesson_of("6").questions[2]).verdict.first_break
+    first = compare_decodings(step("6", 3), lesson_of("6").questions[2]).verdict.first_break
     assert first is not None
     assert (first.line.quantity, first.line.layer, first.position) == ("decoder_self", 0, 0)
     assert tells("6", "the self-attention of the first layer, at the first position")

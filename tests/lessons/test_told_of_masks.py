@@ -12,7 +12,7 @@ from attnviz.analysis.rerun import run_again
 from attnviz.learning import shipped
 from attnviz.learning.names import experiment_named
 from attnviz.learning.storage import toy_recording
-from attnviz.lessons.of_masks import MEASURES
+from attnviz.lessons.mask_measures import MEASURES
 from attnviz.text.glossary import definition
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer import masks

@@ -167,7 +167,7 @@ def test_the_projector_hears_no_name_and_no_text_that_the_teacher_did_not_let_be
             act(key)
             teacher.send()
             assert not [said for said in private if said in teacher.heard]
-        (quokkas, _) = classes.teachers.taught_by(key).summaries["before"].texts
+        (quokkas, _) = classes.teachers.view(key).summaries["before"].texts
         classes.teachers.pick(key, quokkas.id, is_picked=True)
         teacher.send()
         assert "Quokkas." in teacher.heard.decode("utf-8", "replace")
@@ -235,7 +235,7 @@ def test_a_hint_is_sent_when_it_is_opened(address: str, classes: Classroom, key)
         ann.press("class-hint")
         assert b"Plum is one" in ann.heard
         assert b"nearly the answer" not in ann.heard
-        assert classes.teachers.taught_by(key).hinted == 1
+        assert classes.teachers.view(key).hinted == 1
 
 
 def test_a_student_who_presses_the_teachers_buttons_changes_nothing(address: str, classes: Classroom, key) -> None:
@@ -246,14 +246,14 @@ def test_a_student_who_presses_the_teachers_buttons_changes_nothing(address: str
         teacher.send(teacher.state("class-names", bool_value=True))
         buttons = [name for name in teacher.shown.widgets if name.startswith("class-") and name != "class-seat"]
         assert {"class-reveal", "class-close", "class-purge", "class-remove"} <= set(buttons)
-        before = classes.teachers.taught_by(key)
+        before = classes.teachers.view(key)
         for page in ("class", "heads"):
             ann.open(page, {"src": "I love you.", "to": "fr", "class": key.code})
             ann.sits(key.code, "student", token)
             for name in buttons:
                 ann.send(state(teacher.shown.widgets[name][1].id, trigger_value=True))
             assert not [telling for telling in TELLING if telling in ann.heard]
-        after = classes.teachers.taught_by(key)
+        after = classes.teachers.view(key)
         assert (after.state, after.class_at, len(after.members)) == (before.state, before.class_at, len(before.members))
 
 
@@ -273,7 +273,7 @@ def test_an_answer_that_is_sent_again_or_after_the_step_was_closed_is_not_counte
         ann.ask_for_news()
         for _ in range(3):
             ann.send(typed, submit)
-        texts = classes.teachers.taught_by(key).summaries["before"].texts
+        texts = classes.teachers.view(key).summaries["before"].texts
         assert [said.text for said in texts] == ["Je t'aime.", "Mine."]
 
 
@@ -285,7 +285,7 @@ def test_what_is_typed_in_the_moment_in_which_the_button_is_pressed_is_the_answe
         (field,) = [name for name in ann.shown.widgets if name.endswith("-said")]
         ann.press("class-submit", ann.state(field, string_value="Mine."))
         assert "Your answer is in: Mine. You can change it until the teacher closes this step." in ann.shown.alerts
-        assert [said.text for said in classes.teachers.taught_by(key).summaries["before"].texts] == [
+        assert [said.text for said in classes.teachers.view(key).summaries["before"].texts] == [
             "Je t'aime.",
             "Mine.",
         ]
@@ -302,4 +302,4 @@ def test_a_cell_that_is_marked_in_the_moment_in_which_the_button_is_pressed_is_t
         for seq, col in ((1, 2), (2, 0)):
             marked = json.dumps({"view": {"marks": [[1, col]], "seq": seq}})
             ann.press("class-submit", state(map_id, json_value=marked))
-            assert classes.teachers.taught_by(key).summaries["before"].cells == {(1, col): 1}
+            assert classes.teachers.view(key).summaries["before"].cells == {(1, col): 1}

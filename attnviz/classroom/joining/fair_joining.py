@@ -1,4 +1,4 @@
-"""How often codes may be tried and classes begun, so that no code is found by guessing."""
+"""Rate limits of codes and new classes, so that no code is found by guessing."""
 
 import math
 from functools import lru_cache
@@ -19,13 +19,15 @@ _SAVED = RateLimitItemPerHour(600, namespace="parts of classes of an address")
 
 
 class FairJoining:
-    """Counts of this process. A class joins from one address at the same moment: only wrong codes count."""
+    """Counts of this process. A whole class joins from one address at once: only wrong codes count. A
+    class joins from one address at the same moment: only wrong codes count.
+    """
 
     def __init__(self) -> None:
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
 
     def require_a_try(self, address: str) -> None:
-        """Raises ClassroomError where too many wrong codes came from there, or from everywhere."""
+        """Raise ClassroomError where too many wrong codes came from an address, or from everywhere."""
         if not self._limiter.test(_WRONG, network_of(address)):
             raise ClassroomError(
                 Translatable("Too many wrong codes were tried from here: wait a minute, then try again.")
@@ -35,14 +37,14 @@ class FairJoining:
                 Translatable("Too many wrong codes are being tried at the moment: wait a minute, then try again.")
             )
 
-    def wrong(self, address: str) -> None:
-        """Count a code that there is not."""
+    def count_wrong(self, address: str) -> None:
+        """Count a wrong code."""
         self._limiter.hit(_WRONG, network_of(address))
         self._limiter.hit(_ALL_WRONG)
 
-    def start(self, address: str, characters: int) -> None:
-        """Count a class of so many characters. Raises ClassroomError where too many were begun from there, or what
-        they are about takes too much room.
+    def count_start(self, address: str, characters: int) -> None:
+        """Count a class of so many characters. Raises ClassroomError where an address has started too many, or too
+        large ones.
         """
         network, parts = network_of(address), math.ceil(characters / _PART)
         if not (self._limiter.test(_STARTED, network) and self._limiter.test(_SAVED, network, cost=parts)):
@@ -53,8 +55,8 @@ class FairJoining:
 
 @lru_cache(maxsize=10_000)
 def network_of(address: str) -> str:
-    """An address as one customer's: of IPv6, where each has a whole /64, that; of IPv4 the address, also where it is
-    written as IPv6 (`::ffff:192.0.2.1`). What is no address is a customer of its own.
+    """Return the network of one customer: an IPv6 address's /64, an IPv4 address itself, also where it is written
+    as IPv6 (`::ffff:192.0.2.1`). Another text is a customer of its own.
     """
     try:
         found = ip_address(address)

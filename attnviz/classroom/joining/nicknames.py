@@ -1,4 +1,4 @@
-"""Nicknames: whatever people write, as long as everybody can see what it is."""
+"""Nicknames: any text whose characters can be seen."""
 
 import unicodedata
 
@@ -11,8 +11,8 @@ _MOST_MARKS = 3  # accents on one letter
 _UNSEEN = "\u200c\u200d\ufe0e\ufe0f"  # joiners and styles, which Persian, Hindi and emoji need
 
 
-def checked_nickname(typed: str) -> str:
-    """A nickname as it is saved: NFC, single spaces. Raises ClassroomError with one sentence."""
+def validate_nickname(typed: str) -> str:
+    """Normalize a nickname as it is saved: NFC, single spaces. Raises ClassroomError with one sentence."""
     if len(typed) > 10 * MOST:
         raise ClassroomError(_too_long(len(typed)))
     name = " ".join(unicodedata.normalize("NFC", typed).split())
@@ -34,8 +34,8 @@ def checked_nickname(typed: str) -> str:
     return name
 
 
-def folded_nickname(name: str) -> str:
-    """A nickname as it is compared: “ana” and “Ａｎａ” are one, with joiners and styles or without."""
+def fold_nickname(name: str) -> str:
+    """Fold a nickname for comparison: “ana” and “Ａｎａ” are one, with joiners and styles or without."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     return "".join(one for one in plain if one not in _UNSEEN)
 

@@ -6,7 +6,7 @@ from random import Random
 
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
 from attnviz.classroom.rehearsal.inventing import invented_answer
-from attnviz.classroom.rehearsal.pace import InventedTurn, answered_by, hinted_by, turns, walks
+from attnviz.classroom.rehearsal.pace import InventedTurn, finished_turns, hinted_turns, turns, walks
 from attnviz.classroom.state import BEFORE, OPEN, TeacherView
 from attnviz.classroom.students import Students
 
@@ -15,18 +15,20 @@ _ALONE = (-1, "")  # what stands for a step and round while everybody walks alon
 
 
 class Crowd:
-    """Invented students in the class of a code, which is the seed of all that they do."""
+    """Invented students in the class of a code; the code is the seed of everything that they do."""
 
     def __init__(self, students: Students, code: str, size: int) -> None:
-        """All join at once. Raises ClassroomError."""
+        """Have all join at once. Raises ClassroomError."""
         self._students, self._code, self._size = students, code, size
         self._tokens = {number: students.join(code, f"Invented {number}").token for number in range(1, size + 1)}
         self._asked: dict[tuple[int, str], float] = {}  # when a question was first seen open
         self._done: set[tuple[object, ...]] = set()
 
     def act(self, now: TeacherView, seconds: float, view_of: ViewOf) -> None:
-        """Do what is due in the class as it is `now`, `seconds` after 1970; `view_of` gives it at another step."""
-        self._stay()
+        """Have the students do what is due in the class as it is `now`, `seconds` after 1970; `view_of` returns it
+        at another step.
+        """
+        self._report_screens()
         if now.is_over:
             return
         if now.is_guided:
@@ -34,8 +36,8 @@ class Crowd:
         else:
             self._walk_alone(now, seconds, view_of)
 
-    def _stay(self) -> None:
-        """Be there; whom the teacher has removed is not."""
+    def _report_screens(self) -> None:
+        """Report every student's screen; forget students whom the teacher has removed."""
         for number, token in list(self._tokens.items()):
             try:
                 self._students.heartbeat(token)
@@ -48,9 +50,9 @@ class Crowd:
             return
         since = seconds - self._asked.setdefault((now.at, now.round), seconds)
         found = turns(self._code, self._size, now.at, now.round)
-        for turn in hinted_by(found, since) if question.rungs else ():
-            self._once(turn.student, ("hint", now.at), lambda token: self._students.hint(token, now.at))
-        for turn in answered_by(found, since):
+        for turn in hinted_turns(found, since) if question.rungs else ():
+            self._do_once(turn.student, ("hint", now.at), lambda token: self._students.hint(token, now.at))
+        for turn in finished_turns(found, since):
             self._answer(now, turn)
 
     def _walk_alone(self, now: TeacherView, seconds: float, view_of: ViewOf) -> None:
@@ -62,7 +64,7 @@ class Crowd:
                 if (walk.student, "answer", at, BEFORE) not in self._done:
                     turn = turns(self._code, self._size, at, BEFORE)[walk.student - 1]
                     self._answer(views.get(at) or views.setdefault(at, view_of(at)), turn)
-            self._once(walk.student, ("at", walk.at), lambda token, at=walk.at: self._students.seen_by(token, at))
+            self._do_once(walk.student, ("at", walk.at), lambda token, at=walk.at: self._students.view(token, at))
 
     def _answer(self, view: TeacherView, turn: InventedTurn) -> None:
         at, in_round = view.at, view.round
@@ -71,14 +73,14 @@ class Crowd:
             return
         chance = Random(f"{self._code} {turn.student} {at}")  # who is wrong again says the same again
         given = invented_answer(question, truth, chance, is_right=turn.is_right)
-        self._once(
+        self._do_once(
             turn.student,
             ("answer", at, in_round),
             lambda token: self._students.answer(token, at, given, in_round=in_round, client_id=f"{at} {in_round}"),
         )
 
-    def _once(self, student: int, what: tuple[object, ...], do: Callable[[str], object]) -> None:
-        """Have a student do something, unless it is done. What is refused, since the class has gone on meanwhile, is
+    def _do_once(self, student: int, what: tuple[object, ...], do: Callable[[str], object]) -> None:
+        """Have a student do something, unless it is done. A refusal, because the class has gone on meanwhile, is
         tried again while it is due.
         """
         token = self._tokens.get(student)

@@ -1,11 +1,11 @@
-"""Invent answers: right ones are what the class computed, wrong ones such as a student might give."""
+"""Invented answers: right ones are what the class computed, wrong ones such as a student might give."""
 
 from collections.abc import Callable
 from random import Random
 from typing import Any
 
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, Question
-from attnviz.lessons.scoring import Truth, scored
+from attnviz.lessons.scoring import Truth, score_answer
 
 TEXTS = (
     "Invented: because the model has met this sentence often.",
@@ -20,17 +20,19 @@ _TRIES = 30
 
 
 def invented_answer(question: Question, truth: Truth, chance: Random, *, is_right: bool) -> Any:
-    """An answer, in the form of `attnviz.lessons.scoring`. Where every answer is right, a wrong one is right, too."""
+    """Invent an answer, in the form of `attnviz.lessons.scoring`. Where every answer is right, a wrong one is
+    right, too.
+    """
     if question.kind == TEXT:
         return chance.choice(TEXTS)
     if is_right:
         return truth.answer
     wrong = (_WRONG.get(question.kind, _other_text)(question, truth, chance) for _ in range(_TRIES))
-    return next((given for given in wrong if not scored(question, given, truth).is_right), truth.answer)
+    return next((given for given in wrong if not score_answer(question, given, truth).is_right), truth.answer)
 
 
 def _other_cells(question: Question, truth: Truth, chance: Random) -> Any:
-    """Cells of the rows that are asked about, more often where there is some weight."""
+    """Draw cells of the rows that are asked about, more often where there is some weight."""
     cells = {
         (row, col): weight + 0.02
         for row, weights in enumerate(truth.weights)
@@ -46,7 +48,7 @@ def _other_cells(question: Question, truth: Truth, chance: Random) -> Any:
 
 
 def _uneven_row(question: Question, truth: Truth, chance: Random) -> Any:
-    """A row with most weight on some key, and a little on the others."""
+    """Draw a row with most weight on some key, and a little on the others."""
     row = [round(0.3 * chance.random(), 2) for _ in truth.answer]
     row[chance.randrange(len(row))] = 1.0
     return row
@@ -57,7 +59,7 @@ def _other_head(question: Question, truth: Truth, chance: Random) -> Any:
 
 
 def _number_off(question: Question, truth: Truth, chance: Random) -> Any:
-    """A number that is off by more than is near enough; whole where the right one is."""
+    """Draw a number that is off by more than the question allows; whole where the right one is."""
     size = max(abs(truth.answer), question.within)
     off = max(size * chance.uniform(0.15, 0.9), 1.5 * question.within)
     off = max(chance.randint(1, 3), round(off)) if float(truth.answer).is_integer() else off
@@ -72,7 +74,7 @@ def _other_option(question: Question, truth: Truth, chance: Random) -> Any:
 
 
 def _other_text(question: Question, truth: Truth, chance: Random) -> Any:
-    """Of a token or a translation."""
+    """Draw another token or translation."""
     return _other_option(question, truth, chance) if question.options else chance.choice(_WRITTEN)
 
 

@@ -1,4 +1,4 @@
-"""Which invented students have answered by now: a function of a seed, the question and the seconds since it was asked.
+"""The pace of invented students: a function of a seed, the question and the seconds since it was asked.
 
 Nobody waits and no thread runs: whoever looks later is told more. Of twelve students one never answers, and of eight
 one is late; in the first round a little more than half are right, in the second half of the others as well.
@@ -18,8 +18,8 @@ _LATE = (50.0, 90.0)  # seconds, of those who are late
 
 
 class InventedTurn(NamedTuple):
-    """What a student, numbered from 1, makes of a question: answers `after` so many seconds, or never where that is
-    None. One who `wants_hint` opens the first in half of that time.
+    """A student's answer to a question, numbered from 1: `after` so many seconds, or never where that is None. One
+    who `wants_hint` opens the first in half of that time.
     """
 
     student: int
@@ -29,7 +29,7 @@ class InventedTurn(NamedTuple):
 
 
 class InventedWalk(NamedTuple):
-    """How far a student who works alone has come: the step they are at, and the steps that they have answered."""
+    """The progress of a student who works alone: the step they are at, and the steps that they have answered."""
 
     student: int
     at: int
@@ -37,7 +37,7 @@ class InventedWalk(NamedTuple):
 
 
 def turns(seed: str, size: int, at: int, in_round: str) -> tuple[InventedTurn, ...]:
-    """The turns of `size` students at step `at` in a round, by the students' numbers."""
+    """Draw the turns of `size` students at step `at` in a round, ordered by the students' numbers."""
     chance = Random(f"{seed} {at} {in_round}")
     slow_first = chance.sample(range(1, size + 1), size)
     hints = set(chance.sample(range(1, size + 1), size // _ONE_HINT)) if in_round == BEFORE else set()
@@ -53,19 +53,19 @@ def turns(seed: str, size: int, at: int, in_round: str) -> tuple[InventedTurn, .
     return tuple(sorted(found))
 
 
-def answered_by(found: Sequence[InventedTurn], seconds: float) -> tuple[InventedTurn, ...]:
-    """The turns that are over so many seconds after the question was asked."""
+def finished_turns(found: Sequence[InventedTurn], seconds: float) -> tuple[InventedTurn, ...]:
+    """Select the turns that are over so many seconds after the question was asked."""
     return tuple(turn for turn in found if turn.after is not None and turn.after <= seconds)
 
 
-def hinted_by(found: Sequence[InventedTurn], seconds: float) -> tuple[InventedTurn, ...]:
-    """The turns whose student has opened a hint by then."""
+def hinted_turns(found: Sequence[InventedTurn], seconds: float) -> tuple[InventedTurn, ...]:
+    """Select the turns whose student has opened a hint by then."""
     return tuple(turn for turn in found if turn.wants_hint and turn.after is not None and turn.after / 2 <= seconds)
 
 
 def walks(seed: str, size: int, asks: Sequence[bool], seconds: float) -> tuple[InventedWalk, ...]:
-    """How far everybody is who walks alone, so many seconds after they set off; `asks` says which steps ask something.
-    A student who never answers a step stays there.
+    """Return the progress of each student who walks alone, so many seconds after they set off; `asks` says which
+    steps ask something. A student who never answers a step stays there.
     """
     by_step = [turns(seed, size, at, BEFORE) for at in range(len(asks))]
     return tuple(
@@ -85,7 +85,7 @@ def _walk(student: int, own: Sequence[InventedTurn], asks: Sequence[bool], secon
 
 
 def _right(seed: str, size: int, at: int, in_round: str) -> set[int]:
-    """Numbers of the students who answer right; in the second round those of the first and half of the others."""
+    """Draw the students who answer right, by number; in the second round those of the first and half of the others."""
     best_first = Random(f"{seed} {at} right").sample(range(1, size + 1), size)
     right = round(_RIGHT * size)
     if in_round == AFTER:
@@ -94,6 +94,6 @@ def _right(seed: str, size: int, at: int, in_round: str) -> set[int]:
 
 
 def _seconds(seed: str, student: int, chance: Random) -> float:
-    """A student is quick or slow at every question, and more so at some."""
+    """Draw a student's seconds: each is quick or slow at every question, and more so at some."""
     own = Random(f"{seed} pace {student}").lognormvariate(0, 0.4)
     return min(max(_USUAL * own * chance.lognormvariate(0, 0.3), _SOONEST), _LATEST)

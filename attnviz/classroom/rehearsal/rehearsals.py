@@ -38,14 +38,15 @@ class Rehearsals:
     def __init__(
         self, run: RunPicture, *, take_turn: TakeTurn = lambda: None, clock: Callable[[], float] = time.time
     ) -> None:
-        """All as `Classroom` has them."""
+        """Take the same arguments as `Classroom`."""
         self._room = Classroom(None, run, take_turn=take_turn, keep_days=HOURS / 24, clock=clock)
         self._clock, self._lock = clock, threading.Lock()
         self._known: OrderedDict[TeacherKey, _Rehearsal] = OrderedDict()
         self.teachers = self._room.teachers
 
     def start(self, of: TeacherKey, found: TeacherView, size: int, *, address: str = "") -> TeacherKey:
-        """Rehearse the class `of`, as its teacher finds it, with so many invented students; that class stays as it is.
+        """Rehearse the class `of`, as `found` for its teacher, with `size` invented students; that class stays as
+        it is. Beyond `MOST_REHEARSALS`, the least recently used rehearsal is deleted.
 
         Past the most that there can be, the rehearsal that nobody has looked at for the longest time is deleted.
         """
@@ -62,7 +63,7 @@ class Rehearsals:
         return key
 
     def stop(self, key: TeacherKey) -> TeacherKey:
-        """Delete a rehearsal; the key of the class that it rehearsed. Raises ClassGoneError."""
+        """Delete a rehearsal, and return the key of the class that it rehearsed. Raises ClassGoneError."""
         with self._lock:
             rehearsal = self._known.pop(key, None)
         if rehearsal is None:
@@ -72,7 +73,7 @@ class Rehearsals:
         return rehearsal.of
 
     def catch_up(self, key: TeacherKey) -> None:
-        """Have the invented students do what they would have done by now. To be called before a teacher looks."""
+        """Have the invented students do what they would have done by now. Call it before reading a teacher's view."""
         with self._lock:
             rehearsal = self._known.get(key)
             if rehearsal is None:
@@ -81,8 +82,8 @@ class Rehearsals:
         if not rehearsal.acting.acquire(blocking=False):
             return
         try:
-            now = self.teachers.taught_by(key)
-            rehearsal.crowd.act(now, self._clock(), lambda at: self.teachers.taught_by(key, at))
+            now = self.teachers.view(key)
+            rehearsal.crowd.act(now, self._clock(), lambda at: self.teachers.view(key, at))
         except ClassGoneError:
             raise ClassGoneError(_OVER) from None
         finally:

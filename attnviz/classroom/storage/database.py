@@ -1,4 +1,4 @@
-"""Where classes are stored: an SQLite file, or PostgreSQL for an instance of several processes or machines."""
+"""The database of classes: an SQLite file, or PostgreSQL for an instance of several processes or machines."""
 
 import sqlite3
 from pathlib import Path
@@ -32,18 +32,19 @@ _POSTGRESQL = {
 
 
 def default_file() -> Path:
-    """The file in which classes are stored where nothing is said."""
+    """Return the file in which classes are stored by default."""
     return platformdirs.user_state_path("attnviz") / "classes.sqlite"
 
 
 def folder_of(address: str) -> Path:
-    """The folder of the SQLite file at an address; of another database, that of the default file."""
+    """Return the folder of the SQLite file at an address; for another database, the default file's."""
     url = _url(address.strip())
     return Path(url.database or "").parent if url.get_backend_name() == "sqlite" else default_file().parent
 
 
 def engine_of(address: str) -> Engine:
-    """The database at an address: a file's path, `sqlite:///…` or `postgresql+psycopg://…`; "" is the default file.
+    """Connect to the database at an address: a file's path, `sqlite:///…` or `postgresql+psycopg://…`; "" is the
+    default file.
 
     Nothing is opened yet, but for the file's folder, which is made. Raises ClassroomError with one sentence.
     """
@@ -60,18 +61,18 @@ def engine_of(address: str) -> Engine:
         ) from None
 
 
-def in_memory() -> Engine:
-    """A new SQLite database in memory. It is the one connection that there is, which all threads share in turn."""
+def memory_engine() -> Engine:
+    """Open a new SQLite database in memory, with one connection that all threads share in turn."""
     engine = create_engine(
         "sqlite://", poolclass=QueuePool, pool_size=1, max_overflow=0, pool_timeout=_PATIENCE,
         connect_args={"check_same_thread": False},
     )  # fmt: skip
-    return _with_transactions(engine)
+    return _control_transactions(engine)
 
 
 def file_of(engine: Engine) -> tuple[int, int] | None:
-    """Which file stands at an SQLite database's path, as device and inode; None for none, for a database in memory, and
-    for another one.
+    """Return device and inode of an SQLite database's file; None where it has none, in memory, or for another
+    database.
     """
     if engine.dialect.name != "sqlite" or not engine.url.database:
         return None
@@ -109,10 +110,10 @@ def _sqlite(url: URL) -> Engine:
         raise ClassroomError(
             f"Classes cannot be stored in {file} ({error.strerror}): set {VARIABLE} to a file that can be written."
         ) from None
-    return _with_transactions(create_engine(url, pool_size=_CONNECTIONS, pool_timeout=_PATIENCE))
+    return _control_transactions(create_engine(url, pool_size=_CONNECTIONS, pool_timeout=_PATIENCE))
 
 
-def _with_transactions(engine: Engine) -> Engine:
+def _control_transactions(engine: Engine) -> Engine:
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
@@ -125,6 +126,8 @@ def _prepare(connection: sqlite3.Connection, record: Any) -> None:
 
 
 def _begin(connection: Any) -> None:
-    """Who will write says so at once: a reader that begins to write later may find that it cannot."""
+    """Begin a transaction; a writing one locks at once, since a reader that begins to write later may find that it
+    cannot.
+    """
     is_writing = connection.get_execution_options().get(WRITING, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")

@@ -1,4 +1,4 @@
-"""Transactions that either are on the disk or did not happen, and what is said where they cannot be."""
+"""Transactions that either are on the disk or did not happen, and one sentence for each failure."""
 
 import random
 import sqlite3
@@ -6,16 +6,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy import Engine
+from alembic import command
+from alembic.config import Config
+from alembic.util import CommandError
+from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.orm import Session
 
-from attnviz.classroom.errors import StoreError
-from attnviz.classroom.storage.database import WRITING, engine_of, file_of, in_memory
-from attnviz.classroom.storage.schema import migrate
+from attnviz.classroom.errors import ClassroomError, StoreError
+from attnviz.classroom.storage.database import WRITING, engine_of, file_of, memory_engine
 from attnviz.lessons.phrases import Translatable
 
 T = TypeVar("T")
@@ -50,30 +53,32 @@ _POSTGRESQL = {"53100": _FULL, "55P03": _BUSY, "40001": _BUSY, "40P01": _BUSY, "
 
 
 class Store:
-    """A database of classes. Work is a function of a session that may be called again, where the first try failed."""
+    """A database of classes. `work` is a function of a session, which is called again where the first try failed."""
 
     def __init__(self, address: str | None) -> None:
-        """With None the database is in memory, and gone when this is closed. Raises ClassroomError for an address
-        that is none, and StoreError for a database that does not open.
+        """Open the database at an address; None opens one in memory. Raises ClassroomError for an invalid address,
+        and StoreError for a database that does not open.
         """
-        self._engine: Engine = in_memory() if address is None else engine_of(address)
+        self._engine: Engine = memory_engine() if address is None else engine_of(address)
         # One writer at a time is all that SQLite has; who waits here is woken when it can go, and in order.
         self._writer = threading.Lock() if self._engine.dialect.name == "sqlite" else None
-        self._tried(lambda: migrate(self._engine))
+        self._retry(lambda: migrate(self._engine))
         self._file = file_of(self._engine)
 
     def read(self, work: Callable[[Session], T]) -> T:
-        """What `work` finds. Raises StoreError."""
-        return self._tried(lambda: self._done(work, is_writing=False))
+        """Return the result of `work`. Raises StoreError."""
+        return self._retry(lambda: self._transact(work, is_writing=False))
 
     def write(self, work: Callable[[Session], T]) -> T:
-        """What `work` gives, after its changes are on the disk. Raises StoreError, and then nothing was changed,
-        unless the database went away in that very moment; and IntegrityError where a row is there already.
+        """Return the result of `work`, after its changes are on the disk. Raises StoreError, and then nothing was
+        changed, unless the database went away in that very moment; and IntegrityError where a row exists already.
         """
-        return self._tried(lambda: self._done(work, is_writing=True))
+        return self._retry(lambda: self._transact(work, is_writing=True))
 
     def forget_deleted(self) -> None:
-        """What was deleted also leaves SQLite's log of changes; if somebody reads it just now, the next time."""
+        """Remove deleted rows from SQLite's log of changes, too; while another connection reads it, at the next
+        call.
+        """
         if self._writer is None:
             return
         options = {"isolation_level": "AUTOCOMMIT"}
@@ -81,10 +86,10 @@ class Store:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
-        """Let go of every connection."""
+        """Close every connection."""
         self._engine.dispose()
 
-    def _done(self, work: Callable[[Session], T], *, is_writing: bool) -> T:
+    def _transact(self, work: Callable[[Session], T], *, is_writing: bool) -> T:
         with self._turn(is_writing):
             # SQLite would go on writing into a file that has no name any more, and is gone when the process ends.
             if is_writing and file_of(self._engine) != self._file:
@@ -105,22 +110,24 @@ class Store:
         finally:
             self._writer.release()
 
-    def _tried(self, work: Callable[[], T]) -> T:
+    def _retry(self, work: Callable[[], T]) -> T:
         for pause in (*_PAUSES, None):
             try:
                 return work()
             except IntegrityError:
                 raise
             except (DBAPIError, NoConnectionError, sqlite3.Error) as error:
-                said = _said(error)
+                said = _failure_sentence(error)
                 if pause is None or said not in (_BUSY, _AWAY):
                     raise StoreError(said) from error
             time.sleep(pause * random.uniform(0.75, 1.25))
         raise AssertionError("the last try returns or raises")
 
 
-def _said(error: DBAPIError | NoConnectionError | sqlite3.Error) -> str:
-    """One sentence, without what the database itself says: that may hold an address, or what somebody typed."""
+def _failure_sentence(error: DBAPIError | NoConnectionError | sqlite3.Error) -> str:
+    """Return one sentence for a database's error, without its own words: they may hold an address, or a visitor's
+    text.
+    """
     if isinstance(error, NoConnectionError):
         return _BUSY
     cause = error.orig if isinstance(error, DBAPIError) else error
@@ -128,3 +135,27 @@ def _said(error: DBAPIError | NoConnectionError | sqlite3.Error) -> str:
         code = getattr(cause, "sqlite_errorcode", 0) & 0xFF  # the rest is detail
         return _SQLITE.get(code, _AWAY)
     return _POSTGRESQL.get(getattr(cause, "sqlstate", "") or "", _AWAY)
+
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_LOCK = 0x61747476_697A  # "attnviz": PostgreSQL's lock while tables are made; SQLite's is that of the transaction
+
+
+def migrate(engine: Engine) -> None:
+    """Run all migrations in one transaction, which leaves the database as it was where one fails.
+
+    Raises ClassroomError for a database that a newer version wrote, and what the database raises.
+    """
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    with engine.connect().execution_options(**{WRITING: True}) as connection, connection.begin():
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        config.attributes["connection"] = connection
+        try:
+            command.upgrade(config, "head")
+        except CommandError:
+            raise ClassroomError(
+                "The classes' database was written by another version of attnviz: start that version, or name a new "
+                "database in ATTNVIZ_DATABASE."
+            ) from None

@@ -1,4 +1,4 @@
-"""What is stored of a class, and nothing else: times are seconds since 1970 in UTC, secrets are hashes."""
+"""The tables of classes: times are seconds since 1970 in UTC, secrets are hashes."""
 
 from sqlalchemy import Boolean, Double, ForeignKey, Integer, LargeBinary, MetaData, String, Text, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -20,8 +20,9 @@ class Table(DeclarativeBase):
 
 
 class ClassRow(Table):
-    """A class. `material` is its lesson as JSON, `step` where it stands; `shared` and `news` count its changes. One
-    that `is_anonymous` takes no nicknames. `ends` is when the timer of its open question is at 0, null without one.
+    """A class. `material` is its lesson as JSON, `step` its current step; `shared` and `news` count its changes.
+    One that `is_anonymous` takes no nicknames. `ends` is when the timer of its open question is at 0, null without
+    one.
     """
 
     __tablename__ = "classes"
@@ -93,7 +94,7 @@ class AnswerRow(Table):
 
 
 class HintRow(Table):
-    """How many hints of a step a member has opened, where there is any."""
+    """The number of hints of a step that a member has opened, if any."""
 
     __tablename__ = "hints"
 

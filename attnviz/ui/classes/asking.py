@@ -135,7 +135,7 @@ def _question(said: Mapping[str, Any], shown: Picture | None) -> Question:
         question = question_of(said)
         truth_of(question, shown)
     except LessonError as error:
-        raise ValueError(error.faults[0].in_form(lambda field: _LABELS.get(field, field))) from None
+        raise ValueError(error.faults[0].form_sentence(lambda field: _LABELS.get(field, field))) from None
     return question
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import segno
 import streamlit as st
 
-from attnviz.classroom.codes import shown_code
+from attnviz.classroom.codes import format_code
 from attnviz.ui.classes.seat import CLASS, Seat
 
 _OWN_NAMES = ("localhost", "127.", "0.0.0.0", "[::1]")  # each computer's own names for itself
@@ -42,7 +42,7 @@ def draw(code: str, *, is_large: bool = False) -> None:
     st.html(
         f"<section class='class-invitation {size}' aria-label='How to join'>"
         f"<img src='{picture}' alt='QR code of {shown}'>"
-        f"<div><p>Code</p><strong>{shown_code(code)}</strong><p>at</p><span>{shown}</span></div></section>"
+        f"<div><p>Code</p><strong>{format_code(code)}</strong><p>at</p><span>{shown}</span></div></section>"
     )
     if is_large and (said := reach()):
         st.caption(said)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.classroom.codes import shown_code
+from attnviz.classroom.codes import format_code
 from attnviz.classroom.errors import ClassroomError
 from attnviz.lessons.phrases import sentence
 from attnviz.ui.address import persistent
@@ -27,7 +27,7 @@ def draw() -> None:
     with st.form("class-join"):
         st.text_input(
             phrase("Code, from your teacher"),
-            value=shown_code(linked) if linked else persistent.text(CLASS)[:100],
+            value=format_code(linked) if linked else persistent.text(CLASS)[:100],
             key=_CODE,
             autocomplete="off",
             placeholder=phrase("such as BCDF GHJK"),
@@ -43,7 +43,7 @@ def draw() -> None:
     if said := st.session_state.get(_SAID):
         st.error(literal(translate(said)), icon=":material/error:")
     for own in seat.all_taken():
-        code = shown_code(own.code)
+        code = format_code(own.code)
         is_teacher = own.role == seat.TEACHER
         name = phrase("Go on teaching {code}", code=code) if is_teacher else phrase("Go on with {code}", code=code)
         st.button(name, key=f"class-on-{own.code}", on_click=persistent.write, args=({CLASS: own.code},))

@@ -24,14 +24,14 @@ def member_view(own: Seat) -> MemberView:
     """What a student may see now; whatever happens to the class from now on is news."""
     st.session_state[_SEEN] = None
     st.session_state[_SEEN] = room().students.heartbeat(own.token).shared
-    return room().students.seen_by(own.token)
+    return room().students.view(own.token)
 
 
 def teacher_view(own: Seat) -> TeacherView:
     """As `member_view`, of the teacher."""
     st.session_state[_SEEN] = None
     st.session_state[_SEEN] = version(own)
-    return teachers(own).taught_by(own.key)
+    return teachers(own).view(own.key)
 
 
 @st.fragment(run_every=_EVERY)

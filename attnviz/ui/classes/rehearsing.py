@@ -50,7 +50,7 @@ def _stop_button(own: Seat, found: TeacherView) -> None:
 
 def _start(own: Seat) -> None:
     try:
-        found = room().teachers.taught_by(own.key)
+        found = room().teachers.view(own.key)
         size, address = int(st.session_state[_SIZE]), st.context.ip_address or ""
         key = rehearsals().start(own.key, found, size, address=address)
     except ClassroomError as refusal:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from attnviz.classroom.state import AFTER, BEFORE, BothRounds, RoundSummary, Said, TeacherView
+from attnviz.classroom.state import AFTER, BEFORE, BothRounds, RoundSummary, TeacherView, WrittenText
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, Question
-from attnviz.lessons.scoring import RIGHT_FROM, folded
+from attnviz.lessons.scoring import RIGHT_FROM, fold_text
 from attnviz.ui import charts
 from attnviz.ui.classes import picking, rehearsing
 from attnviz.ui.frame import screen
@@ -149,19 +149,19 @@ def _figure(
     return None, pd.DataFrame
 
 
-def written(said: Sequence[Said], right: str | None) -> tuple[list[str], list[int], int | None]:
+def written(said: Sequence[WrittenText], right: str | None) -> tuple[list[str], list[int], int | None]:
     """What was typed most often, how often, and which of these is right. Case, signs and spaces do not count. What the
     teacher did not pick is counted among the others, but for what is right, which is written as the model writes it.
     """
-    counts, first = Counter[str](), dict[str, str]() if right is None else {folded(right): right}
+    counts, first = Counter[str](), dict[str, str]() if right is None else {fold_text(right): right}
     for one in said:
-        if one.is_picked or (right is not None and folded(one.text) == folded(right)):
-            counts[folded(one.text)] += 1
-            first.setdefault(folded(one.text), one.text)
+        if one.is_picked or (right is not None and fold_text(one.text) == fold_text(right)):
+            counts[fold_text(one.text)] += 1
+            first.setdefault(fold_text(one.text), one.text)
     most = counts.most_common(_MOST_TYPED)
     rest = len(said) - sum(count for _, count in most)
     names, numbers = [first[name] for name, _ in most], [count for _, count in most]
-    at = next((at for at, (name, _) in enumerate(most) if right is not None and name == folded(right)), None)
+    at = next((at for at, (name, _) in enumerate(most) if right is not None and name == fold_text(right)), None)
     return (names, numbers, at) if not rest else ([*names, "others"], [*numbers, rest], at)
 
 
@@ -174,7 +174,7 @@ def _bars(names: Sequence[str], counts: Sequence[int], right: int | None) -> "tu
     return made, lambda: pd.DataFrame({"option": list(names), "chosen": list(counts)})
 
 
-def texts(said: Sequence[Said]) -> str:
+def texts(said: Sequence[WrittenText]) -> str:
     """The texts that the teacher picked, as a list; whatever they hold is drawn as text."""
     lines = "".join(f"<li><q><bdi>{html.escape(one.text)}</bdi></q></li>" for one in said if one.is_picked)
     return f"<ul class='class-texts' tabindex='0' aria-label='What the class wrote'>{lines}</ul>"

@@ -219,6 +219,6 @@ def _way(own: Seat, found: MemberView) -> None:
 
 def _walk(own: Seat, at: int) -> None:
     try:
-        room().students.seen_by(own.token, at)
+        room().students.view(own.token, at)
     except ClassroomError as refusal:
         following.say(translate(refusal))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.classroom.codes import shown_code
+from attnviz.classroom.codes import format_code
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.state import AFTER, CLOSED, OPEN, REVEALED, TeacherView
 from attnviz.ui.address import navigation, persistent
@@ -27,7 +27,7 @@ def panel(own: Seat, found: TeacherView) -> None:
     step = found.lesson.steps[found.class_at]
     with st.container(key="lesson-head", horizontal=True, vertical_alignment="center"):
         doing = ":orange-badge[Rehearsal]" if found.is_rehearsal else "You teach ·"
-        st.caption(f"{doing} {shown_code(found.code)}")
+        st.caption(f"{doing} {format_code(found.code)}")
         companion.button()
         st.button("Put aside", key="class-aside", type="tertiary", on_click=_put_aside)
     st.markdown(f"#### {step.title}")

@@ -55,10 +55,10 @@ def step(draft: Draft, at: int) -> None:
         return found[0]
 
     def write(name: str, text: str) -> None:
-        drafting.attempt(lambda latest: latest.with_step(place(latest), **{name: text}))
+        drafting.attempt(lambda latest: latest.replace_step(place(latest), **{name: text}))
 
     def ask(name: str, text: str) -> None:
-        drafting.attempt(lambda latest: latest.asking(place(latest), {name: text}))
+        drafting.attempt(lambda latest: latest.replace_question(place(latest), {name: text}))
 
     key = f"draft-step-{now.name}"
     fields = Fields(key, {"title": now.title, "text": now.text, "link": now.link}, write)

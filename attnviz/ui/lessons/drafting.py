@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.lessons.draft import Draft, shown
+from attnviz.lessons.draft import Draft, clean_text
 from attnviz.lessons.faults import LessonError
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.proofreading import lesson_of
@@ -109,7 +109,7 @@ def open_file(name: str, content: bytes) -> None:
     except LessonError as error:
         count = len(error.faults)
         said = f" has {count} mistakes:\n" if count > 1 else ": "
-        raise ValueError(f"{shown(name)}{said}{error}") from None
+        raise ValueError(f"{clean_text(name)}{said}{error}") from None
 
 
 def lesson() -> Lesson | None:

@@ -160,23 +160,23 @@ def _move(label: str, icon: str, at: int, to: int, *, disabled: bool) -> None:
 
 
 def _moved(at: int, to: int) -> None:
-    drafting.attempt(lambda draft: draft.moved(at, to))
+    drafting.attempt(lambda draft: draft.move(at, to))
     edit(to + 1)
 
 
 def _double(at: int) -> None:
-    drafting.attempt(lambda draft: draft.doubled(at))
+    drafting.attempt(lambda draft: draft.duplicate(at))
     edit(at + (1 if drafting.desk().said else 2))
 
 
 def _delete(at: int) -> None:
     """The draft as it was can be brought back."""
     former = drafting.desk().draft
-    drafting.attempt(lambda draft: draft.without(at))
+    drafting.attempt(lambda draft: draft.remove(at))
     drafting.desk().former = former
     edit(at if at else min(1, len(former.steps) - 1 if former else 0))
 
 
 def _add(at: int) -> None:
-    drafting.attempt(lambda draft: draft.added(at, DraftStep()))
+    drafting.attempt(lambda draft: draft.insert(at, DraftStep()))
     edit(at + (0 if drafting.desk().said else 1))

@@ -6,7 +6,7 @@ from attnviz.lessons.answers import truth_of
 from attnviz.lessons.phrases import sentence
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import Question
-from attnviz.lessons.scoring import scored
+from attnviz.lessons.scoring import score_answer
 from attnviz.ui import hosted
 from attnviz.ui.lessons.opened import OpenedLesson, Progress, of_lesson
 from attnviz.ui.wording import phrase
@@ -17,7 +17,7 @@ def answer(did: Progress, question: Question, shown: Picture | None, guess: Any)
     try:
         hosted.ensure_turn()
         truth = truth_of(question, shown)
-        did.marked, did.guess, did.truth, did.said = scored(question, guess, truth), guess, truth, ""
+        did.marked, did.guess, did.truth, did.said = score_answer(question, guess, truth), guess, truth, ""
     except ValueError as error:
         did.said = sentence(error)
 

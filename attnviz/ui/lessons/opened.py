@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
 from attnviz.lessons.library import lesson_named
 from attnviz.lessons.question import Question
-from attnviz.lessons.scoring import Marked, Truth
+from attnviz.lessons.scoring import AnswerScore, Truth
 from attnviz.ui.address import persistent
 from attnviz.ui.frame.page import current_page
 from attnviz.ui.lessons import drafting
@@ -49,7 +49,7 @@ class Progress:
 
     guess: Any = None
     truth: Truth | None = None
-    marked: Marked | None = None
+    marked: AnswerScore | None = None
     is_skipped: bool = False
     rungs: int = 0
     said: str = ""

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz.lessons.draft import Draft
 from attnviz.lessons.lesson import Lesson
-from attnviz.lessons.library import Shelved, listed, shelf
+from attnviz.lessons.library import LibraryFile, listed_lessons, shelf
 from attnviz.lessons.writing import draft_of
 from attnviz.ui import hosted
 from attnviz.ui.address import persistent
@@ -45,7 +45,7 @@ def draw() -> None:
 
 def _list() -> None:
     found = shelf()
-    lessons = listed(found)
+    lessons = listed_lessons(found)
     _own()
     if not lessons:
         st.info("There are no lessons: name a folder of Markdown files in ATTNVIZ_LESSONS.")
@@ -56,7 +56,7 @@ def _list() -> None:
         _of_author([one for one in found if one.lesson is None or not one.lesson.is_listed])
 
 
-def _of_author(found: list[Shelved]) -> None:
+def _of_author(found: list[LibraryFile]) -> None:
     """Lessons that are not listed, and files that are no lessons."""
     if not found:
         return

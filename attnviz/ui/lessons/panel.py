@@ -9,7 +9,7 @@ import html
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.lessons.library import following
+from attnviz.lessons.library import next_lesson
 from attnviz.lessons.phrases import Translatable
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CHOICE, ROW, TEXT, TOKEN, TRANSLATION, Question
@@ -201,7 +201,7 @@ def _next_lesson(now: OpenedLesson) -> None:
     """What follows the last step. In the panel's own window nothing does: the picture's window stays at its lesson."""
     if windows.is_panel() or now.lesson.name == drafting.DRAFT:
         return
-    if (other := following(now.lesson.name)) is None:
+    if (other := next_lesson(now.lesson.name)) is None:
         st.button(phrase("All lessons"), key="lesson-all", type=_pull(now), on_click=going.home, args=({},))
         return
     st.button(

@@ -120,7 +120,7 @@ def _choice(fields: Fields, picture: Picture | None) -> None:
 
 
 def _measure(fields: Fields, picture: Picture | None, *, empty: str) -> None:
-    from attnviz.lessons import of_masks, of_runs
+    from attnviz.lessons import mask_measures, run_measures
     from attnviz.lessons.measures import MEASURES
 
     titles = {name: f"{name}: {measure.means}" for name, measure in MEASURES.items()}
@@ -131,7 +131,7 @@ def _measure(fields: Fields, picture: Picture | None, *, empty: str) -> None:
     needs = MEASURES[name].needs
     _cell_of(fields, picture, tuple(need for need in ("row", "col") if need in needs))
     others = [need for need in needs if need not in ("row", "col")]
-    if others or name in of_masks.MEASURES or name in of_runs.MEASURES:
+    if others or name in mask_measures.MEASURES or name in run_measures.MEASURES:
         said = f" (it needs {', '.join(others)})" if others else ""
         fields.line(
             "more", f"{label('with')}{said}", placeholder=", ".join(f"{need}: …" for need in others) or "mask: causal"

@@ -32,5 +32,5 @@ def test_a_phone_that_slept_is_where_the_class_is(classes: Classroom, visitor: C
     phone.locator(".stRadio").get_by_text("blue", exact=True).click()
     phone.get_by_role("button", name="Answer", exact=True).click()
     expect(phone.get_by_text("Your answer is in: blue.")).to_be_visible()
-    assert [one.nickname for one in classes.teachers.taught_by(key).members] == ["Ann"]
-    assert classes.teachers.taught_by(key).summaries["before"].options == (0, 0, 1)
+    assert [one.nickname for one in classes.teachers.view(key).members] == ["Ann"]
+    assert classes.teachers.view(key).summaries["before"].options == (0, 0, 1)

@@ -73,7 +73,7 @@ def test_a_tap_on_answer_counts_while_the_bar_is_open(phone: Page, settled, clas
     open_bar(phone)
     tap_on(phone, phone.get_by_role("button", name="Change answer"))
     expect(phone.get_by_text("Your answer is in: three.")).to_be_visible()
-    assert classes.teachers.taught_by(key).summaries["before"].options == (0, 1)
+    assert classes.teachers.view(key).summaries["before"].options == (0, 1)
 
 
 def test_a_tapped_cell_is_there_after_a_reload(phone: Page, settled, classes: Classroom, key: TeacherKey) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from attnviz.lessons.check import checked_lesson
+from attnviz.lessons.check import check_lesson
 from attnviz.lessons.draft import Draft, DraftStep
 from attnviz.lessons.picture import pictures
 from attnviz.lessons.reading import read_file
@@ -87,7 +87,7 @@ def test_a_draft_is_written_from_a_picture_and_nothing_of_it_is_lost(visitor, se
     assert file.name == "where-does-it-look.md"
     lesson = read_file(file)
     assert [(step.title[:8], step.text) for step in lesson.steps] == [("Red", TEXT), ("Decoding", "")]
-    assert [remark.is_problem for remark in checked_lesson(lesson, pictures())] == [False]
+    assert [remark.is_problem for remark in check_lesson(lesson, pictures())] == [False]
 
 
 def test_a_draft_is_tried_where_its_picture_is(page: Page, settled) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from attnviz.classroom.rehearsal.inventing import TEXTS, invented_answer
 from attnviz.lessons.question import Option, Question
-from attnviz.lessons.scoring import Truth, scored
+from attnviz.lessons.scoring import Truth, score_answer
 
 MAP = [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3]]
 TWO = (Option("one"), Option("two"))
@@ -32,7 +32,7 @@ def test_right_answers_are_the_truth_and_wrong_ones_are_taken_and_not_right(ques
         chance = Random(f"seed {number}")
         assert invented_answer(question, truth, chance, is_right=True) == truth.answer
         wrong = invented_answer(question, truth, chance, is_right=False)
-        assert not scored(question, wrong, truth).is_right
+        assert not score_answer(question, wrong, truth).is_right
         assert question.kind != "number" or wrong >= 0, "what is counted or shared out is never below 0"
 
 

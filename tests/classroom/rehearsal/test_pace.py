@@ -1,6 +1,6 @@
 """Which invented students have answered by now, without waiting for them."""
 
-from attnviz.classroom.rehearsal.pace import answered_by, hinted_by, turns, walks
+from attnviz.classroom.rehearsal.pace import finished_turns, hinted_turns, turns, walks
 from attnviz.classroom.state import AFTER, BEFORE
 
 SIZE = 30
@@ -16,13 +16,13 @@ def test_the_same_seed_and_question_give_the_same_turns_and_others_give_others()
 
 def test_answers_come_one_by_one_some_late_and_some_never() -> None:
     found = turns("ABCD", SIZE, 0, BEFORE)
-    counts = [len(answered_by(found, seconds)) for seconds in range(0, 3600, 2)]
+    counts = [len(finished_turns(found, seconds)) for seconds in range(0, 3600, 2)]
     assert counts == sorted(counts)
     assert counts[0] == 0
     assert len(set(counts)) > 8, "not all at once"
     assert counts[-1] == SIZE - 2, "two never answer"
-    assert SIZE - 2 - len(answered_by(found, 45)) == 3, "three are late"
-    assert 10 <= len(answered_by(found, 15)) < SIZE - 5
+    assert SIZE - 2 - len(finished_turns(found, 45)) == 3, "three are late"
+    assert 10 <= len(finished_turns(found, 15)) < SIZE - 5
 
 
 def test_some_are_right_and_in_the_second_round_half_of_the_others_have_changed_their_mind() -> None:
@@ -37,11 +37,11 @@ def test_some_are_right_and_in_the_second_round_half_of_the_others_have_changed_
 
 def test_some_open_a_hint_before_they_answer() -> None:
     found = turns("ABCD", SIZE, 0, BEFORE)
-    hinted = hinted_by(found, 3600)
+    hinted = hinted_turns(found, 3600)
     assert 0 < len(hinted) <= 5
     first = min(hinted, key=lambda turn: turn.after or 0)
-    assert first in hinted_by(found, (first.after or 0) * 0.6)
-    assert first not in answered_by(found, (first.after or 0) * 0.6)
+    assert first in hinted_turns(found, (first.after or 0) * 0.6)
+    assert first not in finished_turns(found, (first.after or 0) * 0.6)
 
 
 def test_who_walks_alone_answers_the_steps_in_order_and_stays_where_they_do_not_answer() -> None:

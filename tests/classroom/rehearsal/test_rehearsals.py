@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, text
 from attnviz.classroom.codes import is_rehearsal, read_code
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
 from attnviz.classroom.rehearsal import rehearsals as module
-from attnviz.classroom.rehearsal.pace import answered_by, turns, walks
+from attnviz.classroom.rehearsal.pace import finished_turns, turns, walks
 from attnviz.classroom.rehearsal.rehearsals import HOURS, Rehearsals
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import AFTER, BEFORE, TeacherKey, TeacherView
@@ -42,13 +42,13 @@ def of(room: Classroom) -> TeacherKey:
 
 @pytest.fixture
 def key(rehearsals: Rehearsals, room: Classroom, of: TeacherKey) -> TeacherKey:
-    return rehearsals.start(of, room.teachers.taught_by(of), SIZE)
+    return rehearsals.start(of, room.teachers.view(of), SIZE)
 
 
 def seen(rehearsals: Rehearsals, key: TeacherKey) -> TeacherView:
     """As a screen sees it that asks now."""
     rehearsals.catch_up(key)
-    return rehearsals.teachers.taught_by(key)
+    return rehearsals.teachers.view(key)
 
 
 def answered(view: TeacherView) -> set[str]:
@@ -56,7 +56,7 @@ def answered(view: TeacherView) -> set[str]:
 
 
 def due(key: TeacherKey, at: int, in_round: str, seconds: float) -> set[str]:
-    return {f"Invented {turn.student}" for turn in answered_by(turns(key.code, SIZE, at, in_round), seconds)}
+    return {f"Invented {turn.student}" for turn in finished_turns(turns(key.code, SIZE, at, in_round), seconds)}
 
 
 def test_everybody_there_is_invented_by_name_and_stays_there(rehearsals: Rehearsals, key: TeacherKey, clock) -> None:
@@ -67,7 +67,7 @@ def test_everybody_there_is_invented_by_name_and_stays_there(rehearsals: Rehears
         clock.now += 20
         rehearsals.catch_up(key)
         rehearsals._room._presence.flush(now=True)
-    assert all(line.is_here for line in rehearsals.teachers.taught_by(key).members)
+    assert all(line.is_here for line in rehearsals.teachers.view(key).members)
 
 
 def test_answers_come_when_the_question_is_open_at_everybodys_pace(rehearsals, key, clock) -> None:
@@ -120,11 +120,11 @@ def test_everybody_alone_walks_at_their_own_pace(rehearsals: Rehearsals, key: Te
         rehearsals.catch_up(key)
         by_now = walks(key.code, SIZE, [True, False, True], 620 if seconds == 600 else seconds)
         for at in (0, 2):
-            found = {line.nickname for line in rehearsals.teachers.taught_by(key, at).members if line.answered}
+            found = {line.nickname for line in rehearsals.teachers.view(key, at).members if line.answered}
             assert found == {f"Invented {walk.student}" for walk in by_now if at in walk.answered}
     assert found
     rehearsals._room._presence.flush(now=True)
-    at = [line.at for line in rehearsals.teachers.taught_by(key).members]
+    at = [line.at for line in rehearsals.teachers.view(key).members]
     assert at == [walk.at for walk in by_now]
 
 
@@ -162,15 +162,15 @@ def test_nothing_of_a_rehearsal_is_in_the_real_database(rehearsals, room, key, o
         with pytest.raises(ClassroomError, match="students of a rehearsal are invented: there is no file"):
             file(key)
     with pytest.raises(ClassGoneError):
-        room.teachers.taught_by(key)
+        room.teachers.view(key)
 
 
 def test_a_stopped_rehearsal_is_deleted_and_its_class_is_empty_and_as_it_was(rehearsals, room, key, of) -> None:
     assert rehearsals.stop(key) == of
-    for ask in (rehearsals.teachers.taught_by, rehearsals.catch_up, rehearsals.stop):
+    for ask in (rehearsals.teachers.view, rehearsals.catch_up, rehearsals.stop):
         with pytest.raises(ClassGoneError):
             ask(key)
-    assert room.teachers.taught_by(of).members == ()
+    assert room.teachers.view(of).members == ()
     assert room.students.join(of.code, "Ana").nickname == "Ana"
 
 
@@ -182,7 +182,7 @@ def test_a_rehearsal_that_nobody_stops_ends_after_some_hours(rehearsals: Rehears
 
 def test_the_rehearsal_that_nobody_looks_at_makes_room(rehearsals, room, key, of, monkeypatch) -> None:
     monkeypatch.setattr(module, "MOST_REHEARSALS", 2)
-    found = room.teachers.taught_by(of)
+    found = room.teachers.view(of)
     left = rehearsals.start(of, found, 1)
     rehearsals.catch_up(key)
     new = rehearsals.start(of, found, 1)
@@ -195,7 +195,7 @@ def test_the_rehearsal_that_nobody_looks_at_makes_room(rehearsals, room, key, of
 @pytest.mark.parametrize("size", [0, -1, 31])
 def test_a_rehearsal_has_one_to_thirty_students(rehearsals, room, of, size: int) -> None:
     with pytest.raises(ClassroomError, match="1 to 30 invented students"):
-        rehearsals.start(of, room.teachers.taught_by(of), size)
+        rehearsals.start(of, room.teachers.view(of), size)
 
 
 def test_a_code_says_whether_it_is_a_rehearsals(key: TeacherKey, of: TeacherKey) -> None:

@@ -75,12 +75,12 @@ def test_a_database_killed_while_everybody_answers_comes_back_and_loses_nothing(
         time.sleep(0.01)
     postgresql.kill()
     with pytest.raises(StoreError, match="does not answer"):
-        room.students.seen_by(tokens[0])
+        room.students.view(tokens[0])
     postgresql.start()
     answering.join(timeout=120)
     assert len(told) == STUDENTS * STEPS
     for at in range(STEPS):
-        assert room.teachers.taught_by(key, at).summaries[BEFORE].answered == STUDENTS
+        assert room.teachers.view(key, at).summaries[BEFORE].answered == STUDENTS
     room.close()
 
 
@@ -98,10 +98,10 @@ def test_two_servers_agree_on_a_class(postgresql: RunningPostgresql) -> None:
         sent = [pool.submit(room.students.answer, token, 0, 1, in_round=BEFORE, client_id="a") for room in (one, other)]
         assert sorted(told.result().is_new for told in sent) == [False, True]
     other.teachers.ask_again(key)
-    assert one.students.seen_by(token).round == AFTER
+    assert one.students.view(token).round == AFTER
     other.teachers.purge(key)
     with pytest.raises(ClassroomError):
-        one.students.seen_by(token)
+        one.students.view(token)
     one.close()
     other.close()
 
@@ -112,7 +112,7 @@ def test_the_last_answer_counts_over_two_servers(postgresql: RunningPostgresql) 
     token = servers[0].students.join(key.code, "Ana").token
     servers[0].teachers.open(key)
     change_everywhere(servers, token)
-    assert servers[1].teachers.taught_by(key).summaries[BEFORE].answered == 1
+    assert servers[1].teachers.view(key).summaries[BEFORE].answered == 1
     for one in servers:
         one.close()
 

@@ -40,4 +40,4 @@ def test_a_question_to_the_room_says_what_is_missing_and_begins_a_class(form: Ap
     app.button(key="ask-start").click().run()
     assert not app.error
     (own,) = app.session_state["_attnviz_seats"].values()
-    assert classes.teachers.taught_by(own.key).lesson.steps[0].question.ask == "Two or three?"
+    assert classes.teachers.view(own.key).lesson.steps[0].question.ask == "Two or three?"

@@ -86,7 +86,7 @@ def test_an_answer_is_in_once(sit, classes, key) -> None:
     app.radio[0].set_value(1).run()
     app.button(key="class-submit").click().run()
     assert "Your answer is in: three <b>$x$</b>. You can change it" in said(app)
-    assert classes.teachers.taught_by(key).summaries["before"].options == (0, 1)
+    assert classes.teachers.view(key).summaries["before"].options == (0, 1)
 
 
 def test_names_and_texts_that_the_teacher_lets_be_seen_are_text(sit, classes, key) -> None:
@@ -114,7 +114,7 @@ def test_in_a_class_without_nicknames_students_have_numbers(open_page, sit, clas
     app.toggle(key="class-anonymous").set_value(True).run()
     app = join(open_page("class"), key.code, "Zebulon")
     assert not app.exception
-    assert [one.nickname for one in classes.teachers.taught_by(key).members] == ["Student 1"]
+    assert [one.nickname for one in classes.teachers.view(key).members] == ["Student 1"]
     assert "Student 1 · " in said(app)
 
 
@@ -134,7 +134,7 @@ def test_opening_revealing_and_deleting(sit, classes, key) -> None:
     app = sit("class", Seat(key.code, TEACHER, key.secret))
     for name in ("class-open", "class-reveal"):
         app.button(key=name).click().run()
-    assert classes.teachers.taught_by(key).state == "revealed"
+    assert classes.teachers.view(key).state == "revealed"
     app.button(key="class-purge").click().run()
     assert "The class is deleted" in said(app)
     assert "Join a class" in said(app)

@@ -34,7 +34,7 @@ def test_a_locked_database_is_a_sentence_and_the_answer_stays_until_it_is_saved(
     other.close()
     app.button(key="class-submit").click().run()
     assert "Your answer is in: three" in said(app)
-    assert classes.teachers.taught_by(key).summaries["before"].options == (0, 1)
+    assert classes.teachers.view(key).summaries["before"].options == (0, 1)
 
 
 def test_a_database_that_is_away_is_a_sentence(open_page, tmp_path, monkeypatch) -> None:

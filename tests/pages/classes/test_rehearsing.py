@@ -72,7 +72,7 @@ def test_the_class_is_empty_after_its_rehearsal(rehearsing, classes, key, clock)
     assert app.query_params["class"] == key.code
     assert "0 here, 0 in all" in sent(app)
     assert MARK not in said(app)
-    assert classes.teachers.taught_by(key).members == ()
+    assert classes.teachers.view(key).members == ()
     with pytest.raises(ClassGoneError):
         rehearsals().catch_up(TeacherKey(rehearsed, ""))
 
@@ -88,7 +88,7 @@ def test_the_pace_that_was_chosen_in_the_rehearsal_is_the_classs(rehearsing, cla
     app = rehearsing
     app.segmented_control(key="class-mode").set_value("alone").run()
     app.button(key="class-rehearse-stop").click().run()
-    assert not classes.teachers.taught_by(key).is_guided
+    assert not classes.teachers.view(key).is_guided
 
 
 def test_the_code_of_a_rehearsal_is_refused_in_a_sentence(rehearsing, open_page) -> None:

@@ -1,18 +1,27 @@
 """How a class's answers that were typed are brought together for its screen."""
 
-from attnviz.classroom.state import Said
+from attnviz.classroom.state import WrittenText
 from attnviz.ui.classes.results import written
 
 
 def test_what_is_right_is_written_as_the_model_writes_it_whoever_typed_it_how() -> None:
-    said = [Said(1, "JE T'AIME !!! (mine)"), Said(2, "JE  T'AIME!"), Said(3, "je t'aime"), Said(4, "Quokkas.")]
+    said = [
+        WrittenText(1, "JE T'AIME !!! (mine)"),
+        WrittenText(2, "JE  T'AIME!"),
+        WrittenText(3, "je t'aime"),
+        WrittenText(4, "Quokkas."),
+    ]
     assert written(said, "Je t'aime.") == (["Je t'aime.", "others"], [2, 2], 0)
 
 
 def test_a_text_that_is_picked_is_written_as_it_was_typed() -> None:
-    said = [Said(1, "Je TE veux.", is_picked=True), Said(2, "je te veux", is_picked=True), Said(3, "Quokkas.")]
+    said = [
+        WrittenText(1, "Je TE veux.", is_picked=True),
+        WrittenText(2, "je te veux", is_picked=True),
+        WrittenText(3, "Quokkas."),
+    ]
     assert written(said, "Je t'aime.") == (["Je TE veux.", "others"], [2, 1], None)
 
 
 def test_without_a_truth_only_what_is_picked_is_written() -> None:
-    assert written([Said(1, "Quokkas.")], None) == (["others"], [1], None)
+    assert written([WrittenText(1, "Quokkas.")], None) == (["others"], [1], None)

@@ -32,7 +32,7 @@ def test_a_student_sees_the_same_and_then_that_time_is_up(sit, classes, key, mon
     classes.teachers.set_timer(key, minutes=10)
     app = sit("heads", Seat(key.code, STUDENT, token))
     assert re.search(r"(10:00|9:5\d) left", sent(app))
-    ends = classes.students.seen_by(token).ends
+    ends = classes.students.view(token).ends
     for now, said in (
         (ends - 60.5, "1:01 left"),
         (ends - 9, "0:09 left"),

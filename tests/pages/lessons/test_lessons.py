@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.lessons.reading import read
-from attnviz.lessons.scoring import Marked
+from attnviz.lessons.scoring import AnswerScore
 from attnviz.ui import wording
 from attnviz.ui.lessons import judging
 from attnviz.ui.lessons.opened import OpenedLesson, Progress
@@ -270,7 +270,7 @@ def test_the_end_of_a_lesson_leads_to_the_next_one(open_lesson) -> None:
      (4, 4, "4 of 4 answered, all right."), (1, 1, "1 of 4 answered, 1 right.")],
 )  # fmt: skip
 def test_a_lesson_is_summed_up_in_plain_words(monkeypatch, answered: int, right: int, words: str) -> None:
-    did = {at: Progress(marked=Marked(float(at < right))) for at in range(answered)}
+    did = {at: Progress(marked=AnswerScore(float(at < right))) for at in range(answered)}
     monkeypatch.setattr(judging, "of_lesson", lambda lesson: did)
     monkeypatch.setattr(wording, "language", lambda: "en")
     assert judging.summary(OpenedLesson(read(LESSON), 3)) == f"The end. {words}"

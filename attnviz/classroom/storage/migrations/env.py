@@ -1,4 +1,6 @@
-"""How Alembic runs the migrations: on the connection, and in the transaction, of `attnviz.classroom.storage.schema`."""
+"""Alembic's environment: it runs the migrations on the connection, and in the transaction, of
+`attnviz.classroom.storage.store`.
+"""
 
 from alembic import context
 

@@ -15,8 +15,8 @@ from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
 from attnviz.models.translator.translator import Translator
 
 
-def compared(picture: Picture, question: Question) -> Decoded:
-    """Steps and one pass as the Decoding page has them; `with` may name a `mask` ("none", "ahead")."""
+def compare_decodings(picture: Picture, question: Question) -> Decoded:
+    """Compare steps and one pass as the Decoding page does; `with` may name a `mask` ("none", "ahead")."""
     model, said = picture.model, picture.link.texts
     if not isinstance(model, Translator):
         raise ValueError("This measure steps through a shipped translator: link to one.")
@@ -37,23 +37,23 @@ def compared(picture: Picture, question: Question) -> Decoded:
 
 
 def _difference(picture: Picture, question: Question) -> float:
-    return compared(picture, question).verdict.largest.delta
+    return compare_decodings(picture, question).verdict.largest.delta
 
 
 def _agrees(picture: Picture, question: Question) -> float:
-    return float(compared(picture, question).verdict.holds)
+    return float(compare_decodings(picture, question).verdict.holds)
 
 
-def _fed(picture: Picture, question: Question) -> float:
+def _fed_tokens(picture: Picture, question: Question) -> float:
     return float(len(picture.trace.sentences[0].tgt_in))
 
 
 def _loss(picture: Picture, question: Question) -> float:
-    return compared(picture, question).losses.mean
+    return compare_decodings(picture, question).losses.mean
 
 
 def _probability(picture: Picture, question: Question) -> float:
-    """What the model gave the token that it wrote in a row."""
+    """Return the probability of the token that the model wrote in a row."""
     row = picture.row(question.row)
     assert picture.trace.logits is not None  # a shipped translator's trace has them
     chances = picture.trace.logits[0, row].softmax(dim=-1)
@@ -61,7 +61,7 @@ def _probability(picture: Picture, question: Question) -> float:
 
 
 def _prefixes(picture: Picture, question: Question) -> float:
-    """Of the seed's five prefixes those whose earlier rows stay the same."""
+    """Count those of the seed's five prefixes whose earlier rows stay the same."""
     causal = (question.more or {}).get("mask", "causal") != "none"
     return float(
         sum(bool(prefix.ours_equal[: len(prefix.ids) - 1].all()) for prefix in prefix_experiment(causal=causal))
@@ -87,7 +87,7 @@ def _score(picture: Picture, question: Question) -> float:
 MEASURES = {
     "step_difference": ("the largest difference between steps and one pass", (), _difference),
     "steps_agree": ("1 where steps and one pass agree to within rounding", (), _agrees),
-    "tokens_fed": ("tokens that go into the decoder in training", (), _fed),
+    "tokens_fed": ("tokens that go into the decoder in training", (), _fed_tokens),
     "loss": ("the mean loss of the target, in nats", (), _loss),
     "probability": ("the probability of the token that a row puts out", ("row",), _probability),
     "equal_prefixes": ("of five prefixes those whose earlier rows stay", (), _prefixes),

@@ -1,4 +1,4 @@
-"""Measures of masks: what a fill makes of a row, and what leaks without a mask. See `measures`."""
+"""Measures of masks: weights of a row under a fill, and leaks without a mask. See `measures`."""
 
 from collections.abc import Callable
 
@@ -11,8 +11,8 @@ from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import Question
 
 
-def _filled(picture: Picture, question: Question) -> FilledScores:
-    """The head in focus under the mask and the fill that `with` says; `blind` is a row that sees nothing."""
+def _fill(picture: Picture, question: Question) -> FilledScores:
+    """Fill the head in focus with the mask and the fill in `with`; `blind` is a row that sees nothing."""
     said = question.more or {}
     layer, head = picture.one_head()
     call = one_head(picture.trace.call(picture.kind, layer), head)
@@ -28,7 +28,7 @@ def _filled(picture: Picture, question: Question) -> FilledScores:
 
 
 def _row(picture: Picture, question: Question) -> torch.Tensor:
-    found = _filled(picture, question)
+    found = _fill(picture, question)
     if found.attn is None:
         raise ValueError(f"torch refuses this: {found.error}")
     return found.attn[..., picture.row(question.row), :].flatten()
@@ -46,20 +46,20 @@ def _largest(picture: Picture, question: Question) -> float:
     return float(_row(picture, question).max())
 
 
-def _hidden(picture: Picture, question: Question) -> float:
-    """The share of a row's weight on cells that the mask hides."""
-    found, row = _filled(picture, question), _row(picture, question)
+def _hidden_share(picture: Picture, question: Question) -> float:
+    """Compute the share of a row's weight on cells that the mask hides."""
+    found, row = _fill(picture, question), _row(picture, question)
     hidden = ~found.mask.flatten(0, -3)[0][picture.row(question.row)]
     return float(row[hidden].sum())
 
 
-def _refused(picture: Picture, question: Question) -> float:
-    return float(bool(_filled(picture, question).error))
+def _refusal(picture: Picture, question: Question) -> float:
+    return float(bool(_fill(picture, question).error))
 
 
 def _outcome(picture: Picture, question: Question) -> float:
-    """What becomes of a row: 0 all zeros, 1 an even share for every key, 2 NaN, 3 anything else, 4 torch refuses."""
-    if _filled(picture, question).error:
+    """Classify a filled row: 0 all zeros, 1 an even share for every key, 2 NaN, 3 anything else, 4 torch refuses."""
+    if _fill(picture, question).error:
         return 4.0
     row = _row(picture, question)
     if bool(row.isnan().any()):
@@ -69,7 +69,7 @@ def _outcome(picture: Picture, question: Question) -> float:
 
 
 def _leaks(*, causal: bool) -> Callable[[Picture, Question], float]:
-    """How many positions before the one that is replaced notice it."""
+    """Return a measure that counts the positions before the replaced one whose numbers change."""
 
     def of(picture: Picture, question: Question) -> float:
         said = question.more or {}
@@ -88,9 +88,9 @@ MEASURES = {
     "nan_weights": ("weights of a row that are no number, under a fill", ("row",), _nan),
     "filled_row_sum": ("the sum of a row, under a fill", ("row",), _sum),
     "filled_largest": ("the largest weight of a row, under a fill", ("row",), _largest),
-    "hidden_weight": ("weight of a row on hidden keys, under a fill", ("row",), _hidden),
+    "hidden_weight": ("weight of a row on hidden keys, under a fill", ("row",), _hidden_share),
     "row_outcome": ("0 zeros, 1 an even share, 2 NaN, 3 else, 4 refused: of a row, under a fill", ("row",), _outcome),
-    "refused": ("1 where torch refuses a fill", (), _refused),
+    "refused": ("1 where torch refuses a fill", (), _refusal),
     "leak": ("earlier positions that notice a changed token", ("at", "instead"), _leaks(causal=True)),
     "leak_without_mask": ("the same without that mask", ("at", "instead"), _leaks(causal=False)),
 }  # fmt: skip
