@@ -1,10 +1,10 @@
 """What Streamlit does not offer openly, reached into here and nowhere else: check it when Streamlit's pin moves.
 
-A state that cannot be read counts as not sent (`sending/received.py`). Uploads are kept by Streamlit for each visitor
-without a limit over all of them; here they have one. What a button saves is forgotten by Streamlit at the end of
-anybody's next run, perhaps before the browser has fetched it; here it is kept a while (`sending/saved_files.py`). It
-refers to messages that the browser has let go of since it asked (`sending/referred.py`). `install` sets these into
-Streamlit's classes.
+A state that cannot be read counts as not sent (`sending/client_state.py`). Uploads are kept by Streamlit for each
+visitor without a limit over all of them; here they have one. Streamlit forgets the file of a button at the end of any
+visitor's next run, perhaps before the browser has fetched it; here it is kept a while (`sending/saved_files.py`). It
+refers to messages that the browser has evicted since its request (`sending/client_cache.py`). `install` sets these into
+Streamlit's classes, in eight places.
 
 Streamlit pushes an entry to the browser's history for each `st.query_params` that differs from the address before. On
 Back and Forward it runs the page with the address of that entry, and writes over the entry instead of adding one:
@@ -31,12 +31,13 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from attnviz.ui.sending import received, referred, saved_files
+from attnviz.ui.sending import client_cache, client_state, saved_files
 
 MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together; `attnviz.server` sets another
 NO_ROOM = "application/x-no-room"  # the type of a file that was left out: the others take all the room there is
@@ -53,13 +54,14 @@ _USED: dict[Any, tuple[str, ...]] = {
     ),
     AppSession: (
         "_handle_clear_cache_request",
-        *("flush_browser_queue", "register_file_watchers", "_pages_manager"),
+        *("flush_browser_queue", "_pages_manager"),
     ),
-    ScriptRunner: ("_run_script", "_pages_manager"),
+    ScriptRunner: ("_run_script", "_pages_manager", "_session_id"),
+    RerunData: ("cached_message_hashes", "fragment_id_queue"),
     Runtime: ("_session_mgr",),
-    WebsocketSessionManager: ("_session_storage",),
+    WebsocketSessionManager: ("_session_storage", "get_active_session_info"),
     MemorySessionStorage: ("_cache",),
-    ScriptRunContext: ("is_history_navigation", "reset", "pages_manager"),
+    ScriptRunContext: ("is_history_navigation",),
 }
 # What only a server that many share uses, in modules of Streamlit that others need not load.
 _OF_SERVER = {
@@ -80,15 +82,14 @@ def install() -> None:
     if said := missing():
         raise RuntimeError(said)
     if not hasattr(WStates.__getitem__, "__wrapped__"):
-        WStates.__getitem__ = received.readable_only(WStates.__getitem__, Serialized)
+        WStates.__getitem__ = client_state.drop_malformed(WStates.__getitem__, Serialized)
         MemoryUploadedFileManager.add_file = _within_room(MemoryUploadedFileManager.add_file)
-        NumberInputSerde.deserialize = received.finite_only(NumberInputSerde.deserialize)
-        MediaFileManager.remove_orphaned_files = saved_files.seldom(MediaFileManager.remove_orphaned_files)
+        NumberInputSerde.deserialize = client_state.drop_infinite(NumberInputSerde.deserialize)
+        MediaFileManager.remove_orphaned_files = saved_files.sweep_seldom(MediaFileManager.remove_orphaned_files)
         MediaFileManager._remove_orphaned_deferred_callables = saved_files.remove_orphans  # type: ignore
         AppSession._handle_clear_cache_request = _for_nobody  # type: ignore[method-assign]
-        ScriptRunContext.reset = referred.still_kept(ScriptRunContext.reset)  # type: ignore[method-assign]
-        AppSession.flush_browser_queue = referred.noted(AppSession.flush_browser_queue)  # type: ignore[method-assign]
-        AppSession.register_file_watchers = referred.anew(AppSession.register_file_watchers)  # type: ignore
+        AppSession.flush_browser_queue = client_cache.note_sent(AppSession.flush_browser_queue)  # type: ignore
+        ScriptRunner._run_script = client_cache.drop_evicted(ScriptRunner._run_script, _connection)  # type: ignore
 
 
 def has_server() -> bool:
@@ -108,7 +109,8 @@ def _gone(names: Sequence[str]) -> str:
 
 def _has(owner: type, name: str) -> bool:
     """Check whether a class or its objects have an attribute of their own: in the class, or set when one is made."""
-    return name in vars(owner) or name in owner.__init__.__code__.co_names
+    known = {*vars(owner), *getattr(owner, "__dataclass_fields__", ())}
+    return name in known or name in owner.__init__.__code__.co_names
 
 
 def _within_room(add: Any) -> Any:
@@ -131,6 +133,13 @@ def replace_content(file: UploadedFileRec) -> UploadedFileRec:
 
 def _for_nobody(session: AppSession) -> None:
     """One visitor's message would empty the caches of all: no control here sends it."""
+
+
+def _connection(runner: ScriptRunner) -> object:
+    """Return the connection of a runner's browser, another one each time that the browser comes back."""
+    sessions: Any = runtime.get_instance()._session_mgr if runtime.exists() else None
+    info = sessions.get_active_session_info(runner._session_id) if sessions is not None else None
+    return None if info is None else info.client
 
 
 def around_runs(around: Callable[[Callable[[], str]], AbstractContextManager[None]]) -> None:

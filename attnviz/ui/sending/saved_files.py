@@ -1,4 +1,4 @@
-"""Files that buttons save: kept a while after the page that offered them, and then forgotten.
+"""Files of download buttons: kept a while after the page that offered them, and then forgotten.
 
 `attnviz/ui/streamlit_internals.py` sets these into Streamlit's keeper of files, whose names it checks.
 """
@@ -8,11 +8,11 @@ import time
 from functools import wraps
 from typing import Any
 
-KEPT = 10  # seconds at least that what nobody's page offers any more can still be saved
+KEPT = 10  # seconds at least in which a file can still be saved after its page is gone
 
 
-def seldom(sweep: Any) -> Any:
-    """Forget what nobody's page offers any more, but not at the end of every run of every visitor."""
+def sweep_seldom(sweep: Any) -> Any:
+    """Wrap `sweep(files)`, which forgets files that no page offers, so that it runs at most every `KEPT` seconds."""
 
     @wraps(sweep)
     def guarded(files: Any) -> None:
@@ -24,7 +24,7 @@ def seldom(sweep: Any) -> Any:
 
 
 def remove_orphans(files: Any) -> None:
-    """Forget what makes a file for a button when no page has had that button for two sweeps.
+    """Forget the function that makes a button's file when no page has had that button for two sweeps.
 
     While a page runs, the button that is still seen counts for none: Streamlit would forget it at once.
     """

@@ -1,4 +1,4 @@
-"""A browser is never referred to a message that it has let go of by the time it reads of it."""
+"""No message is referred to that the browser has evicted by the time it reads the reference."""
 
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from streamlit import config
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
 from attnviz.ui import streamlit_internals
-from attnviz.ui.sending import referred
+from attnviz.ui.sending import client_cache
 
 streamlit_internals.install()
 AGE, FRAGMENT = 8, "f"  # a fragment's message has its name here
-REFUSED = "a message that the browser had let go of"
+REFUSED = "a message that the browser had evicted"
 
 
 class Browser:
@@ -54,12 +55,11 @@ class Run(NamedTuple):
 def played(runs: list[Run], *, is_told: bool) -> None:
     """`is_told` says whether the server looks at what it sent, as it does here, or at what the browser named alone."""
     browser, session, named = Browser(AGE), session_of(), [frozenset[str]()]
-    flush = referred.noted(lambda session: session.queue)
-    begun = referred.still_kept(lambda context, cached_message_hashes, **_: context.begun.append(cached_message_hashes))
+    flush = client_cache.note_sent(lambda session: session.queue)
     for number, run in enumerate(runs):
         asked = named[max(0, number - run.behind)]
-        begun(session, cached_message_hashes=asked, fragment_ids_this_run=[run.part] if run.part else [])
-        kept = session.begun[-1] if is_told else asked
+        begun = begin(session, asked, [run.part] if run.part else [])
+        kept = begun if is_told else asked
         session.queue = [] if run.is_cut else [message(name, is_whole=name not in kept) for name in run.drawn]
         for sent in flush(session):
             browser.read(sent)
@@ -68,10 +68,16 @@ def played(runs: list[Run], *, is_told: bool) -> None:
         named.append(frozenset(browser.kept))
 
 
+def begin(session: SimpleNamespace, named: frozenset[str], parts: list[str]) -> frozenset[str]:
+    """Begin a run; return the messages that it may refer to."""
+    run = client_cache.drop_evicted(lambda session, asked: session.begun.append(asked), lambda one: one.connection)
+    run(session, RerunData(cached_message_hashes=named, fragment_id_queue=parts))
+    return session.begun[-1].cached_message_hashes
+
+
 def session_of() -> SimpleNamespace:
-    """What a context and a session have of a visitor."""
-    pages = type("Pages", (), {})()
-    return SimpleNamespace(pages_manager=pages, _pages_manager=pages, begun=[], queue=[])
+    """A visitor's session, which is the runner of its runs as well."""
+    return SimpleNamespace(_pages_manager=type("Pages", (), {})(), begun=[], queue=[], connection="first")
 
 
 def message(name: str, *, is_whole: bool = True) -> ForwardMsg:
@@ -119,7 +125,7 @@ def test_what_streamlit_itself_does_misses(runs) -> None:
 
 @pytest.mark.parametrize("polls", [0, 30])
 def test_a_message_that_every_whole_run_sends_is_sent_once(polls: int) -> None:
-    sent = referred.Sent()
+    sent = client_cache.ClientCache()
     for number in range(20):
         assert sent.begin(frozenset("ab" if number else ""), is_part=False) == (frozenset("a") if number else set())
         sent.refer("a") if number else sent.add("a", is_part=False)
@@ -128,23 +134,20 @@ def test_a_message_that_every_whole_run_sends_is_sent_once(polls: int) -> None:
 
 
 def test_a_browser_waits_longer_than_the_server_counts() -> None:
-    assert config.get_option("global.maxCachedMessageAge") == AGE >= 4 * referred.RUNS
+    assert config.get_option("global.maxCachedMessageAge") == AGE >= 4 * client_cache.RUNS
 
 
 def test_sessions_do_not_share_what_was_sent_to_them_and_one_that_comes_back_is_sent_all() -> None:
     sessions = [session_of(), session_of()]
-    begun = referred.still_kept(lambda context, cached_message_hashes: context.begun.append(cached_message_hashes))
-    sessions[0].queue = [message("h")]
-    referred.noted(lambda session: session.queue)(sessions[0])
     for session in sessions:
-        begun(session, cached_message_hashes=frozenset("h"))
-    assert [session.begun[-1] for session in sessions] == [{"h"}, set()]
-    referred.anew(lambda session: None)(sessions[0])
-    begun(sessions[0], cached_message_hashes=frozenset("h"))
-    assert sessions[0].begun[-1] == set()
+        begin(session, frozenset(), [])
+    sessions[0].queue = [message("h")]
+    client_cache.note_sent(lambda session: session.queue)(sessions[0])
+    assert [begin(session, frozenset("h"), []) for session in sessions] == [{"h"}, set()]
+    sessions[0].connection = "second"
+    assert begin(sessions[0], frozenset("h"), []) == set()
 
 
 def test_it_is_set_into_streamlits_runs() -> None:
-    assert hasattr(ScriptRunContext.reset, "__wrapped__")
+    assert hasattr(ScriptRunner._run_script, "__wrapped__")
     assert hasattr(AppSession.flush_browser_queue, "__wrapped__")
-    assert hasattr(AppSession.register_file_watchers, "__wrapped__")

@@ -1,4 +1,4 @@
-"""What a browser sends is taken only as far as a browser of ours would send it, for anybody can send anything.
+"""Validate widget state from the client; drop malformed values.
 
 Streamlit hands a widget's state on as it came: of another type than the widget's, as JSON that cannot be read, as NaN
 where a whole number is meant. Each raises in Streamlit's own code, on every later run too. Here such a state counts as
@@ -14,8 +14,8 @@ _NUMBERS = {"int_value", "double_value"}  # a field for numbers takes either, by
 _LOG = logging.getLogger(__name__)
 
 
-def readable_only(get: Any, sent: type) -> Any:
-    """A widget's value as before; KeyError, which means that there is none, for a state that it cannot be made of.
+def drop_malformed(get: Any, sent: type) -> Any:
+    """Wrap `get(states, name)`, a widget's value; KeyError, as for a missing one, for a malformed state.
 
     `sent` is the class of states that came from a browser.
     """
@@ -43,8 +43,10 @@ def _is_of(field: str | None, wanted: str) -> bool:
     return field is None or field == wanted or {field, wanted} <= _NUMBERS
 
 
-def finite_only(read: Any) -> Any:
-    """A number as before; the widget's own for one without end, such as 1e400 in a link: no int can be made of it."""
+def drop_infinite(read: Any) -> Any:
+    """Wrap `read(widget, said)`, a number; the widget's own for an infinite one, such as 1e400 in a link: no int can be
+    made of it.
+    """
 
     @wraps(read)
     def guarded(widget: Any, said: float | None) -> Any:
