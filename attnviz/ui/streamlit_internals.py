@@ -137,7 +137,8 @@ def _for_nobody(session: AppSession) -> None:
 
 def _connection(runner: ScriptRunner) -> object:
     """Return the connection of a runner's browser, another one each time that the browser comes back."""
-    sessions: Any = runtime.get_instance()._session_mgr if runtime.exists() else None
+    server: Any = runtime.get_instance() if runtime.exists() else None
+    sessions = getattr(server, "_session_mgr", None)  # a page's test has a server without it
     info = sessions.get_active_session_info(runner._session_id) if sessions is not None else None
     return None if info is None else info.client
 
