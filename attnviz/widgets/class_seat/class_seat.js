@@ -1,4 +1,4 @@
-// Who this browser is in a class. A student's token is kept for all tabs (two of them are one student, and a phone that
+// This browser's role and token in a class. A student's token is kept for all tabs (two of them are one student, and a phone that
 // slept is still there); a teacher's for this tab alone, so that a shared computer forgets it with the tab. A teacher's
 // link carries its secret behind "#", which no browser sends to a server; it leaves the address before anything else.
 
@@ -11,7 +11,7 @@ const SECRET = /^#teach=([\w-]{16,200})$/;
 
 const storeOf = (role) => (role === TEACHER ? sessionStorage : localStorage);
 
-// A browser may refuse storage: then the visit is all there is.
+// A browser may refuse storage: then the role lasts for this visit only.
 function read(role) {
   try {
     const found = JSON.parse(storeOf(role).getItem(NAME));

@@ -81,7 +81,7 @@ function follow(app, word) {
   app.send(word);
 }
 
-// What has the keyboard, where it shows; it may be inside a component's own tree.
+// The node that has the keyboard, where that shows; it may be inside a component's own tree.
 function focused() {
   let element = document.activeElement;
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
@@ -140,7 +140,7 @@ function show(app, found, stays = false) {
   openBubble(bubble, app.area);
 }
 
-// What the bubble must not lie over: a label's field, which the pointer may be on its way to.
+// The box that the bubble must not cover: a label's field, which the pointer may be on its way to.
 const areaOf = (element) => (element.matches(LABEL) && element.closest(FIELD)) || element;
 
 // A tab's own button needs no link to its tab.

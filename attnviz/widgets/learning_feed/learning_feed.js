@@ -1,4 +1,4 @@
-// Brings the moments of live runs to whoever draws them; draws nothing itself.
+// Hands the moments of live runs to the widget that draws them; draws nothing itself.
 
 import { feed, feedOf } from "../learning/js/feeds.js";
 import { unpack } from "../shared/js/unpack.js";

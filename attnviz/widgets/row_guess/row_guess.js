@@ -84,7 +84,7 @@ function listen(box, track, i) {
   };
 }
 
-// Bars as they are drawn, their numbers as shares of the row: a row sums to 1 whatever is drawn.
+// Bars as they are drawn, their numbers as shares of the row: a row sums to 1 however its bars are drawn.
 function paint(box, told) {
   const parts = told ?? shares(box.heights);
   box.bars.forEach(({ track, fill, value }, i) => {

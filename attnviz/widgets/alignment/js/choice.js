@@ -1,4 +1,4 @@
-// What is in view, and what the payload says of it (attnviz/widgets/alignment/payload.py).
+// The view, and the payload's links and scores for it (attnviz/widgets/alignment/payload.py).
 
 export const START = { way: "", drawn: "lines", null: false, gold: true };
 export const AT_ONCE = ["way"]; // only Python has another way's scores

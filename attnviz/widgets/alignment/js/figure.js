@@ -28,7 +28,7 @@ export function figure(app, pen) {
   pen.text(note, 12, height - 12, { size: 11, colour: app.theme.muted });
 }
 
-// What is drawn and what is left out, the same in files.
+// Notes on what is drawn and what is left out, the same in files.
 export function notesOf(app) {
   const { header } = app.payload;
   const { name, low, high } = rangeOf(app);

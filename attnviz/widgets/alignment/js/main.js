@@ -1,4 +1,4 @@
-// Words of the target and the source words that they come from: who does what (shared/js/store.js, base/js/tab.js).
+// Words of the target and the source words that they come from (shared/js/store.js, base/js/tab.js).
 
 import { tab } from "../../base/js/tab.js";
 import { AT_ONCE, START, settle } from "./choice.js";

@@ -23,7 +23,7 @@ const nameRoom = ({ theme }, texts) =>
   Math.min(MOST_NAME, Math.max(...texts.map((text) => measured(text, LETTER, 400, theme.font)))) + 14;
 
 // Shares are coloured from 0 to 1; what has another unit from the lowest to the highest, with 0 in the middle where
-// there are numbers below.
+// numbers stand below.
 export function rangeOf(app) {
   const { header } = app.payload;
   if (header.is_share) return { name: "sequential", low: 0, high: 1 };

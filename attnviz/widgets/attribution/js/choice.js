@@ -1,4 +1,4 @@
-// What can be chosen: the step, the head whose bar is opened, the order of the bars, and whether drops stand beside.
+// The view: the step, the head whose bar is opened, the order of the bars, and whether drops stand beside.
 
 import { change } from "../../shared/js/store.js";
 

@@ -1,4 +1,4 @@
-// What "?" opens: the keys of a widget, and what its words mean.
+// The help that "?" opens: the keys of a widget, and definitions of its words.
 
 import { definitionOf } from "../../shared/js/definitions.js";
 import { button, element } from "../../shared/js/elements.js";

@@ -8,9 +8,9 @@ import { adopt, createApp } from "../../shared/js/store.js";
 import { readTheme } from "../../shared/js/theme.js";
 import { scalesIn, unpack } from "../../shared/js/unpack.js";
 
-// What a picture brings, besides `start`, `settle`, `paint` and `siteOf` (shared/js/store.js):
+// A picture brings, besides the parts in shared/js/store.js:
 //   buildShell  `(app)`: its fixed parts
-// and if it likes:
+// and optionally:
 //   state       `()`: what `app` has at first
 //   watched     `(app)`: nodes whose size matters, besides its own
 //   decode      `(bytes)`: its payload
@@ -43,7 +43,7 @@ export function begin(root, widget) {
   return app;
 }
 
-// What the header of each tab holds, attnviz/widgets/base/payload.py says.
+// attnviz/widgets/base/payload.py makes the header that all tabs share.
 function decodePayload(bytes) {
   const payload = unpack(bytes);
   return { ...payload, scales: scalesIn(payload) };

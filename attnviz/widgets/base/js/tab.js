@@ -4,7 +4,7 @@ import { SETTLE_MS } from "../../shared/js/store.js";
 import { picture, windowFit } from "./picture.js";
 import { paintTable } from "./table.js";
 
-// What it brings, besides what a picture does:
+// It brings, besides a picture's parts:
 //   atOnce      names of choices that only Python can answer
 //   figure      `(app, pen, context)`: draws the picture for a file, and returns as SVG what a pen has no stroke for
 //   figureSize, figureName, csvRows   `(app)`

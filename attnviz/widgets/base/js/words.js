@@ -12,7 +12,7 @@ export function wordsPane(app, ...more) {
 
 export const stepOfView = ({ view, payload }) => view.step ?? payload.header.step;
 
-// `said` tells of a step what its button explains; one with a `difference` is tinted by it.
+// `said(step)` is a text for its button's bubble; a step with a `difference` is tinted by it.
 export function paintWords(app, said) {
   const { header } = app.payload;
   const now = stepOfView(app);

@@ -1,4 +1,4 @@
-// Two runs in step: which heads noticed, and both maps of one of them: who does what (shared/js/store.js).
+// Two runs in step: which heads noticed, and both maps of one of them (shared/js/store.js, base/js/tab.js).
 
 import { tab } from "../../base/js/tab.js";
 import { settle } from "./choice.js";

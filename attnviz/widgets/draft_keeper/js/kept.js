@@ -36,7 +36,7 @@ export function addStep(title, link) {
   return `Step ${steps.length + 1} of your draft. Write its text and question on the Lessons page.`;
 }
 
-// What a step is called until somebody calls it something else: the page, its head, its sentence; nothing of Markdown.
+// A step's title until its author gives it another: the page, its head, its sentence; nothing of Markdown.
 export function titleOf(page, query) {
   const said = new URLSearchParams(query);
   const [layer, head] = [said.get("layer"), said.get("head")];

@@ -76,7 +76,7 @@ function paintTokens({ theme }, pen, { boxes, text }, stack, names) {
   }
 }
 
-// What is drawn and what is left out, the same in files.
+// Notes on what is drawn and what is left out, the same in files.
 export function notesOf(app) {
   const thin = app.flow.faint + app.layout.curves.filter(({ w }) => w < THINNEST).length;
   const notes = [

@@ -75,7 +75,7 @@ function curvesOf(ribbons, boxes, scale) {
 
 const boxOf = (boxes, [stack, height, at]) => boxes[stack][height][at];
 
-// What goes up to the encoder leaves above what stays; within that, as the tokens stand.
+// Ribbons up to the encoder leave above those that stay; within that, as the tokens stand.
 const byPlace = ([from, to], [otherFrom, otherTo]) =>
   from[2] - otherFrom[2] || (to[0] === otherTo[0] ? to[2] - otherTo[2] : to[0] === "encoder" ? -1 : 1);
 

@@ -1,4 +1,4 @@
-// An output word followed back through the layers to the text: who does what (shared/js/store.js, base/js/tab.js).
+// An output word followed back through the layers to the text (shared/js/store.js, base/js/tab.js).
 
 import { tab } from "../../base/js/tab.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";

@@ -67,7 +67,7 @@ function throughEncoder(sublayers, start, residual, found) {
   return own;
 }
 
-// What stays in the decoder; what is read is added to the memory's.
+// Returns the shares that stay in the decoder, and adds those that it reads to the memory's.
 function splitCross({ read, rows, keys }, own, memory, residual, [height, found]) {
   const kept = new Float64Array(rows);
   for (let i = 0; i < rows; i++) {
@@ -100,7 +100,7 @@ function splitSelf({ read, rows }, own, residual, [stack, height, found]) {
   return below;
 }
 
-// A long text has hundreds of thousands that nobody could see.
+// A long text has hundreds of thousands that are too thin to see.
 function add(found, above, below, share) {
   if (share < found.faintest) found.faint += 1;
   else found.ribbons.push([above, below, share]);

@@ -1,4 +1,4 @@
-// What the row is made of in the end, as bars, and how well that aligns words.
+// The row's shares of source and target tokens as bars, and how well they align words.
 
 import { explained, termNode } from "../../shared/js/definitions.js";
 import { button, element, put } from "../../shared/js/elements.js";

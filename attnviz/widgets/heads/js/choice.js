@@ -1,4 +1,4 @@
-// What can be chosen here, and how a choice is kept to what there is.
+// The view, and how a choice is kept within the text and the model.
 
 import { SETTLE_MS, change } from "../../shared/js/store.js";
 import { sharesRows } from "./map/tiles.js";
@@ -32,7 +32,7 @@ const RESHAPING = ["kind", "specials", "words"]; // a zoom into other rows and c
 // Only Python can answer these; a mark is an answer, which may be handed in at once.
 const AT_ONCE = ["specials", "words", "plotly", "table", "off", "cells", "marks"];
 
-// Keep the choice within what there is: a new text may have fewer rows, another model fewer heads.
+// Keep the choice within text and model: a new text may have fewer rows, another model fewer heads.
 export function settle(app) {
   const { kinds } = app.payload;
   const view = app.view;

@@ -1,4 +1,4 @@
-// What no payload says, because it never changes: the words of each kind and the colour scales. The bundle has here what
+// Constants that no payload carries: the words of each kind and the colour scales. The bundle has here what
 // attnviz/widgets/heads/constants.py says.
 
 export const FIXED = {};

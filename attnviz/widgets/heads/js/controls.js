@@ -97,7 +97,7 @@ function zoomText({ view }) {
   return `rows ${top} to ${bottom - 1}, keys ${left} to ${right - 1}`;
 }
 
-// What the colours and marks of the maps mean.
+// Notes on the colours and marks of the maps.
 export function figureNotes(app, about) {
   const { kind, mask, signed } = app.tiles[0];
   const { name, legend } = drawnMeasure(app);
@@ -108,7 +108,7 @@ export function figureNotes(app, about) {
   return notes.filter(Boolean);
 }
 
-// The same, and what is said of the page beside them.
+// The same, and notes on the page beside them.
 function legendNotes(app, about) {
   const { kind, signed } = app.tiles[0];
   const notes = figureNotes(app, about);

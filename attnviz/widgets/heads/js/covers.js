@@ -1,4 +1,4 @@
-// What a lesson covers until its question is answered: the numbers are not here (attnviz/maps/cover.py), and where they
+// Rows and heads that a lesson covers until its question is answered: the numbers are not here (attnviz/maps/cover.py), and where they
 // would be seen the picture says so.
 
 // The sentence that says what ends it, in the language of the lesson.

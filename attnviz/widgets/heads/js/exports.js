@@ -78,7 +78,7 @@ function drawLegend(app, pen, y) {
   });
 }
 
-// A file has no controls, and nobody has anything in focus there.
+// A file has no controls, and nothing in it is in focus.
 const figureTitle = (app) => (app.view.compare === "side" ? ["Heads side by side", ""] : titleOf(app));
 const plainName = (app, { kind, layer, head }) => pinName(app, [kind.kind, layer, head]);
 

@@ -1,4 +1,4 @@
-// What arrives, and how all of it is painted.
+// Every head small, one in focus, and the row that is pinned (base/js/picture.js).
 
 import { picture } from "../../base/js/picture.js";
 import { announce } from "../../shared/js/live_region.js";

@@ -16,7 +16,7 @@ function inFocus({ view, payload }) {
 
 const isFocusOff = (app) => inFocus(app).every((site) => isOff(app, ...site));
 
-// What the switch does, by the name of what is in focus: of a mean, all heads that it is the mean of.
+// Text of the switch, by the head in focus; for a mean it switches all heads that it averages.
 export function switchText(app) {
   const { layer, head } = app.view;
   const sites = inFocus(app);
@@ -38,7 +38,7 @@ export function toggleOff(app) {
   choose(app, { off: isFocusOff(app) ? others : [...others, ...sites] });
 }
 
-// What is said of a drawn map whose heads are off.
+// The note on a drawn map whose heads are off.
 export function offNote(app, { kind, layer, head, pair }) {
   const sites = pair ?? sitesOf(kind, layer, head).map(([l, h]) => [kind.kind, l, h]);
   const off = sites.filter((site) => isOff(app, ...site)).length;

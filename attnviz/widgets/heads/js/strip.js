@@ -49,7 +49,7 @@ function clearToken(token) {
   token.classList.remove("queried");
 }
 
-// A token's weight is written out when somebody points at it: writing all of a long sentence's takes a frame.
+// A token's weight is written out when it is pointed at: writing all of a long sentence's takes a frame.
 export function nameWeight(app, token) {
   if (!token?.classList.contains("token")) return;
   app.pointedToken = token;

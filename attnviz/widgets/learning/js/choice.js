@@ -1,4 +1,4 @@
-// What is in view: the moment, the head that is drawn large, the guess. The browser's own choice holds.
+// The view: the moment, the head that is drawn large, the guess. The browser's own choice holds.
 
 import { clamp } from "../../shared/js/cells.js";
 import { SETTLE_MS, change } from "../../shared/js/store.js";
@@ -31,7 +31,7 @@ export function siteOf(app) {
   return app.payload.runs.some((run) => kindOf(run, site)) ? site : null;
 }
 
-// Before a live run's first moment nobody knows its kinds: a choice waits.
+// Before a live run's first moment its kinds are unknown: a choice waits.
 export function kindOf({ about, state }, [name, layer, head]) {
   if (!about) return state === "live" ? { layers: 0, heads: 0, isAwaited: true } : null;
   return about.kinds.find(({ kind, layers, heads }) => kind === name && layer < layers && head < heads) ?? null;

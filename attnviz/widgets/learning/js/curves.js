@@ -78,7 +78,7 @@ function drawFrame(app, pen, run, place) {
   pen.text(`${updates.toLocaleString("en")} updates`, right, bottom + 10, { ...quiet, align: "right" });
 }
 
-// A loss that means something, with its name on the side where no honest loss is, if there is room.
+// A reference loss, named on the side that no honest loss reaches, if the name fits.
 function rule(app, pen, { left, right, bottom, yLoss }, loss, { text, below }) {
   const y = yLoss(loss);
   const beside = below && y + 2 * TEXT < bottom ? 8 : -7;
@@ -87,7 +87,7 @@ function rule(app, pen, { left, right, bottom, yLoss }, loss, { text, below }) {
   pen.text(text, right - 5, y + beside, { size: TEXT, colour: app.theme.muted, align: "right" });
 }
 
-// What lies between both matches: an answer that was seen, and not found.
+// The gap between both matches: answers that were seen, not found.
 function drawGap(app, pen, so, { x, yShare }) {
   const fill = css(mix(app.theme.inkRGB, app.theme.paperRGB, 0.08));
   for (let i = 1; i < so.length; i++) {

@@ -1,5 +1,5 @@
 // Where a live run's moments wait for the picture: a small component brings those of the last second, and they are shown
-// five times a second to whoever listens (widgets/learning_feed, widgets/learning). Both are bundles of their own and
+// five times a second to its listeners (widgets/learning_feed, widgets/learning). Both are bundles of their own and
 // meet here.
 
 const BEAT_MS = 200;

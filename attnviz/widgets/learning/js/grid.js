@@ -62,7 +62,7 @@ export function paintGrid(app, pane) {
   for (const cell of pane.cells) paintCell(app, pane, cell);
 }
 
-// As wide as a map, or as its score where there is room for that.
+// As wide as a map, or as its score where that fits.
 const columnOf = (width, side, over) => Math.max(side, Math.min(NARROWEST, width / over - GAP));
 
 function buildGrid(app, pane, { side, rows }, width) {

@@ -1,4 +1,4 @@
-// What a run writes now on its held-out lines, on its own prefix, with wrong words marked.
+// The run's own translations of held-out lines at this moment, wrong words marked.
 
 import { element } from "../../shared/js/elements.js";
 import { isolated } from "../../shared/js/text.js";

@@ -1,4 +1,4 @@
-// What arrives, and how all of it is painted.
+// Runs of toys or of a translator, moment by moment: takes payloads, follows live runs, paints.
 
 import { begin, windowFit } from "../../base/js/picture.js";
 import { mount } from "../../shared/js/mount.js";

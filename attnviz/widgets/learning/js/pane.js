@@ -100,7 +100,7 @@ export function paintPane(app, pane, run) {
   paintMaps(app, pane);
 }
 
-// What depends on how large its place is.
+// Repaints the parts that depend on the size of their place.
 function repaint(app, pane) {
   if (!app.payload || !pane.drawn || !pane.run.moments.length) return;
   paintCurves(app, pane);

@@ -4,7 +4,7 @@ import { range } from "../../shared/js/cells.js";
 
 const LEVEL = 0.5; // above it a head counts as having found what it looks for
 
-// `about` as attnviz/widgets/learning/payload.py has it; each kind is told where its maps begin in those of a moment.
+// `about` as attnviz/widgets/learning/payload.py has it; each kind gets the offset of its maps in those of a moment.
 export function readAbout(about) {
   return { ...about, ...withPlaces(about.kinds), lines: about.lines.map(([src, tgt]) => ({ src, tgt })) };
 }
@@ -79,7 +79,7 @@ export function momentAt(moments, step) {
   return at;
 }
 
-// What a head does: of its scores the one that has been highest so far, its value now, and the update after which it
+// A head's role: of its scores the one that has been highest so far, its value now, and the update after which it
 // was first above the level, if it was.
 export function strongest({ about, moments }, [kind, layer, head], at) {
   let best = null;

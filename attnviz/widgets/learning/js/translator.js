@@ -17,7 +17,7 @@ const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 
 export const isTranslator = (run) => run.about?.of === "translator";
 
-// Each sentence is told where its maps begin in those of a moment. `kinds` are those of the first: all have the same
+// Each sentence gets the offset of its maps in those of a moment. `kinds` are those of the first: all have the same
 // layers and heads. Heads are not scored.
 export function readTranslator(about) {
   let cells = 0;
@@ -44,7 +44,7 @@ export function readTranslatorMoments({ steps, curves, maps, wrote }, array, abo
 const numberNow = (app, { about }) => Math.min(app.view.sentence, about.sentences.length - 1);
 export const sentenceNow = (app, run) => run.about.sentences[numberNow(app, run)];
 
-// What is drawn of a moment: the maps of the sentence that was chosen.
+// The drawn part of a moment: the maps of the chosen sentence.
 export const mapsNow = (app, run, at) => ({
   kinds: sentenceNow(app, run).kinds,
   maps: run.moments[at].mapsOf[numberNow(app, run)],

@@ -1,4 +1,4 @@
-// The same picture for files: both columns whole, whatever part of them is on the screen.
+// The same picture for files: both columns whole, also their parts off the screen.
 
 import { shortened } from "../../shared/js/pens/canvas_pen.js";
 import { ENTRY_NAMES, entryCells } from "../../shared/js/tokens/entries.js";

@@ -95,7 +95,7 @@ function listNode(app, line, side) {
   );
 }
 
-// What is drawn and what is not, the same in files.
+// Notes on what is drawn and what is not, the same in files.
 export function notesOf(app) {
   const { header } = app.payload;
   const { shown, view } = app;

@@ -1,4 +1,4 @@
-// Which lines there are, from the payload's rows (attnviz/widgets/links/payload.py), and which of them are drawn.
+// The lines of the payload's rows (attnviz/widgets/links/payload.py), and which of them are drawn.
 
 import { isIndex } from "../../shared/js/cells.js";
 
@@ -73,7 +73,7 @@ export function eachLine(app, token, take) {
   });
 }
 
-// The lines to draw, strongest kept where there are too many.
+// The lines to draw, only the strongest where they are too many.
 export function chosenLines(app, token) {
   let count = 0;
   let highest = 0;

@@ -1,4 +1,4 @@
-// Two sentences as columns, and lines between their tokens: who does what (shared/js/store.js, base/js/tab.js).
+// Two sentences as columns, and lines between their tokens (shared/js/store.js, base/js/tab.js).
 
 import { tab } from "../../base/js/tab.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";

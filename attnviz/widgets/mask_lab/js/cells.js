@@ -1,4 +1,4 @@
-// Cells of the mask: which of them may attend, by the rules and by the paint, and what is said of one.
+// Cells of the mask: which of them may attend, by the rules and by the paint, and the state of one in words.
 
 import { range } from "../../shared/js/cells.js";
 

@@ -150,7 +150,7 @@ function drawSums(app, pen, box) {
   }
 }
 
-// What only the screen shows: the row and column under the pointer, the pinned row, the painter's cursor, a dragged box.
+// Marks that only the screen shows: the row and column under the pointer, the pinned row, the painter's cursor, a dragged box.
 function drawMarks(app, pen) {
   const {
     zoom,

@@ -72,7 +72,7 @@ function walk(app, [down, right], painting) {
   return true;
 }
 
-// Where the cursor is and what holds there; who has just painted it also hears why that shows nothing under a rule.
+// Announce the cursor's cell and its state; after painting also why a rule hides the paint.
 function announceCursor(app, isPainted) {
   const { row, col } = app.cursor;
   const { k, header, rules } = app.payload;

@@ -1,4 +1,4 @@
-// What arrives, and whose edit holds.
+// Maps of one head and a mask to paint: takes payloads, and settles whose edit holds, the visitor's or Python's.
 
 import { range } from "../../shared/js/cells.js";
 import { mount } from "../../shared/js/mount.js";
@@ -65,7 +65,7 @@ function receive(app, data) {
   if (app.stroke && app.edited) report(app);
 }
 
-// What a drawing depends on, besides paint that Python has not heard of. The same picture comes twice after an edit: with
+// A key of everything that a drawing depends on, besides paint that Python has not heard of. The same picture comes twice after an edit: with
 // the answer to it, and with the page that follows.
 function lookOf(app) {
   return app.payload && [app.payload.header.id, app.theme?.key, app.row, app.zoom, app.width].join("|");
@@ -125,7 +125,7 @@ function measure(app) {
   return width > 0;
 }
 
-// What is presented has the whole window, less its title and legend; else there is more below the maps.
+// A presented picture has the whole window, less its title and legend; on a page more stands below the maps.
 function roomFor({ root, parts }, width) {
   if (root.hasAttribute("data-present")) return Math.floor(innerHeight / magnified()) - 90;
   const { top } = parts.mapBox.getBoundingClientRect();

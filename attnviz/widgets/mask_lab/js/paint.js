@@ -1,4 +1,4 @@
-// Painting: cells hidden and shown by hand, drawn at once and told to Python.
+// Painting: cells hidden and shown by hand, drawn at once and sent to Python.
 
 import { range } from "../../shared/js/cells.js";
 import { announce } from "../../shared/js/live_region.js";
@@ -65,7 +65,7 @@ export function report(app, more = {}) {
   app.send("edit", { paint, row: app.row, zoom: app.zoom, bake: false, ...more, seq: app.seq });
 }
 
-// What is looked at, not edited: told once the hand has come to rest.
+// Row and zoom, which edit nothing, are sent once the hand has come to rest.
 export function reportSoon(app) {
   clearTimeout(app.timer);
   app.timer = setTimeout(() => report(app), SETTLE_MS);

@@ -1,4 +1,4 @@
-// What each of the four maps is: its title, its numbers and its colours.
+// The four maps: title, numbers and colours of each.
 
 import { range } from "../../shared/js/cells.js";
 import { exactText } from "../../shared/js/text.js";

@@ -24,7 +24,7 @@ export function watchLabPointer(app) {
   map.ondblclick = (event) => {
     if (app.zoom && placeOf(app, event)?.box.name !== "masked") setZoom(app, wholeMap(app));
   };
-  // Only a touch that is taken here does not scroll the page; what a finger may do is said before it moves.
+  // Only a touch that is taken here does not scroll the page; a finger's acts are declared before it moves.
   map.addEventListener("touchstart", (event) => paintsAt(app, event) && event.preventDefault(), { passive: false });
   watchPinch(map, {
     grasp: (point) => grasped(app, point),
@@ -48,7 +48,7 @@ export function watchLabPointer(app) {
 const paintsAt = (app, { touches }) =>
   app.fingerPaints && touches.length === 1 && placeOf(app, touches[0])?.box.name === "masked";
 
-// What two fingers take hold of: a map that has keys, as it is drawn now. No stroke and no tap goes on.
+// The map that two fingers grasp: one that has keys, as it is drawn now. No stroke and no tap goes on.
 function grasped(app, point) {
   const place = app.layout && cellAt(app, ...point);
   if (!place?.box.keys) return null;

@@ -1,4 +1,4 @@
-// The component's fixed parts, built once for each place in the page. What its words mean is said by the page.
+// The component's fixed parts, built once for each place in the page. The page explains its words.
 
 import { range } from "../../shared/js/cells.js";
 import { exportMenu } from "../../shared/js/downloads.js";

@@ -1,9 +1,9 @@
-// What the boxes of the drawing say, from what is known of the model; nothing is said of what is not known.
+// Labels of the drawing's boxes, from the known facts of the model; unknown facts have none.
 
 const count = (number) => number.toLocaleString("en");
 const ADDED = /sinusoidal|learned table/;
 
-// Positions that are added to embeddings have a box; others act inside attention, and are said there.
+// Positions that are added to embeddings have a box; others act inside attention, and its box names them.
 export const addedPositions = ({ positions }) =>
   positions
     .split(", ")

@@ -165,7 +165,7 @@ function rejoin(state, y, x) {
   state.branch = null;
 }
 
-// What the encoder ends with goes to the cross-attention that is drawn in full.
+// The encoder's output goes to the cross-attention that is drawn in full.
 function memoryWires(columns, isBeside) {
   if (columns.length < 2) return [];
   const last = columns[0].parts.at(-1);

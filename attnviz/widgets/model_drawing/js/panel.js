@@ -1,4 +1,4 @@
-// What a step shows beside its sentence: tokens, weights as bars, or the numbers of a context as a strip.
+// The values of a step beside its sentence: tokens, weights as bars, or the numbers of a context as a strip.
 
 import { element } from "../../shared/js/elements.js";
 import { exactText, percentText } from "../../shared/js/text.js";

@@ -1,6 +1,6 @@
 // Where a part of the drawing leads: the page that shows or explains it, with the sentence that is typed above.
 
-// What the page's own choices must not decide: another tab would not show what was clicked.
+// Choices of the page that a click overrides: another tab would not show the clicked part.
 const heads = (site) => ({ page: "Heads", texts: { tab: "", row: "", zoom: "", quadrant: "", ...site } });
 const attribute = () => ({ page: "Causes", texts: { tab: "attribute", experiment: "" } });
 

@@ -3,7 +3,7 @@
 
 const MOST_BARS = 2; // layers of one build that need no folding
 
-// What two layers must have alike to be folded into one bar.
+// The facts in which two layers must agree to be folded into one bar.
 const buildOf = ({ sites, feed_forward, beside, is_parallel }) =>
   JSON.stringify([sites.map(([kind]) => kind), feed_forward, beside, is_parallel]);
 

@@ -1,4 +1,4 @@
-// What the sentence's numbers do on their way through the model, a step at a time: each step is about a part of the drawing,
+// The sentence's numbers on their way through the model, a step at a time: each step is about a part of the drawing,
 // and says real numbers of the run. `{ id, parts, title, text, bars, strip, tokens }`; nothing is computed here but sums of
 // what the trace holds.
 

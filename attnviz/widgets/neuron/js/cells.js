@@ -29,7 +29,7 @@ export function paintCells(app) {
   pen.box(x, y + 1, cell + 1, 3 * strip + 4, { stroke: app.theme.ink, width: 1.5, radius: 2 });
 }
 
-// What the other parts of the pane leave; on a phone the page scrolls anyway.
+// The room that the other parts of the pane leave; on a phone the page scrolls anyway.
 function roomForCells({ root, parts: { cellBox } }) {
   if (root.dataset.size === "phone") return 0;
   const pane = cellBox.parentElement;

@@ -1,4 +1,4 @@
-// One query and one key, number by number: who does what (shared/js/store.js, base/js/tab.js).
+// One query and one key, number by number (shared/js/store.js, base/js/tab.js).
 
 import { tab } from "../../base/js/tab.js";
 import { AT_ONCE, START, settle } from "./dot_product.js";

@@ -1,4 +1,4 @@
-// What can be chosen: the step that is asked about, and the cells in force, in the order in which they were put there.
+// The view: the step that is asked about, and the cells in force, in the order in which they were put there.
 
 import { change } from "../../shared/js/store.js";
 

@@ -79,7 +79,7 @@ function paintMarks(app, pen, block, matrix, marked) {
     }
 }
 
-// What the colours say, below the matrices.
+// The legend of the colours, below the matrices.
 export function paintLegend(app, pen, top, width) {
   const scale = scaleOf(app, "diverging");
   const steps = 48;

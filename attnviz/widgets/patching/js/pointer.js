@@ -51,7 +51,7 @@ const nameAt = (app, found) => nameOf(matrixOf(app, found), found[1], found[2]);
 const stateAt = (app, [block, row, col]) => numbersOf(app, block.at).state[row * block.cols + col];
 const isMeasured = (app, found) => stateAt(app, found) === MEASURED;
 
-// What a key does (base/js/keys.js), or null.
+// The action of a key (base/js/keys.js), or null.
 export function actionOf(app, event, repaint) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (key in ARROWS) return app.layout ? () => walk(app, ARROWS[key], repaint) : null;

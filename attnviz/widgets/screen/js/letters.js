@@ -1,4 +1,4 @@
-// What a class looks at, presented: its letters are as large as lets all of it stand in one window, down to half the size
+// Letters of a class's picture when it is presented: they are as large as lets all of it stand in one window, down to half the size
 // that the last row wants (`--letters`, for assets/styles/room.css).
 
 const LARGEST = 30; // twentieths of that size

@@ -37,7 +37,7 @@ export function watchLine(app) {
   set(null);
 }
 
-// `runs`: whether there is a sentence to run.
+// `runs`: whether the page runs a sentence.
 export function sayLine({ parts: { fold, run } }, { summary, runs }) {
   fold.firstElementChild.textContent = summary;
   fold.setAttribute("aria-label", `Bar: ${summary}`);
@@ -59,7 +59,7 @@ function watchPage(line, { set, openNow, buttons }) {
     isElsewhere = Boolean(name) && !isInside && !path.includes(document.querySelector(PARTS[name].selector));
   });
   whileThere(line, "click", (event) => {
-    // What is below moves up when the bar goes: only after the click, or the finger would hit something else.
+    // The page below moves up when the bar goes: only after the click, or the finger would hit something else.
     if (isElsewhere) setTimeout(() => set(null));
     isElsewhere = false;
     if (openNow() === "menu" && event.target.matches("[data-rail]") && event.composedPath()[0].closest("a")) set(null);

@@ -1,4 +1,4 @@
-// What the frame does on different screens: a line that stands for menu and bar where there is no room for both, the
+// The frame on different screens: a line in the place of menu and bar where both do not fit, the
 // picture alone (Present), the button for the drawing of the model, which is made when it is asked for; links that wait
 // for what was just typed; the page as it is printed; and how much room a lesson leaves for the picture on a phone.
 

@@ -1,6 +1,6 @@
 // The picture alone, as large as the window: by the key p, by the button beside "Copy link", by `present=1` in the address.
 // A widget's picture fills the window (`data-presented` on its host); a page without one is shown whole, less its frame.
-// What is hidden and how large it is drawn, assets/styles/present.css says, from two things that are set here: the
+// assets/styles/present.css hides and magnifies, by two things that are set here: the
 // attribute `data-present` ("picture" or "page") and the property `--magnified` of the document's element.
 
 import { fitLettersSoon } from "./letters.js";

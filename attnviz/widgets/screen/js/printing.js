@@ -1,4 +1,4 @@
-// What is printed is what stands on the screen: a picture is drawn for the width that it has there, and no script runs
+// The printed page is the one on the screen: a picture is drawn for the width that it has there, and no script runs
 // that could draw it for paper. So a printed page is as wide as the window, and the browser fits it to the sheet: lying,
 // where all of it has room on one, else upright.
 

@@ -13,7 +13,7 @@ export function isOver(bubble, { clientX: x, clientY: y }) {
 
 export const hasLink = (bubble) => bubble.matches(":popover-open") && bubble.querySelector("a") !== null;
 
-// What comes next of a bubble: one thing at a time. To ask for the same again does not put it off.
+// The next act of a bubble, one at a time. Asking for the same again does not postpone it.
 export function createWait() {
   let timer = null;
   let awaited; // undefined where nothing is

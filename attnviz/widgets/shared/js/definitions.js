@@ -1,4 +1,4 @@
-// What a term on a control means, from assets/terms: under the pointer, at the
+// The definition of a term on a control, from assets/terms: under the pointer, at the
 // keyboard's focus, and for a finger that rests on it or taps a term that is no control. A widget that
 // does not call `watchDefinitions` is explained by the page (widgets/definitions).
 
@@ -19,7 +19,7 @@ import { DEFINITIONS } from "./terms.js";
 
 export const definitionOf = (term) => DEFINITIONS[term.toLowerCase()];
 
-// `key` is the key that does the same, `more` what holds of it here. Whoever hears the page hears it after the name.
+// `key` is the key that does the same, `more` a sentence about it here. Screen readers read it after the name.
 export function explained(node, term, key = "", more = "") {
   node.dataset.term = term;
   if (key) node.dataset.key = key;

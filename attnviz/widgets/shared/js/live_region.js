@@ -1,4 +1,4 @@
-// What a screen reader hears. Waiting a moment keeps it from reading every head that a held arrow key passes.
+// Text for screen readers. Waiting a moment keeps it from reading every head that a held arrow key passes.
 
 import { element } from "./elements.js";
 

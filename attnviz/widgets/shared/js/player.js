@@ -51,7 +51,7 @@ export function paintPlayer(app) {
   parts.slider.setAttribute("aria-valuetext", text);
 }
 
-// What the visitor walks stops playing.
+// A step of the visitor's own ends the playing.
 export function walk(app, at) {
   pause(app);
   app.widget.film.goTo(app, at);
@@ -78,7 +78,7 @@ export function pause(app) {
   if (app.root.isConnected) report(app);
 }
 
-// Without a word to Python: the film is another one now.
+// Sends nothing to Python: the film is another one now.
 export function stopPlaying(app) {
   clearInterval(app.playing);
   app.playing = null;

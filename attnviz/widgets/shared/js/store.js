@@ -1,9 +1,9 @@
-// What a widget shows, and the one way to change it: change(patch) → settle → paint → report. The browser's own choice
+// The view of a widget, and the one way to change it: change(patch) → settle → paint → report. The browser's own choice
 // holds; Python hears of it a moment later and may send another (a link, Back).
 //
-// A widget's main.js says who does what, so that whatever calls `change` need not know the painters:
+// A widget's main.js names its parts, so that callers of `change` need not know the painters:
 //   start        its view at first
-//   settle       `(app)`: keeps the view within what there is
+//   settle       `(app)`: keeps the view within the model and the text
 //   fit          `(app)`: measures its place in the page; true when that has another size now
 //   paint        `(app, began)`: draws all of it
 //   reportAfter  `(app, patch)`: milliseconds until Python hears of a change, or null where it hears nothing yet
@@ -23,7 +23,7 @@ export function change(app, patch) {
 }
 
 // Takes the view that Python sent. One that was asked for before the visitor's newest choice does not undo that choice;
-// what Python says nothing of stays as it is.
+// fields that Python does not send stay as they are.
 export function adopt(app) {
   const { seq = 0, ...view } = app.payload.header.view;
   if (!app.view || seq >= app.seq) app.view = { ...app.widget.start, ...app.view, ...view };

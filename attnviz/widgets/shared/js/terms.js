@@ -1,3 +1,3 @@
-// What the terms on a widget's controls mean, in small letters. The bundle has here what assets/terms says.
+// Definitions of the terms on a widget's controls, by term in small letters. The bundle fills them in from assets/terms.
 
 export const DEFINITIONS = {};

@@ -1,4 +1,4 @@
-// What this step would write next, what it chose, and whether the teacher agrees; in a beam, the sentences kept alive.
+// The step's likeliest tokens, its choice, and whether the teacher agrees; in a beam, the live hypotheses.
 
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
@@ -27,7 +27,7 @@ export function paintCandidates(app) {
   parts.clock.textContent = step.ms === null ? "" : `${step.ms.toFixed(1)} ms`;
 }
 
-// As many as there is room for; what was chosen and what the teacher has are among them, however unlikely.
+// As many as fit; the chosen token and the teacher's are among them, however unlikely.
 function likeliest(step, room) {
   const isAsked = (candidate) => candidate[3] === step.chosen_id || isTeachers(step, candidate);
   let free = room - step.top.filter(isAsked).length;

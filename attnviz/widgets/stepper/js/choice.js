@@ -1,4 +1,4 @@
-// What is in view: the step, and the head whose rows are drawn. The browser's own choice holds; Python hears of it later.
+// The view: the step, and the head whose rows are drawn. The browser's own choice holds; Python hears of it later.
 
 import { clamp } from "../../shared/js/cells.js";
 import { SETTLE_MS, change } from "../../shared/js/store.js";

@@ -78,7 +78,7 @@ export const stackedHeight = (boxes) => Math.ceil(Math.max(...boxes.map((box) =>
 export const rowTexts = (app, kind) =>
   kind.follows ? app.payload.header.steps.map((step) => rowName([step.input, step.chosen])) : kind.rows;
 
-// What the vocabulary has for a row: of a step, for what goes in and for what it chose.
+// Vocabulary entries of a row; of a step, those of its input token and of its choice.
 export const rowEntries = (app, kind, row) =>
   kind.follows ? app.payload.header.steps[row]?.entries : [kind.row_entries[row], []];
 

@@ -1,4 +1,4 @@
-// What arrives, and how all of it is painted.
+// One pass over the target beside decoding step by step (base/js/picture.js).
 
 import { picture } from "../../base/js/picture.js";
 import { paintPlayer, stopPlaying } from "../../shared/js/player.js";

@@ -6,7 +6,7 @@ import { css, imageOf, mix, scaleOf } from "../../shared/js/theme.js";
 import { GAP, SECOND, SLANT, TEXT, absence, colSpace, isStacked, layoutOf, rowTexts, stackedHeight } from "./layout.js";
 import { mapOf } from "./payload.js";
 
-// Who computed a map. The same rows are side by side: all those of one pass, and those of the steps so far.
+// Where a map comes from. The same rows are side by side: all those of one pass, and those of the steps so far.
 const BY = { pass: "one pass", steps: "steps", encoder: "computed once" };
 
 export function paintMaps(app) {
@@ -31,7 +31,7 @@ export function drawMaps(app, pen) {
   }
 }
 
-// The kind's name, once for the two maps of a pair; below it who computed each.
+// The kind's name, once for the two maps of a pair; below it where each comes from.
 function drawTitle(app, pen, box) {
   const { kind, x, y, w } = box;
   const { ink, muted } = app.theme;

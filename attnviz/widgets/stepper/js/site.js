@@ -1,4 +1,4 @@
-// What stands beside the player: the site whose maps are drawn, how it was decoded, and the way to Heads.
+// Controls beside the player: the site whose maps are drawn, how it was decoded, and the way to Heads.
 
 import { termNode } from "../../shared/js/definitions.js";
 import { fillSelect, numbered } from "../../shared/js/lists.js";

@@ -1,4 +1,4 @@
-// What the model writes and how probable each token is, without and with what is off; dimmed while Python answers.
+// The model's text and the probability of each token, with all heads and without those that are off; dimmed while Python answers.
 
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
@@ -22,7 +22,7 @@ export function paintAnswer(app) {
   parts.fixed.replaceChildren(...header.fixed.map((text) => element("li", { text })));
 }
 
-// What is off, over many sentences: a button until it is counted, then what came of it.
+// The same heads off, over many sentences: a button until it is counted, then the result.
 function paintCount({ parts, payload, view }, waits) {
   const { countable, many } = payload.header;
   parts.countIt.hidden = waits || !countable || many.length > 0;

@@ -66,7 +66,7 @@ function switchNode(app, group, layer, head) {
   return node;
 }
 
-// What a head is worth, in the unit that is chosen: the colour is grey within what is usual.
+// A head's worth in the chosen unit: the colour is grey within what is usual.
 export function worthOf(app, group, at) {
   const unit = app.view.shade === "usual" && group.spreads ? "usual" : "nats";
   const value = (unit === "usual" ? group.spreads : group.nats)?.[at] ?? null;

@@ -33,7 +33,7 @@ export function turn(app, names, off) {
   setOff(app, off ? [...rest, ...names] : rest);
 }
 
-// What was counted is of the heads that were off then.
+// A count is of the heads that were off then.
 export const setOff = (app, off) => change(app, { off, count: false });
 
 export const allButThese = (app) =>
@@ -43,7 +43,7 @@ export const allButThese = (app) =>
   );
 export const allOn = (app) => setOff(app, []);
 
-// The `count` heads whose absence costs most, or least; null where nobody measured.
+// The `count` heads whose absence costs most, or least; null where none is measured.
 export function byWorth(app, count, isMost) {
   const worth = app.payload.header.groups.flatMap((group) =>
     (group.nats ?? []).map((value, at) => [headsOf(group)[at], value]),

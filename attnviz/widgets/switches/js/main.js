@@ -1,4 +1,4 @@
-// Every head as a switch, and what the model does without those that are off: who does what (shared/js/store.js).
+// Every head as a switch, and the model's answer without those that are off (shared/js/store.js, base/js/tab.js).
 
 import { tab } from "../../base/js/tab.js";
 import { AT_ONCE, settle } from "./choice.js";

@@ -45,7 +45,7 @@ function inLines(app, pen, tiles, { area, columns }) {
   });
 }
 
-// A line's maps are equally wide; what is beside them depends on who names the rows.
+// A line's maps are equally wide; the room beside them depends on which of them name the rows.
 function across(app, pen, line, { area, columns }) {
   const places = line.map((tile, i) => {
     const isNamedBefore = i > 0 && haveRowsInCommon(app, line[i - 1], tile);

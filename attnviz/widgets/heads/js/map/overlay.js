@@ -1,4 +1,4 @@
-// What is drawn over the maps: their names, the pinned row's outline, the cell under the pointer, a zoom being drawn.
+// The layer over the maps: their names, the pinned row's outline, the cell under the pointer, a zoom being drawn.
 
 import { canvasPen, sharpContext } from "../../../shared/js/pens/canvas_pen.js";
 import { css } from "../../../shared/js/theme.js";

@@ -39,7 +39,7 @@ export function watchPointer(app) {
   });
 }
 
-// What two fingers take hold of: a map, which is then no tap's.
+// The map that two fingers grasp; no tap acts on it then.
 function grasped(app, point) {
   const tile = tileAt(app, point);
   if (tile) app.press = app.dragged = null;

@@ -1,4 +1,4 @@
-// What is drawn: the map of the head in focus, those of the pinned heads, or the difference of two; and their one range.
+// The maps that are drawn: that of the head in focus, those of the pinned heads, or the difference of two; and their one range.
 
 import { isolated, siteName } from "../../../shared/js/text.js";
 import { mapOf, maskOf } from "../maps.js";

@@ -1,4 +1,4 @@
-// What the note beside the pointer says of a map's cell, or of a row's or a column's name.
+// Lines of the bubble beside the pointer: of a map's cell, or of a row's or a column's name.
 
 import { element } from "../../../shared/js/elements.js";
 import { exactText } from "../../../shared/js/text.js";
@@ -23,7 +23,7 @@ export function tipLines(tile, row, col, measure = "weight") {
   ];
 }
 
-// What the row gives to its head's sink, which no column stands for.
+// The row's weight on its head's sink, which has no column.
 function sinkLines(kind, map, row) {
   if (!kind.to_sink) return [];
   const weights = map.data.subarray(row * kind.nCols, (row + 1) * kind.nCols);

@@ -144,7 +144,7 @@ function paintTint(app, kind) {
   const key = `${app.overviewKey}|${tint}|${app.view.off}`;
   if (app.tintKey === key) return;
   app.tintKey = key;
-  // What the heads are sorted by is what is printed: another number would look unsorted.
+  // The measure that sorts the heads is printed: another number would look unsorted.
   const printed = measureOf(app, kind, sort !== "layout" ? sort : tint);
   const tinted = measureOf(app, kind, tint);
   for (const cell of app.cells.values()) {

@@ -1,4 +1,4 @@
-// The pen that draws on a canvas. `svg_pen.js` has the same strokes for files: what is drawn is thus said once.
+// The pen that draws on a canvas. `svg_pen.js` has the same strokes for files, so that one function draws both.
 
 import { pooledByMax } from "../cells.js";
 import { sharpness } from "../resize.js";

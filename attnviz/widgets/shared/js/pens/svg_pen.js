@@ -7,7 +7,7 @@ const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g; // XML
 const escaped = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`).replace(CONTROLS, "\ufffd");
 const rounded = (...numbers) => numbers.map((number) => Math.round(number * 100) / 100);
 
-// `content` is markup already: text is escaped by who hands it in.
+// `content` is markup already: callers escape text.
 export function tagged(name, attributes, content = "") {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`);
   return `<${name}${written.join("")}>${content}</${name}>`;

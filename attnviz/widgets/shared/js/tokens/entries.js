@@ -1,4 +1,4 @@
-// What the vocabulary has for the tokens of a label, [[piece, id, is unknown], …], in words (attnviz/text/entries.py says
+// Vocabulary entries of the tokens of a label, [[piece, id, is unknown], …], in words (attnviz/text/entries.py says
 // the same in Python). Nothing where nobody said.
 
 import { isolated } from "../text.js";

@@ -1,4 +1,4 @@
-// What is under the pointer, line by line: a row and a column by text, piece and id, and a number.
+// Lines of the bubble under the pointer: a row and a column by text, piece and id, and a number.
 
 import { element } from "../elements.js";
 import { entryText, rowEntryText } from "./entries.js";
