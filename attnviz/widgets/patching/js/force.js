@@ -53,7 +53,7 @@ export function paintForce(app) {
   if (!cells.length)
     parts.list.append(element("li", { class: "quiet", text: "None yet. Click a cell, or drag over several." }));
   parts.came.replaceChildren(
-    ...(cells.length ? (isCurrent ? came(header) : [pair("", "The model runs …")].flat()) : []),
+    ...(cells.length ? (isCurrent ? resultNodes(header) : [pair("", "The model runs …")].flat()) : []),
   );
 }
 
@@ -67,7 +67,7 @@ const line = (app, cell, text) =>
 
 const pair = (name, ...content) => [element("dt", { text: name }), element("dd", {}, ...content)];
 
-function came({ result }) {
+function resultNodes({ result }) {
   if (!result) return [];
   const lines = [
     ...pair("Restored", element("b", { text: shortText(result.share) }), ` (metric ${shortText(result.patched)})`),
