@@ -1,4 +1,4 @@
-"""Multi-head attention as the Annotated Transformer lays it out: four anonymous linear maps and a zip (seed 000)."""
+"""Multi-head attention as in the Annotated Transformer: four anonymous linear maps and a zip (seed 000)."""
 
 import math
 
@@ -8,7 +8,7 @@ from attnviz.implementations.weights import SiteWeights, linear
 
 
 class AnnotatedAttention(nn.Module):
-    """`linears` are query, key, value and output, in this order; nothing but the order says so.
+    """Four linear maps for query, key, value and output, told apart by their order alone.
 
     A query without a visible key gets equal weights: -1e9 in every cell is the same number in every cell.
     """
@@ -19,7 +19,7 @@ class AnnotatedAttention(nn.Module):
         self.linears = nn.ModuleList(linear(weight, bias) for weight, bias in weights.pairs)
 
     def forward(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with the axes of `Attention`."""
         if mask is not None:
             mask = mask.unsqueeze(1)  # one mask for all heads
         query, key, value = (
@@ -27,8 +27,8 @@ class AnnotatedAttention(nn.Module):
             # Four maps, three inputs: zip stops at the shorter, and the fourth map waits for the last line.
             for project, x in zip(self.linears, (input_, memory, memory), strict=False)
         )
-        query, key = self.scoring.turned(query, key)  # as they are, unless the model normalises or rotates them
-        scores = self.scoring.added(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)))
+        query, key = self.scoring.transform(query, key)  # as they are, unless the model normalises or rotates them
+        scores = self.scoring.add_bias(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)))
         if mask is not None:
             scores = scores.masked_fill(~mask, -1e9)
         attn = scores.softmax(dim=-1)

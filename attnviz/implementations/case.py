@@ -1,4 +1,4 @@
-"""What an attention is tried on: one site's weights, what goes in, a mask, and perhaps dropout."""
+"""A case to run an attention on: one site's weights, its inputs, a mask, and perhaps dropout."""
 
 from dataclasses import dataclass, replace
 
@@ -11,10 +11,11 @@ from attnviz.transformer.dropout import Dropout
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """input_ `(batch, q_len, d_model)`, memory `(batch, k_len, d_model)`, mask as `Attention` takes it.
+    """Inputs of an attention: input_ `(batch, q_len, d_model)`, memory `(batch, k_len, d_model)`, a mask as of
+    `Attention`.
 
     `drop` is the rate of dropout on the weights, `seed` its random numbers; `off` is a head that is switched off.
-    `norm_first` says whether the layer hands `input_` over normalised.
+    `norm_first` is True if the layer normalises `input_` first.
     """
 
     weights: SiteWeights
@@ -33,29 +34,29 @@ class Case:
 
     @property
     def dropout(self) -> Dropout | None:
-        """Dropout with numbers of its own, the same at each call; None where there is none."""
+        """Dropout with the same numbers at each call; None without dropout."""
         return Dropout(self.drop, torch.Generator().manual_seed(self.seed)) if self.drop else None
 
     @property
     def cells(self) -> Tensor:
-        """Which cells may be attended to, `(batch, heads, q_len, k_len)`."""
+        """True for the cells that may be attended to, `(batch, heads, q_len, k_len)`."""
         shape = (len(self.input_), self.input_.shape[1], self.memory.shape[1])
         mask = torch.ones(1, 1, 1, dtype=torch.bool) if self.mask is None else self.mask
         return mask.expand(shape).unsqueeze(1).expand(-1, self.weights.n_heads, -1, -1)
 
-    def seen(self, attn: Tensor) -> Tensor:
-        """The rows of a map that see at least one key, `(rows, k_len)`."""
+    def visible_rows(self, attn: Tensor) -> Tensor:
+        """Select the rows of a map that see at least one key, `(rows, k_len)`."""
         return attn[self.cells.any(dim=-1)]
 
-    def head_unread(self) -> "Case":
-        """The same case with weights whose `W_o` reads nothing of the head that is off."""
+    def with_head_ignored(self) -> "Case":
+        """Copy the case with weights whose `W_o` ignores the head that is off."""
         assert self.off is not None
         read = self.weights.W_o.clone()
         read[:, self.weights.rows(self.off, self.weights.d_v)] = 0
         return replace(self, weights=replace(self.weights, W_o=read))
 
-    def other_end(self) -> "Case":
-        """The same case with another last token, in both input and memory."""
+    def with_other_last_token(self) -> "Case":
+        """Copy the case with another last token, in both input and memory."""
         memory = self.memory.clone()
         memory[:, -1] = -memory[:, -1]
         input_ = memory if self.input_ is self.memory else self.input_
@@ -63,9 +64,9 @@ class Case:
 
 
 def own_case(*, drop: float = 0.0, blind_row: bool = False) -> Case:
-    """Sizes at which nothing hides: batch 2, heads 3, length 5, d_model 17, d_k 11, d_v 13; a causal mask.
+    """Make a case whose sizes hide no bug: batch 2, heads 3, length 5, d_model 17, d_k 11, d_v 13; a causal mask.
 
-    With `blind_row` the first query of the second item sees no key at all, as a padded row does.
+    With `blind_row` the first query of the second item sees no key, as a padded row does.
     """
     weights = SiteWeights.random(3, 17, d_k=11, d_v=13, seed=4)
     x = torch.randn(2, 5, 17, generator=torch.Generator().manual_seed(5))

@@ -1,4 +1,4 @@
-"""The package's own attention, with what a recorder saw of it as the second result."""
+"""The package's own attention, with recorded weights as the second result."""
 
 from dataclasses import replace
 
@@ -14,17 +14,15 @@ _HERE = Site("encoder_self", 0)
 
 
 class _Scored(Recorder):
-    """A recorder that first lets queries and keys be what a model makes of them: `attend` takes the call as it is
-    handed back.
-    """
+    """A recorder that first transforms queries and keys as the model does; `attend` continues with its call."""
 
     def __init__(self, scoring: Scoring) -> None:
         super().__init__()
         self.scoring = scoring
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """The call with its queries and keys normalised and rotated, and with its bias."""
-        query, key = self.scoring.turned(call.query, call.key)
+        """Normalise and rotate the call's queries and keys, and add its bias."""
+        query, key = self.scoring.transform(call.query, call.key)
         bias = self.scoring.bias and self.scoring.bias.cells(query.shape[2], key.shape[2]).unsqueeze(0)
         return super().on_call(site, replace(call, query=query, key=key, bias=bias))
 
@@ -45,7 +43,7 @@ class RefactoredAttention:
             setattr(self.module, name, linear(weight, bias))
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with the axes of `Attention`."""
         recorder = _Scored(self.scoring)
         output = self.module(input_, memory, mask, site=_HERE, probe=recorder)
         return output, call_attn(recorder.calls[_HERE])

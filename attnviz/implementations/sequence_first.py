@@ -19,11 +19,11 @@ class SequenceFirstAttention(nn.Module):
         self.query, self.key, self.value, self.output = (linear(weight, bias) for weight, bias in weights.pairs)
 
     def get_scores(self, query: Tensor, key: Tensor) -> Tensor:
-        """Query times key, not yet scaled, `(q_len, k_len, batch, heads)`: the method to override."""
+        """Compute query times key, not yet scaled, `(q_len, k_len, batch, heads)`; a subclass may override it."""
         return torch.einsum("ibhd,jbhd->ijbh", query, key)
 
     def prepare_mask(self, mask: Tensor, q_len: int, k_len: int, batch: int) -> Tensor:
-        """The mask `(q_len or 1, k_len, batch or 1)` with an axis for the heads.
+        """Add an axis for the heads to a mask `(q_len or 1, k_len, batch or 1)`.
 
         Raises ValueError for other sizes, and for a mask that is not bool.
         """
@@ -40,11 +40,11 @@ class SequenceFirstAttention(nn.Module):
         return mask.unsqueeze(-1)
 
     def forward(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """All sequence first: input_ `(q_len, batch, d_model)`; output alike, attn `(q_len, k_len, batch, heads)`."""
+        """Attend sequence first: input_ and output `(q_len, batch, d_model)`, attn `(q_len, k_len, batch, heads)`."""
         query = self.query(input_).unflatten(-1, (self.n_heads, -1))
         key = self.key(memory).unflatten(-1, (self.n_heads, -1))
         value = self.value(memory).unflatten(-1, (self.n_heads, -1))
-        query, key = self.scoring.turned(query, key, length_at=0)
+        query, key = self.scoring.transform(query, key, length_at=0)
         scores = self.get_scores(query, key) / math.sqrt(query.shape[-1])
         if self.scoring.bias is not None:
             scores = scores + self.scoring.bias.cells(*scores.shape[:2]).permute(1, 2, 0).unsqueeze(2)
@@ -57,8 +57,8 @@ class SequenceFirstAttention(nn.Module):
 
 
 class RelativeAttention(SequenceFirstAttention):
-    """Scores that know how far apart two tokens stand: a vector for each offset is added to the key (Shaw et al. 2018,
-    equation 5). The one method is replaced; projections, mask, softmax and output stay as they are.
+    """Scores that depend on the distance of two tokens: a vector for each offset is added to the key (Shaw et al. 2018,
+    equation 5). One method is overridden; projections, mask, softmax and output stay as they are.
 
     `table` is `(2 * reach + 1, heads, d_k)`, for offsets key - query from -reach to reach; farther ones count as reach.
     """
@@ -68,7 +68,7 @@ class RelativeAttention(SequenceFirstAttention):
         self.table = table
 
     def get_scores(self, query: Tensor, key: Tensor) -> Tensor:
-        """Query times (key + the offset's vector)."""
+        """Compute query times (key + the offset's vector)."""
         reach = len(self.table) // 2
         places = torch.arange(len(key)) - torch.arange(len(query)).unsqueeze(1)
         offsets = self.table[places.clamp(-reach, reach) + reach]
@@ -82,7 +82,7 @@ class SequenceFirst:
         self.module = module
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with the axes of `Attention`."""
         turned = None if mask is None else mask.permute(1, 2, 0)
         output, attn = self.module(input_.transpose(0, 1), memory.transpose(0, 1), turned)
         return output.transpose(0, 1), attn.permute(2, 3, 0, 1)

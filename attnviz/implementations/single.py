@@ -12,7 +12,7 @@ from attnviz.implementations.weights import SiteWeights
 
 @dataclass(frozen=True, eq=False)
 class SingleAttention:
-    """One head: `W_Q` and `W_K` `(d_model, d_k)`, `W_V` `(d_model, size of the output)`. There is no `W_o`."""
+    """One head without `W_o`: `W_Q` and `W_K` `(d_model, d_k)`, `W_V` `(d_model, size of the output)`."""
 
     W_Q: Tensor
     b_Q: Tensor  # noqa: N815 - beside the paper's W_Q
@@ -23,8 +23,8 @@ class SingleAttention:
     scoring: Scoring = PLAIN  # of a model that normalises or rotates queries and keys
 
     @classmethod
-    def of(cls, weights: SiteWeights, head: int) -> "SingleAttention":
-        """Head `head` of a site, its contexts as they are before `W_o`."""
+    def from_site(cls, weights: SiteWeights, head: int) -> "SingleAttention":
+        """Take one head of a site, whose output is its context before `W_o`."""
         keys, values = weights.rows(head, weights.d_k), weights.rows(head, weights.d_v)
         return cls(
             weights.W_q[keys].T,
@@ -33,22 +33,22 @@ class SingleAttention:
             weights.b_k[keys],
             weights.W_v[values].T,
             weights.b_v[values],
-            weights.scoring.of_head(head),
+            weights.scoring.head_scoring(head),
         )
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with the axes of `Attention`."""
         query, key = input_ @ self.W_Q + self.b_Q, memory @ self.W_K + self.b_K
         value = memory @ self.W_V + self.b_V
-        query, key = self.scoring.turned(query, key)
-        scores = self._biased(query @ key.mT / math.sqrt(query.shape[-1]))
+        query, key = self.scoring.transform(query, key)
+        scores = self._add_bias(query @ key.mT / math.sqrt(query.shape[-1]))
         if mask is not None:
             scores = scores.masked_fill(~mask, -math.inf)
         attn = scores.softmax(dim=-1)
         return attn @ value, attn
 
-    def _biased(self, scores: Tensor) -> Tensor:
-        return self.scoring.added(scores.unsqueeze(1)).squeeze(1)  # the one head has no axis
+    def _add_bias(self, scores: Tensor) -> Tensor:
+        return self.scoring.add_bias(scores.unsqueeze(1)).squeeze(1)  # the one head has no axis
 
 
 class SumOfSingles:
@@ -57,15 +57,15 @@ class SumOfSingles:
     """
 
     def __init__(self, weights: SiteWeights) -> None:
-        self.heads = [self._folded(weights, head) for head in range(weights.n_heads)]
+        self.heads = [self._fold(weights, head) for head in range(weights.n_heads)]
         self.b_o = weights.b_o
 
-    def _folded(self, weights: SiteWeights, head: int) -> SingleAttention:
-        plain = SingleAttention.of(weights, head)
+    def _fold(self, weights: SiteWeights, head: int) -> SingleAttention:
+        plain = SingleAttention.from_site(weights, head)
         W_O = weights.W_o[:, weights.rows(head, weights.d_v)].T  # noqa: N806 - the paper's name
         return replace(plain, W_V=plain.W_V @ W_O, b_V=plain.b_V @ W_O)
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with the axes of `Attention`."""
         outputs, maps = zip(*(head(input_, memory, mask) for head in self.heads), strict=True)
         return torch.stack(outputs).sum(dim=0) + self.b_o, torch.stack(maps, dim=1)

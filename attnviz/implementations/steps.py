@@ -1,6 +1,6 @@
-"""Multi-head attention as eight steps that can be exchanged one by one: a bug is a wrong step among right ones."""
+"""Multi-head attention as eight steps that can be replaced one by one: a bug is a wrong step among right ones."""
 
-# ruff: noqa: D103 - a step is described by its name; the cabinet shows it beside a wrong one.
+# ruff: noqa: D103 - its name describes a step; the cabinet shows it beside a wrong one.
 
 import math
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def weigh(scores: Tensor, mask: Tensor | None) -> Tensor:
     return masked_softmax(scores, mask)
 
 
-def reported(attn: Tensor, dropped: Tensor) -> Tensor:
+def returned_weights(attn: Tensor, dropped: Tensor) -> Tensor:
     return attn
 
 
@@ -42,7 +42,7 @@ def output_bias(weights: SiteWeights) -> Tensor:
     return weights.b_o
 
 
-def without_head(context: Tensor, head: int, project: Callable[[Tensor], Tensor]) -> Tensor:
+def switch_off_head(context: Tensor, head: int, project: Callable[[Tensor], Tensor]) -> Tensor:
     kept = context.clone()
     kept[:, head] = 0
     return project(kept)
@@ -50,19 +50,19 @@ def without_head(context: Tensor, head: int, project: Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class AttentionSteps:
-    """How each step is done. Heads are `(batch, heads, length, size)` between `split` and `merge`.
+    """The function of each step. Heads are `(batch, heads, length, size)` between `split` and `merge`.
 
-    `without_head` is done where a head is switched off; its `project` merges heads and applies `W_o`.
+    `switch_off_head` runs if a head is switched off; its `project` merges heads and applies `W_o`.
     """
 
     head_size: Callable = head_size
     split: Callable = split
     scores: Callable = scores
     weigh: Callable = weigh
-    reported: Callable = reported
+    returned_weights: Callable = returned_weights
     merge: Callable = merge
     output_bias: Callable = output_bias
-    without_head: Callable = without_head
+    switch_off_head: Callable = switch_off_head
 
 
 RIGHT = AttentionSteps()
@@ -81,18 +81,18 @@ class SteppedAttention:
     off: int | None = None
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with the axes of `Attention`."""
         context, attn = self.context(input_, memory, None if mask is None else mask.unsqueeze(1))
         return self.output(context), attn
 
     def output(self, context: Tensor) -> Tensor:
-        """What comes of the heads' contexts, `(batch, q_len, d_model)`."""
+        """Merge and project the heads' contexts, `(batch, q_len, d_model)`."""
         if self.off is None:
             return self._project(context)
-        return self.steps.without_head(context, self.off, self._project)
+        return self.steps.switch_off_head(context, self.off, self._project)
 
     def context(self, input_: Tensor, memory: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-        """What each head gathers, `(batch, heads, q_len, d_v)`; and the weights.
+        """Compute each head's context, `(batch, heads, q_len, d_v)`, and the weights.
 
         `mask` has four axes here, `(batch or 1, heads or 1, q_len or 1, k_len)`.
         """
@@ -101,10 +101,10 @@ class SteppedAttention:
             steps.split(F.linear(x, weight, bias), weights.n_heads, steps.head_size(len(weight), weights.n_heads))
             for x, (weight, bias) in zip((input_, memory, memory), weights.pairs[:3], strict=True)
         )
-        query, key = weights.scoring.turned(query, key, (input_.shape[1], memory.shape[1]))
-        attn = steps.weigh(weights.scoring.added(steps.scores(query, key, weights.d_model)), mask)
+        query, key = weights.scoring.transform(query, key, (input_.shape[1], memory.shape[1]))
+        attn = steps.weigh(weights.scoring.add_bias(steps.scores(query, key, weights.d_model)), mask)
         after = apply_dropout(attn, self.dropout)
-        return after @ value, steps.reported(attn, after)
+        return after @ value, steps.returned_weights(attn, after)
 
     def _project(self, context: Tensor) -> Tensor:
         return self.steps.merge(context) @ self.weights.W_o.T + self.steps.output_bias(self.weights)

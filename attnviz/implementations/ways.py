@@ -1,4 +1,4 @@
-"""Every way to write multi-head attention that is kept here, with its source and where it puts a head's weights."""
+"""Ways to write multi-head attention, each with its source and the places of a head's weights."""
 
 import inspect
 import re
@@ -7,19 +7,18 @@ from dataclasses import dataclass, field
 
 from attnviz.implementations.annotated import AnnotatedAttention
 from attnviz.implementations.per_head import PerHeadAttention
+from attnviz.implementations.pytorch import TorchFusedAttention, TorchModuleAttention
 from attnviz.implementations.refactored import RefactoredAttention
 from attnviz.implementations.sequence_first import RelativeAttention, SequenceFirst, SequenceFirstAttention
 from attnviz.implementations.single import SingleAttention, SumOfSingles
-from attnviz.implementations.torch_fused import TorchFusedAttention
-from attnviz.implementations.torch_module import TorchModuleAttention
 from attnviz.implementations.weights import Attention, SiteWeights
 from attnviz.transformer import attention
 
 
 @dataclass(frozen=True)
 class Way:
-    """One implementation: its title and a sentence on it, how to make it, the objects whose source is shown, and, for
-    each role, the expression (on what `make` returns) that is one head's matrix; see `slice_of`.
+    """One implementation: its title, a sentence on it, its constructor, the objects whose source is shown, and for each
+    role the expression (on the result of `make`) of one head's matrix; see `slice_of`.
     """
 
     title: str
@@ -27,15 +26,17 @@ class Way:
     make: Callable[[SiteWeights], Attention]
     shown: tuple[Callable, ...]
     slices: Mapping[str, str]
-    turned_slices: Mapping[str, str] = field(default_factory=dict)  # instead, where a model turns queries and keys
+    transformed_slices: Mapping[str, str] = field(
+        default_factory=dict
+    )  # for a model that normalises or rotates queries and keys
 
     def source(self) -> str:
-        """Its source in the package."""
+        """Read its source in the package."""
         source = "\n\n".join(inspect.getsource(part).rstrip() for part in self.shown)
         return re.sub(r"  # noqa:.*", "", source)  # notes for the linter
 
     def slice_of(self, role: str, head: int, weights: SiteWeights) -> str:
-        """Where head `head`'s matrix for a role ("Q", "K", "V", "O") is, as an expression with numbers in it.
+        """Write the expression of a head's matrix for a role ("Q", "K", "V", "O"), with numbers in it.
 
         `Q` and `K` are `(d_model, d_k)`, `V` is `(d_model, d_v)` and `O` is `(d_v, d_model)`.
         """
@@ -43,12 +44,12 @@ class Way:
         base = weights.n_heads * weights.d_k
         numbers = {"head": head, "a": head * size, "b": (head + 1) * size}
         shift = {"K": base, "V": 2 * base}.get(role, 0)
-        turned = self.turned_slices if weights.is_turned else {}
+        turned = self.transformed_slices if weights.is_transformed else {}
         return {**self.slices, **turned}[role].format(**numbers, c=shift + numbers["a"], d=shift + numbers["b"])
 
 
 def _linears(query: str, key: str, value: str, output: str) -> dict[str, str]:
-    """Slices where each role is an `nn.Linear` or a weight of that layout."""
+    """Make the slices of roles that are an `nn.Linear` each, or a weight of that layout."""
     rows = {"Q": query, "K": key, "V": value}
     return {role: name + "[{a}:{b}].T" for role, name in rows.items()} | {"O": output + "[:, {a}:{b}].T"}
 

@@ -1,8 +1,8 @@
-"""The weights of one attention site, as every implementation here takes them: the one mapping between all of them.
+"""The weights of one attention site, from which every implementation here is made.
 
 A weight has the layout of `nn.Linear`, `(out, in)`. Head h owns rows `h * d_k : (h + 1) * d_k` of `W_q` and `W_k`, rows
-`h * d_v : (h + 1) * d_v` of `W_v`, and the columns of the same numbers of `W_o`. Each implementation's constructor says
-where it puts them.
+`h * d_v : (h + 1) * d_v` of `W_v`, and the columns of the same numbers of `W_o`. Each implementation's constructor puts
+them in its own place.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,8 +22,8 @@ d_model)`, mask bool, True = may attend, `(batch or 1, q_len or 1, k_len)`; outp
 
 @dataclass(frozen=True, eq=False)
 class SiteWeights:
-    """Weights `(out, in)` and biases of the four projections, the number of heads that share them, and how scores are
-    made of queries and keys. Where `has_bias` is False, the model has no bias and zeros stand for it here.
+    """Weights `(out, in)` and biases of the four projections, the number of heads that share them, and the scoring of
+    queries and keys. A bias is zeros if `has_bias` is False: the model has none.
     """
 
     n_heads: int
@@ -39,14 +39,14 @@ class SiteWeights:
     has_bias: tuple[bool, ...] = field(default=(True, True, True, True), kw_only=True)
 
     @classmethod
-    def of(cls, module: MultiHeadAttention) -> "SiteWeights":
-        """The weights of a site of the running model; shared, not copied."""
+    def from_module(cls, module: MultiHeadAttention) -> "SiteWeights":
+        """Take the weights of a site of the running model; shared, not copied."""
         projections = (module.W_q, module.W_k, module.W_v, module.W_o)
         return cls(module.n_heads, *(part.detach() for linear in projections for part in (linear.weight, linear.bias)))
 
     @classmethod
     def random(cls, n_heads: int, d_model: int, *, d_k: int, d_v: int | None = None, seed: int = 0) -> "SiteWeights":
-        """Weights of the usual size, biases away from zero: for tests, and for dimensions that no model has."""
+        """Draw weights of the usual size and biases away from zero, for tests and for sizes that no model has."""
         generator = torch.Generator().manual_seed(seed)
         d_v = d_k if d_v is None else d_v
         sizes = ((n_heads * d_k, d_model), (n_heads * d_k, d_model), (n_heads * d_v, d_model), (d_model, n_heads * d_v))
@@ -55,7 +55,7 @@ class SiteWeights:
 
     @property
     def d_model(self) -> int:
-        """Size of what goes in and comes out."""
+        """Size of inputs and outputs."""
         return self.W_q.shape[1]
 
     @property
@@ -70,7 +70,7 @@ class SiteWeights:
 
     @property
     def n_groups(self) -> int:
-        """Groups of heads with the same keys and values: as many as heads, where each has its own."""
+        """Number of groups of heads with the same keys and values; without groups the number of heads."""
         parts = [part.unflatten(0, (self.n_heads, -1)) for part in (self.W_k, self.b_k, self.W_v, self.b_v)]
         return 1 + sum(
             not all(torch.equal(part[head], part[head - 1]) for part in parts) for head in range(1, self.n_heads)
@@ -78,7 +78,7 @@ class SiteWeights:
 
     @property
     def n_learned(self) -> int:
-        """Numbers that the model learned here: rows that heads share once, biases where it has them, gains of norms."""
+        """Number of learned numbers: rows (shared ones once), biases, if the model has them, and gains of norms."""
         once = (1, self.n_groups / self.n_heads, self.n_groups / self.n_heads, 1)
         maps = sum(
             round(share * (weight.numel() + (bias.numel() if biased else 0)))
@@ -88,17 +88,17 @@ class SiteWeights:
 
     @property
     def scale(self) -> float:
-        """What query · key is multiplied by: 1 / √d_k, if the model has no scale of its own."""
+        """The factor of query · key: 1 / √d_k, if the model has no scale of its own."""
         return self.d_k**-0.5 if self.scoring.scale is None else self.scoring.scale
 
     @property
-    def is_turned(self) -> bool:
+    def is_transformed(self) -> bool:
         """Whether queries and keys change between their projections and their product."""
-        return self.scoring.turns or self.scoring.scale is not None
+        return self.scoring.transforms or self.scoring.scale is not None
 
     @property
     def is_unscaled(self) -> bool:
-        """Whether the model leaves its scores as query · key is (T5)."""
+        """Whether the model does not scale query · key (T5)."""
         return self.scoring.scale is not None and abs(self.scoring.scale - 1) < 1e-6
 
     @property
@@ -106,33 +106,33 @@ class SiteWeights:
         """Weight and bias of `W_q`, `W_k`, `W_v`, `W_o`."""
         return (self.W_q, self.b_q), (self.W_k, self.b_k), (self.W_v, self.b_v), (self.W_o, self.b_o)
 
-    def biased_as(self, bias: Tensor | None) -> "SiteWeights":
-        """The same site with the bias by distance that a run had, `(batch or 1, heads, q_len, k_len)`.
+    def replace_bias(self, bias: Tensor | None) -> "SiteWeights":
+        """Copy the site with the bias by distance of a run, `(batch or 1, heads, q_len, k_len)`.
 
         Raises ValueError for a bias that is not the same at each distance.
         """
         if bias is None:
             return self if self.scoring.bias is None else replace(self, scoring=replace(self.scoring, bias=None))
-        if (table := DistanceBias.of(bias)) is None:
+        if (table := DistanceBias.from_cells(bias)) is None:
             raise ValueError("What the model adds to this run's scores is not the same at each distance.")
         return replace(self, scoring=replace(self.scoring, bias=table))
 
     def rows(self, head: int, size: int) -> slice:
-        """The rows of a projection that belong to one head, `size` to each head."""
+        """Slice the rows of a projection that belong to one head, `size` to each head."""
         return slice(head * size, (head + 1) * size)
 
     def to(self, dtype: torch.dtype) -> "SiteWeights":
-        """The same weights in another dtype."""
-        return self.with_parts(part.to(dtype) for pair in self.pairs for part in pair)
+        """Convert the weights to another dtype."""
+        return self.replace_parts(part.to(dtype) for pair in self.pairs for part in pair)
 
-    def with_parts(self, parts: Iterable[Tensor]) -> "SiteWeights":
-        """The same site with other weights and biases, in the order of the fields."""
+    def replace_parts(self, parts: Iterable[Tensor]) -> "SiteWeights":
+        """Copy the site with other weights and biases, in the order of the fields."""
         names = (f"{what}_{role}" for role in "qkvo" for what in "Wb")
         return replace(self, **dict(zip(names, parts, strict=True)))  # type: ignore[arg-type]
 
 
 def linear(weight: Tensor, bias: Tensor) -> nn.Linear:
-    """An `nn.Linear` that holds these very tensors."""
+    """Make an `nn.Linear` that shares these tensors."""
     module = nn.Linear(weight.shape[1], weight.shape[0], device="meta")
     module.weight = nn.Parameter(weight, requires_grad=False)
     module.bias = nn.Parameter(bias, requires_grad=False)

@@ -95,7 +95,7 @@ def test_a_head_is_off_where_w_o_reads_nothing_of_it_and_not_where_the_output_is
     case = replace(case, weights=SiteWeights.random(3, 39, d_k=13, seed=4), input_=torch.randn(2, 5, 39), off=head)
     case = replace(case, memory=case.input_)
     module = torch.nn.MultiheadAttention(39, 3, batch_first=True)
-    weights = case.head_unread().weights
+    weights = case.with_head_ignored().weights
     with torch.no_grad():
         module.in_proj_weight.copy_(torch.cat((weights.W_q, weights.W_k, weights.W_v)))
         module.in_proj_bias.copy_(torch.cat((weights.b_q, weights.b_k, weights.b_v)))

@@ -69,7 +69,7 @@ def test_the_slices_say_where_a_heads_weights_are(name: str) -> None:
 
 def test_the_weights_of_a_site_are_the_models_own_tensors() -> None:
     module = MultiHeadAttention(10, 2, 3)
-    weights = SiteWeights.of(module)
+    weights = SiteWeights.from_module(module)
     assert (weights.n_heads, weights.d_model, weights.d_k, weights.d_v) == (2, 10, 3, 3)
     assert weights.W_o.data_ptr() == module.W_o.weight.data_ptr()
 

@@ -56,7 +56,7 @@ def one_head(case: Case) -> OneHead:
         raise ValueError(f"The heads' values together have {weights.n_heads * weights.d_v} numbers, not d_model.")
     single = replace(weights, n_heads=1, scoring=PLAIN)
     identity = replace(single, W_o=torch.eye(weights.d_model), b_o=torch.zeros_like(weights.b_o))
-    plain, plain_attn = SingleAttention.of(single, 0)(*case.call)
+    plain, plain_attn = SingleAttention.from_site(single, 0)(*case.call)
     multi, attn = AnnotatedAttention(single)(*case.call)
     without, _ = AnnotatedAttention(identity)(*case.call)
     learned = replace(weights, scoring=PLAIN).n_learned
@@ -85,16 +85,16 @@ def loops(case: Case, *, repeats: int = 7) -> Loops:
     """context = softmax(query keyᵀ / √d_k) value: once for all, and once for each sentence and head."""
     query, key, value = heads_of(case)
     scoring, mask = case.weights.scoring, None if case.mask is None else case.cells
-    each = [scoring.of_head(head) for head in range(query.shape[1])]
+    each = [scoring.head_scoring(head) for head in range(query.shape[1])]
 
     def batched() -> Tensor:
-        return masked_softmax(scoring.added(query @ key.mT / math.sqrt(query.shape[-1])), mask) @ value
+        return masked_softmax(scoring.add_bias(query @ key.mT / math.sqrt(query.shape[-1])), mask) @ value
 
     def looped() -> Tensor:
         out = torch.empty(*query.shape[:3], value.shape[-1])
         for batch in range(query.shape[0]):
             for head in range(query.shape[1]):
-                scores = each[head].added(query[batch, head] @ key[batch, head].T / math.sqrt(query.shape[-1]))
+                scores = each[head].add_bias(query[batch, head] @ key[batch, head].T / math.sqrt(query.shape[-1]))
                 scores = scores.squeeze(0) if scores.dim() > 2 else scores  # a bias has an axis of heads
                 own = None if mask is None else mask[batch, head]
                 out[batch, head] = masked_softmax(scores, own) @ value[batch, head]
@@ -109,7 +109,7 @@ def concatenation_change(case: Case) -> float:
     """max |Δ| between transpose, contiguous and view, and `torch.cat` of the heads' contexts one after another."""
     query, key, value = heads_of(case)
     mask = None if case.mask is None else case.cells
-    scores = case.weights.scoring.added(query @ key.mT / math.sqrt(query.shape[-1]))
+    scores = case.weights.scoring.add_bias(query @ key.mT / math.sqrt(query.shape[-1]))
     context = masked_softmax(scores, mask) @ value
     viewed = context.transpose(1, 2).contiguous().view(context.shape[0], context.shape[2], -1)
     return largest_change(viewed, torch.cat(context.unbind(dim=1), dim=-1))
@@ -170,7 +170,7 @@ def _scaling(
     unscaled = query @ key.mT
     scaled = unscaled / math.sqrt(query.shape[-1]) if scale is None else unscaled * scale
     rows = cells.any(dim=-1)
-    weights = [masked_softmax(scoring.added(scores), cells)[rows] for scores in (scaled, unscaled)]
+    weights = [masked_softmax(scoring.add_bias(scores), cells)[rows] for scores in (scaled, unscaled)]
     largest = [attn.amax(dim=-1) for attn in weights]
     return Scaling(scaled[cells], unscaled[cells], *largest, *(jacobian_norm(attn) for attn in weights))
 

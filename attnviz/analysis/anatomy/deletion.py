@@ -53,7 +53,7 @@ def _call(attend: Callable, weights: SiteWeights, x: Tensor, what: tuple[str, bo
         own = weights
         if holder_name == "autograd":
             with torch.inference_mode(False), torch.enable_grad():
-                own = weights.with_parts(part.clone().requires_grad_() for pair in weights.pairs for part in pair)
+                own = weights.replace_parts(part.clone().requires_grad_() for pair in weights.pairs for part in pair)
                 return _forward(attend, own, x, holder=holder, deleted=deleted)
         with torch.inference_mode():
             return _forward(attend, own, x, holder=holder, deleted=deleted)
@@ -66,7 +66,7 @@ def _forward(attend: Callable, weights: SiteWeights, x: Tensor, *, holder: _Hold
         F.linear(x, weight, bias).unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)
         for weight, bias in weights.pairs[:3]
     )
-    query, key = weights.scoring.turned(query, key)
+    query, key = weights.scoring.transform(query, key)
     if holder is not None:
         holder.kept = (query, key, value)
     context = attend(query, key, value, weights.scoring).transpose(1, 2).flatten(start_dim=2)
@@ -77,7 +77,7 @@ def _forward(attend: Callable, weights: SiteWeights, x: Tensor, *, holder: _Hold
 
 
 def _explicit(query: Tensor, key: Tensor, value: Tensor, scoring: Scoring) -> Tensor:
-    return scoring.added(query @ key.mT / math.sqrt(query.shape[-1])).softmax(dim=-1) @ value
+    return scoring.add_bias(query @ key.mT / math.sqrt(query.shape[-1])).softmax(dim=-1) @ value
 
 
 def _fused(query: Tensor, key: Tensor, value: Tensor, scoring: Scoring) -> Tensor:

@@ -67,9 +67,9 @@ def modulation(
     W_Q, W_K = weights.W_q[rows].T, weights.W_k[rows].T  # noqa: N806 - the paper's names
     query, key = x @ W_Q + weights.b_q[rows], x @ W_K + weights.b_k[rows]
     plain = masked_softmax(x @ x.T / math.sqrt(x.shape[-1]), mask)
-    scoring = weights.scoring.of_head(head)
-    query, key = scoring.turned(query.unsqueeze(0), key.unsqueeze(0))
-    scores = scoring.added(query @ key.mT / math.sqrt(weights.d_k)).squeeze(0)
+    scoring = weights.scoring.head_scoring(head)
+    query, key = scoring.transform(query.unsqueeze(0), key.unsqueeze(0))
+    scores = scoring.add_bias(query @ key.mT / math.sqrt(weights.d_k)).squeeze(0)
     own = masked_softmax(scores, mask)
     sums = (scores if mask is None else scores.masked_fill(~mask, 0)).sum(dim=-1)
     # The singular values of a tall matrix times a wide one, from two small triangles instead of the whole form.

@@ -26,7 +26,7 @@ def site_case(model: Translator, trace: Trace, kind: Kind, layer: int) -> Case:
     Raises ValueError for a site that the trace does not have, or that was recorded without its input.
     """
     call = trace.call(kind, layer)
-    weights = _float(SiteWeights.of(site_module(model, Site(kind, layer))))
+    weights = _float(SiteWeights.from_module(site_module(model, Site(kind, layer))))
     if call.input_ is None or call.memory is None:
         raise ValueError("This trace was built without input_ and memory; the site cannot be walked through.")
     input_ = call.input_.float().cpu()
@@ -41,7 +41,7 @@ def observed_case(weights: SiteWeights, trace: Trace, kind: Kind, layer: int) ->
     Raises ValueError where these do not give the queries, keys and values of this very run.
     """
     call = trace.call(kind, layer)
-    weights = weights.biased_as(call.bias)
+    weights = weights.replace_bias(call.bias)
     if call.input_ is None or call.memory is None or not fits(weights, call):
         raise ValueError(f"What was found of layer {layer} does not give this run's queries, keys and values.")
     input_ = call.input_.float().cpu()
@@ -73,7 +73,7 @@ def _without_heads(mask: Tensor) -> Tensor:
 
 
 def _float(weights: SiteWeights) -> SiteWeights:
-    return weights.with_parts(part.float().cpu() for pair in weights.pairs for part in pair)
+    return weights.replace_parts(part.float().cpu() for pair in weights.pairs for part in pair)
 
 
 def heads_of(case: Case) -> tuple[Tensor, Tensor, Tensor]:
@@ -86,4 +86,4 @@ def heads_of(case: Case) -> tuple[Tensor, Tensor, Tensor]:
             (case.input_, case.memory, case.memory), weights.pairs[:3], sizes, strict=True
         )
     )
-    return (*weights.scoring.turned(query, key), value)
+    return (*weights.scoring.transform(query, key), value)

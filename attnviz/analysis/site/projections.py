@@ -53,7 +53,7 @@ def fits(weights: SiteWeights, call: AttentionCall) -> bool:
         F.linear(source.float().cpu(), weight, bias).unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)
         for source, (weight, bias) in zip(sources, weights.pairs[:3], strict=True)
     )
-    query, key = scoring.turned(query, key)
+    query, key = scoring.transform(query, key)
     ran = (call.query.float().cpu() * (call.scale * call.query.shape[3] ** 0.5), call.key, call.value)
     made = zip((query, key, value), ran, strict=True)
     return _same_bias(scoring.bias, call.bias) and all(
@@ -137,7 +137,7 @@ def _inputs(call: AttentionCall, heard: Heard) -> _Found | NotPlain:
     """Find the maps of query, key and value, and what lies between them and the scores; or why there are none."""
     if (why := _beyond(call)) is not None:
         return NotPlain(why)
-    bias = None if call.bias is None else DistanceBias.of(call.bias)
+    bias = None if call.bias is None else DistanceBias.from_cells(call.bias)
     if call.bias is not None and bias is None:
         return NotPlain("the model's own bias, which is not the same at each distance, is added to its scores")
     parts = _parts(call, heard)

@@ -1,4 +1,4 @@
-"""What a bug in the cabinet is: a wrong step in the place of a right one, its sources, and the test that catches it."""
+"""A bug of the cabinet: a wrong step in the place of a right one, its sources, and the test that catches it."""
 
 import inspect
 import textwrap
@@ -17,11 +17,11 @@ Catch = Callable[[Attention, Case], bool]
 
 @dataclass(frozen=True)
 class Bug:
-    """One bug. `step` names the step that goes wrong and `wrong` is what replaces it; `step` is "" for the
-    bug that needs two threads. Where it `ablates`, a head is switched off, rightly and by the bug. `unnoticed` says
-    why a shape check or a quick look misses it, or where it shows. `own` gives sizes of its own, where the model's
-    would hide it. `lacks` says of a site which has nothing that could go wrong like this that it has not, and "" of
-    others.
+    """One bug: `wrong` replaces the step of this name; `step` is "" for the bug that needs two threads.
+
+    With `ablates` a head is switched off, rightly and by the bug. `unnoticed` explains why a shape check or a quick
+    look misses it, or where it shows. `own` makes a case of its own if the model's sizes would hide the bug. `lacks`
+    explains why a site cannot have the bug; "" if it can.
     """
 
     title: str
@@ -37,29 +37,29 @@ class Bug:
 
     @property
     def steps(self) -> AttentionSteps:
-        """Right steps, and the wrong one in its place."""
+        """The right steps with the wrong one in its place."""
         return replace(RIGHT, **{self.step: self.wrong}) if self.step else RIGHT
 
     def attention(self, case: Case) -> Attention:
-        """The attention that has this bug, on a case's weights."""
+        """Make the attention with this bug, on a case's weights."""
         if not self.step:
             return kept_map(case.weights)
         return SteppedAttention(case.weights, self.steps, case.dropout, case.off)
 
-    def on(self, case: Case, head: int) -> Case:
-        """The case that it shows on: with that head off, where it is about switching one off."""
+    def prepare(self, case: Case, head: int) -> Case:
+        """Switch the head off in a case if the bug is about switching one off."""
         return replace(case, off=head) if self.ablates else case
 
     @property
     def trial(self) -> Case:
-        """What its test runs on."""
-        return self.on((self.own or own_case)(), head=1)
+        """The case of its test."""
+        return self.prepare((self.own or own_case)(), head=1)
 
     @property
     def sources(self) -> tuple[str, str]:
         """The wrong code and the right code."""
         if not self.step:
-            return _dedented(KeptMap.forward), _dedented(SteppedAttention.__call__)
+            return _source_of(KeptMap.forward), _source_of(SteppedAttention.__call__)
         return inspect.getsource(self.wrong), inspect.getsource(getattr(steps, self.step))
 
     @property
@@ -68,10 +68,10 @@ class Bug:
         return inspect.getsource(self.catch)
 
 
-def _dedented(method: Callable) -> str:
+def _source_of(method: Callable) -> str:
     return textwrap.dedent(inspect.getsource(method))
 
 
 def right(case: Case) -> Attention:
-    """The attention without a bug, on a case's weights."""
+    """Make the attention without a bug, on a case's weights."""
     return SteppedAttention(case.weights, RIGHT, case.dropout, case.off)

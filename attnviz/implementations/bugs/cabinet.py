@@ -1,4 +1,4 @@
-"""The cabinet: every bug with what it is, whether it raises or stays silent, and the one-line test that catches it."""
+"""The cabinet: every bug with its description, whether it raises or stays silent, and the test that catches it."""
 
 from collections.abc import Mapping
 
@@ -87,8 +87,8 @@ BUGS: Mapping[str, Bug] = {
     "ablation_after_output": Bug(
         "Head switched off after W_o",
         "silent",
-        "without_head",
-        wrong_steps.without_head_after_output,
+        "switch_off_head",
+        wrong_steps.switch_off_after_output,
         "The head's slice is zeroed in the output of attention instead of the context: but W_o has mixed the heads by "
         "then, and every column holds something of each.",
         "The slice has the head's size, the map is untouched and the text changes, as with a real ablation. But a part "
@@ -166,7 +166,7 @@ BUGS: Mapping[str, Bug] = {
     "reported_after_dropout": Bug(
         "Weights taken after dropout",
         "silent",
-        "reported",
+        "returned_weights",
         wrong_steps.reported_after_dropout,
         "The returned weights have been through dropout: some are 0, the others too large by 1 / (1 - rate).",
         "The output is the right one, and in evaluation dropout is off and the map is right as well.",

@@ -1,8 +1,8 @@
-"""One-line tests, one for each way to go wrong. True where an attention is right; a bug makes one of them False, or
-makes it raise. `case` holds sizes, input and mask; `attend` is the attention that is tested.
+"""One-line tests, one for each kind of bug: True for a right attention; a bug makes one of them False, or makes it
+raise. `case` holds sizes, input and mask; `attend` is the attention that is tested.
 """
 
-# ruff: noqa: D103 - a one-line test is named after what it says.
+# ruff: noqa: D103 - the name of a one-line test describes it.
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +14,7 @@ from attnviz.implementations.weights import Attention
 
 
 def rows_sum_to_one(attend: Attention, case: Case) -> bool:
-    return torch.allclose(case.seen(map_of(attend, case)).sum(-1), torch.ones(()), atol=1e-3)
+    return torch.allclose(case.visible_rows(map_of(attend, case)).sum(-1), torch.ones(()), atol=1e-3)
 
 
 def hidden_keys_weigh_nothing(attend: Attention, case: Case) -> bool:
@@ -22,15 +22,16 @@ def hidden_keys_weigh_nothing(attend: Attention, case: Case) -> bool:
 
 
 def no_row_but_the_last_sees_the_last_token(attend: Attention, case: Case) -> bool:
-    return torch.allclose(attend(*case.call)[0][:, :-1], attend(*case.other_end().call)[0][:, :-1], atol=1e-5)
+    other = case.with_other_last_token()
+    return torch.allclose(attend(*case.call)[0][:, :-1], attend(*other.call)[0][:, :-1], atol=1e-5)
 
 
 def equals_pytorch(attend: Attention, case: Case) -> bool:
-    return torch.allclose(attend(*case.call)[0], fused(case), atol=1e-4)
+    return torch.allclose(attend(*case.call)[0], pytorch_output(case), atol=1e-4)
 
 
 def equals_pytorch_where_W_o_reads_nothing_of_the_head(attend: Attention, case: Case) -> bool:  # noqa: N802 - W_o
-    return torch.allclose(attend(*case.call)[0], fused(case.head_unread()), atol=1e-4)
+    return torch.allclose(attend(*case.call)[0], pytorch_output(case.with_head_ignored()), atol=1e-4)
 
 
 def is_finite(attend: Attention, case: Case) -> bool:
@@ -46,15 +47,15 @@ def two_visitors_see_their_own(attend: Attention, case: Case) -> bool:
 
 
 def map_of(attend: Attention, case: Case) -> Tensor:
-    """The weights that an attention hands out. Raises ValueError where it has none."""
+    """Call an attention for its weights. Raises ValueError if it returns none."""
     attn = attend(*case.call)[1]
     if attn is None:
         raise ValueError("This attention returns no weights.")
     return attn
 
 
-def fused(case: Case) -> Tensor:
-    """What PyTorch's own kernel outputs on the same weights."""
+def pytorch_output(case: Case) -> Tensor:
+    """Compute the output of PyTorch's own kernel on the same weights."""
     weights, mask = case.weights, case.mask
     query, key, value = (
         F.linear(x, weight, bias).unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)

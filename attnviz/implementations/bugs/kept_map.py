@@ -1,4 +1,4 @@
-"""The bug that needs company: weights kept on a module that two visitors share. Run with two real threads."""
+"""A bug that needs two visitors: weights kept on a module that they share. It runs with two real threads."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -23,13 +23,13 @@ class KeptMap:
         self.attn: Tensor | None = None
 
     def forward(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The output only; the weights are read from `attn`."""
+        """Compute the output alone; the weights are left in `attn`."""
         output, self.attn = self.attention(input_, memory, mask)
         return output
 
 
 def kept_map(weights: SiteWeights) -> Attention:
-    """A shared module and a reader who comes back a moment later."""
+    """Make an attention of a shared module whose weights are read a moment later."""
     module = KeptMap(weights)
 
     def attend(input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
@@ -42,7 +42,7 @@ def kept_map(weights: SiteWeights) -> Attention:
 
 @dataclass(frozen=True, eq=False)
 class Visits:
-    """What two visitors were shown: how many maps, how many of them were not their own, and an example of such a pair
+    """The maps that two visitors saw: their number, the number of foreign ones, and an example of such a pair
     `(own, shown)`, or None.
     """
 
@@ -52,7 +52,7 @@ class Visits:
 
 
 def two_visitors(attend: Attention, inputs: Sequence[Tensor], *, rounds: int = 20) -> Visits:
-    """Two threads attend to `inputs` `(1, length, d_model)`, one each, at the same moment, `rounds` times."""
+    """Attend to `inputs` `(1, length, d_model)` in two threads, one each, at the same moment, `rounds` times."""
     alone = [_map_of(attend, x) for x in inputs]
     together = Barrier(len(inputs), timeout=30)
     with ThreadPoolExecutor(len(inputs)) as threads:

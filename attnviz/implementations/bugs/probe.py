@@ -1,4 +1,4 @@
-"""A bug put into the running model: a probe that makes some sites' contexts with a wrong step among right ones."""
+"""A bug in the running model: a probe that computes some sites' contexts with a wrong step among right ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -23,34 +23,34 @@ class BuggySites(Probe):
     _calls: dict[Site, AttentionCall] = field(default_factory=dict, repr=False)
 
     def start_at(self, start: int) -> "BuggySites":
-        """The same for one step of a decoding, which must run its whole prefix again."""
+        """Make a probe for one step of a decoding, which must run its whole prefix again."""
         return replace(self, _calls={})
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Remember what goes in."""
+        """Remember the call."""
         self._calls[site] = call
         return call
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """The wrong context, cut into heads so that the model's own merge gives what the bug's merge gave.
+        """Compute the wrong context, cut into heads so that the model's own merge gives the result of the bug's merge.
 
-        It is made in float32 on the CPU, as the weights are, whatever the model runs in.
+        It is made in float32 on the CPU, as the weights are, for every dtype and device of the model.
 
-        Raises whatever torch raises at the wrong step, and ValueError where no context gives its output.
+        Raises torch's error at the wrong step, and ValueError if no context gives its output.
         """
         weights = self.weights.get(site)
         call = self._calls.pop(site)
         if weights is None or call.input_ is None or call.memory is None:
             return context
-        attention = SteppedAttention(weights.biased_as(call.bias), self.steps, off=self.off)
+        attention = SteppedAttention(weights.replace_bias(call.bias), self.steps, off=self.off)
         mask = None if call.mask is None else call.mask.cpu()
         made, _ = attention.context(call.input_.cpu().float(), call.memory.cpu().float(), mask)
-        joined = self.steps.merge(made) if self.off is None else _before_output(attention.output(made), weights)
+        joined = self.steps.merge(made) if self.off is None else _invert_output(attention.output(made), weights)
         return joined.unflatten(-1, (weights.n_heads, -1)).transpose(1, 2).to(context)
 
 
-def _before_output(output: Tensor, weights: SiteWeights) -> Tensor:
-    """What `W_o` makes `output` of. Raises ValueError where it makes it of nothing."""
+def _invert_output(output: Tensor, weights: SiteWeights) -> Tensor:
+    """Find the joined contexts that `W_o` maps to an output. Raises ValueError if there are none."""
     wanted, weight = (output - weights.b_o).double(), weights.W_o.double()
     found = wanted @ torch.linalg.pinv(weight).T
     if not torch.allclose(found @ weight.T, wanted, atol=1e-5):

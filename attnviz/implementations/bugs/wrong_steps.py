@@ -1,6 +1,6 @@
-"""The wrong steps, each as somebody would write it. Every one stands in for the step of `steps` that it is named in."""
+"""The wrong steps, as people write them. The cabinet names the step of `steps` that each replaces."""
 
-# ruff: noqa: D103 - each is described in the cabinet, which shows it beside the right step.
+# ruff: noqa: D103 - the cabinet describes each and shows it beside the right step.
 
 import math
 from collections.abc import Callable
@@ -84,7 +84,7 @@ def reported_after_dropout(attn: Tensor, dropped: Tensor) -> Tensor:
     return dropped
 
 
-def without_head_after_output(context: Tensor, head: int, project: Callable[[Tensor], Tensor]) -> Tensor:
+def switch_off_after_output(context: Tensor, head: int, project: Callable[[Tensor], Tensor]) -> Tensor:
     output, d_v = project(context), context.shape[-1]
     output[..., head * d_v : (head + 1) * d_v] = 0  # as if these columns were the head's own
     return output

@@ -56,7 +56,7 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
     make = bug.own or (own_case if lacks else None)
     case = bench.case if make is None else make()
     head = min(view.head, case.weights.n_heads - 1)
-    case = bug.on(case, head)
+    case = bug.prepare(case, head)
     if make is not None:
         why = (
             f"{lacks} The bug is shown at other sizes"

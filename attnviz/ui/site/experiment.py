@@ -108,7 +108,7 @@ class SiteExperiment:
     def weights(self, sites: Sequence[Site]) -> dict[Site, SiteWeights]:
         """The projections of sites. Raises ValueError with one sentence where any is not made of four."""
         if isinstance(self.model, Translator):
-            return {site: SiteWeights.of(site_module(self.model, site)) for site in sites}
+            return {site: SiteWeights.from_module(site_module(self.model, site)) for site in sites}
         found = _observed((self.trace.model_id, *map(str, sites)), self.model, tuple(sites))
         for site, one in found.items():
             if isinstance(one, NotPlain):

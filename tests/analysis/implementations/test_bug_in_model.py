@@ -28,7 +28,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def everywhere(model):
-    return {site: SiteWeights.of(site_module(model, site)) for site in SITES}
+    return {site: SiteWeights.from_module(site_module(model, site)) for site in SITES}
 
 
 @pytest.fixture(scope="module")

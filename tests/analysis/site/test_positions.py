@@ -143,10 +143,10 @@ def test_a_bias_by_distance_is_told_from_any_other() -> None:
     for q_len, k_len in ((5, 5), (2, 5), (5, 2), (1, 1), (1, 5)):
         cells = table.cells(q_len, k_len)
         assert all(cells[1, i, j] == table.table[1, j - i + 4] for i in range(q_len) for j in range(k_len))
-        made = DistanceBias.of(cells.unsqueeze(0))
+        made = DistanceBias.from_cells(cells.unsqueeze(0))
         torch.testing.assert_close(made.cells(q_len, k_len), cells)
     cells = table.cells(5, 5).unsqueeze(0).clone()
     cells[0, 2, 3, 4] += 1
-    assert DistanceBias.of(cells) is None
+    assert DistanceBias.from_cells(cells) is None
     places = torch.randn(1, 3, 1, 5).expand(1, 3, 5, 5)  # BLOOM's: by the key's place, not by its distance
-    assert DistanceBias.of(places) is None
+    assert DistanceBias.from_cells(places) is None

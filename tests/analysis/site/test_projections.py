@@ -43,7 +43,7 @@ def test_the_translators_are_found_as_it_keeps_them() -> None:
     found = projections(own, trace, trace.calls)
     assert found.keys() == trace.calls.keys()
     for site, weights in found.items():
-        kept = SiteWeights.of(site_module(own, site))
+        kept = SiteWeights.from_module(site_module(own, site))
         pairs = zip(weights.pairs, kept.pairs, strict=True)
         assert all(torch.equal(one, other) for pair in pairs for one, other in zip(*pair, strict=True))
         case, watched = (

@@ -1,4 +1,4 @@
-"""`torch.nn.MultiheadAttention` on the same weights."""
+"""PyTorch's own attention on the same weights: its module, and its fused function."""
 
 import math
 
@@ -12,7 +12,7 @@ from attnviz.implementations.weights import SiteWeights
 class TorchModuleAttention:
     """The three input projections lie one under another in `in_proj_weight`; True in its masks means *hidden*.
 
-    A query without a visible key gives NaN here, since the weights are asked for. The module has no place between
+    A query without a visible key gives NaN here, because weights are returned. The module has no place between
     projection and product: queries and keys that a model normalises or rotates are projected before it, and its own
     projections of them are the identity. A bias by distance goes into its mask as numbers to add. Raises ValueError for
     sizes that the module cannot have: it needs `d_k = d_v = d_model / n_heads`.
@@ -26,9 +26,9 @@ class TorchModuleAttention:
             )
         self.weights, same = weights, torch.eye(weights.d_model)
         zeros = torch.zeros(weights.d_model)
-        self.is_turned = weights.is_turned
+        self.is_transformed = weights.is_transformed
         q, k, v, _ = weights.pairs
-        (W_q, b_q), (W_k, b_k) = ((same, zeros), (same, zeros)) if self.is_turned else (q, k)  # noqa: N806
+        (W_q, b_q), (W_k, b_k) = ((same, zeros), (same, zeros)) if self.is_transformed else (q, k)  # noqa: N806
         self.module = nn.MultiheadAttention(weights.d_model, weights.n_heads, batch_first=True, device="meta")
         for owner, name, tensor in (
             (self.module, "in_proj_weight", torch.cat((W_q, W_k, v[0]))),
@@ -39,27 +39,56 @@ class TorchModuleAttention:
             setattr(owner, name, nn.Parameter(tensor, requires_grad=False))
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with the axes of `Attention`."""
         hidden = None
         if mask is not None:  # one mask a batch item and head, in this order
             hidden = ~mask.expand(len(input_), input_.shape[1], memory.shape[1])
             hidden = hidden.repeat_interleave(self.module.num_heads, dim=0)
-        query, key = self.turned(input_, memory) if self.is_turned else (input_, memory)
+        query, key = self.project(input_, memory) if self.is_transformed else (input_, memory)
         if self.weights.scoring.bias is not None:
-            hidden = self.added(hidden, (len(input_), input_.shape[1], memory.shape[1]))
+            hidden = self.bias_mask(hidden, (len(input_), input_.shape[1], memory.shape[1]))
         return self.module(query, key, memory, attn_mask=hidden, need_weights=True, average_attn_weights=False)
 
-    def turned(self, input_: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Queries and keys, `(batch, length, d_model)`, ready for the product."""
+    def project(self, input_: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Compute transformed queries and keys, `(batch, length, d_model)`."""
         query, key = (
             F.linear(x, weight, bias).unflatten(-1, (self.weights.n_heads, -1)).transpose(1, 2)
             for x, (weight, bias) in zip((input_, memory), self.weights.pairs[:2], strict=True)
         )
-        query, key = self.weights.scoring.turned(query, key)
+        query, key = self.weights.scoring.transform(query, key)
         return query.transpose(1, 2).flatten(2), key.transpose(1, 2).flatten(2)
 
-    def added(self, hidden: Tensor | None, sizes: tuple[int, int, int]) -> Tensor:
-        """The bias of each item, head and cell; -inf where `hidden`. `sizes` are batch, q_len and k_len."""
-        assert self.weights.scoring.bias is not None  # asked before
+    def bias_mask(self, hidden: Tensor | None, sizes: tuple[int, int, int]) -> Tensor:
+        """Make the bias of each item, head and cell, -inf for hidden cells. `sizes` are batch, q_len and k_len."""
+        assert self.weights.scoring.bias is not None  # the caller has checked it
         bias = self.weights.scoring.bias.cells(*sizes[1:]).repeat(sizes[0], 1, 1)
         return bias if hidden is None else bias.masked_fill(hidden, -math.inf)
+
+
+class TorchFusedAttention:
+    """`F.scaled_dot_product_attention` between four linear maps: the fastest way, which never makes the weights.
+
+    A query without a visible key gives zeros.
+    """
+
+    def __init__(self, weights: SiteWeights) -> None:
+        self.weights = weights
+
+    def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, None]:
+        """Compute output and weights, with the axes of `Attention`."""
+        weights = self.weights
+        query, key, value = (
+            F.linear(x, weight, bias).unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)
+            for x, (weight, bias) in zip((input_, memory, memory), weights.pairs[:3], strict=True)
+        )
+        query, key = weights.scoring.transform(query, key)
+        mask = None if mask is None else mask.unsqueeze(1)
+        context = F.scaled_dot_product_attention(query, key, value, attn_mask=self.bias_mask(mask, query, key))
+        return F.linear(context.transpose(1, 2).flatten(start_dim=2), weights.W_o, weights.b_o), None
+
+    def bias_mask(self, mask: Tensor | None, query: Tensor, key: Tensor) -> Tensor | None:
+        """Return the mask; with a bias by distance, numbers to add to the scores, -inf for hidden cells."""
+        if self.weights.scoring.bias is None:
+            return mask
+        bias = self.weights.scoring.bias.cells(query.shape[2], key.shape[2])
+        return bias.unsqueeze(0) if mask is None else bias.masked_fill(~mask, -math.inf)
