@@ -21,7 +21,7 @@ class PaintingError(ValueError):
 
 
 def painting_to_text(painted: Bool[np.ndarray, "rows cols"]) -> str:
-    """The text of a mask, True = may attend."""
+    """Write a mask, True = may attend, as text."""
     if painted.all():
         return ""
     flat = painted.reshape(-1)

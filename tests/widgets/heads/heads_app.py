@@ -61,7 +61,7 @@ def metrics(shown: dict[str, EagerMaps]) -> pd.DataFrame:
 
 
 def strip(shown: dict[str, EagerMaps]) -> dict[str, Any]:
-    """The two sentences, as `sentence_strip` gives them."""
+    """Make the strip of both sentences."""
     source = [[row.input, row.input == "<eos>"] for row in shown["encoder_self"].rows]
     target = [["<bos>", True], *([row.output, row.output == "<eos>"] for row in shown["cross"].rows)]
     axes = {
@@ -73,7 +73,7 @@ def strip(shown: dict[str, EagerMaps]) -> dict[str, Any]:
 
 
 def drawn(asked: Any) -> tuple[dict[str, EagerMaps], pd.DataFrame, dict[str, Any]]:
-    """Maps, metrics and sentences that the address asks for."""
+    """Make the maps, metrics and sentences that the address asks for."""
     if "deep" not in asked:
         shown = maps(int(asked["n"]) if "n" in asked else None)
         return shown, metrics(shown), strip(shown)
@@ -83,7 +83,7 @@ def drawn(asked: Any) -> tuple[dict[str, EagerMaps], pd.DataFrame, dict[str, Any
 
 
 def deep_trace(size: int) -> Trace:
-    """A sentence through a model of `size` layers x `size` heads."""
+    """Run a sentence through a model of `size` layers x `size` heads."""
     model = tiny_translator(seed=0, n_layers=size, n_heads=size)
     return model.trace("machine learning is fun.", to="fr", tgt_text="un petit chien rouge")
 

@@ -84,7 +84,7 @@ def test_metrics_and_scales_arrive_as_they_were(payload_script) -> None:
 
 
 def mapped(maps_script, shown, kind: str, *, budget: int = 2_000_000) -> dict:
-    """The browser's maps of one kind for every choice, and whether they are exact."""
+    """Ask the browser for the maps of one kind, for every choice, and whether they are exact."""
     act = """({ mapOf, maskOf }, [bytes, kind, choices]) => {
       const app = { payload: decode(Uint8Array.from(bytes)), maps: new Map() };
       return choices.map(([layer, head]) => {

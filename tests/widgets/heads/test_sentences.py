@@ -26,7 +26,7 @@ STRIP = {
 
 
 def steps() -> EagerMaps:
-    """A decoder's map in which every label is a token of the strip in turn."""
+    """Make a decoder's map in which every label is a token of the strip in turn."""
     rows = tuple(RowLabel(TARGET[i], TARGET[i + 1], (i,)) for i in range(ROWS))
     cols = tuple(ColLabel(text, (i,)) for i, text in enumerate(SOURCE))
     square = torch.ones(1, 1, ROWS, COLS)

@@ -28,7 +28,7 @@ def blind() -> Recording:
 
 @pytest.fixture(scope="module")
 def decoded(module) -> Callable[[Recording, str], Any]:
-    """What a function of JavaScript gives for a recording as the widget reads it."""
+    """Evaluate a function of JavaScript on a recording as the widget reads it."""
     script = module("learning/js/payload.js")
 
     def read(recording: Recording, act: str) -> Any:

@@ -26,7 +26,7 @@ def recording() -> TranslatorRecording:
 
 @pytest.fixture(scope="module")
 def decoded(module, recording):
-    """The run as the widget reads it, each of its moments with the maps of every sentence."""
+    """Read the run as the widget does, each of its moments with the maps of every sentence."""
     payload = learning_payload([ShownTranslator("one", packed(recording))], None, view={})
     act = """async (script, bytes) => {
       const [run] = (await script.decodePayload(new Uint8Array(bytes))).runs;

@@ -31,7 +31,7 @@ def trace():
 
 @pytest.fixture(scope="module")
 def taken_apart(module, trace):
-    """The pair in the browser, and the view that it settled on."""
+    """Return the pair in the browser, and the view that it settled on."""
     module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackNeuron = unpack; }")
     script = module("neuron/js/dot_product.js")
     return lambda kind, view: script(PAIR, [sent(neuron_payload(trace, kind, layer=1, head=2, view=VIEW)), view])

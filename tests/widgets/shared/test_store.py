@@ -41,7 +41,7 @@ SCENE = """(store, script) => {
 
 @pytest.fixture(scope="module")
 def played(module):
-    """What was logged, the view, and the number of choices, after a scene was played."""
+    """Play a scene; return its log, the view, and the number of choices."""
     store = module("shared/js/store.js")
     return lambda script: store(f"(store) => ({SCENE})(store, {script})")
 
