@@ -75,7 +75,7 @@ def test_a_model_says_what_it_cannot_take(models, traces, kind):
 def test_a_trace_says_what_it_cannot_take(traces, kind):
     trace = traces[kind]
     given = {"kind": trace.kinds[-1], "layer": 0, "stack": "decoder", "side": "tgt", "head": 0}
-    for name in [each for each in dir(trace) if not each.startswith("_") and each != "of"]:
+    for name in [each for each in dir(trace) if not each.startswith("_") and each != "from_recorder"]:
         if callable(method := getattr(trace, name)):
             needed = inspect.signature(method).parameters.values()
             must_say_it(method, {one.name: given[one.name] for one in needed if one.default is one.empty})
