@@ -36,11 +36,11 @@ def test_every_head_at_once_is_each_by_itself(to, model, clean, traced) -> None:
 def test_as_many_passes_as_memory_asks_for_give_the_same(model, clean, monkeypatch) -> None:
     whole = head_effects(model, clean).after
     asked = []
-    answers = type(model).answers
+    logits_under = type(model).logits_under
     monkeypatch.setattr(runs, "_MOST_COPIES", 13)
     monkeypatch.setattr(
         type(model), "logits_under",
-        lambda self, trace, edits, **how: asked.append(len(edits.rows)) or answers(self, trace, edits, **how),
+        lambda self, trace, edits, **how: asked.append(len(edits.rows)) or logits_under(self, trace, edits, **how),
     )  # fmt: skip
     torch.testing.assert_close(head_effects(model, clean).after, whole, atol=1e-5, rtol=0)
     assert asked == [13, 13, 13, 6]
