@@ -95,7 +95,7 @@ def _of_checkpoint(model: Any, options: argparse.Namespace, chunks: Iterator[lis
     if not model.inputs.takes_target or not model.writes:
         raise ValueError(f"{model.name} cannot translate. Give an encoder-decoder model or a shipped model.")
     for number, line in enumerate((line for chunk in chunks for line in chunk), start=1):
-        written, notes = model.written(line, **to) if line.strip() else ("", ())
+        written, notes = model.write_target(line, **to) if line.strip() else ("", ())
         print(written.replace("\n", " "), flush=True)
         for note in notes:
             _teller(number)(0, note)

@@ -84,7 +84,7 @@ def translate(model: Any, asked: Message) -> bytes:
     else:
         found = []
         for index, text in enumerate(asked.meta["texts"]):
-            written, said = model.written(text, **how)
+            written, said = model.write_target(text, **how)
             found.append(written)
             notes += [(index, note) for note in said]
     return Message({"texts": found, "notes": notes}).to_bytes()

@@ -15,7 +15,7 @@ from attnviz.engine.message import Message, pack_trace, strip_numbers
 from attnviz.engine.probes import CannotTravelError
 from attnviz.engine.stepping import RemoteStepping
 from attnviz.models.inputs import Inputs
-from attnviz.models.notebook import in_two_lines
+from attnviz.models.notebook import two_line_summary
 from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import MAX_TOKENS
@@ -58,7 +58,7 @@ class RemoteModel:
 
     def __repr__(self) -> str:
         """Describe it in two lines, for a notebook: its facts, and its methods."""
-        return in_two_lines(self)
+        return two_line_summary(self)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ class RemoteModel:
                 tell(index, note)
         return answer.meta["texts"][0] if isinstance(text, str) else answer.meta["texts"]
 
-    def written(
+    def write_target(
         self, text: str, *, interventions: Sequence[Intervention] = (), **how: Any
     ) -> tuple[str, tuple[str, ...]]:
         """Translate one source; return the text, and notes on what was cut."""

@@ -1,4 +1,4 @@
-"""What a checkpoint's folder says of where it comes from: its card (README.md), and its licence file.
+"""A checkpoint's own account of its origin: its card (README.md) and its licence file.
 
 Somebody else's text: it is read within bounds, taken as text, and nothing is made of what is not there.
 """
@@ -39,7 +39,7 @@ class Card:
 
 
 def card(folder: Path | None) -> Card:
-    """What the folder's card and licence file say; nothing where there is none or it cannot be read."""
+    """Read the folder's card and licence file; a missing or unreadable one is empty."""
     text = "" if folder is None else _text(folder / CARD)
     facts = _facts(text)
     if folder is not None and "licence" not in facts and (named := _licence(folder)):
@@ -48,14 +48,14 @@ def card(folder: Path | None) -> Card:
     return Card(facts, _plain(section[1]) if section else "")
 
 
-def without_heads(folder: Path | None, weights: str) -> dict[str, str]:
-    """What is left of a shipped model without a third of its heads, by language; nothing for other weights than those
-    that it was counted with.
+def pruning_facts(folder: Path | None, weights: str) -> dict[str, str]:
+    """Return scores of a shipped model without a third of its heads, by language; {} for other weights than were
+    counted.
     """
     found = {}
     for path in sorted(folder.glob(PRUNING)) if folder is not None else ():
         points = [one for one in _lines(path) if one.get("weights") == weights and one.get("order") == _ORDER]
-        if said := _without_a_third(points):
+        if said := _pruning_point(points):
             to = language_name(path.stem.removeprefix("pruning-"))
             found[f"into {to}, without {said[0]} heads"] = said[1]
     return found
@@ -68,8 +68,8 @@ def _lines(path: Path) -> list[dict[str, str]]:
         return []
 
 
-def _without_a_third(points: list[dict[str, str]]) -> tuple[str, str] | None:
-    """How many heads, and BLEU before and after; None where the file does not say."""
+def _pruning_point(points: list[dict[str, str]]) -> tuple[str, str] | None:
+    """Return the number of heads, and BLEU before and after; None where the file does not say."""
     try:
         by_count = {int(one["removed"]): (float(one["bleu"]), one["sentences"]) for one in points}
         count = max(by_count)
@@ -92,7 +92,7 @@ def _text(path: Path) -> str:
 def _facts(text: str) -> dict[str, str]:
     head = _HEAD.match(text[:_MOST_HEAD])
     said = _mapping(head[1]) if head else {}
-    return {name: told for key, name in _KEYS.items() if (told := _told(said.get(key)))}
+    return {name: told for key, name in _KEYS.items() if (told := _join_names(said.get(key)))}
 
 
 def _mapping(head: str) -> dict[Any, Any]:
@@ -107,21 +107,21 @@ def _mapping(head: str) -> dict[Any, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def _told(value: Any) -> str:
-    """A name, or a list of names; "" for anything else."""
+def _join_names(value: Any) -> str:
+    """Return a name, or a joined list of names; "" for anything else."""
     names = [name for name in (value if isinstance(value, list) else [value]) if isinstance(name, str | int | float)]
     return _cut(", ".join(str(name) for name in names if not isinstance(name, bool)))
 
 
 def _licence(folder: Path) -> str:
-    """The first words of a licence file, which are its name."""
+    """Return the first words of a licence file, which are its name."""
     texts = (_text(folder / name) for name in LICENCES)
     lines = [line.strip("# ").strip() for text in texts for line in text.splitlines()]
     return _cut(next((line for line in lines if line), ""))
 
 
 def _plain(section: str) -> str:
-    """The first paragraph that is words, and the one after it, without Markdown's signs."""
+    """Return the first paragraph of words and the one after it, without Markdown's signs."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", section).replace("**", "").replace("`", "")
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
     return _cut(next((part for part in paragraphs if part and not part.startswith(("|", "<", "```"))), ""))

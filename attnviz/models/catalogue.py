@@ -1,4 +1,4 @@
-"""Which models there are, and how to get one by name or folder. Reading the list needs no torch."""
+"""The list of models, and how to load one by name or folder. Reading the list needs no torch."""
 
 import json
 import os
@@ -47,19 +47,19 @@ class Entry:
 
 
 def entries() -> tuple[Entry, ...]:
-    """The shipped models, the default first; a folder that holds anything else is passed over."""
+    """List the shipped models, the default first; a folder that holds anything else is passed over."""
     return _entries(SHIPPED)
 
 
 @lru_cache(maxsize=4)
 def _entries(shipped: Path) -> tuple[Entry, ...]:
-    """Looked for once: they come with the package, and every page asks several times a run."""
+    """Read the list once: shipped models do not change, and every page asks several times a run."""
     found = [entry for path in sorted(shipped.glob("*/config.json")) if (entry := _entry(path.parent))]
     return tuple(sorted(found, key=lambda entry: entry.name != DEFAULT))
 
 
-def other(name: str) -> Entry:
-    """A model that is not shipped: the folder or hub id of a checkpoint, not looked at yet."""
+def unshipped_entry(name: str) -> Entry:
+    """Make the entry of the folder or hub id of a checkpoint, without looking at it yet."""
     return Entry(name, Path(name), Path(name).name or name, ())
 
 
@@ -90,9 +90,9 @@ def load(
     dtype: "str | torch.dtype | None" = None,
     progress: Progress | None = None,
 ) -> "Model":
-    """A model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub; or a model of
-    transformers in memory, with its tokenizer; or the toy of a recording (`attnviz.learn`) or its file, which runs on
-    the CPU in float32.
+    """Load a model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub; or show a model
+    of transformers in memory, with its tokenizer; or the toy of a recording (`attnviz.learn`) or its file, which runs
+    on the CPU in float32.
 
     `device` and `dtype` are torch's own or their names, such as "cpu", "cuda", "float32"; left out, the best there is,
     or what ATTNVIZ_DEVICE and ATTNVIZ_DTYPE say; of a model in memory, its own. `progress(share, what)` is called with
@@ -103,7 +103,7 @@ def load(
 
     if (toy := _toy(model)) is not None:
         return toy
-    device, dtype = _named(device), _named(dtype)
+    device, dtype = _torch_name(device), _torch_name(dtype)
     model = Path(model) if isinstance(model, os.PathLike) else model
     if not isinstance(model, str | Path):
         return _from_memory(model, tokenizer, device, dtype)
@@ -131,13 +131,13 @@ def _from_memory(
     )
 
 
-def _named(choice: Any) -> str | None:
-    """A device or a type of torch by its name; a name as it is."""
+def _torch_name(choice: Any) -> str | None:
+    """Return the name of a device or a type of torch; a name as it is."""
     return None if choice is None else str(choice).removeprefix("torch.")
 
 
 def translator(model: str | Path = DEFAULT, *, device: str | None = None, dtype: str | None = None) -> "Translator":
-    """A checkpoint of attnviz's own, as `load` finds it. Raises CheckpointError with one sentence."""
+    """Load a checkpoint of attnviz's own, as `load` does. Raises CheckpointError with one sentence."""
     from attnviz.models.translator.translator import Translator
     from attnviz.transformer.checkpoint import CheckpointError
     from attnviz.transformer.device import choose_device, choose_dtype
@@ -151,13 +151,15 @@ def translator(model: str | Path = DEFAULT, *, device: str | None = None, dtype:
 
 
 def is_translator(model: str | Path) -> bool:
-    """Whether a name or folder is a checkpoint in attnviz's own format; everything else is left to transformers."""
+    """Check whether a name or folder is a checkpoint in attnviz's own format; everything else is left to
+    transformers.
+    """
     folder = _folder(model)
     return folder is not None and _config(folder) is not None
 
 
 def _toy(model: Any) -> "Toy | None":
-    """The toy of a recording, of the file that holds one, or of a shipped experiment; None for anything else.
+    """Return the toy of a recording, of a recording's file, or of a shipped experiment; None for anything else.
 
     Raises ValueError for another .npz file, and for a recording without weights.
     """
@@ -180,16 +182,20 @@ def _toy(model: Any) -> "Toy | None":
     from attnviz.learning.recording import Recording
     from attnviz.models.toy.toy import Toy
 
-    return Toy.of(recording, name) if isinstance(recording, Recording) else None
+    return Toy.from_recording(recording, name) if isinstance(recording, Recording) else None
 
 
 def _folder(model: str | Path) -> Path | None:
-    """Where a model is: a name of the catalogue goes before a folder of the same name. None where neither is."""
+    """Find a model's folder: a name of the catalogue goes before a folder of the same name. None where
+    neither exists.
+    """
     return next((entry.folder for entry in entries() if entry.name == str(model)), None) or local_paths.folder(model)
 
 
 def _config(folder: Path) -> dict[str, Any] | None:
-    """The config of a checkpoint in attnviz's own format; None where the folder holds anything else, or nothing."""
+    """Read the config of a checkpoint in attnviz's own format; None where the folder holds anything else, or
+    nothing.
+    """
     try:
         content = json.loads(plain_file.content(folder / "config.json", most=_MOST_CONFIG))
     except (OSError, ValueError, RecursionError):
@@ -198,7 +204,7 @@ def _config(folder: Path) -> dict[str, Any] | None:
 
 
 def _entry(folder: Path) -> Entry | None:
-    """What a config says of its model; None where it does not say what languages it writes, which one is to choose."""
+    """Make a model's entry from its config; None where that does not name the languages that the model writes."""
     said = (_config(folder) or {}).get("about")
     about: dict[str, Any] = said if isinstance(said, dict) else {}
     languages, title, start = about.get("languages"), about.get("title"), about.get("start")

@@ -1,4 +1,4 @@
-"""What a whole decoding computed, gathered row by row while it runs, so that no step's record has to be kept."""
+"""The record of a whole decoding, gathered row by row while it runs, so that no step's record has to be kept."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +17,8 @@ from attnviz.transformer.probe import EditedWeights, Kind, Stack, bytes_kept
 
 @dataclass(frozen=True, eq=False)
 class StepRow:
-    """What one step adds: attn kind -> `(layers, heads, k_len)`, hidden `(1 + layers, d_model)` with the embedding
-    first, logits `(vocab_size,)`; float32 on the CPU.
+    """The rows that one step adds: attn kind -> `(layers, heads, k_len)`, hidden `(1 + layers, d_model)` with the
+    embedding first, logits `(vocab_size,)`; float32 on the CPU.
     """
 
     attn: Mapping[Kind, Tensor]
@@ -72,7 +72,7 @@ def decoding_record(steps: Iterable[Step]) -> DecodingRecord:
     if last is None or first is None:
         raise ValueError("There are no steps: the target has no tokens.")
     path = _path(rows, last)
-    made = stacked([row for row, _ in path], first.trace)
+    made = stack_rows([row for row, _ in path], first.trace)
     fed, chosen = (last.best[:-1], last.best[1:]) if last.best else (path[-1][1][:-1], _choices(path))
     return replace(
         made,
@@ -86,7 +86,7 @@ def decoding_record(steps: Iterable[Step]) -> DecodingRecord:
 
 
 def newest_row(trace: Trace, item: int = 0) -> StepRow:
-    """The last row of each decoder map of a step, and its hidden states and logits."""
+    """Take the last row of each decoder map of a step, and its hidden states and logits."""
     kinds: list[Kind] = [kind for kind in trace.kinds if trace.output_tokens(kind) is not None]
     attn: dict[Kind, Tensor] = {
         kind: torch.stack([_newest(trace, kind, layer, item) for layer in _layers(trace, kind)]) for kind in kinds
@@ -99,9 +99,11 @@ def newest_row(trace: Trace, item: int = 0) -> StepRow:
     )
 
 
-def stacked(rows: Sequence[StepRow], encoded: Trace, item: int = 0) -> DecodingRecord:
-    """Rows of successive steps as maps; the encoder's part is taken from `encoded`, a trace of any of the steps."""
-    attn: dict[Kind, Tensor] = {kind: _padded([row.attn[kind] for row in rows]) for kind in rows[0].attn}
+def stack_rows(rows: Sequence[StepRow], encoded: Trace, item: int = 0) -> DecodingRecord:
+    """Stack rows of successive steps to maps; the encoder's part is taken from `encoded`, a trace of any of
+    the steps.
+    """
+    attn: dict[Kind, Tensor] = {kind: _pad_rows([row.attn[kind] for row in rows]) for kind in rows[0].attn}
     hidden: dict[Stack, Tensor] = {"decoder": torch.stack([row.hidden for row in rows], dim=1)}
     keys = [key for key in sorted(encoded.layers) if key[0] == "encoder"]
     if keys:
@@ -129,8 +131,8 @@ def _numbers(logits: Tensor, item: int) -> Tensor:
     return logits[item, -1].float().cpu()
 
 
-def _padded(rows: list[Tensor]) -> Tensor:
-    """Rows `(layers, heads, k_len)` of growing length as maps `(layers, heads, rows, longest)`, zero beyond each."""
+def _pad_rows(rows: list[Tensor]) -> Tensor:
+    """Pad rows `(layers, heads, k_len)` of growing length with zeros, to maps `(layers, heads, rows, longest)`."""
     longest = max(row.shape[-1] for row in rows)
     return torch.stack([torch.nn.functional.pad(row, (0, longest - row.shape[-1])) for row in rows], dim=2)
 
@@ -140,7 +142,7 @@ def _choices(path: list) -> tuple[Token, ...]:
 
 
 def _path(rows: list, last: Step) -> list:
-    """Of each step, the item whose prefix the best sentence of the end has passed through."""
+    """Select, of each step, the item whose prefix the best final sentence passed through."""
     if not last.hypotheses:
         return [items[0] for items in rows]
     bos, best = last.prefix[0].id, last.hypotheses[0].ids

@@ -1,11 +1,11 @@
-"""What a loaded model is, in numbers: read from the model and from one pass of it, never from what it is called.
+"""A loaded model in numbers: read from the model and from one pass of it, never from its name.
 
 What cannot be read is left out.
 """
 
 from dataclasses import dataclass
 
-from attnviz.models.card import card, without_heads
+from attnviz.models.card import card, pruning_facts
 from attnviz.models.plans import key_groups
 from attnviz.models.protocol import Model
 from attnviz.models.translator.translator import Translator
@@ -29,11 +29,11 @@ class Section:
 
 
 def sections(model: Model, trace: Trace) -> tuple[Section, ...]:
-    """Everything that is known of a model; `trace` is any pass of it."""
-    own = _of_translator(model) if isinstance(model, Translator) else _of_checkpoint(model)
+    """Collect all facts on a model; `trace` is any pass of it."""
+    own = _translator_facts(model) if isinstance(model, Translator) else _checkpoint_facts(model)
     folder = getattr(model, "folder", None)
     found = card(folder)
-    left = without_heads(folder, model.model_id) if isinstance(model, Translator) else {}
+    left = pruning_facts(folder, model.model_id) if isinstance(model, Translator) else {}
     made = (
         Section("Model", {"name": model.name} | own["model"] | {"weights": model.model_id}),
         Section("Attention", _attention(trace) | own["attention"]),
@@ -46,7 +46,7 @@ def sections(model: Model, trace: Trace) -> tuple[Section, ...]:
 
 
 def _attention(trace: Trace) -> Facts:
-    """Layers, heads, their size and the groups that share keys, of each kind."""
+    """Return layers, heads, their size and the groups that share keys, of each kind."""
     found: Facts = {}
     for kind in trace.kinds:
         layers, heads = trace.shape(kind)
@@ -66,7 +66,7 @@ def _attention(trace: Trace) -> Facts:
 
 
 def _groups(call: AttentionCall) -> str:
-    """How many heads share keys and values."""
+    """Say how many heads share keys and values."""
     groups, heads = key_groups(call), call.key.shape[1]
     if groups == heads:
         return "each head has its own keys" if heads > 1 else "one head"
@@ -89,7 +89,7 @@ def _size(model: Model) -> Facts:
     }
 
 
-def _of_translator(model: Translator) -> dict[str, Facts]:
+def _translator_facts(model: Translator) -> dict[str, Facts]:
     config, codec = model.model.config, model.codec
     return {
         "model": {
@@ -108,10 +108,10 @@ def _of_translator(model: Translator) -> dict[str, Facts]:
     }
 
 
-def _of_checkpoint(model: Model) -> dict[str, Facts]:
-    from attnviz.models.huggingface.described import described  # imports transformers
+def _checkpoint_facts(model: Model) -> dict[str, Facts]:
+    from attnviz.models.huggingface.described import checkpoint_facts  # imports transformers
 
-    return described(model)  # type: ignore[arg-type]
+    return checkpoint_facts(model)  # type: ignore[arg-type]
 
 
 def _plural(word: str, count: int) -> str:

@@ -1,4 +1,4 @@
-"""What a model takes. It is apart from `protocol`, since pages ask before torch is imported."""
+"""The input fields of a model. They are apart from `protocol`, since pages ask before torch is imported."""
 
 from enum import Enum
 

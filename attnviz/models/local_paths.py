@@ -1,4 +1,4 @@
-"""Whether a model's name stands for a place on this machine. Names come from links: any text may be one."""
+"""Names of models that are paths on this machine. Names come from links: any text may be one."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ _MOST_FILES = 10_000
 
 
 def place(model: str | Path) -> Path | None:
-    """The file or folder that a name stands for, `~` being somebody's home; None where there is none.
+    """Find the file or folder that a name is the path of, `~` being a home; None where neither exists.
 
     A name that is too long for one, the home of nobody and what may not be looked into are none, too.
     """
@@ -21,13 +21,13 @@ def place(model: str | Path) -> Path | None:
 
 
 def folder(model: str | Path) -> Path | None:
-    """The folder that a name stands for; None where there is none, or where it is a file."""
+    """Find the folder that a name is the path of; None where none exists, or where it is a file."""
     path = place(model)
     return path if path is not None and path.is_dir() else None
 
 
 def stamp(model: str | Path) -> Stamp:
-    """The name, size and time of change of each file in a model's folder: another where any was written anew.
+    """Return the name, size and time of change of each file in a model's folder: they differ once any is rewritten.
 
     Empty for a name that stands for no folder, and for one that may not be read.
     """

@@ -1,4 +1,4 @@
-"""What a notebook shows of a model: what it is, and what may be asked of it."""
+"""The two lines that a notebook shows for a model: its sizes, and the calls that it takes."""
 
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Model
@@ -12,7 +12,7 @@ _ASKS = {
 }
 
 
-def in_two_lines(model: Model) -> str:
+def two_line_summary(model: Model) -> str:
     """Its name, kind and size, and how it is asked; no numbers of its own."""
     shapes = ", ".join(f"{kind} {layers} x {heads}" for kind, (layers, heads) in model.shapes.items())
     size = f"{model.n_parameters / 1e6:,.1f} M parameters, {str(model.dtype).removeprefix('torch.')} on {model.device}"

@@ -1,4 +1,4 @@
-"""How a model is built, layer by layer: what a drawing of it can say, and what any trace says of that.
+"""The plan of a model, layer by layer, for a drawing of it; and the part of it that any trace shows.
 
 What cannot be read is None or empty, and the drawing leaves it out.
 """
@@ -82,12 +82,12 @@ class Structure:
 
 
 def kind_plans(trace: TraceLike) -> dict[Kind, KindPlan]:
-    """Heads and their sizes, of each kind."""
+    """Return heads and their sizes, of each kind."""
     return {kind: _kind_plan(trace, kind) for kind in trace.kinds}
 
 
 def bare_stacks(trace: TraceLike) -> tuple[StackPlan, ...]:
-    """The layers that the maps are of, and nothing else."""
+    """Plan only the layers that a trace has maps of."""
     stacks: list[StackPlan] = []
     for stack, kinds in KINDS_OF.items():
         here: list[Kind] = [kind for kind in kinds if kind in trace.kinds]
@@ -101,7 +101,7 @@ def bare_stacks(trace: TraceLike) -> tuple[StackPlan, ...]:
 
 
 def key_groups(call: AttentionCall) -> int:
-    """How many heads have keys of their own: seen in the keys, of which neighbours in a group are the same numbers."""
+    """Count the heads with keys of their own: neighbours of one group have equal numbers in them."""
     return 1 + sum(
         not all(torch.equal(part[:, head], part[:, head - 1]) for part in (call.key, call.value))
         for head in range(1, call.key.shape[1])

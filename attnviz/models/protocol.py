@@ -1,4 +1,4 @@
-"""What every model has in common, so that analyses and pages need not ask where it comes from."""
+"""The protocol of every model, so that analyses and pages need not ask where it comes from."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -39,14 +39,14 @@ class Step:
     best: tuple[Token, ...] = ()
 
     def __repr__(self) -> str:
-        """What a notebook shows of it: what went in and what came out; no numbers."""
+        """Describe the step for a notebook: its input and its output, without numbers."""
         fed, maps = self.prefix[-1].text, ", ".join(self.trace.kinds)
         return (
             f"<Step {self.index}: {fed!r} → {self.token.text!r}; {maps}; .attn(kind, layer=, head=), .logits, .trace>"
         )
 
     def attn(self, kind: Kind, *, layer: int | None = None, head: int | None = None) -> Tensor:
-        """As `Trace.attn`; `[..., -1, :]` is the row that belongs to this step."""
+        """Return weights as `Trace.attn` does; `[..., -1, :]` is the row that belongs to this step."""
         return self.trace.attn(kind, layer=layer, head=head)
 
 
@@ -65,7 +65,7 @@ class Stepping(Protocol):
 
 @runtime_checkable
 class StopRules(Protocol):
-    """What writing must know of the ids."""
+    """The ids that end a text and those that are never written."""
 
     @property
     def ends(self) -> frozenset[int]:
@@ -73,14 +73,14 @@ class StopRules(Protocol):
         ...
 
     def forbid(self, logits: Tensor) -> Tensor:
-        """Logits with the ids that are never written at minus infinity."""
+        """Set the logits of ids that are never written to minus infinity."""
         ...
 
 
 @dataclass(frozen=True)
 class TextGenerator:
-    """A text about to be written: `begun` `(batch, length)` is fed first, whatever the model would choose; `positions`
-    are those that there are in all, None where they have no end.
+    """A text about to be generated: `prompt_ids` `(batch, length)` are fed first, whatever the model would choose;
+    `positions` is the model's number of them, None without a limit.
     """
 
     stepper: Stepping
@@ -96,7 +96,7 @@ class TextGenerator:
 
 @runtime_checkable
 class Model(Protocol):
-    """Sentences in, traces out; the translator that comes with the package, or a checkpoint of somebody else's."""
+    """A model: sentences in, traces out. The built-in translator, a toy, or a checkpoint of transformers."""
 
     name: str
     writes: bool  # whether it writes text: an encoder does not
@@ -113,7 +113,7 @@ class Model(Protocol):
 
     @property
     def inputs(self) -> Inputs:
-        """What it asks for: source, language and target; source and target; a prompt; or a text and a second one."""
+        """Its input fields: source, language and target; source and target; a prompt; or a text and a second one."""
         ...
 
     @property
@@ -133,17 +133,17 @@ class Model(Protocol):
 
     @property
     def device(self) -> torch.device:
-        """Where it runs."""
+        """The device that it runs on."""
         ...
 
     @property
     def dtype(self) -> torch.dtype:
-        """In what it computes."""
+        """The type that it computes in."""
         ...
 
     @property
     def vocabulary(self) -> StopRules:
-        """What writing must know of the ids."""
+        """The ids that end a text and those that are never written."""
         ...
 
     @property
@@ -157,7 +157,8 @@ class Model(Protocol):
         ...
 
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """One pass over the sentences of `trace`, recorded; the probe acts first, and then what was done to that trace.
+        """Run one pass over the sentences of `trace`, recorded; the probe acts first, then the trace's own
+        interventions.
 
         Raises RuntimeError where torch refuses what the probe asks for.
         """
@@ -166,31 +167,31 @@ class Model(Protocol):
     def generator(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64
     ) -> TextGenerator:
-        """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force and
-        what was done to that trace; the latter acts at every step too, the probe where it is handed to the stepper.
+        """Prepare to generate up to `limit` tokens for each sentence of `trace`. Sources are read under the probe and
+        the trace's interventions; the latter act at every step too, the probe only where it is handed to the stepper.
 
         Raises ValueError for a model that does not write.
         """
         ...
 
     def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
-        """Logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one under each
-        of the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
+        """Return logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one
+        under each row of the edits; nothing is recorded. `rows` selects rows of the target; all by default.
         """
         ...
 
     def decode_ids(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """The text that ids which the model wrote stand for, and their tokens."""
+        """Return the text of ids that the model wrote, and their tokens."""
         ...
 
     def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
-        """The tokens of something that could stand in what the model writes, without special ones."""
+        """Return the tokens of a text as the model would write it, without special ones."""
         ...
 
     def padding(self, at: int = 0) -> Token:
-        """A `<pad>` after `at` characters of a text."""
+        """Make a `<pad>` token after `at` characters of a text."""
         ...
 
     def is_pad(self, token: Token) -> bool:
-        """Whether a token is there only because a longer sentence is in the same batch."""
+        """Check whether a token only pads to a longer sentence of the same batch."""
         ...

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.learning.network import DecoderAlone
-from attnviz.models.notebook import in_two_lines
+from attnviz.models.notebook import two_line_summary
 from attnviz.models.protocol import Model, TextGenerator
 from attnviz.models.read_source import Codec, ReadSource
 from attnviz.text.arguments import reads_arguments
@@ -73,7 +73,7 @@ class TransformerModel(ABC, Generic[Network, Words]):
 
     def __repr__(self) -> str:
         """Say in two lines, for a notebook, what it is and which methods it has."""
-        return in_two_lines(cast(Model, self))
+        return two_line_summary(cast(Model, self))
 
     @property
     def model_id(self) -> str:

@@ -149,21 +149,22 @@ def decoded(
     """Step through a run's sentence as `state` asks, and hold the steps against one pass.
 
     `asked` are the words that the trace was made of, where its own texts are not: a prompt with its continuation.
-    `stepping` is `in_dtype(model, state.dtype)`, made here where it is left out. Raises ValueError with one sentence.
+    `stepping` is `copy_in_dtype(model, state.dtype)`, made here where it is left out. Raises ValueError with one
+    sentence.
     """
     asked = asked or DecodingInput(trace.src_text or trace.tgt_text, trace.to)
     if isinstance(model, Translator):
-        stepping = stepping or in_dtype(model, state.dtype)
+        stepping = stepping or copy_in_dtype(model, state.dtype)
         assert isinstance(stepping, Translator)  # a copy of the model
         return compare(_of_translator(model, stepping, asked, trace, state))
     return compare(_of_checkpoint(model, asked, trace, state))
 
 
-def in_dtype(model: Model, dtype: str) -> Model:
+def copy_in_dtype(model: Model, dtype: str) -> Model:
     """Return the model that steps, in that type: a copy of a translator of another type; a checkpoint keeps its own."""
     if dtype == "float32" or not isinstance(model, Translator):
         return model
-    return model.in_dtype(getattr(torch, dtype))
+    return model.copy_in_dtype(getattr(torch, dtype))
 
 
 def _of_translator(

@@ -66,7 +66,7 @@ def shown_run(recording: Recording, line: str = "") -> ShownRun:
 def _own(recording: Recording, line: str) -> OwnLine:
     if recording.weights is None:
         raise ValueError(NO_WEIGHTS.format(title_of(recording.experiment)))
-    return own_line(Toy.of(recording), line)
+    return own_line(Toy.from_recording(recording), line)
 
 
 def question(runs: Sequence[ShownRun]) -> Asked | None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from attnviz.models.catalogue import DEFAULT, Entry, entries, other
+from attnviz.models.catalogue import DEFAULT, Entry, entries, unshipped_entry
 from attnviz.ui import offered
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.cache import engine, traces
@@ -25,7 +25,7 @@ _OPENED, _ASKED, _NEXT = "models-opened", "model-asked", "model-next"
 
 def picker() -> Entry:
     """Draw the list of models; the one that is chosen."""
-    known = {entry.name: entry for entry in (*entries(), *map(other, (*engine.names(), *opened())))}
+    known = {entry.name: entry for entry in (*entries(), *map(unshipped_entry, (*engine.names(), *opened())))}
     if not known:
         st.error(f"No model is installed: assets/models has no {DEFAULT}. Get the whole repository, or train a model.")
         st.stop()
@@ -34,7 +34,7 @@ def picker() -> Entry:
         if toys.is_toy(linked) and len(linked) <= _MOST_TYPED:
             known[linked] = toys.entry(linked)
         elif is_free() and len(linked) <= _MOST_TYPED:
-            known[linked] = other(linked)
+            known[linked] = unshipped_entry(linked)
         else:
             why = "which this instance does not offer" if not is_free() else "which is too long for a name"
             current_page().add(f"The link asks for the model “{linked[:80]}”, {why}. Another model is shown.")

@@ -149,7 +149,7 @@ def test_translations_are_the_same_and_their_notes(both) -> None:
     ]
     assert found[0] == found[1]
     assert notes[0] == notes[1]
-    assert both("bart").here.written(TEXT) == both("bart").there.written(TEXT)
+    assert both("bart").here.write_target(TEXT) == both("bart").there.write_target(TEXT)
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -112,7 +112,7 @@ def test_a_model_without_scores_ends_in_hidden_states(tmp_path: Path) -> None:
 
 def test_a_toy_is_drawn_as_its_network_is() -> None:
     recording = attnviz.load_recording(shipped.path(Experiment(task="french")))
-    model = Toy.of(recording)
+    model = Toy.from_recording(recording)
     found = structure(model.trace("the black dogs see my small car"), model)
     assert (found.d_model, found.positions) == (model.model.config.d_model, "sinusoidal, added")
     assert [stack.stack for stack in found.stacks] == ["encoder", "decoder"]

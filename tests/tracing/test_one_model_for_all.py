@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
-from attnviz.models.translator.generate import padded
+from attnviz.models.translator.generate import pad_ids
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.recorder import Recorder
@@ -16,7 +16,7 @@ from attnviz.transformer.probe import Site
 def test_a_batch_keeps_items_apart(model):
     texts = ("I love you", "A big red dog jumped")
     encoded = [model.codec.encode_source(text) for text in texts]
-    src = padded([e.ids for e in encoded], model.codec.pad_id)
+    src = pad_ids([e.ids for e in encoded], model.codec.pad_id)
     recorder = Recorder()
     memory = model.model.encode(src, model.model.src_mask(src), ForwardContext(recorder))
     tokens = [(*e.tokens, *(Token("<pad>", 0, 0, 0, True),) * (src.shape[1] - len(e.ids))) for e in encoded]

@@ -73,7 +73,7 @@ class Heard:
 
 
 class Hearing(TorchFunctionMode):
-    """Watch the torch calls of this thread only. `on_map` is called with each linear map."""
+    """PassRequest the torch calls of this thread only. `on_map` is called with each linear map."""
 
     def __init__(self, heard: Heard, on_map: Callable[[LinearMap], None]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a config says of its model: which class of transformers it is, whether it reads, writes, or both; its limits."""
+"""The architecture in a config: its class in transformers, whether it reads, writes, or both, and its limits."""
 
 import inspect
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ _WRITERS = ("CausalLM", "LMHead", "DoubleHeads", "ForConditionalGeneration", "MT
 
 @dataclass(frozen=True)
 class Architecture:
-    """How transformers should build a model: `auto` is the class to ask. `writes` where it has a head that writes text,
-    `has_both` an encoder and a decoder.
+    """A model to build: `auto` is the class of transformers that builds it. `writes` where it has a head that writes
+    text, `has_both` an encoder and a decoder.
     """
 
     auto: Any
@@ -31,7 +31,7 @@ class Architecture:
 
 
 def read_config(folder: Path, tensors: int) -> Any:
-    """transformers' config of a folder whose weights hold so many tensors. Raises ModelError."""
+    """Read transformers' config of a folder whose weights hold so many tensors. Raises ModelError."""
     content = files_folder.read_json(folder / files_folder.CONFIG)
     if "quantization_config" in content:
         raise ModelError(
@@ -59,13 +59,14 @@ def read_config(folder: Path, tensors: int) -> Any:
     return config
 
 
-def says_layers(folder: Path) -> bool:
-    """Whether a folder's config says how many layers there are; transformers fills in what one leaves out."""
+def has_layer_count(folder: Path) -> bool:
+    """Check whether a folder's config gives a number of layers; transformers fills in a missing one."""
     return any(name in files_folder.read_json(folder / files_folder.CONFIG) for name in (*_LAYERS, "n_layers"))
 
 
-def of_config(config: Any) -> Architecture:
-    """The class to load: what the checkpoint was saved as, without heads that the package has no use for.
+def choose_architecture(config: Any) -> Architecture:
+    """Choose the class to load: the one that the checkpoint was saved as, without heads that the package has no use
+    for.
 
     A classifier has none that writes, even where its embeddings could stand in for one. Raises ModelError for a model
     that reads no text.
@@ -88,14 +89,14 @@ def of_config(config: Any) -> Architecture:
 
 
 def refuse_what_reads_no_text(config: Any, model: Any) -> None:
-    """Raises ModelError where a class of models is handed sounds or pictures, and no ids of tokens."""
+    """Raise ModelError for a class of models that takes sounds or pictures, and no ids of tokens."""
     if "input_ids" not in inspect.signature(model.forward).parameters:
         what = model.main_input_name.replace("_", " ")
         raise ModelError(f"{config.model_type!r} is not a text model that attnviz can read: its input is {what}.")
 
 
 def is_encoder(config: Any) -> bool:
-    """Whether the model reads a text, or a pair, as a whole and writes none."""
+    """Check whether the model reads a text, or a pair, as a whole and writes none."""
     if any("EncoderModel" in name for name in config.architectures or ()):
         return True
     reads = type(config) in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING
@@ -103,7 +104,7 @@ def is_encoder(config: Any) -> bool:
 
 
 def positions(config: Any) -> int:
-    """Tokens that there are positions for; RoBERTa's begin after its padding id."""
+    """Return for how many tokens the model has positions; RoBERTa's begin after its padding id."""
     text = config.get_text_config()
     said = next((n for part in (config, text) if (n := getattr(part, "max_position_embeddings", None))), None)
     if not isinstance(said, int) or said < 1:
@@ -113,7 +114,7 @@ def positions(config: Any) -> int:
 
 
 def vocabulary_of(config: Any) -> int:
-    """How many tokens a model knows; the writing side's, where the sides differ (FSMT)."""
+    """Return how many tokens a model knows; the writing side's, where the sides differ (FSMT)."""
     return config.get_text_config(decoder=True).vocab_size
 
 
@@ -128,18 +129,20 @@ def _check_layers(config: Any, tensors: int, name: str) -> None:
 
 
 def _are_names(said: Any) -> bool:
-    """Whether these are names of classes; a config may also leave them out."""
+    """Check whether these are names of classes; a config may also leave them out."""
     return said is None or (isinstance(said, list) and all(isinstance(name, str) for name in said))
 
 
 def _writes(config: Any, mapping: Any) -> bool:
-    """Whether a name is that of a class with a head that writes, or the very class that transformers has for it."""
+    """Check whether the config names a class with a head that writes, or the very class that transformers has
+    for it.
+    """
     own = _class_of(config, mapping).__name__
     names = config.architectures or ()
     return any(name == own or any(part in name for part in _WRITERS) for name in names)
 
 
 def _class_of(config: Any, mapping: Any) -> type:
-    """The class that transformers has for a config; of several, the first."""
+    """Return the class that transformers has for a config; of several, the first."""
     found = mapping[type(config)]
     return found[0] if isinstance(found, list | tuple) else found

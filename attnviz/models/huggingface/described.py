@@ -1,4 +1,4 @@
-"""What a checkpoint's own network and tokenizer say of themselves, as facts by name."""
+"""Facts on a checkpoint's network and tokenizer, by name."""
 
 import re
 from pathlib import Path
@@ -16,8 +16,8 @@ _UNLIMITED = 10**9
 _ENDS = {"bos": "begins", "eos": "ends", "cls": "begins", "sep": "separates", "pad": "padding", "mask": "mask"}
 
 
-def described(model: HuggingFaceModel | ReplayedModel) -> dict[str, dict[str, str]]:
-    """Facts of the model, its attention and its text."""
+def checkpoint_facts(model: HuggingFaceModel | ReplayedModel) -> dict[str, dict[str, str]]:
+    """Collect facts on the model, its attention and its text."""
     network = model.torch_module
     kind = type(network).__name__
     writes = "text" if model.writes else "no text" + (", guesses masked words" if model.writes_logits else "")
@@ -29,7 +29,7 @@ def described(model: HuggingFaceModel | ReplayedModel) -> dict[str, dict[str, st
 
 
 def _source(folder: Path | None) -> dict[str, str]:
-    """Which repository of the hub a snapshot is of, where it lies in the hub's cache."""
+    """Name the hub's repository and revision of a snapshot that lies in the hub's cache."""
     inside = _IN_CACHE.fullmatch(folder.parent.parent.name) if folder is not None else None
     if folder is None or inside is None or folder.parent.name != "snapshots":
         return {}
@@ -37,7 +37,7 @@ def _source(folder: Path | None) -> dict[str, str]:
 
 
 def positions_of(network: nn.Module, model: HuggingFaceModel | ReplayedModel) -> dict[str, str]:
-    """How a token's place gets in, seen in the modules; and how many places there are."""
+    """Say how the modules encode positions, and how many positions the model has."""
     names = {name.rpartition(".")[2]: module for name, module in network.named_modules()}
     kinds = {type(module).__name__ for module in names.values()}
     ways = []
@@ -63,18 +63,20 @@ def _is_of_positions(name: str, kind: str) -> bool:
 
 
 def _window(config: Any) -> dict[str, str]:
-    """A sliding window, as the loaded config counts it, and the layers that have it."""
+    """Describe a sliding window, as the loaded config counts it, and the layers that have it."""
     window, types = getattr(config, "sliding_window", None), getattr(config, "layer_types", None)
     if not isinstance(window, int) or isinstance(window, bool):
         return {}
     layers = [at for at, kind in enumerate(types) if "sliding" in str(kind)] if types else None
     if layers == []:
         return {}
-    where = "every layer" if not types or layers is None or len(layers) == len(types) else f"layers {_listed(layers)}"
+    where = (
+        "every layer" if not types or layers is None or len(layers) == len(types) else f"layers {_join_layers(layers)}"
+    )
     return {"sliding window": f"{window:,} (sliding_window of its config), in {where}"}
 
 
-def _listed(layers: list[int]) -> str:
+def _join_layers(layers: list[int]) -> str:
     few = ", ".join(map(str, layers[:8]))
     return few if len(layers) <= 8 else f"{few} … ({len(layers)} in all)"
 

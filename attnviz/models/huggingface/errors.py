@@ -1,4 +1,4 @@
-"""Why a model is not shown. Everything that this room raises for a reader is a `ModelError`."""
+"""Errors that refuse a model. Everything that this folder raises for a reader is a `ModelError`."""
 
 import re
 
@@ -14,7 +14,7 @@ class NoAttentionInterface(ModelError):  # noqa: N818 - it is a refusal like the
 
 
 def reason(error: Exception) -> str:
-    """The first line of what an error says, in brackets behind our own sentence.
+    """Return the first line of an error, to stand in brackets behind our own sentence.
 
     A line that ends at a colon announces the next one, which then is said in its place, without the name of its class.
     """

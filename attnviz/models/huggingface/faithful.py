@@ -1,6 +1,4 @@
-"""A model of transformers becomes one of ours: with our attention in it, if that is found to compute what its own does;
-as a replay of its own, where nobody can take its place.
-"""
+"""Wrap a transformers model: our attention if parity holds, else the weights that it returns."""
 
 from typing import Any
 
@@ -14,10 +12,10 @@ from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
 
 
-def held_against_eager(
+def verified_model(
     model: Any, text: CheckpointTokenizer, architecture: Architecture, *, is_known: bool = False
 ) -> HuggingFaceModel | ReplayedModel:
-    """The model as attnviz shows it. Raises ModelError for one that it does not reproduce, or without any weights.
+    """Wrap a model as attnviz shows it. Raises ModelError for one that ours does not reproduce, or without any weights.
 
     `is_known` leaves the comparison out, of a model that was compared in a finer type.
     """
@@ -28,13 +26,13 @@ def held_against_eager(
         model.set_attn_implementation("eager")
         expected = parity.eager(model, sample, target)
         try:
-            network = parity.with_our_attention(model, sample, target)
+            network = parity.install_attention(model, sample, target)
         except NoAttentionInterface:
             model.set_attn_implementation("eager")
             return ReplayedModel(model, text, expected, sample, target)
         if not is_known:
             parity.assert_equal(network, expected, sample, target)
-        rules = GenerationRules.of(model, has_both=architecture.has_both)
+        rules = GenerationRules.from_model(model, has_both=architecture.has_both)
     except ModelError:
         raise
     except Exception as error:  # a model that cannot even run has its own reasons, of every type
@@ -49,8 +47,8 @@ def _samples(model: Any, text: CheckpointTokenizer, architecture: Architecture) 
     if highest >= known:
         raise ModelError(f"The tokenizer gives ids up to {highest}; the model knows {known} tokens.")
     segments = [long.segments, short.segments] if uses_segments(config) else None
-    sample = Batch.of([long.ids, short.ids], text.pad_id, segments)
+    sample = Batch.from_rows([long.ids, short.ids], text.pad_id, segments)
     if not architecture.has_both:
         return sample, None
     start = getattr(config, "decoder_start_token_id", None) or 0
-    return sample, Batch.of([(start, *long.ids[:3]), (start, *short.ids[:2])], text.pad_id)
+    return sample, Batch.from_rows([(start, *long.ids[:3]), (start, *short.ids[:2])], text.pad_id)

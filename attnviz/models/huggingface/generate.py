@@ -1,4 +1,6 @@
-"""Writing with a checkpoint, a token at a time: on transformers' cache or with the whole prefix; steps are recorded."""
+"""Generate with a checkpoint, a token at a time: on transformers' cache or with the whole prefix; steps are
+recorded.
+"""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -9,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attnviz.models.huggingface.errors import ModelError
-from attnviz.models.huggingface.network.network import Batch, Network, Watch
+from attnviz.models.huggingface.network.network import Batch, Network, PassRequest
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
 from attnviz.models.protocol import Step
 from attnviz.tracing.causes.edits import Edits
@@ -27,8 +29,8 @@ _NOBODY = Chain(())
 
 @dataclass(frozen=True)
 class GenerationRules:
-    """What a checkpoint's generation settings say: the token that a target starts with and those that must follow it,
-    the ids that end a text, and those that are never written.
+    """A checkpoint's generation settings: the token that a target starts with and those that must follow it, the ids
+    that end a text, and those that are never written.
     """
 
     start: int | None = None
@@ -37,33 +39,33 @@ class GenerationRules:
     suppressed_ids: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, model: Any, *, has_both: bool) -> "GenerationRules":
-        """The rules of a transformers model, from its generation settings, or else its config; `has_both` an encoder
-        and a decoder, whose targets begin with a token of their own.
+    def from_model(cls, model: Any, *, has_both: bool) -> "GenerationRules":
+        """Read the rules of a transformers model, from its generation settings, or else its config; `has_both` an
+        encoder and a decoder, whose targets begin with a token of their own.
         """
         settings, config = getattr(model, "generation_config", None), model.config
 
-        def said(name: str) -> Any:
+        def setting(name: str) -> Any:
             found = getattr(settings, name, None)
             return getattr(config, name, None) if found is None else found
 
         vocab_size = config.get_text_config(decoder=True).vocab_size
-        begins = said("decoder_start_token_id"), *_ids(said("forced_bos_token_id"), "forced_bos_token_id")
+        begins = setting("decoder_start_token_id"), *_ids(setting("forced_bos_token_id"), "forced_bos_token_id")
         start, *forced = [0 if id_ is None else id_ for id_ in begins] if has_both else [None]
         if beyond := [id_ for id_ in (start, *forced) if id_ is not None and id_ not in range(vocab_size)]:
             raise ModelError(f"The model's targets begin with id {beyond[0]}; it knows {vocab_size} tokens.")
-        words = said("bad_words_ids") or ()
+        words = setting("bad_words_ids") or ()
         banned = [word[0] for word in words if len(word) == 1] if isinstance(words, list | tuple) else ()
-        suppressed = _ids([*banned, *_ids(said("suppress_tokens"), "suppress_tokens")], "bad_words_ids")
+        suppressed = _ids([*banned, *_ids(setting("suppress_tokens"), "suppress_tokens")], "bad_words_ids")
         return cls(
             start=start,
             forced=tuple(id_ for id_ in forced if id_ is not None),
-            ends=frozenset(_ids(said("eos_token_id"), "eos_token_id")),
+            ends=frozenset(_ids(setting("eos_token_id"), "eos_token_id")),
             suppressed_ids=tuple(id_ for id_ in suppressed if id_ < vocab_size),
         )
 
     def forbid(self, logits: Tensor) -> Tensor:
-        """Logits with the ids that are never written at minus infinity."""
+        """Set the logits of ids that are never written to minus infinity."""
         return forbid_ids(logits, self.suppressed_ids)
 
 
@@ -92,12 +94,12 @@ class CheckpointStepper:
             probe = edits if probe is None else Chain((edits, probe))
         self.prefix = torch.cat((self.prefix, new), dim=1)
         fed = Batch(self.prefix if self.cache is None else new, torch.ones_like(self.prefix))
-        watch = Watch(probe or _NOBODY, hidden=probe is not None, last_only=True)
+        request = PassRequest(probe or _NOBODY, hidden=probe is not None, last_only=True)
         if self.memory is None:
-            out = self.network.single(fed, watch, self.cache)  # type: ignore[arg-type]
+            out = self.network.single(fed, request, self.cache)  # type: ignore[arg-type]
         else:
             assert self.src_mask is not None  # memory comes with its mask
-            out = self.network.decode(fed, self.memory, self.src_mask, watch, self.cache)
+            out = self.network.decode(fed, self.memory, self.src_mask, request, self.cache)
         return out.logits[:, -1]
 
     def select_rows(self, rows: Tensor) -> None:
@@ -110,8 +112,8 @@ class CheckpointStepper:
             self.cache.batch_select_indices(rows)
 
 
-def written(stepper: CheckpointStepper, prompt: Sequence[int], rules: GenerationRules, count: int) -> list[int]:
-    """Up to `count` ids after a prompt, greedily; the last may be one that ends a text."""
+def write_ids(stepper: CheckpointStepper, prompt: Sequence[int], rules: GenerationRules, count: int) -> list[int]:
+    """Write up to `count` ids after a prompt, greedily; the last may be one that ends a text."""
     ids: list[int] = []
     fed = torch.tensor([list(prompt)], device=stepper.network.device)
     while len(ids) < count and not (ids and ids[-1] in rules.ends):
@@ -122,9 +124,9 @@ def written(stepper: CheckpointStepper, prompt: Sequence[int], rules: Generation
 
 @dataclass(frozen=True)
 class GenerationPlan:
-    """How to step: `given` is fed first, token by token, whatever the model chooses; then its own choices, up to
-    `count` of them. `source` are the source's tokens and `encoder` its record, where there is an encoder;
-    `interventions` what is done to the run.
+    """The plan of a decoding: `given` is fed first, token by token, whatever the model chooses; then its own choices,
+    up to `count` of them. `source` are the source's tokens and `encoder` its record, for a model with an encoder;
+    `interventions` act at every step.
     """
 
     given: EncodedText
@@ -139,7 +141,7 @@ class GenerationPlan:
 def steps(
     stepper: CheckpointStepper, text: CheckpointTokenizer, rules: GenerationRules, plan: GenerationPlan, info: RunInfo
 ) -> Iterator[Step]:
-    """Decode as planned, a `Step` at a time: the last row of its decoder maps is what the step computed."""
+    """Decode as planned, a `Step` at a time: the last row of its decoder maps belongs to the step."""
     fed, total = plan.given, len(plan.given.tokens) + plan.count - 1
     ids = torch.tensor([fed.ids], device=stepper.network.device)
     newest = ids[:, 0]
@@ -151,7 +153,7 @@ def steps(
         seconds = time.perf_counter() - started
         newest = plan.choose(rules.forbid(logits))
         chosen = int(newest)
-        longer = text.continued(prefix, [chosen], segment=0 if plan.source else 1)
+        longer = text.append_ids(prefix, [chosen], segment=0 if plan.source else 1)
         yield _step(stepper, plan, (recorder, logits, seconds), longer, info)
         if index + 1 < len(fed.tokens):
             continue
@@ -188,14 +190,14 @@ def _step(
 
 
 def _first(encoded: EncodedText, count: int) -> EncodedText:
-    """The first tokens of a text, and the text up to the last of them."""
+    """Cut a text after its first tokens."""
     tokens = encoded.tokens[:count]
     return EncodedText(tokens, encoded.text[: max(token.end for token in tokens)])
 
 
-def _ids(said: Any, name: str) -> tuple[int, ...]:
-    """None, one id or several of a checkpoint's settings. Raises ModelError for anything else."""
-    ids = () if said is None else tuple(said) if isinstance(said, list | tuple) else (said,)
+def _ids(setting: Any, name: str) -> tuple[int, ...]:
+    """Read no id, one or several of a checkpoint's settings. Raises ModelError for anything else."""
+    ids = () if setting is None else tuple(setting) if isinstance(setting, list | tuple) else (setting,)
     if wrong := [id_ for id_ in ids if not isinstance(id_, int) or isinstance(id_, bool) or id_ < 0]:
         raise ModelError(f"The model's generation settings hold {name} {wrong[0]!r}, which is not a token id.")
     return ids

@@ -1,4 +1,4 @@
-"""A model of transformers that somebody has in memory: fine-tuned, merged, quantised. It is shown as a folder's is.
+"""Show a model of transformers that is in memory, fine-tuned, merged or quantised, as one from a folder is shown.
 
 What is shown shares its weights and nothing else: modules are built a second time around the same tensors, so that the
 model that was given stays as it was, its mode and its attention included.
@@ -19,7 +19,7 @@ from attnviz.models.huggingface.architecture import (
     vocabulary_of,
 )
 from attnviz.models.huggingface.errors import ModelError, reason
-from attnviz.models.huggingface.faithful import held_against_eager
+from attnviz.models.huggingface.faithful import verified_model
 from attnviz.models.huggingface.files.folder import check_size, size_limit
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network import attention_interface, patches
@@ -33,13 +33,13 @@ _HALF = (torch.float16, torch.bfloat16)
 def from_memory(
     model: Any, tokenizer: Any, *, device: torch.device | None = None, dtype: torch.dtype | None = None
 ) -> HuggingFaceModel | ReplayedModel:
-    """A transformers model with its tokenizer, held against its own eager pass.
+    """Show a transformers model with its tokenizer, once it was compared with its own eager pass.
 
     It stays on its device and in its type unless others are asked for; then its weights are copied. A model in half
     precision is compared in float32, and one whose weights are packed (quantised) in what it computes in. Raises
     ModelError with one sentence.
     """
-    whole = _without_adapters(model)
+    whole = _unwrap_adapters(model)
     _check_model(whole, tokenizer)
     if whole.get_output_embeddings() is None:  # a classifier's answer is no token's
         whole = whole.base_model
@@ -49,8 +49,8 @@ def from_memory(
             copy.deepcopy(tokenizer), max_tokens=positions(whole.config), known=vocabulary_of(whole.config),
             takes_pairs=is_encoder(whole.config),
         )  # fmt: skip
-        shown = _shown(whole, device, dtype)
-        made = _held(shown, text, _architecture(whole))
+        shown = _share_or_copy(whole, device, dtype)
+        made = _verify(shown, text, _architecture(whole))
     except ModelError:
         raise
     except Exception as error:
@@ -65,8 +65,8 @@ def _shares(model: nn.Module, shown: nn.Module) -> bool:
     return next(model.parameters()).data_ptr() == next(shown.parameters()).data_ptr()
 
 
-def _without_adapters(model: Any) -> Any:
-    """The transformers model inside a PEFT model, whose adapters sit in its layers."""
+def _unwrap_adapters(model: Any) -> Any:
+    """Return the transformers model inside a PEFT model, whose adapters sit in its layers."""
     return model.get_base_model() if hasattr(model, "get_base_model") and hasattr(model, "peft_config") else model
 
 
@@ -92,32 +92,32 @@ def _check_model(model: Any, tokenizer: Any) -> None:
 
 
 def _architecture(model: Any) -> Architecture:
-    """What a model is, by its own class."""
+    """Read a model's architecture from its own class."""
     refuse_what_reads_no_text(model.config, type(model))
     has_both = bool(getattr(model.config, "is_encoder_decoder", False)) and "EncoderModel" not in type(model).__name__
     can_write = getattr(model, "can_generate", lambda: False)() and model.get_output_embeddings() is not None
     return Architecture(None, writes=can_write and (has_both or not is_encoder(model.config)), has_both=has_both)
 
 
-def _held(shown: Any, text: CheckpointTokenizer, architecture: Architecture) -> HuggingFaceModel | ReplayedModel:
-    """The model as ours, once it was compared: in float32 where its numbers can be widened."""
+def _verify(shown: Any, text: CheckpointTokenizer, architecture: Architecture) -> HuggingFaceModel | ReplayedModel:
+    """Wrap the model as ours, once it was compared: in float32 where its numbers can be widened."""
     if is_known := _is_plain_half(shown):
         check_size(sum(parameter.numel() for parameter in shown.parameters()), 4, size_limit())
         wide = copy.deepcopy(shown).float()
         patches.keep_apart(wide)
-        held_against_eager(wide, text, architecture)
+        verified_model(wide, text, architecture)
     patches.keep_apart(shown)
-    return held_against_eager(shown, text, architecture, is_known=is_known)
+    return verified_model(shown, text, architecture, is_known=is_known)
 
 
 def _is_plain_half(model: nn.Module) -> bool:
-    """Whether every number is one of half precision, or at least none is packed."""
+    """Check whether numbers are of half precision, and none is packed."""
     types = {tensor.dtype for tensor in model.state_dict().values() if isinstance(tensor, Tensor)}
     return bool(types & set(_HALF)) and all(found.is_floating_point or found == torch.bool for found in types)
 
 
-def _shown(model: Any, device: torch.device | None, dtype: torch.dtype | None) -> Any:
-    """The modules once more, around the same tensors; around copies of them, where they are to be elsewhere."""
+def _share_or_copy(model: Any, device: torch.device | None, dtype: torch.dtype | None) -> Any:
+    """Copy the modules around the same tensors; copy the tensors too for another device or type."""
     tensors = (*model.parameters(), *model.buffers())
     shown = copy.deepcopy(model, {id(tensor): tensor for tensor in tensors})
     shown.eval()
@@ -131,5 +131,5 @@ def _shown(model: Any, device: torch.device | None, dtype: torch.dtype | None) -
 
 
 def _name(model: Any) -> str:
-    """The folder or id that it came from, or its class."""
+    """Return the folder or id that the model came from, or its class."""
     return str(getattr(model, "name_or_path", "") or type(model).__name__).rstrip("/").rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""From a folder or a hub id to a model that was found faithful, or to one sentence that says why not."""
+"""Load a checkpoint from a folder or a hub id, verified; or refuse it with one sentence."""
 
 import warnings
 from pathlib import Path
@@ -9,15 +9,15 @@ import transformers
 
 from attnviz.models.huggingface.architecture import (
     Architecture,
+    choose_architecture,
+    has_layer_count,
     is_encoder,
-    of_config,
     positions,
     read_config,
-    says_layers,
     vocabulary_of,
 )
 from attnviz.models.huggingface.errors import ModelError, reason
-from attnviz.models.huggingface.faithful import held_against_eager
+from attnviz.models.huggingface.faithful import verified_model
 from attnviz.models.huggingface.files import folder as files_folder
 from attnviz.models.huggingface.files import growth, locate, state_dict
 from attnviz.models.huggingface.files.folder import Progress
@@ -34,7 +34,7 @@ def load(
     model: str | Path, *, device: torch.device, dtype: torch.dtype, limit: int | None = None,
     progress: Progress | None = None,
 ) -> HuggingFaceModel | ReplayedModel:  # fmt: skip
-    """A checkpoint in transformers' format, from a local folder or from the hub.
+    """Load a checkpoint in transformers' format, from a local folder or from the hub.
 
     `limit` is in bytes of weights; left out, as ATTNVIZ_MAX_MODEL_GB says. `progress(share, what)` is called with the
     share loaded so far, 0 to 1. Raises ModelError (a ValueError) with one sentence: no such model, no tokenizer,
@@ -48,7 +48,7 @@ def load(
     files_folder.check_size(numbers, 4, limit)  # float32: every model is compared in it
     attention_interface.register()
     with exclusive_loading():
-        made = _made(folder, weights, (tensors, numbers), tell)
+        made = _load(folder, weights, (tensors, numbers), tell)
     made.known_id = weights_id(made.torch_module, made.text_id)  # before they are rounded
     made.to(device, dtype)
     made.name = Path(model).resolve().name if Path(model).is_dir() else str(model)
@@ -57,21 +57,21 @@ def load(
     return made
 
 
-def _made(
+def _load(
     folder: Path, weights: tuple[Path, ...], counts: tuple[int, int], tell: Progress
 ) -> HuggingFaceModel | ReplayedModel:
-    """The model in a folder, in float32 on the CPU. What transformers raises on the way is a ModelError here."""
+    """Load the model in a folder, in float32 on the CPU. Errors of transformers become a ModelError."""
     tensors, numbers = counts
     try:
         config = read_config(folder, tensors)
         tell(0.3, "Reading the tokenizer")
         text = _text(folder, config)
         tell(0.4, "Reading the weights")
-        architecture = of_config(config)
+        architecture = choose_architecture(config)
         _check_asked(weights, config, architecture, numbers)
         model = _weights(folder, config, architecture, weights)
         tell(0.8, "Comparing with transformers' own attention")
-        made = held_against_eager(model, text, architecture)
+        made = verified_model(model, text, architecture)
         made.text_id = text_id(text._tokenizer)
         return made
     except ModelError:
@@ -92,8 +92,8 @@ def _text(folder: Path, config: Any) -> CheckpointTokenizer:
 
 
 def _tokenizer(folder: Path, config: Any) -> Any:
-    """The tokenizer as the folder says; where transformers has what it names in Python alone, a tokenizer.json beside
-    it is read by itself.
+    """Read the tokenizer that the folder names; where transformers has that in Python alone, read a tokenizer.json
+    beside it.
     """
     how: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
     has_json = (folder / "tokenizer.json").is_file()
@@ -110,12 +110,12 @@ def _tokenizer(folder: Path, config: Any) -> Any:
 
 
 def _check_asked(weights: tuple[Path, ...], config: Any, architecture: Architecture, numbers: int) -> None:
-    """Raises ModelError where a config asks for far more numbers than the files hold, before there is room for any.
+    """Raise ModelError where a config asks for far more numbers than the files hold, before any are allocated.
 
     transformers makes what a file lacks: tables of positions from the config's own sizes, a tensor that is missing.
     """
     try:
-        asked = state_dict.asked(config, architecture.auto)
+        asked = state_dict.count_asked(config, architecture.auto)
     except Exception:  # what cannot even be built says so when it is loaded
         return
     if asked > state_dict.MOST_TIMES * numbers + state_dict.MOST_MORE:
@@ -136,7 +136,7 @@ def _weights(folder: Path, config: Any, architecture: Architecture, weights: tup
     missing = sorted(name for name in info["missing_keys"] if "pooler" not in name)  # a pooler comes after attention
     if missing or info["mismatched_keys"]:
         name = missing[0] if missing else sorted(info["mismatched_keys"])[0]
-        if not says_layers(folder):
+        if not has_layer_count(folder):
             raise ModelError(
                 f"{files_folder.CONFIG} in {folder.name!r} is not whole: it says no number of layers, and the weights "
                 "hold fewer than is usual."

@@ -1,4 +1,4 @@
-"""A Hugging Face checkpoint with the translator's face: sentences in, traces and continuations out."""
+"""A Hugging Face checkpoint as a model like the translator: sentences in, traces and continuations out."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -8,10 +8,10 @@ import torch
 
 from attnviz.models.huggingface.generate import GenerationRules, steps
 from attnviz.models.huggingface.inputs import InputBuilder
-from attnviz.models.huggingface.network.network import Network, Watch
+from attnviz.models.huggingface.network.network import Network, PassRequest
 from attnviz.models.huggingface.network_model import NetworkModel
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
-from attnviz.models.huggingface.validation import Texts, paired
+from attnviz.models.huggingface.validation import Texts, split_pairs
 from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import MAX_TOKENS, prefix_notes, require_count, require_room
@@ -55,8 +55,8 @@ class HuggingFaceModel(NetworkModel):
 
     @property
     def own_language(self) -> str:
-        """The one of them that it writes where nobody says which; "" where nothing in its files says so."""
-        return self.text.languages.code(self._builder.begun_in(None)) if self.languages else ""
+        """The language that it writes by default; "" where nothing in its files says so."""
+        return self.text.languages.code(self._builder.target_language(None)) if self.languages else ""
 
     @torch.inference_mode()
     def trace(  # noqa: PLR0913 - each is something that a caller may ask
@@ -74,25 +74,25 @@ class HuggingFaceModel(NetworkModel):
         the pass and in what is written before it, for each of the texts. Raises TextError for an empty sentence,
         ValueError for what the model does not take and for an intervention that cannot be.
         """
-        builder = self._under(interventions)
-        texts, pairs = paired(text, pair)
+        builder = self._builder_under(interventions)
+        texts, pairs = split_pairs(text, pair)
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
         self._check.check(texts, pairs=pairs, targets=targets, new_tokens=new_tokens)
         seconds = pairs or [None] * len(texts)
         encoded = [self.text.encode(*both, to=to, limit=max_tokens) for both in zip(texts, seconds, strict=True)]
-        watch, started = (
-            Watch(Recorder(keeps_hidden=hidden), hidden, logits and self.writes_logits),
+        request, started = (
+            PassRequest(Recorder(keeps_hidden=hidden), hidden, logits and self.writes_logits),
             time.perf_counter(),
         )
-        notes = (*self._notes(encoded), *self.text.languages.overruled(texts[0], to))
+        notes = (*self._notes(encoded), *self.text.languages.override_note(texts[0], to))
         if self.family == "encoder":
-            return self._again(builder.singles(encoded), watch, notes, changes=builder.changes)
+            return self._again(builder.singles(encoded), request, notes, changes=builder.changes)
         if self.family == "decoder":
-            unsaid = 1 if watch.logits and len(texts) == 1 and self.writes else 0
+            unsaid = 1 if request.logits and len(texts) == 1 and self.writes else 0
             count = unsaid if new_tokens is None else new_tokens
-            if count == 1 and watch.logits:
-                once = self._again(builder.prompts(encoded, 0), watch, notes, changes=builder.changes)
-                return self._with_next(once, encoded[0])
+            if count == 1 and request.logits:
+                once = self._again(builder.prompts(encoded, 0), request, notes, changes=builder.changes)
+                return self._append_next(once, encoded[0])
             sentences = builder.prompts(encoded, count)
         else:
             given = targets if all(target.strip() for target in targets) else ()
@@ -101,16 +101,21 @@ class HuggingFaceModel(NetworkModel):
             sentences, more = builder.translations(encoded, given, max_tokens)
             notes = (*notes, *more)
         decoding = time.perf_counter() - started
-        trace = self._again(sentences, watch, notes, changes=builder.changes)
+        trace = self._again(sentences, request, notes, changes=builder.changes)
         to = self.text.languages.code(encoded[0].language) or to
         return replace(trace, info=replace(trace.info, decoding_seconds=decoding, to=to))
 
     @gradients_if_needed
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """One pass over the sentences of `trace`, recorded; the probe acts first, and then what was done to it."""
-        watch, changes = Watch(Recorder(), logits=self.writes_logits), self._under(trace.interventions).changes
+        """Run one pass over the sentences of `trace`, recorded; the probe acts first, then the trace's own
+        interventions.
+        """
+        request, changes = (
+            PassRequest(Recorder(), logits=self.writes_logits),
+            self._builder_under(trace.interventions).changes,
+        )
         sentences = [sentence.as_one_pass() for sentence in trace.sentences]
-        return replace(self._again(sentences, watch, first=probe, changes=changes), info=trace.info)
+        return replace(self._again(sentences, request, first=probe, changes=changes), info=trace.info)
 
     def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
         self, text: str, *, to: str = "", tgt_text: str | None = None, tgt_in: Sequence[int] | None = None,
@@ -135,30 +140,31 @@ class HuggingFaceModel(NetworkModel):
         new_tokens = max_tokens if new_tokens is None else min(new_tokens, max_tokens)
         read, taught = self.text.encode(text, to=to, limit=MAX_TOKENS), None
         if tgt_in is not None:
-            taught = self._builder.taught(read, tgt_in)
+            taught = self._builder.check_teacher(read, tgt_in)
         elif tgt_text is not None and tgt_text.strip():
-            whole = self._builder.given(tgt_text, read)
+            whole = self._builder.given_target(tgt_text, read)
             taught = EncodedText(whole.tokens[:-1], whole.text)
-        return self._steps(self._under(interventions), read, taught, cached, new_tokens, choose)
+        return self._steps(self._builder_under(interventions), read, taught, cached, new_tokens, choose)
 
     @torch.inference_mode()
     def generator(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
     ) -> TextGenerator:
-        """What writes after the sources or prompts of `trace`, read with the probe in force and what was done to it.
+        """Prepare to generate after the sources or prompts of `trace`, read under the probe and the trace's
+        interventions.
 
         Prompts of different lengths cannot be continued together: of several, all are cut to the shortest. Raises
         ValueError for a model that does not write.
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text.")
-        return self._under(trace.interventions).generator(trace.sentences, probe, cached=cached)
+        return self._builder_under(trace.interventions).generator(trace.sentences, probe, cached=cached)
 
     @torch.inference_mode()
-    def written(
+    def write_target(
         self, text: str, *, to: str = "", interventions: Sequence[Intervention] = ()
     ) -> tuple[str, tuple[str, ...]]:
-        """What an encoder-decoder writes for a source, greedily, with the `interventions` in force, and notes on what
+        """Write an encoder-decoder's target for a source, greedily, under the `interventions`, and return notes on what
         was cut.
 
         Raises TextError for an empty sentence, ValueError for a model that writes no targets.
@@ -169,13 +175,13 @@ class HuggingFaceModel(NetworkModel):
             )
         self._check.check([text])
         encoded = self.text.encode(text, to=to)
-        sentences, notes = self._under(interventions).translations([encoded], (), MAX_TOKENS)
+        sentences, notes = self._builder_under(interventions).translations([encoded], (), MAX_TOKENS)
         return sentences[0].tgt_text, (*self._notes([encoded]), *notes)
 
     @torch.inference_mode()
     def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> torch.Tensor:
-        """Logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one under each
-        of the edits' rows; nothing is recorded. `rows` are those of the text that are asked for, or all. Raises
+        """Return logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one
+        under each row of the edits; nothing is recorded. `rows` selects rows of the text; all by default. Raises
         ValueError for a model without a head over the vocabulary.
         """
         if not self.writes_logits:
@@ -193,35 +199,35 @@ class HuggingFaceModel(NetworkModel):
         )  # fmt: skip
         yield from steps(stepper, self.text, self._rules, plan, self._info(0.0, self._notes([encoded])))
 
-    def _under(self, interventions: Sequence[Intervention]) -> InputBuilder:
-        """Who reads and writes with these in force. Raises ValueError for one that this model has no place for."""
+    def _builder_under(self, interventions: Sequence[Intervention]) -> InputBuilder:
+        """Return a builder that applies interventions. Raises ValueError for one that this model has no place for."""
         if not interventions:  # to ask for an id may take as long as to run
             return self._builder
         return replace(self._builder, changes=CheckedInterventions.check(interventions, self.shapes, self.model_id))
 
-    def _with_next(self, trace: Trace, prompt: EncodedText) -> Trace:
-        """A pass over a prompt with the token that its last row puts out: nothing need run twice for it."""
+    def _append_next(self, trace: Trace, prompt: EncodedText) -> Trace:
+        """Append the token that a prompt's last row outputs to its trace: nothing need run twice for it."""
         assert trace.logits is not None  # they were asked for
         chosen = int(likeliest(self._rules.forbid(trace.logits[:, -1])))
-        longer = self.text.continued(prompt, [chosen], segment=1)
+        longer = self.text.append_ids(prompt, [chosen], segment=1)
         return replace(trace, sentences=(Sentence(tgt=longer.tokens, tgt_text=longer.text),))
 
     def _notes(self, encoded: Sequence[EncodedText]) -> tuple[str, ...]:
-        """What was cut, and of which sentence."""
+        """Write notes on sentences that were cut."""
         first = _READ[self.family]
         both = ((prefix_notes(first, each.notes), prefix_notes("Second sentence", each.pair_notes)) for each in encoded)
-        return (*(note for pair in both for notes in pair for note in notes), *self._skipped())
+        return (*(note for pair in both for notes in pair for note in notes), *self._layer_notes())
 
     def _again(
-        self, sentences: list[Sentence], watch: Watch, notes: tuple[str, ...] = (), *, first: Probe | None = None,
-        changes: CheckedInterventions = NO_INTERVENTIONS,
+        self, sentences: list[Sentence], request: PassRequest, notes: tuple[str, ...] = (), *,
+        first: Probe | None = None, changes: CheckedInterventions = NO_INTERVENTIONS,
     ) -> Trace:  # fmt: skip
-        """One recorded pass over sentences whose tokens are known; `first` acts, then the interventions."""
-        recorder, asked, resolved = watch.probe, watch.hidden, changes.resolve(sentences)
+        """Run one recorded pass over sentences whose tokens are known; `first` acts, then the interventions."""
+        recorder, asked, resolved = request.probe, request.hidden, changes.resolve(sentences)
         assert isinstance(recorder, Recorder)  # each pass has its own
         looking = resolved.chain_with(recorder)
-        watch = replace(
-            watch,
+        request = replace(
+            request,
             probe=looking if first is None else Chain((first, looking)),
             hidden=asked or resolved.edits is not None,  # they may change hidden states
         )
@@ -229,14 +235,14 @@ class HuggingFaceModel(NetworkModel):
         memory, started = None, time.perf_counter()
         if self.family == "encoder-decoder":
             batch = self._builder.batch(src)
-            memory = self.network.encode(batch, watch)
-            out = self.network.decode(self._builder.batch(tgt), memory, batch.mask, watch)
+            memory = self.network.encode(batch, request)
+            out = self.network.decode(self._builder.batch(tgt), memory, batch.mask, request)
         else:
-            out = self.network.single(self._builder.batch(src if self.family == "encoder" else tgt), watch)
-            memory = out.last_hidden_state if self.family == "encoder" and not watch.logits else None
+            out = self.network.single(self._builder.batch(src if self.family == "encoder" else tgt), request)
+            memory = out.last_hidden_state if self.family == "encoder" and not request.logits else None
         wait_for(self.device)
         info = self._info(time.perf_counter() - started, (*notes, *resolved.notes))
-        logits = out.logits if watch.logits else None
+        logits = out.logits if request.logits else None
         return Trace.from_recorder(
             recorder, sentences, memory=memory, logits=logits, info=info, numbers=self.network.layer_numbers,
             interventions=changes.interventions,

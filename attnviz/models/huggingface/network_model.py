@@ -1,4 +1,4 @@
-"""What a checkpoint says of itself and of its tokens, however its attention is had: one base of both kinds of model."""
+"""The facts and tokens of a checkpoint, whether our attention runs in it or its own is replayed."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedTex
 from attnviz.models.huggingface.validation import InputCheck
 from attnviz.models.huggingface.weights_id import weights_id
 from attnviz.models.inputs import Inputs
-from attnviz.models.notebook import in_two_lines
+from attnviz.models.notebook import two_line_summary
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import require_ids
 from attnviz.text.tokens import Token
@@ -37,8 +37,8 @@ class CheckpointModel:
     _rules: GenerationRules
 
     def __repr__(self) -> str:
-        """In two lines, for a notebook: what it is, and what may be asked of it."""
-        return in_two_lines(self)  # type: ignore[arg-type]  # a part of a model; the rest is in what follows from it
+        """Describe the model in two lines for a notebook: its sizes, and the calls that it takes."""
+        return two_line_summary(self)  # type: ignore[arg-type]  # a part of a model; the rest is in what follows from it
 
     @property
     def model_id(self) -> str:
@@ -67,36 +67,36 @@ class CheckpointModel:
 
     @property
     def device(self) -> torch.device:
-        """Where it runs."""
+        """The device that it runs on."""
         return first_weight(self.torch_module).device
 
     @property
     def dtype(self) -> torch.dtype:
-        """In what it computes."""
+        """The type that it computes in."""
         return first_weight(self.torch_module).dtype
 
     @property
     def inputs(self) -> Inputs:
-        """What it asks for: text and perhaps a second sentence, a prompt, or source and target."""
+        """Its input fields: text and perhaps a second sentence, a prompt, or source and target."""
         return self._check.inputs
 
     @property
     def vocabulary(self) -> GenerationRules:
-        """What writing must know of the ids."""
+        """The ids that end a text and those that are never written."""
         return self._rules
 
     def decode_ids(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """The text that ids stand for, and their tokens."""
+        """Return the text of ids, and their tokens."""
         require_ids(ids, self.text.known)
-        written = self.text.continued(EncodedText((), ""), ids)
+        written = self.text.append_ids(EncodedText((), ""), ids)
         return written.text, written.tokens
 
     def padding(self, at: int = 0) -> Token:
-        """A `<pad>` after `at` characters of a text."""
+        """Make a `<pad>` token after `at` characters of a text."""
         return self.text.padding(at)
 
     def is_pad(self, token: Token) -> bool:
-        """Whether a token is there only because a longer sentence is in the same batch."""
+        """Check whether a token only pads to a longer sentence of the same batch."""
         return self.text.is_pad(token)
 
     @property
@@ -113,7 +113,7 @@ class NetworkModel(CheckpointModel):
         self.family, self.shapes = network.family, dict(network.shapes)
 
     def to(self, device: torch.device, dtype: torch.dtype) -> Self:
-        """Moved there, and computing in that type."""
+        """Move it to a device, and let it compute in a type."""
         self.network.to(device, dtype)
         return self
 
@@ -128,12 +128,12 @@ class NetworkModel(CheckpointModel):
         return self.writes or self.network.model.get_output_embeddings() is not None
 
     def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
-        """The tokens of a text, without special ones; `to` means nothing here."""
+        """Return the tokens of a text, without special ones; `to` means nothing here."""
         read = self.text.encode_target if self.inputs.takes_target else self.text.encode
         return tuple(token for token in read(text).tokens if not token.is_special)
 
-    def _skipped(self) -> tuple[str, ...]:
-        """That some layers compute no attention, and which do."""
+    def _layer_notes(self) -> tuple[str, ...]:
+        """Write a note that some layers compute no attention, and which ones do."""
         return tuple(
             f"Only {len(numbers)} layers of this model compute attention: its layers "
             f"{', '.join(map(str, numbers))}, shown as L0 to L{len(numbers) - 1}."

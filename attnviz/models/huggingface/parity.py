@@ -1,4 +1,4 @@
-"""Faithful or refused: a model is shown only if the package's attention computes what transformers' own computes.
+"""Parity: a model is shown only if the package's attention computes what transformers' own computes.
 
 Two sentences of different lengths, padded to one batch, run through the model's eager attention and through ours, in
 float32 on the CPU. Weights of every layer and head, hidden states and logits must agree, as closely as rounding lets
@@ -15,7 +15,7 @@ from torch import Tensor
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.network import patches
 from attnviz.models.huggingface.network.attention_interface import NAME
-from attnviz.models.huggingface.network.network import Batch, Network, Watch
+from attnviz.models.huggingface.network.network import Batch, Network, PassRequest
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.rounding import FACTOR, PASSES, Rounding, largest, weights_within
@@ -30,8 +30,8 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class Eager:
-    """What transformers' own eager attention gave: weights of each kind, layer by layer (empty where it returns none),
-    and the logits, or the last hidden states of a model without a head.
+    """The result of transformers' own eager attention: weights of each kind, layer by layer (empty where it returns
+    none), and the logits, or the last hidden states of a model without a head.
     """
 
     attn: dict[str, tuple[Tensor, ...]]
@@ -40,7 +40,7 @@ class Eager:
 
 @dataclass(frozen=True)
 class OurPass:
-    """The same pass through the package's attention: its calls, and what came out."""
+    """The same pass through the package's attention: its calls and its output."""
 
     calls: dict[Site, AttentionCall]
     output: Tensor
@@ -61,8 +61,8 @@ def eager(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
     return Eager({kind: weights for kind, weights in attn.items() if weights}, output_of(out))
 
 
-def with_our_attention(model: Any, sample: Batch, target: Batch | None = None) -> Network:
-    """The model with the package's attention in the place of its own, from now on.
+def install_attention(model: Any, sample: Batch, target: Batch | None = None) -> Network:
+    """Put the package's attention in the place of the model's own, from now on.
 
     Raises NoAttentionInterface for a model that leaves no place for it, ModelError for what it cannot compute.
     """
@@ -86,26 +86,26 @@ def assert_equal(network: Network, expected: Eager, sample: Batch, target: Batch
     _check_shapes(found, named)
     comparison = _Comparison(found, named, expected.output, {"encoder_self": sample.mask.bool().cpu()}, rows)
     epsilon = rounding_unit(expected.output.dtype, expected.output.device.type)
-    if comparison.beyond(_ParitySpread.none(found), epsilon) is not None:
-        refusal = comparison.beyond(_ParitySpread.of(found, run, epsilon), epsilon)
+    if comparison.first_difference(_ParitySpread.zeros(found), epsilon) is not None:
+        refusal = comparison.first_difference(_ParitySpread.measure(found, run, epsilon), epsilon)
         if refusal is not None:
             raise ModelError(refusal)
 
 
 def output_of(out: Any) -> Tensor:
-    """Logits, or the last hidden states of a model without a head."""
+    """Return logits, or the last hidden states of a model without a head."""
     logits = getattr(out, "logits", None)
     return out.last_hidden_state if logits is None else logits
 
 
 def _our_pass(network: Network, sample: Batch, target: Batch | None, probe: Probe | None) -> OurPass:
     recorder = Recorder()
-    watch = Watch(recorder if probe is None else Chain((probe, recorder)))
+    request = PassRequest(recorder if probe is None else Chain((probe, recorder)))
     if target is None:
-        out = network.single(sample, watch)
+        out = network.single(sample, request)
     else:
-        memory = network.encode(sample, watch)
-        out = network.decode(target, memory, sample.mask, watch)
+        memory = network.encode(sample, request)
+        out = network.decode(target, memory, sample.mask, request)
     return OurPass(recorder.calls, output_of(out))
 
 
@@ -130,21 +130,21 @@ def _check_shapes(found: OurPass, expected: dict[str, tuple[Tensor, ...]]) -> No
 
 @dataclass
 class _ParitySpread:
-    """The most that the scores of each row `(batch, heads, q_len)`, and the outputs of each position `(batch, length)`,
-    have moved by where the same pass was rounded otherwise.
+    """How far rounding moves the scores of each row `(batch, heads, q_len)`, and the outputs of each position `(batch,
+    length)`: the most over repeated passes, each rounded otherwise.
     """
 
     scores: dict[Site, Tensor]
     output: Tensor
 
     @classmethod
-    def none(cls, found: OurPass) -> "_ParitySpread":
+    def zeros(cls, found: OurPass) -> "_ParitySpread":
         scores = {site: torch.zeros(call.query.shape[:3]) for site, call in found.calls.items()}
         return cls(scores, torch.zeros(found.output.shape[:2]))
 
     @classmethod
-    def of(cls, found: OurPass, run: Callable[[Probe], OurPass], epsilon: float) -> "_ParitySpread":
-        spread, generator = cls.none(found), torch.Generator().manual_seed(0)
+    def measure(cls, found: OurPass, run: Callable[[Probe], OurPass], epsilon: float) -> "_ParitySpread":
+        spread, generator = cls.zeros(found), torch.Generator().manual_seed(0)
         for _ in range(PASSES):
             moved = run(Rounding(epsilon, generator))
             for site, most in spread.scores.items():
@@ -166,8 +166,8 @@ class _Comparison:
     rows_of: dict[str, Tensor]
     rows: Tensor
 
-    def beyond(self, spread: _ParitySpread, epsilon: float) -> str | None:
-        """The sentence for the first difference that rounding does not explain; None: there is none."""
+    def first_difference(self, spread: _ParitySpread, epsilon: float) -> str | None:
+        """Describe the first difference that rounding does not explain; None without one."""
         for kind, layers in self.attn.items():
             rows = self.rows_of.get(kind, self.rows)
             for layer, weights in enumerate(layers):
@@ -190,12 +190,12 @@ class _Comparison:
 
 
 def _visible_scores(call: AttentionCall) -> Tensor:
-    """The scores of the keys that a row may look at; 0 for the others."""
+    """Return the scores of the keys that a row may attend to; 0 for the others."""
     return call_scores(call).masked_fill(~visible(call), 0.0)
 
 
 def _refusal(found: Tensor, expected: Tensor, allowed: Tensor, what: str) -> str | None:
-    """Raises ModelError where the model itself computes no numbers."""
+    """Describe a difference beyond what is allowed. Raises ModelError where the model itself computes no numbers."""
     if not bool(expected.isfinite().all()):
         raise ModelError(f"The model computes NaN or infinity (in {what}). Its weights are damaged.")
     difference = (found - expected).abs()

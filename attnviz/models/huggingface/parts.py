@@ -1,4 +1,4 @@
-"""What a checkpoint's layers are made of, seen in its modules and in what they computed in one pass."""
+"""The parts of a checkpoint's layers, read from its modules and from the numbers of one pass."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +32,7 @@ _Home = tuple[Kind, int, nn.Module, int]  # a site's kind and layer, the stack t
 
 
 def checkpoint_structure(trace: TraceLike, model: Any) -> Structure:
-    """How a checkpoint is built; `trace` is any pass of it to which nothing was done."""
+    """Return the structure of a checkpoint; `trace` is any pass of it without interventions."""
     network = model.torch_module
     plain = isinstance(model, HuggingFaceModel)
     stacks = _stacks(trace, model) if plain and not trace.weights_only else bare_stacks(trace)
@@ -102,7 +102,7 @@ def _layer(
         return LayerPlan(number, sites)
     network = _feed_forward(model.torch_module.config, module, attention, width)
     if not sites:
-        return LayerPlan(number, sites, network, beside=_what_mixes(module))
+        return LayerPlan(number, sites, network, beside=_replacement_mixer(module))
     is_parallel = _is_parallel(model.torch_module.config)
     own_norms = is_parallel and sum(map(_is_norm, module.children())) > 1
     return LayerPlan(number, sites, network, _mixer(module), is_parallel, own_norms)
@@ -114,13 +114,13 @@ def _is_parallel(config: Any) -> bool:
 
 
 def _mixer(layer: nn.Module) -> str:
-    """The class of what a layer mixes tokens with besides attention; "" for nothing."""
+    """Return the class that mixes tokens in a layer besides attention; "" for none."""
     names = (type(child).__name__ for child in layer.children())
     return next((name for name in names if any(part in name.lower() for part in _MIXERS)), "")
 
 
-def _what_mixes(layer: nn.Module) -> str:
-    """The class of what a layer has in the place of attention: its child that is no norm and no feed-forward."""
+def _replacement_mixer(layer: nn.Module) -> str:
+    """Return the class that a layer has in the place of attention: its child that is no norm and no feed-forward."""
     other = [
         type(child).__name__
         for name, child in layer.named_children()
@@ -134,7 +134,7 @@ def _is_network(name: str, kind: str) -> bool:
 
 
 def _feed_forward(config: Any, layer: nn.Module, attention: set[int], width: int | None) -> FeedForwardPlan | None:
-    """The network of a layer: maps from `width` numbers to others and back, those of attention left out."""
+    """Plan the network of a layer: maps from `width` numbers to others and back, those of attention left out."""
     maps = [_sizes(module) for module in _outside(layer, attention) if _sizes(module) is not None]
     shapes = [shape for shape in maps if shape is not None]
     experts, wide = _experts(layer)
@@ -162,7 +162,7 @@ def _outside(layer: nn.Module, attention: set[int]) -> Iterator[nn.Module]:
 
 
 def _sizes(module: nn.Module) -> tuple[int, int] | None:
-    """How many numbers a linear map takes and makes; None for another module."""
+    """Return how many numbers a linear map takes and makes; None for another module."""
     if isinstance(module, nn.Linear):
         return module.in_features, module.out_features
     if type(module).__name__ == "Conv1D":  # GPT-2's, whose weight is turned
@@ -172,7 +172,7 @@ def _sizes(module: nn.Module) -> tuple[int, int] | None:
 
 
 def _experts(layer: nn.Module) -> tuple[int, int | None]:
-    """How many experts a layer has, and their `d_ff` where their weights are stored together."""
+    """Return how many experts a layer has, and their `d_ff` where their weights are stored together."""
     for name, module in layer.named_modules():
         if name.rpartition(".")[2] != "experts":
             continue
@@ -186,7 +186,9 @@ def _experts(layer: nn.Module) -> tuple[int, int | None]:
 
 
 def _norm_place(trace: Any, stack: Stack, sites: list[tuple[Kind, int]], number: int, module: nn.Module) -> NormPlace:
-    """Where norms stand, by numbers: what goes into attention is the stream itself, or not; what leaves is normed."""
+    """Find the place of norms by numbers: compare the input of attention with the stream, and the output with a normed
+    one.
+    """
     if (stack, number - 1) not in trace.layers or (stack, number) not in trace.layers:
         return ""
     stream, read = trace.layers[stack, number - 1], trace.call(*sites[0]).input_
@@ -204,7 +206,7 @@ def _is_norm(module: nn.Module) -> bool:
 
 
 def _made_by(norm: nn.Module, made: Tensor) -> bool:
-    """Whether numbers are what this norm makes: without its gain and bias their mean square is 1."""
+    """Check whether this norm made the numbers: without its gain and bias their mean square is 1."""
     gain, bias = getattr(norm, "weight", None), getattr(norm, "bias", None)
     if gain is None or gain.shape[0] != made.shape[-1]:
         return False
@@ -213,5 +215,5 @@ def _made_by(norm: nn.Module, made: Tensor) -> bool:
 
 
 def _has_norm_beside(network: nn.Module, stack: nn.Module) -> bool:
-    """Whether a norm stands behind the last layer: beside the list of layers, whatever it is called."""
+    """Check whether a norm follows the last layer: a sibling of the list of layers, under any name."""
     return any(stack in one.children() and any(map(_is_norm, one.children())) for one in network.modules())

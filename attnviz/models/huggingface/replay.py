@@ -1,4 +1,4 @@
-"""A model whose attention nobody can take the place of: transformers' own weights, as it returns them, and no more.
+"""A model whose attention cannot be replaced: transformers' own weights, as it returns them, and no more.
 
 What was computed on the way to them stays unknown, so that no mask can be put in force and no step be followed.
 """
@@ -20,7 +20,7 @@ from attnviz.models.huggingface.network.patches import cast
 from attnviz.models.huggingface.network_model import CheckpointModel
 from attnviz.models.huggingface.parity import Eager
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
-from attnviz.models.huggingface.validation import Texts, paired
+from attnviz.models.huggingface.validation import Texts, split_pairs
 from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import prefix_notes
@@ -52,7 +52,7 @@ class ReplayedModel(CheckpointModel):
     ) -> None:  # fmt: skip
         self.model = self.torch_module = model
         self.text, self.name, self.known_id = text, name, model_id
-        self._rules = GenerationRules.of(model, has_both=target is not None)
+        self._rules = GenerationRules.from_model(model, has_both=target is not None)
         attn: dict[Any, tuple[Tensor, ...]] = {kind or ("decoder_self" if _is_causal(given) else "encoder_self"): given
                 for kind, given in expected.attn.items()}  # fmt: skip
         _check(attn, model.config.model_type)
@@ -79,7 +79,7 @@ class ReplayedModel(CheckpointModel):
         return min(MOST_TOKENS, self.text.max_tokens, math.isqrt(_MOST_WEIGHTS // heads))
 
     def to(self, device: torch.device, dtype: torch.dtype) -> "ReplayedModel":
-        """Moved there, and computing in that type."""
+        """Move it to a device, and let it compute in a type."""
         cast(self.model, device, dtype)
         return self
 
@@ -97,38 +97,38 @@ class ReplayedModel(CheckpointModel):
         """
         if interventions:
             raise ValueError(f"Its runs cannot be changed: {self.why}")
-        texts, pairs = paired(text, pair)
+        texts, pairs = split_pairs(text, pair)
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
         self._check.check(texts, pairs=pairs, targets=targets)
         if len(texts) > 1:
             raise ValueError(f"{self.name} takes one text at a time: its weights are those that transformers returns.")
         limit = min(max_tokens, self.max_tokens)
         read, started = self.text.encode(texts[0], *pairs, limit=limit), time.perf_counter()
-        batch = Batch.of([read.ids], self.text.pad_id, self._segments(read)).to(self.device)
+        batch = Batch.from_rows([read.ids], self.text.pad_id, self._segments(read)).to(self.device)
         sentence, target = self._sentence(read, batch, targets, limit)
         expected = parity.eager(self.model, batch, target)
         wait_for(self.device)
         notes = (*prefix_notes("Text", read.notes), *prefix_notes("Second sentence", read.pair_notes))
-        return self._traced(expected, sentence, time.perf_counter() - started, notes)
+        return self._make_trace(expected, sentence, time.perf_counter() - started, notes)
 
     def rerun(self, trace: TraceLike, probe: Any = None) -> NoReturn:
-        """Raises ValueError: nobody can look into its passes, or change them."""
+        """Raise ValueError: its passes cannot be observed or changed."""
         raise ValueError(self.why)
 
     def stepwise(self, text: str, **how: Any) -> Iterator[Step]:
-        """Raises ValueError: its steps cannot be followed."""
+        """Raise ValueError: its steps cannot be followed."""
         raise ValueError(self.why)
 
     def generator(self, trace: TraceLike, probe: Any = None, **how: Any) -> TextGenerator:
-        """Raises ValueError: its steps cannot be followed."""
+        """Raise ValueError: its steps cannot be followed."""
         raise ValueError(self.why)
 
     def logits_under(self, trace: TraceLike, edits: Any, **how: Any) -> NoReturn:
-        """Raises ValueError: nobody can look into its passes, or change them."""
+        """Raise ValueError: its passes cannot be observed or changed."""
         raise ValueError(self.why)
 
     def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
-        """The tokens of a text, without special ones; `to` means nothing here."""
+        """Return the tokens of a text, without special ones; `to` means nothing here."""
         return tuple(token for token in self.text.encode(text).tokens if not token.is_special)
 
     def _segments(self, read: EncodedText) -> list[list[int]] | None:
@@ -139,7 +139,7 @@ class ReplayedModel(CheckpointModel):
     def _sentence(
         self, read: EncodedText, batch: Batch, targets: Sequence[str], limit: int
     ) -> tuple[Sentence, Batch | None]:
-        """The tokens of both sides, and what the decoder is fed."""
+        """Return the tokens of both sides, and the decoder's input."""
         if self.family == "encoder":
             return Sentence(src=read.tokens, src_text=read.text), None
         if self.family == "decoder":
@@ -149,21 +149,23 @@ class ReplayedModel(CheckpointModel):
             given = self.text.encode_target(targets[0], read.language, limit=limit)
             tgt = EncodedText((*start.tokens, *given.tokens), given.text)
         else:
-            tgt = self.text.continued(start, self._written(batch, min(limit, 2 * len(read.ids) + 20)))
+            tgt = self.text.append_ids(start, self._generate(batch, min(limit, 2 * len(read.ids) + 20)))
         cut = tgt.ids[-1] not in self._rules.ends
         fed = tgt.ids if cut else tgt.ids[:-1]
         sentence = Sentence(read.tokens, tgt.tokens, read.text, tgt.text, cut)
-        return sentence, Batch.of([fed], self.text.pad_id).to(self.device)
+        return sentence, Batch.from_rows([fed], self.text.pad_id).to(self.device)
 
-    def _written(self, batch: Batch, count: int) -> list[int]:
-        """What transformers writes greedily after the token that every target begins with."""
+    def _generate(self, batch: Batch, count: int) -> list[int]:
+        """Let transformers write greedily after the token that every target begins with."""
         how = copy.deepcopy(self.model.generation_config)
         how.max_length, how.max_new_tokens, how.do_sample, how.num_beams = None, count, False, 1
         how.decoder_start_token_id = self._rules.start
         ids = self.model.generate(batch.ids, attention_mask=batch.mask, generation_config=how)
         return ids[0, 1:].tolist()
 
-    def _traced(self, expected: Eager, sentence: Sentence, seconds: float, notes: tuple[str, ...]) -> ReplayedWeights:
+    def _make_trace(
+        self, expected: Eager, sentence: Sentence, seconds: float, notes: tuple[str, ...]
+    ) -> ReplayedWeights:
         weights: dict[Kind, Tensor] = {}
         for kind in self.kinds:
             layers = expected.attn.get(kind) or expected.attn[""]
@@ -174,12 +176,12 @@ class ReplayedModel(CheckpointModel):
 
 
 def _is_causal(layers: Sequence[Tensor]) -> bool:
-    """Whether no weight lies on a key that comes after its query."""
+    """Check that no weight lies on a key after its query."""
     return all(not bool(weights.triu(1).any()) for weights in layers)
 
 
 def _causal_masks(weights: Mapping[Kind, Tensor]) -> dict[Kind, Tensor]:
-    """The causal mask of a decoder's own attention: the weights say that it is one."""
+    """Return the causal mask of a decoder's self-attention, where its weights show one."""
     own = weights.get("decoder_self")
     if own is None or not _is_causal([own]):
         return {}
@@ -187,7 +189,7 @@ def _causal_masks(weights: Mapping[Kind, Tensor]) -> dict[Kind, Tensor]:
 
 
 def _check(attn: Mapping[Kind, Sequence[Tensor]], kind: str) -> None:
-    """Raises ModelError where there are no weights, or none that a map can show."""
+    """Raise ModelError unless every layer has weights that a map can show."""
     if not attn or any(weights.dim() != 4 for layers in attn.values() for weights in layers):
         raise ModelError(f"No layer of this model ({kind}) returns attention weights, so there is nothing to show.")
     for name, layers in attn.items():

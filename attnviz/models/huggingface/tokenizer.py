@@ -1,11 +1,13 @@
-"""Sentences to a checkpoint's own tokens and back, with character offsets. Nothing here changes after loading."""
+"""Encode sentences to a checkpoint's own tokens and back, with character offsets. Nothing here changes after
+loading.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from attnviz.models.huggingface.errors import ModelError
-from attnviz.models.huggingface.tokenization.backend import Frame, cut_to, specials_in
+from attnviz.models.huggingface.tokenization.backend import Frame, cut_to_fit, specials_in
 from attnviz.models.huggingface.tokenization.backends import backend_of
 from attnviz.models.huggingface.tokenization.languages import Languages, languages_of
 from attnviz.models.huggingface.tokenization.spelling import EncodedText, Spelling
@@ -47,8 +49,8 @@ class CheckpointTokenizer(Spelling):
         self.marks_segments = has_segments and self._marks_segments()
 
     def _check_backend(self) -> None:
-        """Raises ModelError where the tokenizer is not what its backend alone says, or knows not what it puts around a
-        text: transformers reads NLLB's sentencepiece file without the languages, which are in no file of that kind.
+        """Raise ModelError where the tokenizer differs from its backend alone, or puts its unknown token around texts:
+        transformers reads NLLB's sentencepiece file without the languages, which are in no file of that kind.
         """
         if self._tokenizer.unk_token_id in set(self._frames[False]) - self.special_ids:
             raise ModelError(
@@ -57,16 +59,16 @@ class CheckpointTokenizer(Spelling):
             )
         for text in (_PROBE[0], _STRANGE):
             alone = tuple(self._tokenizer(text)["input_ids"])
-            if len(alone) <= self.max_tokens and self._encoded((text,), self.frame).ids != alone:
+            if len(alone) <= self.max_tokens and self._encode((text,), self.frame).ids != alone:
                 raise ModelError("The model's tokenizer does not do what its files say, so attnviz cannot use it.")
 
     def _marks_segments(self) -> bool:
-        """Whether a pair's second sentence is marked for the model's segment embeddings.
+        """Check whether a pair's second sentence is marked for the model's segment embeddings.
 
         Asked of encoders only: what decoders publish for pairs is never used, and Llama's numbers the second `<s>` with
         the sentence after it. Raises ModelError where the marks are others than the sentences.
         """
-        pair = self._encoded(_PROBE, self._frames[True])
+        pair = self._encode(_PROBE, self._frames[True])
         marked = self._backend.type_ids(*_PROBE)[: len(pair.tokens)]
         if any(marked) and marked != pair.segments:
             raise ModelError("The model's tokenizer marks the sentences of a pair in a way that attnviz does not know.")
@@ -74,39 +76,39 @@ class CheckpointTokenizer(Spelling):
 
     @property
     def frame(self) -> Frame:
-        """What stands around a text."""
+        """The special tokens around a text."""
         return self._frames[False]
 
     def probe(self) -> tuple[EncodedText, EncodedText]:
-        """Two sentences of different lengths, for comparing models."""
-        long, short = (self._encoded((text,), self._frames[False]) for text in _PROBE)
+        """Encode two sentences of different lengths, for comparing models."""
+        long, short = (self._encode((text,), self._frames[False]) for text in _PROBE)
         return long, short
 
     def encode(self, text: str, pair: str | None = None, *, to: str = "", limit: int = MOST_TOKENS) -> EncodedText:
-        """A sentence, or a pair of them, to tokens; a pair's second sentence is segment 1. A language that is named
-        before it (`>>fra_Latn<<`, of a model that has several) is no part of it, and holds before `to`.
+        """Encode a sentence, or a pair of them; a pair's second sentence is segment 1. A language that is named before
+        it (`>>fra_Latn<<`, of a model that has several) is no part of it, and holds before `to`.
 
         Raises TextError when there is no room for the special tokens, for a token that the model does not know, and for
         a language that it does not know.
         """
-        text = self.languages.marked(text, to)
+        text = self.languages.add_mark(text, to)
         taken, source, target = self.languages.read(text, to)
         if taken:
             require_text(text[taken:])
         if pair is not None and not self._frames.get(True):
             raise TextError("This model reads one text: its tokenizer has no token to separate two.")
         frame = self.languages.source_frame(self._frames[pair is not None], source)
-        encoded = self._encoded((text[taken:],) if pair is None else (text, pair), frame, limit)
-        return replace(self._checked(encoded), language=target)
+        encoded = self._encode((text[taken:],) if pair is None else (text, pair), frame, limit)
+        return replace(self._check(encoded), language=target)
 
     def encode_target(self, text: str, language: int | None = None, *, limit: int = MOST_TOKENS) -> EncodedText:
-        """What an encoder-decoder is taught to write in a language, without the token that every target begins with.
-        Raises TextError as `encode` does.
+        """Encode a target in a language as an encoder-decoder was trained on it, without the token that every target
+        begins with. Raises TextError as `encode` does.
         """
         frame = self.languages.target_frame(self._frames[False], language)
-        return self._checked(self._encoded((text,), frame, limit, target=True))
+        return self._check(self._encode((text,), frame, limit, target=True))
 
-    def _checked(self, encoded: EncodedText) -> EncodedText:
+    def _check(self, encoded: EncodedText) -> EncodedText:
         if strange := next((token for token in encoded.tokens if token.id >= self.known), None):
             raise TextError(
                 f"The tokenizer reads “{strange.text}” as id {strange.id:,}, but the model knows only {self.known:,} "
@@ -114,7 +116,7 @@ class CheckpointTokenizer(Spelling):
             )
         return encoded
 
-    def _encoded(
+    def _encode(
         self, texts: Sequence[str], frame: Frame, limit: int = MOST_TOKENS, *, target: bool = False
     ) -> EncodedText:
         limit = min(limit, self.max_tokens)
@@ -124,7 +126,7 @@ class CheckpointTokenizer(Spelling):
         most = max(MAX_CHARACTERS, limit * _CHARACTERS_A_TOKEN)
         cut = [cut_to_limit(replace_surrogates(each), most) for each in texts]
         read = [each for each, _ in cut]
-        kept, said = cut_to(room, [self._backend.pieces(each, target=target) for each in read])
+        kept, said = cut_to_fit(room, [self._backend.tokenize(each, target=target) for each in read])
         notes = [tuple(note for note in both if note) for both in zip((note for _, note in cut), said, strict=True)]
         return EncodedText(
             self._tokens(frame, kept, read), " ".join(read), notes[0], notes[1] if len(notes) > 1 else ()

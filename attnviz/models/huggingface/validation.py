@@ -1,4 +1,4 @@
-"""What may be asked of a checkpoint: texts, a pair, targets, tokens to write. What it does not take is said."""
+"""Check the inputs of a checkpoint: texts, a pair, targets, tokens to write."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ class InputCheck:
 
     @property
     def inputs(self) -> Inputs:
-        """What it asks for: text and perhaps a second sentence, a prompt, or source and target."""
+        """Its input fields: text and perhaps a second sentence, a prompt, or source and target."""
         return _INPUTS[self.family]
 
     def check(
         self, texts: list[str], *, pairs: Sequence[str] = (), targets: Sequence[str] = (), new_tokens: int | None = None
     ) -> None:
-        """Raises TextError for an empty sentence, ValueError for what this checkpoint does not take."""
+        """Raise TextError for an empty sentence, ValueError for inputs that this checkpoint does not take."""
         if not texts:
             raise ValueError("There is no text: give a sentence, or several.")
         for text in (*texts, *pairs):
@@ -56,8 +56,9 @@ class InputCheck:
             raise ValueError(f"{self.name} has no output over a vocabulary, so it cannot continue a prompt.")
 
 
-def paired(text: Texts | Sequence[tuple[str, str]], pair: Texts | None) -> tuple[list[str], list[str]]:
-    """Texts and their second sentences, if any: two lists, one text and one, or a list of pairs.
+def split_pairs(text: Texts | Sequence[tuple[str, str]], pair: Texts | None) -> tuple[list[str], list[str]]:
+    """Split texts and their second sentences into two lists: from a text and a second one, from two lists, or from a
+    list of pairs.
 
     Raises ValueError for what is neither text nor pair.
     """

@@ -1,4 +1,4 @@
-"""The id of a checkpoint: of its weights as they are, wherever they lie, of its config and of its tokenizer."""
+"""The id of a checkpoint: of its weights as they are, of its config and of its tokenizer."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ _LANES = 4_093  # a prime, so that rows, columns and heads that change places ch
 
 
 def weights_id(model: nn.Module, text_id: str) -> str:
-    """Sixteen hexadecimal digits that change whenever the weights do, the config or the tokenizer.
+    """Return sixteen hexadecimal digits that change whenever the weights do, the config or the tokenizer.
 
     They are the same for the same numbers in memory and in files. Weights are summed where they lie, as integers in
     4,093 lanes, which costs one reading of them: an id is computed whenever it is asked for, since who trains a model
@@ -28,7 +28,7 @@ def weights_id(model: nn.Module, text_id: str) -> str:
 
 
 def text_id(tokenizer: Any) -> str:
-    """What a tokenizer does, in a digest: its backend as tokenizer.json has it, or its vocabulary where it has none."""
+    """Digest a tokenizer's behaviour: its backend as tokenizer.json has it, or its vocabulary where it has none."""
     backend: Any = getattr(tokenizer, "backend_tokenizer", None)
     if hasattr(backend, "to_str"):
         said = json.loads(backend.to_str()) | {"truncation": None, "padding": None}
@@ -47,7 +47,7 @@ def _content(tensor: Any) -> bytes:
 
 
 def _sums(content: Tensor) -> bytes:
-    """The 64-bit sums of bytes in lanes, and the bytes that fill no whole row of them."""
+    """Return the 64-bit sums of bytes in lanes, and the bytes that fill no whole row of them."""
     whole = len(content) // (8 * _LANES) * 8 * _LANES
     rows = content[:whole].clone() if content.storage_offset() % 8 else content[:whole]
     sums = rows.view(torch.int64).view(-1, _LANES).sum(dim=0).cpu()
@@ -61,7 +61,7 @@ def _config(model: nn.Module) -> bytes:
 
 
 def _lasting(said: Any) -> Any:
-    """What a config says, and the configs in it, without what passes."""
+    """Drop entries of a config, and of the configs in it, that say nothing on what the model computes."""
     if not isinstance(said, dict):
         return said
     return {str(key): _lasting(value) for key, value in said.items() if _lasts(str(key)) and value is not None}

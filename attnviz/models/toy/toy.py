@@ -49,7 +49,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         self.experiment, self._learned = experiment, _weights(model)
 
     @classmethod
-    def of(cls, recording: Recording, name: str = "") -> Self:
+    def from_recording(cls, recording: Recording, name: str = "") -> Self:
         """Return the model at the end of a recording. Raises ValueError for one that was kept without weights."""
         network = recording.network()
         assert recording.weights is not None  # or there were no network

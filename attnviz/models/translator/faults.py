@@ -1,4 +1,4 @@
-"""What can be broken on purpose in one run, to see what keeps training and decoding equal.
+"""Faults made on purpose in one run, to show what keeps training and decoding equal.
 
 Each switch changes the computation of the run that it is passed to and of no other: masks are changed by a probe,
 dropout is an argument of the call with a generator of its own, positions restart in a cache that belongs to the run.
@@ -40,17 +40,17 @@ class Faults:
         Dropout(self.dropout)
 
     def probe(self, inner: Probe) -> Probe:
-        """A probe that changes the mask and passes the changed calls to `inner`."""
+        """Make a probe that changes the mask and passes the changed calls to `inner`."""
         return inner if self.mask == "causal" else Chain((LooseMask(ahead=None if self.mask == "none" else 1), inner))
 
     def dropping(self, run: int, device: torch.device) -> Dropout | None:
-        """Dropout for run number `run`: two runs draw different numbers, the same run always the same ones."""
+        """Make the dropout of run number `run`: two runs draw different numbers, the same run always the same ones."""
         if not self.dropout:
             return None
         return Dropout(self.dropout, torch.Generator(device).manual_seed(2 * self.seed + run))
 
     def apply(self, stepper: Stepper) -> Stepper:
-        """The stepper with its cache's positions restarted, where that is asked for."""
+        """Restart the positions of the stepper's cache, where that is asked for."""
         if self.restart_positions and stepper.cache is not None:
             stepper.cache = RestartedCache(stepper.cache.self_attention, stepper.cache.cross)
         return stepper
@@ -66,7 +66,7 @@ class LooseMask(Probe):
     ahead: int | None
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """The call with the looser mask, where it is a decoder's own."""
+        """Loosen the mask of a decoder's self-attention."""
         return replace(call, mask=self._mask(call)) if site.kind == "decoder_self" else call
 
     def _mask(self, call: AttentionCall) -> Tensor | None:
@@ -82,5 +82,5 @@ class RestartedCache(KVCache):
 
     @property
     def length(self) -> int:
-        """0, whatever it holds."""
+        """0, however many tokens it holds."""
         return 0

@@ -44,7 +44,7 @@ def translations(
     order = sorted(encoded, key=lambda index: len(encoded[index]))
     for start in range(0, len(order), batch):
         rows = order[start : start + batch]
-        src = padded([encoded[row] for row in rows], model.codec.pad_id).to(model.device)
+        src = pad_ids([encoded[row] for row in rows], model.codec.pad_id).to(model.device)
         src_mask = model.model.src_mask(src)
         edits = changes.resolve([bare[row] for row in rows]).edits
         memory = model.model.encode(src, src_mask, ForwardContext(edits))
@@ -93,7 +93,7 @@ def decoding_limit(src_length: int) -> int:
     return min(MAX_TOKENS, 2 * src_length + 20)
 
 
-def padded(rows: Sequence[Sequence[int]], pad_id: int) -> Tensor:
+def pad_ids(rows: Sequence[Sequence[int]], pad_id: int) -> Tensor:
     """Join rows of ids into one `(batch, length)`, shorter ones filled up with `pad_id`."""
     tensors = [torch.tensor(row) for row in rows]
     return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=pad_id)

@@ -1,4 +1,4 @@
-"""Traces of several sentences at once: read, written and recorded as one padded batch, then taken apart again."""
+"""Traces of several sentences at once: read, written and recorded as one pad_ids batch, then taken apart again."""
 
 import time
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import torch
 
-from attnviz.models.translator.generate import cut_note, decoding_limit, padded
+from attnviz.models.translator.generate import cut_note, decoding_limit, pad_ids
 from attnviz.models.translator.translator import Translator
 from attnviz.text.limits import prefix_notes, require_text
 from attnviz.tracing.record import Sentence
@@ -27,7 +27,7 @@ def traces(model: Translator, texts: Sequence[str], *, to: str) -> list[Trace]:
     codec, recorder, started = model.codec, Recorder(), time.perf_counter()
     read = [codec.encode_source(text) for text in texts]
     limits = [decoding_limit(len(each.ids)) for each in read]
-    src = padded([each.ids for each in read], codec.pad_id).to(model.device)
+    src = pad_ids([each.ids for each in read], codec.pad_id).to(model.device)
     src_mask = model.model.src_mask(src)
     memory = model.model.encode(src, src_mask, ForwardContext(recorder))
     wait_for(model.device)
@@ -39,7 +39,7 @@ def traces(model: Translator, texts: Sequence[str], *, to: str) -> list[Trace]:
         Sentence(each.tokens, codec.tokens(row), text, codec.text(row), row[-1] != codec.eos_id)
         for each, row, text in zip(read, ids, texts, strict=True)
     ]
-    tgt_in = padded([[token.id for token in one.tgt_in] for one in sentences], codec.pad_id).to(model.device)
+    tgt_in = pad_ids([[token.id for token in one.tgt_in] for one in sentences], codec.pad_id).to(model.device)
     logits = model.model.logits(model.model.decode(tgt_in, memory, src_mask, ForwardContext(recorder)))
     wait_for(model.device)
     forward = encoded - started + time.perf_counter() - decoded

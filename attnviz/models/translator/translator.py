@@ -139,7 +139,7 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         """Return how many tokens a translation of `text` may have."""
         return decoding_limit(len(self.codec.encode_source(text).ids))
 
-    def in_dtype(self, dtype: torch.dtype) -> "Translator":
+    def copy_in_dtype(self, dtype: torch.dtype) -> "Translator":
         """Return a copy that computes in `dtype`; this one stays as it is."""
         model = copy.deepcopy(self.model).to(dtype)
         model.embedding.restore_positions(self.device)  # rounded with the rest by `to`, and used from float32

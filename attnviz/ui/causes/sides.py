@@ -10,7 +10,7 @@ from attnviz.analysis.masks.mask_spec import RULES as MASK_RULES
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import run_again, write_again
 from attnviz.learning import shipped
-from attnviz.models.catalogue import entries, other
+from attnviz.models.catalogue import entries, unshipped_entry
 from attnviz.pictures.causes.compared import BY, RULES, CompareState, Side
 from attnviz.text.languages import named_code
 from attnviz.tracing.interventions import MaskOverride
@@ -133,7 +133,7 @@ def _model(view: CompareState, request: Request, loaded: "Model", trace: "Trace"
     name = _against(view, names)
     theirs = traces.model(name)
     entry = next((one for one in entries() if one.name == name), None) or (
-        toys.entry(name) if toys.is_toy(name) else other(name)
+        toys.entry(name) if toys.is_toy(name) else unshipped_entry(name)
     )
     to = request.to if request.to in theirs.languages else (theirs.languages[0] if theirs.languages else "")
     asked = Request(entry, request.src, to, new=request.new)
@@ -160,7 +160,7 @@ def _models(view: CompareState, request: Request) -> dict[str, str]:
     made = [toys.entry(toys.name_of(experiment)) for experiment in shipped.WITH_WEIGHTS]
     task = own.title.split(",")[0]  # of a toy: those of the same task read the same lines
     alike = [entry for entry in made if toys.is_toy(own.name) and entry.title.split(",")[0] == task]
-    others = map(other, (*([view.against] if view.against else []), *model_picker.opened()))
+    others = map(unshipped_entry, (*([view.against] if view.against else []), *model_picker.opened()))
     first = [*alike, *(entry for entry in others if offered.is_offered(entry.name)), *entries()]
     found = {entry.name: entry.title for entry in first if entry.name != own.name}
     found |= {own.name: f"{own.title} (the same)"}

@@ -36,4 +36,4 @@ def _in_dtype(model: Model, dtype: str) -> Model:
 
 @st.cache_resource(max_entries=2, show_spinner="Making a copy of the model …")
 def _copy(weights: str, dtype: str, _model: Model) -> Model:
-    return decoding.in_dtype(_model, dtype)
+    return decoding.copy_in_dtype(_model, dtype)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from attnviz.models.catalogue import entries, other
+from attnviz.models.catalogue import entries, unshipped_entry
 from attnviz.ui import extensions, offered
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import traces
@@ -65,7 +65,7 @@ def _waiting() -> "Request":
     if name not in known and toys.is_toy(name):
         known[name] = toys.entry(name)
     elif name not in known and name and offered.is_offered(name):
-        known[name] = other(name)
+        known[name] = unshipped_entry(name)
     entry = known.get(name) or next(iter(known.values()))
     to = persistent.text("to") or next(iter(entry.languages), "")
     return Request(entry, persistent.text("src", examples()[2]), to, persistent.text("tgt"))

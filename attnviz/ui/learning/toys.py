@@ -46,4 +46,4 @@ def toy(name: str) -> "Toy":
     recording = runs.with_weights(experiment)
     if recording is None:
         raise ValueError(f"The toy {experiment.name} is no longer stored here. Open Learning and train it again.")
-    return Toy.of(recording, entry(name).title)
+    return Toy.from_recording(recording, entry(name).title)

@@ -2,7 +2,7 @@
 
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import Picture
-from attnviz.models.catalogue import DEFAULT, entries, other
+from attnviz.models.catalogue import DEFAULT, entries, unshipped_entry
 from attnviz.ui import hosted
 from attnviz.ui.cache import traces
 from attnviz.ui.request import Request
@@ -11,7 +11,7 @@ from attnviz.ui.request import Request
 def request(link: Link) -> Request:
     """What the top bar asks for when the link is opened."""
     said, name = link.texts, link.texts.get("model") or DEFAULT
-    entry = next((one for one in entries() if one.name == name), None) or other(name)
+    entry = next((one for one in entries() if one.name == name), None) or unshipped_entry(name)
     to = said.get("to", "") or (entry.languages[0] if entry.languages else "")
     new = said.get("new", "")
     return Request(

@@ -39,7 +39,7 @@ class Louder(Probe):
 
 @pytest.mark.parametrize("place", [("encoder_self", 0, 1), ("decoder_self", 1, 0), ("cross", 0, 2)])
 def test_the_gradient_agrees_with_a_difference(place, model, corpus, gradient) -> None:
-    exact = model.in_dtype(torch.float64)
+    exact = model.copy_in_dtype(torch.float64)
     apart = 1e-4
 
     def likely(batch, factor):

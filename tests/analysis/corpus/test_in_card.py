@@ -16,7 +16,7 @@ from attnviz.analysis.corpus.in_card import (
 )
 from attnviz.analysis.corpus.shipped import FOLDER
 from attnviz.models import catalogue
-from attnviz.models.card import without_heads
+from attnviz.models.card import pruning_facts
 from tests.analysis.corpus.conftest import LINES
 
 SHIPPED = catalogue.SHIPPED / catalogue.DEFAULT
@@ -42,7 +42,7 @@ def test_the_command_writes_the_curve_and_the_card_of_a_shipped_model(model, mon
     with pytest.raises(ValueError, match="was counted with other weights than these: python -m attnviz"):
         shipped_curve(folder, "fr", "other")
     assert shipped_curve(folder, "de", model.model_id) is None
-    assert without_heads(folder, model.model_id) == {}  # no BLEU was counted
+    assert pruning_facts(folder, model.model_id) == {}  # no BLEU was counted
 
 
 def test_the_shipped_curve_is_of_the_shipped_weights_and_in_the_card() -> None:
@@ -60,11 +60,11 @@ def test_the_shipped_curve_is_of_the_shipped_weights_and_in_the_card() -> None:
     assert card_section(table, "fr") in (SHIPPED / "README.md").read_text(encoding="utf-8")
     assert (FOLDER / "fr.tsv").is_file()
     assert "assets/sentences/fr.tsv" in COMMAND.format(to="fr")
-    ((name, said),) = without_heads(SHIPPED, model.model_id).items()
+    ((name, said),) = pruning_facts(SHIPPED, model.model_id).items()
     assert name == "into French, without 24 of 72 heads"
     gradient = table[table["order"] == "gradient, least important first"].set_index("removed")["bleu"]
     assert said.startswith(f"BLEU {gradient[24]:.1f} of {gradient[0]:.1f}, on 100 sentences")
-    assert without_heads(SHIPPED, "other weights") == {}
+    assert pruning_facts(SHIPPED, "other weights") == {}
 
 
 def test_a_section_takes_the_place_of_the_one_before() -> None:
@@ -77,4 +77,4 @@ def test_a_section_takes_the_place_of_the_one_before() -> None:
 @pytest.mark.parametrize("text", ["", "\0,\n\0", "removed,bleu\nx,y\n", "order\n" + '"' * 200_000])
 def test_a_file_that_says_nothing_is_passed_over(tmp_path, text) -> None:
     (tmp_path / "pruning-fr.csv").write_text(text, encoding="utf-8")
-    assert without_heads(tmp_path, "weights") == {}
+    assert pruning_facts(tmp_path, "weights") == {}

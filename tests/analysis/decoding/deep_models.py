@@ -102,7 +102,7 @@ def translator(case: Case) -> Translator:
     if case.sink:
         with torch.no_grad():
             model.model.embedding.weight[model.codec.bos_id("fr"), _CHANNEL] = case.sink
-    return model if case.dtype == "float32" else model.in_dtype(getattr(torch, case.dtype))
+    return model if case.dtype == "float32" else model.copy_in_dtype(getattr(torch, case.dtype))
 
 
 @lru_cache(maxsize=1)  # many tests in a row ask the same of one model

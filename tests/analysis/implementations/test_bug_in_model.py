@@ -67,7 +67,7 @@ def test_what_torch_raises_is_told(model, trace, everywhere) -> None:
 
 def test_in_half_precision_right_steps_are_right_and_a_wrong_one_is_what_it_is(model, trace, everywhere) -> None:
     """Sites are computed in float32 whatever the model runs in: a RuntimeError of ours would read like the bug's."""
-    half = model.in_dtype(torch.bfloat16)
+    half = model.copy_in_dtype(torch.bfloat16)
     right = bug_in_model(half, half.trace("a big red dog", to="fr"), RIGHT, everywhere)
     assert isinstance(right, BugEffect)
     assert right.logits_change < 0.1

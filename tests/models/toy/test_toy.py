@@ -24,7 +24,7 @@ LINE, FRENCH = "the black dogs see my small car", "les chiens noirs voient ma pe
 
 
 def toy(**choices) -> Toy:
-    return Toy.of(attnviz.load_recording(shipped.path(Experiment(**choices))), choices["task"])
+    return Toy.from_recording(attnviz.load_recording(shipped.path(Experiment(**choices))), choices["task"])
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def blind() -> Toy:
 @pytest.fixture(scope="module")
 def twice() -> Toy:
     """A decoder alone, hardly trained."""
-    return Toy.of(attnviz.learn("twice", steps=2))
+    return Toy.from_recording(attnviz.learn("twice", steps=2))
 
 
 def test_a_toy_is_a_model(french, twice):

@@ -38,7 +38,7 @@ def test_each_breakage_breaks_and_the_place_is_named(tiny: Translator, name: str
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_breaks_what_float32_promises(tiny: Translator, dtype: torch.dtype) -> None:
     """Decoded in a coarser type than it was trained in; in the coarse type alone it is within that type's tolerance."""
-    coarse = tiny.in_dtype(dtype)
+    coarse = tiny.copy_in_dtype(dtype)
     made = decoding_record(steps(coarse, TEXT, plan_of(coarse, "cached")))
 
     def fine_pass(probe: Probe | None) -> Trace:
@@ -59,7 +59,7 @@ def test_nothing_that_is_broken_stays_in_the_shared_model(tiny: Translator) -> N
     expected = tiny.trace(TEXT, to="fr").logits
     for way, faults, _ in BREAKAGES.values():
         run(tiny, way, faults=faults)
-    tiny.in_dtype(torch.float16)
+    tiny.copy_in_dtype(torch.float16)
     assert not any(module.training for module in tiny.model.modules())
     assert all(torch.equal(weight, before[name]) for name, weight in tiny.model.state_dict().items())
     assert torch.equal(tiny.trace(TEXT, to="fr").logits, expected)

@@ -1,4 +1,4 @@
-"""Where a checkpoint's files are, and whether they may be read at all. Nothing is allocated before that is known."""
+"""The files of a checkpoint's folder, and the checks before any of them is read or allocated."""
 
 import json
 import os
@@ -29,7 +29,9 @@ Progress = Callable[[float, str], None]
 
 
 def size_limit() -> int:
-    """Bytes that a model's weights may take, as ATTNVIZ_MAX_MODEL_GB says. Raises ModelError if that is no number."""
+    """Return how many bytes a model's weights may take, by ATTNVIZ_MAX_MODEL_GB. Raises ModelError if that is no
+    number.
+    """
     said = os.environ.get(LIMIT_VARIABLE, "").strip()
     try:
         return int(float(said or DEFAULT_LIMIT_GB) * 1e9)
@@ -38,7 +40,7 @@ def size_limit() -> int:
 
 
 def check_folder(folder: Path) -> None:
-    """Raises ModelError unless there is a config, a tokenizer, and weights in safetensors."""
+    """Raise ModelError unless the folder has a config, a tokenizer, and weights in safetensors."""
     name = folder.name
     _check_entries(folder)
     if not (folder / CONFIG).is_file():
@@ -54,13 +56,14 @@ def check_folder(folder: Path) -> None:
 
 
 def _reads_bytes(folder: Path) -> bool:
-    """Whether a folder's texts are read as bytes, which takes no vocabulary: ByT5's."""
+    """Check whether a folder's tokenizer reads texts as bytes, which takes no vocabulary: ByT5's."""
     said = folder / _TOKENIZER_CONFIG
     return said.is_file() and read_json(said).get("tokenizer_class") == "ByT5Tokenizer"
 
 
 def _check_entries(folder: Path) -> None:
-    """Raises ModelError for what is neither a plain file nor a folder, for a text larger than any, and for very many.
+    """Raise ModelError for entries that are neither plain files nor folders, for a text larger than any, and for very
+    many.
 
     transformers reads a dozen files by names of its own, without a look at what they are.
     """
@@ -78,7 +81,7 @@ def _check_entries(folder: Path) -> None:
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:
-    """The safetensors files that hold the weights, in order. Raises ModelError for a broken index."""
+    """List the safetensors files that hold the weights, in order. Raises ModelError for a broken index."""
     if (folder / WEIGHTS).is_file():
         return (folder / WEIGHTS,)
     try:
@@ -95,7 +98,7 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
 
 
 def count_numbers(files: tuple[Path, ...]) -> tuple[int, int]:
-    """How many tensors the files hold, and how many numbers in all, read from their headers."""
+    """Count the tensors in the files, and all their numbers, from the headers."""
     tensors = numbers = 0
     for path in files:
         try:
@@ -111,13 +114,13 @@ def count_numbers(files: tuple[Path, ...]) -> tuple[int, int]:
 
 
 def check_size(numbers: int, bytes_each: int, limit: int) -> None:
-    """Raises ModelError when the weights would take more than `limit` bytes."""
+    """Raise ModelError when the weights would take more than `limit` bytes."""
     if numbers * bytes_each > limit:
         raise ModelError(_too_large(numbers * bytes_each, limit))
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object. Raises ModelError for anything else."""
+    """Read a JSON object. Raises ModelError for anything else."""
     try:
         content = json.loads(plain_file.content(path, most=_MEGABYTES.get(path.name, 5) * 1_000_000))
     except (ValueError, OSError, RecursionError) as error:
@@ -128,7 +131,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def no_weights(name: str, files: list[str]) -> str:
-    """The sentence for a checkpoint without weights that can be read."""
+    """Write the sentence on a checkpoint without weights that can be read."""
     if said := other_format(name, files):
         return said
     pickles = sorted(file for file in files if Path(file).suffix in _PICKLES)

@@ -1,4 +1,4 @@
-"""How much longer a tokenizer may make a text. A few hundred bytes of tokenizer.json can ask for terabytes.
+"""Bounds on how much longer a tokenizer may make a text. A few hundred bytes of tokenizer.json can ask for terabytes.
 
 Each Replace may put more characters for each that it finds, and steps after one another multiply; a table of a
 sentencepiece file may have a long text for a single letter. tokenizers ends the whole process where memory ends, so
@@ -20,7 +20,7 @@ MOST = 100  # times as long; tokenizers that people use make a text two or three
 
 
 def check(folder: Path) -> None:
-    """Raises ModelError where a folder's tokenizer.json or sentencepiece file could make a text more than `MOST` times
+    """Raise ModelError where a folder's tokenizer.json or sentencepiece file could make a text more than `MOST` times
     as long, and for a sentencepiece file without pieces, with which transformers reads every text as unknown.
     """
     for file in files_folder.TOKENIZERS:
@@ -50,31 +50,33 @@ def _check_pieces(path: Path) -> None:
         raise ModelError(
             f"{path.name} in {path.parent.name!r} is a sentencepiece file without pieces, so it is not loaded."
         )
-    if _of_table(model.normalizer_spec.precompiled_charsmap) > MOST:
+    if _table_growth(model.normalizer_spec.precompiled_charsmap) > MOST:
         raise ModelError(
             f"{path.name} in {path.parent.name!r} would make a text over {MOST} times as long, so it is not loaded."
         )
 
 
-def _of_table(table: bytes) -> float:
-    """Bytes of the longest text that sentencepiece's table has for a letter: behind a trie, whose size comes first."""
+def _table_growth(table: bytes) -> float:
+    """Return the bytes of the longest text that sentencepiece's table has for a letter: behind a trie, whose size comes
+    first.
+    """
     texts = table[4 + int.from_bytes(table[:4], "little") :]
     return float(max(map(len, texts.split(b"\0"))))
 
 
 def growth(step: Any) -> float:
-    """Characters out for one character in, at most, of a step or of a sequence of them."""
+    """Return the most characters out for one character in, of a step or of a sequence of them."""
     if not isinstance(step, dict):
         return 1.0
-    inner = [part for name in ("normalizers", "decoders") for part in _as_list(step.get(name))]
-    own = _of_replace(step) if step.get("type") in ("Replace", "Prepend") else 1.0
+    inner = [part for name in ("normalizers", "decoders") for part in _list_or_empty(step.get(name))]
+    own = _step_growth(step) if step.get("type") in ("Replace", "Prepend") else 1.0
     if step.get("type") == "Precompiled":
-        own = max(1.0, _of_table(_bytes(step.get("precompiled_charsmap"))))
+        own = max(1.0, _table_growth(_bytes(step.get("precompiled_charsmap"))))
     return own * math.prod(growth(part) for part in inner)
 
 
-def _of_replace(step: dict[str, Any]) -> float:
-    """A fixed text gives way to another; an expression may match between any two characters."""
+def _step_growth(step: dict[str, Any]) -> float:
+    """Bound the growth by one replacement; a regular expression may match between any two characters."""
     if step["type"] == "Prepend":
         return 1.0 + len(str(step.get("prepend", "")))
     pattern, length = step.get("pattern"), len(str(step.get("content", "")))
@@ -89,5 +91,5 @@ def _bytes(said: Any) -> bytes:
         return b""
 
 
-def _as_list(value: Any) -> list[Any]:
+def _list_or_empty(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""What the Hugging Face hub has under an id: names and sizes are looked at, then one set of weights is fetched.
+"""Download from the Hugging Face hub: check names and sizes first, then fetch one set of weights.
 
 A copy that was fetched before comes first: nobody waits for a hub whose answer is not needed.
 """
@@ -26,22 +26,22 @@ _KEPT_NAMES = {"README.md", "LICENSE"}  # what says where a model comes from
 _MOST_TEXT, _MOST_TEXTS = 50_000_000, 200_000_000  # bytes of one, and of all; an index of weights may take 50 MB
 
 
-def downloaded(name: str, limit: int, progress: Progress) -> Path:
-    """The folder of a snapshot of a repository: a whole one that is here already, or what the hub has, after its files'
-    names and sizes were looked at. Raises ModelError.
+def download(name: str, limit: int, progress: Progress) -> Path:
+    """Return the folder of a repository's snapshot: a whole one that is here already, or a new download once its files'
+    names and sizes were checked. Raises ModelError.
     """
-    if (here := _kept(name)) is not None:
+    if (here := _cached_snapshot(name)) is not None:
         return here
     from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
 
     progress(0.0, f"Looking up {name} on the hub")
     try:
         info = _listing(name)
-        sizes = _wanted({file.rfilename: file.size or 0 for file in info.siblings or ()})
+        sizes = _files_to_fetch({file.rfilename: file.size or 0 for file in info.siblings or ()})
         _check_listing(name, sizes, [file.rfilename for file in info.siblings or ()])
         numbers = getattr(getattr(info, "safetensors", None), "total", None) or 0
         check_size(max(numbers, sum(sizes[file] for file in sizes if file.endswith(".safetensors")) // 4), 4, limit)
-        return _fetched(name, info.sha, sizes, progress)
+        return _fetch(name, info.sha, sizes, progress)
     except HFValidationError as error:
         raise ModelError(f"{name!r} is neither a folder nor a hub id such as gpt2 or bert-base-cased.") from error
     except GatedRepoError as error:
@@ -60,7 +60,7 @@ def downloaded(name: str, limit: int, progress: Progress) -> Path:
 
 
 def _listing(name: str) -> Any:
-    """What the hub says of a repository, within `PATIENCE`, even if it sends a byte now and then."""
+    """Ask the hub for a repository's files within `PATIENCE`, even if it sends a byte now and then."""
     from huggingface_hub import HfApi
 
     found: list[Any] = []
@@ -81,8 +81,8 @@ def _listing(name: str) -> Any:
     return found[0]
 
 
-def _fetched(name: str, revision: str | None, sizes: dict[str, int], progress: Progress) -> Path:
-    """Download file after file, so that it can be said how far it is; the folder that they lie in."""
+def _fetch(name: str, revision: str | None, sizes: dict[str, int], progress: Progress) -> Path:
+    """Download file after file, to report progress between them; return their folder."""
     from huggingface_hub import hf_hub_download
 
     total, done, path = max(1, sum(sizes.values())), 0, Path()
@@ -92,8 +92,8 @@ def _fetched(name: str, revision: str | None, sizes: dict[str, int], progress: P
     return path.parent
 
 
-def _wanted(sizes: dict[str, int]) -> dict[str, int]:
-    """The files of a repository that are read: one set of weights, and what config and tokenizer need.
+def _files_to_fetch(sizes: dict[str, int]) -> dict[str, int]:
+    """Select the files of a repository that are read: one set of weights, and those of config and tokenizer.
 
     What these need is known by its ending alone: a tokenizer's files have many names. One that is larger than any of
     them, a table of data or a log, is left where it is.
@@ -110,8 +110,8 @@ def _wanted(sizes: dict[str, int]) -> dict[str, int]:
     return texts | {file: size for file, size in sizes.items() if _SHARD.fullmatch(file)}
 
 
-def _kept(name: str) -> Path | None:
-    """The copy of an earlier download, if it is whole."""
+def _cached_snapshot(name: str) -> Path | None:
+    """Return the copy of an earlier download, if it is whole."""
     from huggingface_hub import snapshot_download
 
     try:

@@ -1,4 +1,4 @@
-"""What people give besides a checkpoint's own folder: recognised, and read, or told what to give instead."""
+"""Folders beside a checkpoint's own: recognise them, and read them or say what to give instead."""
 
 import json
 import os
@@ -15,7 +15,7 @@ _MOST_JSON, _MOST_ENTRIES = 1_000_000, 10_000
 
 
 def checkpoint_in(folder: Path) -> Path:
-    """The folder that holds the checkpoint: the one given, or the part of it that older tools put it in.
+    """Return the folder that holds the checkpoint: the one given, or the part of it that older tools put it in.
 
     Raises ModelError, with what to do, for an adapter alone, for GGUF, and for a folder of a Trainer's checkpoints.
     """
@@ -41,7 +41,9 @@ def checkpoint_in(folder: Path) -> Path:
 
 
 def other_format(name: str, files: list[str], *, base: str = "") -> str | None:
-    """The sentence for files that are no checkpoint of transformers: an adapter alone, GGUF; None for any other."""
+    """Write the sentence on files that are no checkpoint of transformers: an adapter alone, GGUF; None for
+    any other.
+    """
     if _ADAPTER in files and not any(file.startswith("model") and file.endswith(".safetensors") for file in files):
         of = f" to {base!r}" if base else ""
         return (
@@ -70,7 +72,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _base_of(folder: Path) -> str:
-    """The model that an adapter belongs to, as its config says; "" where that cannot be read."""
+    """Return the model that an adapter belongs to, as its config says; "" where that cannot be read."""
     try:
         said = json.loads(plain_file.content(folder / _ADAPTER, most=_MOST_JSON))["base_model_name_or_path"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

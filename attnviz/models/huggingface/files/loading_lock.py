@@ -1,4 +1,6 @@
-"""transformers while it loads: one model at a time, and without its reports, which we make to a reader ourselves."""
+"""A lock on transformers while it loads: one model at a time, and without its reports, which we make to a reader
+ourselves.
+"""
 
 import logging
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ _LOADING = Lock()  # `from_pretrained` swaps globals of torch and its own: of tw
 
 @contextmanager
 def exclusive_loading() -> Iterator[None]:
-    """No other model is loaded inside the block, no message and no bar is shown; settings are put back after it."""
+    """Load no other model inside the block, and show no message and no bar; put settings back after it."""
     with _LOADING:
         level, had_bars = _LOGGER.level, is_progress_bar_enabled()
         _LOGGER.setLevel(logging.CRITICAL)

@@ -1,4 +1,4 @@
-"""Where a checkpoint is: in a folder of this machine, or on the hub under an id."""
+"""Locate a checkpoint: in a folder of this machine, or on the hub under an id."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,9 @@ from attnviz.models.local_paths import place
 
 
 def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
-    """The local folder of a checkpoint: the one given, or what the hub has under that id. Raises ModelError."""
+    """Return the local folder of a checkpoint: the one given, or the hub's repository with that id. Raises
+    ModelError.
+    """
     name, path = str(model), place(model)
     if path is not None and path.is_dir():
         if not os.access(path, os.R_OK | os.X_OK):
@@ -20,6 +22,6 @@ def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
         raise ModelError(said)
     if path is not None or name.startswith((".", "/", "~")) or "\\" in name or name.count("/") > 1:
         raise ModelError(f"There is no folder {name!r}: give the folder of a checkpoint, or a hub id such as gpt2.")
-    from attnviz.models.huggingface.files.hub import downloaded  # the hub's client is imported with it
+    from attnviz.models.huggingface.files.hub import download  # the hub's client is imported with it
 
-    return downloaded(name, limit, progress)
+    return download(name, limit, progress)

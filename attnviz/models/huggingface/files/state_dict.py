@@ -1,4 +1,4 @@
-"""Whether the tensors of a checkpoint are those that its config asks for: which one is not, and how it differs."""
+"""Compare the tensors of a checkpoint with those that its config asks for, and name the first that differs."""
 
 import re
 from pathlib import Path
@@ -15,18 +15,18 @@ Shape = tuple[int, ...]
 MOST_TIMES, MOST_MORE = 2, 16_000_000
 
 
-def asked(config: Any, auto: Any) -> int:
-    """How many numbers a model of this config has, tables that no file holds among them, each counted once.
+def count_asked(config: Any, auto: Any) -> int:
+    """Count the numbers of a model with this config, tables that no file holds among them, each once.
 
     Raises what building raises.
     """
-    model = _without_memory(config, auto)
+    model = _meta_model(config, auto)
     return sum(tensor.numel() for tensors in (model.parameters(), model.buffers()) for tensor in tensors)
 
 
 def misfit(weights: tuple[Path, ...], config: Any, auto: Any) -> str | None:
-    """What is wrong with the first tensor of a different shape than its config asks for, in words; None: all fit."""
-    wanted = {name: tuple(tensor.shape) for name, tensor in _without_memory(config, auto).state_dict().items()}
+    """Describe the first tensor of a different shape than its config asks for; None: all fit."""
+    wanted = {name: tuple(tensor.shape) for name, tensor in _meta_model(config, auto).state_dict().items()}
     for name, shape in sorted(_shapes(weights).items()):
         # A checkpoint without a head names its tensors without the prefix that the whole model has.
         asked = next((wanted[full] for full in wanted if full == name or full.endswith(f".{name}")), shape)
@@ -36,8 +36,8 @@ def misfit(weights: tuple[Path, ...], config: Any, auto: Any) -> str | None:
     return None
 
 
-def _without_memory(config: Any, auto: Any) -> Any:
-    """A model without memory for its numbers, so that a config may ask for any size; what is tied is tied."""
+def _meta_model(config: Any, auto: Any) -> Any:
+    """Build a model without memory for its numbers, so that a config may ask for any size; tied weights are tied."""
     with torch.device("meta"), no_init_weights():
         model = auto.from_config(config)
     model.tie_weights()
@@ -45,7 +45,9 @@ def _without_memory(config: Any, auto: Any) -> Any:
 
 
 def left_over(unexpected: set[str]) -> str | None:
-    """The name of an attention layer's tensor that its config has no place for: without it, it is another model."""
+    """Return the name of an attention layer's tensor that its config has no place for: without it, it is
+    another model.
+    """
     return next((name for name in sorted(unexpected) if name.endswith("weight") and _OF_A_LAYER.search(name)), None)
 
 

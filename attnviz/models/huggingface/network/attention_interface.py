@@ -34,7 +34,7 @@ _TOO_LOW = torch.finfo(torch.float16).min / 2  # a masked score in any type; no 
 def attention(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None = None, **arguments: Any
 ) -> tuple[Tensor, None]:
-    """One attention call of a transformers model: `(batch, q_len, heads, d_v)`, and no weights.
+    """Compute one attention call of a transformers model: `(batch, q_len, heads, d_v)`, and no weights.
 
     Raises ModelError for an argument that would be ignored.
     """
@@ -45,7 +45,7 @@ def attention(
 
 
 def explicit_mask(**arguments: Any) -> Tensor | None:
-    """transformers' own bool mask, written out where its fused kernel would be told "causal" instead.
+    """Make transformers' own bool mask, written out where its fused kernel would be told "causal" instead.
 
     None is left where every key may be attended to.
     """
@@ -65,11 +65,11 @@ def _call(tensors: tuple[Tensor, Tensor, Tensor], mask: Tensor | None, arguments
     softcap, sinks = arguments.pop("softcap", None), arguments.pop("s_aux", None)
     _refuse_what_is_ignored(arguments, mask, key.shape[2])
     mask, added = _mask_and_bias(mask, key.shape[2])
-    bias = _sum(_without_nothing(bias), added)
+    bias = _sum(_drop_zero_bias(bias), added)
     return AttentionCall(
         query=query,
-        key=_repeated(key, query.shape[1]),
-        value=_repeated(value, query.shape[1]),
+        key=_repeat_heads(key, query.shape[1]),
+        value=_repeat_heads(value, query.shape[1]),
         scale=1 / math.sqrt(query.shape[-1]) if scale is None else float(scale),
         mask=mask,
         bias=bias,
@@ -93,7 +93,7 @@ def _refuse_what_is_ignored(arguments: dict[str, Any], mask: Tensor | None, k_le
 
 
 def _mask_and_bias(mask: Tensor | None, k_len: int) -> tuple[Tensor | None, Tensor | None]:
-    """A mask of either sort as a bool one (True = may attend) and what a float one adds besides."""
+    """Split a mask of either sort into a bool one (True = may attend) and the bias that a float one adds."""
     if mask is None:
         return None, None
     if mask.dim() != 4:
@@ -102,11 +102,11 @@ def _mask_and_bias(mask: Tensor | None, k_len: int) -> tuple[Tensor | None, Tens
     if mask.dtype is torch.bool:
         return mask, None
     visible = mask > _TOO_LOW
-    return visible, _without_nothing(mask.masked_fill(~visible, 0.0))
+    return visible, _drop_zero_bias(mask.masked_fill(~visible, 0.0))
 
 
-def _without_nothing(bias: Tensor | None) -> Tensor | None:
-    """None for a bias of zeros, as T5 hands to its cross-attention: without one the fused kernel is faster."""
+def _drop_zero_bias(bias: Tensor | None) -> Tensor | None:
+    """Return None for a bias of zeros, as T5 hands to its cross-attention: without one the fused kernel is faster."""
     return None if bias is None or not bool(bias.any()) else bias
 
 
@@ -116,8 +116,8 @@ def _sum(bias: Tensor | None, added: Tensor | None) -> Tensor | None:
     return bias + added
 
 
-def _repeated(tensor: Tensor, heads: int) -> Tensor:
-    """Key or value heads as many as query heads: with grouped queries, neighbours share one."""
+def _repeat_heads(tensor: Tensor, heads: int) -> Tensor:
+    """Repeat key or value heads to as many as query heads: with grouped queries, neighbours share one."""
     groups, rest = divmod(heads, tensor.shape[1])
     if rest:
         raise ModelError(f"The model has {heads} query heads on {tensor.shape[1]} key heads, which do not group.")

@@ -1,4 +1,4 @@
-"""What a model does in which order, written down once on loading: its attention calls, and the layers around them."""
+"""The order in which a model computes, recorded once on loading: its attention calls, and the layers around them."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -16,28 +16,30 @@ from attnviz.transformer.probe import AttentionCall, Kind, Site
 
 @dataclass
 class CallOrder:
-    """Watches the first pass through a stack. It keeps every module that computes attention, in the order of calls."""
+    """Observer of the first pass through a stack. It keeps every module that computes attention, in the order
+    of calls.
+    """
 
     calls: list[tuple[nn.Module, AttentionCall]] = field(default_factory=list)
 
     def attend(self, module: nn.Module, call: AttentionCall) -> Tensor:
-        """The context of the call, which is noted."""
+        """Compute the context of the call, and keep the call."""
         self.calls.append((module, call))
         return attend(call)
 
     def on_input(self, module: nn.Module, input_: Tensor) -> None:
-        """Not noted."""
+        """Keep nothing."""
 
     def on_embedding(self, layer: nn.Module, hidden: Tensor) -> Tensor:
-        """Not noted."""
+        """Keep nothing."""
         return hidden
 
     def on_layer(self, layer: nn.Module, output: Tensor) -> Tensor:
-        """Not noted."""
+        """Keep nothing."""
         return output
 
     def places(self, kind: Kind | None = None, *, src_len: int = 0) -> tuple[AttentionModule, ...]:
-        """The calls as sites. Without `kind`, whether a query saw a later key tells encoder from decoder; with
+        """Turn the calls into sites. Without `kind`, a query that saw a later key tells encoder from decoder; with
         "cross" possible (`src_len` above 0, other than the target's length), keys as many as the source tell which.
 
         Raises NoAttentionInterface for a stack that computed no attention here.
@@ -54,7 +56,7 @@ class CallOrder:
 
 
 def shapes_of(order: CallOrder, places: tuple[AttentionModule, ...]) -> dict[Kind, tuple[int, int]]:
-    """Layers and heads of each kind. Raises ModelError where layers of one kind differ in their heads."""
+    """Return layers and heads of each kind. Raises ModelError where layers of one kind differ in their heads."""
     heads: dict[Kind, set[int]] = {}
     for place, (_, call) in zip(places, order.calls, strict=True):
         heads.setdefault(place.site.kind, set()).add(call.query.shape[1])
@@ -73,12 +75,12 @@ def hook(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[Kind, 
     attending layers of a kind have among all layers of their stack, where some of these do not attend.
     """
     for module in {id(place.module): place.module for place in places}.values():
-        module.register_forward_pre_hook(_before_attention, with_kwargs=True)
+        module.register_forward_pre_hook(_attention_pre_hook, with_kwargs=True)
     homes = homes_of(network, places)
     stacks = {id(stack): stack for stack, _ in homes.values()}
     for layer in {id(layer): layer for stack in stacks.values() for layer in stack.children()}.values():
-        layer.register_forward_pre_hook(_before_layer, with_kwargs=True)
-        layer.register_forward_hook(_after_layer)
+        layer.register_forward_pre_hook(_layer_pre_hook, with_kwargs=True)
+        layer.register_forward_hook(_layer_hook)
     return _numbers(places, homes)
 
 
@@ -90,7 +92,7 @@ def _looks_ahead(call: AttentionCall) -> bool:
 
 
 def homes_of(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[AttentionModule, tuple[nn.Module, int]]:
-    """The stack that each attention module lies in, and its layer's number there.
+    """Find the stack of each attention module, and its layer's number there.
 
     Its layer is the outermost numbered module that holds no other attention module of its kind.
     """
@@ -114,7 +116,7 @@ def homes_of(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[At
 def _numbers(
     places: tuple[AttentionModule, ...], homes: dict[AttentionModule, tuple[nn.Module, int]]
 ) -> dict[Kind, tuple[int, ...]]:
-    """The attending layers' own numbers, of each kind whose stack has layers that do not attend."""
+    """Return the attending layers' own numbers, of each kind whose stack has layers without attention."""
     numbers: dict[Kind, tuple[int, ...]] = {}
     kinds: set[Kind] = {place.site.kind for place in places}
     for kind in kinds:
@@ -125,31 +127,31 @@ def _numbers(
     return numbers
 
 
-def _before_attention(module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
+def _attention_pre_hook(module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
     if (run := current_pass()) is not None:
         run.on_input(module, args[0] if args else kwargs["hidden_states"])
 
 
-def _before_layer(layer: nn.Module, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
+def _layer_pre_hook(layer: nn.Module, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
     if (run := current_pass()) is None:
         return None
     hidden = args[0] if args else kwargs["hidden_states"]
-    if (changed := _of_stream(layer, hidden, lambda one: run.on_embedding(layer, one))) is hidden:
+    if (changed := _change_stream(layer, hidden, lambda one: run.on_embedding(layer, one))) is hidden:
         return None
     return ((changed, *args[1:]), kwargs) if args else (args, kwargs | {"hidden_states": changed})
 
 
-def _after_layer(layer: nn.Module, args: tuple, output: Tensor | tuple) -> Tensor | tuple | None:
+def _layer_hook(layer: nn.Module, args: tuple, output: Tensor | tuple) -> Tensor | tuple | None:
     if (run := current_pass()) is None:
         return None
     hidden = output if isinstance(output, torch.Tensor) else output[0]
-    if (changed := _of_stream(layer, hidden, lambda one: run.on_layer(layer, one))) is hidden:
+    if (changed := _change_stream(layer, hidden, lambda one: run.on_layer(layer, one))) is hidden:
         return None
     return changed if isinstance(output, torch.Tensor) else (changed, *output[1:])
 
 
-def _of_stream(layer: nn.Module, hidden: Tensor, tell: Callable[[Tensor], Tensor]) -> Tensor:
-    """What `tell` makes of hidden states `(batch, length, d_model)`.
+def _change_stream(layer: nn.Module, hidden: Tensor, tell: Callable[[Tensor], Tensor]) -> Tensor:
+    """Apply `tell` to hidden states `(batch, length, d_model)`.
 
     Gemma 3n carries several streams, of which a layer attends in one (AltUp): that one is told, and the others stay.
     """

@@ -1,4 +1,4 @@
-"""One forward pass of a transformers model: which site each attention call belongs to, and the probe that watches.
+"""One forward pass of a transformers model: the site of each attention call, and the probe that watches.
 
 Layers cannot be asked who they are (ALBERT runs one module for all of them, DistilBERT and Marian number none), so the
 order of the calls is written down when the model is loaded, and followed afterwards. The pass that a call belongs to
@@ -27,22 +27,22 @@ class AttentionModule:
 
 
 class Watcher(Protocol):
-    """Whoever watches a pass: a `Run`, or on loading the one that writes the order of the calls down."""
+    """Observer of a pass: a `ForwardPass`, or on loading the `CallOrder` that records the order of calls."""
 
     def attend(self, module: nn.Module, call: AttentionCall) -> Tensor:
-        """The context of a call."""
+        """Compute the context of a call."""
         ...
 
     def on_input(self, module: nn.Module, input_: Tensor) -> None:
-        """Before an attention module runs: what it projects."""
+        """Take the input of an attention module before it runs."""
         ...
 
     def on_embedding(self, layer: nn.Module, hidden: Tensor) -> Tensor:
-        """Before a layer runs: its input, or a changed one."""
+        """Return a layer's input before the layer runs, or a changed one."""
         ...
 
     def on_layer(self, layer: nn.Module, output: Tensor) -> Tensor:
-        """After a layer has run: its output, or a changed one."""
+        """Return a layer's output after the layer has run, or a changed one."""
         ...
 
 
@@ -50,12 +50,12 @@ _RUN: ContextVar[Watcher | None] = ContextVar("attnviz_run", default=None)
 
 
 def current_pass() -> Watcher | None:
-    """Who watches the pass that this thread is in."""
+    """Return the observer of this thread's pass."""
     return _RUN.get()
 
 
 @contextmanager
-def watched(run: Watcher) -> Iterator[None]:
+def watch_pass(run: Watcher) -> Iterator[None]:
     """Let `run` watch what this thread computes inside the block."""
     token = _RUN.set(run)
     try:
@@ -82,7 +82,7 @@ class ForwardPass:
     _input: Tensor | None = None
 
     def attend(self, module: nn.Module, call: AttentionCall) -> Tensor:
-        """The context of the next call in the order that was written down on loading."""
+        """Compute the context of the next call in the order recorded on loading."""
         if self._made >= len(self.places) or self.places[self._made].module is not module:
             raise ModelError("The model computed its attention in a different order than at loading.")
         site = self.places[self._made].site
@@ -96,10 +96,10 @@ class ForwardPass:
         self._input = input_ if self.hidden else None
 
     def on_embedding(self, layer: nn.Module, hidden: Tensor) -> Tensor:
-        """The first layer's input is layer -1."""
+        """Show the probe the first layer's input as layer -1."""
         return self.probe.on_layer(self.stack, -1, hidden) if self._layers == 0 and self.hidden else hidden
 
     def on_layer(self, layer: nn.Module, output: Tensor) -> Tensor:
-        """Layers count in the order in which they run."""
+        """Count layers in the order in which they run, and show the probe each output."""
         self._layers += 1
         return self.probe.on_layer(self.stack, self._layers - 1, output) if self.hidden else output

@@ -1,4 +1,4 @@
-"""A transformers model as passes: encode, decode, or its only stack; each watched by a probe of its own run."""
+"""A transformers model as passes: encode, decode, or its only stack; each with a probe of its own run."""
 
 import inspect
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from transformers.cache_utils import (
 from transformers.modeling_outputs import BaseModelOutput
 
 from attnviz.models.huggingface.network.call_order import CallOrder, hook, shapes_of
-from attnviz.models.huggingface.network.forward_pass import AttentionModule, ForwardPass, watched
+from attnviz.models.huggingface.network.forward_pass import AttentionModule, ForwardPass, watch_pass
 from attnviz.models.huggingface.network.patches import cast
 from attnviz.transformer.probe import Kind, Probe, Stack
 
@@ -41,26 +41,28 @@ class Batch:
     segments: Tensor | None = None
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[int]], pad_id: int, segments: Sequence[Sequence[int]] | None = None) -> "Batch":
-        """Rows of ids as one batch, the shorter ones padded."""
-        ids = _padded(rows, pad_id)
-        mask = _padded([[1] * len(row) for row in rows], 0)
-        return cls(ids, mask, None if segments is None else _padded(segments, 0))
+    def from_rows(
+        cls, rows: Sequence[Sequence[int]], pad_id: int, segments: Sequence[Sequence[int]] | None = None
+    ) -> "Batch":
+        """Pad rows of ids to one batch."""
+        ids = _pad(rows, pad_id)
+        mask = _pad([[1] * len(row) for row in rows], 0)
+        return cls(ids, mask, None if segments is None else _pad(segments, 0))
 
     def cut(self, length: int) -> "Batch":
-        """The first tokens of the first row."""
+        """Return the first tokens of the first row."""
         segments = None if self.segments is None else self.segments[:1, :length]
         return Batch(self.ids[:1, :length], self.mask[:1, :length], segments)
 
     def to(self, device: torch.device) -> "Batch":
-        """The same on a device."""
+        """Move the batch to a device."""
         segments = None if self.segments is None else self.segments.to(device)
         return Batch(self.ids.to(device), self.mask.to(device), segments)
 
 
 @dataclass(frozen=True)
-class Watch:
-    """Who looks at a pass, and what is asked of it: inputs and outputs of layers, and scores of the vocabulary.
+class PassRequest:
+    """Callbacks and outputs requested for one forward pass: inputs and outputs of layers, and scores of the vocabulary.
 
     With `last_only`, a model that can leaves out the scores of all positions but the last: of a long prompt these take
     more time and memory than all its layers.
@@ -92,32 +94,34 @@ class Network:
 
     @property
     def family(self) -> Family:
-        """Which stacks there are."""
+        """The stacks that it has."""
         if self.has_encoder:
             return "encoder-decoder"
         return "encoder" if self.places[0].site.kind == "encoder_self" else "decoder"
 
     @property
     def device(self) -> torch.device:
-        """Where it runs."""
+        """The device that it runs on."""
         return first_weight(self.model).device
 
     @property
     def dtype(self) -> torch.dtype:
-        """In what it computes."""
+        """The type that it computes in."""
         return first_weight(self.model).dtype
 
-    def encode(self, src: Batch, watch: Watch) -> Tensor:
-        """The encoder's output `(batch, length, d_model)` of an encoder-decoder."""
-        run = ForwardPass(self.encoder_places, "encoder", watch.probe, hidden=watch.hidden)
-        with watched(run):
+    def encode(self, src: Batch, request: PassRequest) -> Tensor:
+        """Run the encoder of an encoder-decoder: `(batch, length, d_model)`."""
+        run = ForwardPass(self.encoder_places, "encoder", request.probe, hidden=request.hidden)
+        with watch_pass(run):
             return self.model.get_encoder()(input_ids=src.ids, attention_mask=src.mask).last_hidden_state
 
-    def decode(self, tgt: Batch, memory: Tensor, src_mask: Tensor, watch: Watch, cache: Cache | None = None) -> Any:
-        """The decoder over `tgt`, or over what the cache does not hold yet; returns transformers' output."""
-        run = ForwardPass(self.places, "decoder", watch.probe, memory, watch.hidden)
-        with watched(run):
-            return self._network(watch)(
+    def decode(
+        self, tgt: Batch, memory: Tensor, src_mask: Tensor, request: PassRequest, cache: Cache | None = None
+    ) -> Any:
+        """Run the decoder over `tgt`, or over what the cache does not hold yet; returns transformers' output."""
+        run = ForwardPass(self.places, "decoder", request.probe, memory, request.hidden)
+        with watch_pass(run):
+            return self._network(request)(
                 encoder_outputs=self._read_as(last_hidden_state=memory),  # type: ignore[arg-type]
                 attention_mask=src_mask,
                 decoder_input_ids=tgt.ids,
@@ -126,15 +130,15 @@ class Network:
                 use_cache=cache is not None,
             )
 
-    def single(self, batch: Batch, watch: Watch, cache: DynamicCache | None = None) -> Any:
-        """The only stack there is, over `batch`; with a cache `batch.mask` covers what it holds too."""
+    def single(self, batch: Batch, request: PassRequest, cache: DynamicCache | None = None) -> Any:
+        """Run the only stack over `batch`; with a cache `batch.mask` covers what it holds too."""
         stack: Stack = "encoder" if self.family == "encoder" else "decoder"
-        with watched(ForwardPass(self.places, stack, watch.probe, hidden=watch.hidden)):
-            last = {"logits_to_keep": 1} if watch.last_only and watch.logits and self._can_keep_last else {}
-            return self._network(watch)(**self.arguments(batch, cache), **last)
+        with watch_pass(ForwardPass(self.places, stack, request.probe, hidden=request.hidden)):
+            last = {"logits_to_keep": 1} if request.last_only and request.logits and self._can_keep_last else {}
+            return self._network(request)(**self.arguments(batch, cache), **last)
 
     def arguments(self, batch: Batch, cache: DynamicCache | None = None) -> dict[str, Any]:
-        """What a model of one stack is called with."""
+        """Return the arguments of a call to a model of one stack."""
         arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": batch.mask}
         if batch.segments is not None:
             arguments["token_type_ids"] = batch.segments
@@ -145,7 +149,7 @@ class Network:
         return arguments
 
     def empty_cache(self) -> Cache:
-        """A cache that keeps every key: a sliding window is a mask here, so that all keys can be shown.
+        """Make a cache that keeps every key: a sliding window is a mask here, so that all keys can be shown.
 
         Layers that do not attend keep what they need from step to step in it, too.
         """
@@ -158,19 +162,19 @@ class Network:
         return made
 
     def to(self, device: torch.device, dtype: torch.dtype) -> "Network":
-        """Moved there, and computing in that type."""
+        """Move it to a device, and let it compute in a type."""
         cast(self.model, device, dtype)
         return self
 
-    def _network(self, watch: Watch) -> nn.Module:
-        """The whole model, or without its head over the vocabulary, which costs half as much again."""
-        return self.model if watch.logits else self.model.base_model
+    def _network(self, request: PassRequest) -> nn.Module:
+        """Return the whole model, or its part without the head over the vocabulary, which costs half as much again."""
+        return self.model if request.logits else self.model.base_model
 
     def _learn(self, sample: Batch, target: Batch | None) -> tuple[AttentionModule, ...]:
         sample, target = sample.cut(_ORDER), None if target is None else target.cut(_ORDER - 1)
         order = CallOrder()
         if target is None:
-            with watched(order):
+            with watch_pass(order):
                 self.model(**self.arguments(sample))
             places = order.places()
             self.shapes = shapes_of(order, places)
@@ -180,12 +184,12 @@ class Network:
             raise ValueError(
                 "Source and target of the sample must differ in length, or cross-attention is not told apart."
             )
-        with watched(order):
+        with watch_pass(order):
             read = self.model.get_encoder()(input_ids=sample.ids, attention_mask=sample.mask)
         self._read_as, memory = type(read), read.last_hidden_state
         self.encoder_places = order.places("encoder_self")
         self.shapes = shapes_of(order, self.encoder_places)
-        with watched(order := CallOrder()):
+        with watch_pass(order := CallOrder()):
             self.model(
                 encoder_outputs=self._read_as(last_hidden_state=memory),
                 attention_mask=sample.mask,
@@ -199,16 +203,16 @@ class Network:
 
 
 def first_weight(model: Any) -> Tensor:
-    """A tensor that says where a transformers model runs, and in what."""
+    """Return a tensor of the model, whose device and type are the model's."""
     weight = getattr(model.get_input_embeddings(), "weight", None)
     numbers = (weight,) if isinstance(weight, Tensor) else model.parameters()
     return next(tensor for tensor in numbers if tensor.is_floating_point())
 
 
 def uses_segments(config: Any) -> bool:
-    """Whether the model has embeddings for more than one sort of segment."""
+    """Check whether the model has embeddings for more than one sort of segment."""
     return not getattr(config, "is_encoder_decoder", False) and getattr(config, "type_vocab_size", 0) > 1
 
 
-def _padded(rows: Sequence[Sequence[int]], value: int) -> Tensor:
+def _pad(rows: Sequence[Sequence[int]], value: int) -> Tensor:
     return nn.utils.rnn.pad_sequence([torch.tensor(list(row)) for row in rows], batch_first=True, padding_value=value)

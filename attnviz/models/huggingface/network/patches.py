@@ -1,4 +1,4 @@
-"""Casting a transformers model, less what transformers itself keeps in float32 whatever the type: angles above all."""
+"""Cast a transformers model, except what transformers itself keeps in float32 in any type: rotary angles above all."""
 
 import copy
 import re
@@ -30,7 +30,7 @@ def _tensors(model: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 def _is_exact(model: Any, name: str, dtype: torch.dtype) -> bool:
-    """Whether transformers loads this tensor in float32 where `dtype` is asked for."""
+    """Check whether transformers loads this tensor in float32 where `dtype` is asked for."""
     kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
     if dtype is torch.float16:
         kept |= set(getattr(model, "_keep_in_fp32_modules", None) or ())
@@ -62,7 +62,7 @@ def _depends_on_length(rope_type: Any) -> bool:
 
 
 def _alone(module: nn.Module) -> Any:
-    """The module's own forward, run on a copy that is thrown away with whatever was written into it."""
+    """Run the module's own forward on a copy, which is thrown away with all that was written into it."""
 
     def forward(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
         own = copy.copy(module)

@@ -1,4 +1,4 @@
-"""What cuts a text into a checkpoint's own tokens: ids with the characters that each stands for, and ids to text again.
+"""A backend cuts texts into a checkpoint's own tokens, ids with the characters of each, and turns ids to text again.
 
 A backend is used by many threads at once, and nothing changes it after loading.
 """
@@ -19,36 +19,36 @@ class Pieces:
     spans: tuple[tuple[int, int], ...]
 
     def first(self, count: int) -> "Pieces":
-        """The first tokens of them."""
+        """Return the first tokens."""
         return Pieces(self.ids[:count], self.spans[:count])
 
 
 class Backend(Protocol):
     """Text to ids and back, as a tokenizer of transformers does it; `target` for what an encoder-decoder writes."""
 
-    def pieces(self, text: str, *, target: bool = False) -> Pieces:
-        """The tokens of a text, without special tokens around it; those that were typed are among them."""
+    def tokenize(self, text: str, *, target: bool = False) -> Pieces:
+        """Cut a text into tokens, without special tokens around it; those that were typed are among them."""
         ...
 
     def frame(self, *, pair: bool = False) -> Frame:
-        """What stands around a text, or around two; empty where it can read no two."""
+        """Return the special tokens around a text, or around two; empty where the tokenizer reads no pairs."""
         ...
 
     def type_ids(self, text: str, pair: str) -> tuple[int, ...]:
-        """The segments of a framed pair, as the tokenizer numbers them; all 0 where it knows none."""
+        """Return the segments of a framed pair, as the tokenizer numbers them; all 0 where it knows none."""
         ...
 
-    def decoded(self, ids: Sequence[int]) -> str:
-        """The text that ids stand for, without special tokens; U+FFFD for bytes that make no character."""
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of ids, without special tokens; U+FFFD for bytes that make no character."""
         ...
 
     def id_to_token(self, id_: int) -> str | None:
-        """An id's entry in the vocabulary."""
+        """Return an id's entry in the vocabulary."""
         ...
 
 
-def cut_to(room: int, pieces: Sequence[Pieces]) -> tuple[list[Pieces], list[str | None]]:
-    """Whichever is longer cut until they fit; for each a sentence that says what was cut (None: nothing)."""
+def cut_to_fit(room: int, pieces: Sequence[Pieces]) -> tuple[list[Pieces], list[str | None]]:
+    """Cut the longer text until both fit; return for each a sentence on what was cut (None: nothing)."""
     found = [len(each.ids) for each in pieces]
     lengths = list(found)
     while sum(lengths) > room:
@@ -61,5 +61,5 @@ def cut_to(room: int, pieces: Sequence[Pieces]) -> tuple[list[Pieces], list[str 
 
 
 def specials_in(frame: Frame) -> int:
-    """How many special tokens stand around a text, or two."""
+    """Count the special tokens around a text, or two."""
     return sum(place not in (FIRST, SECOND) for place in frame)

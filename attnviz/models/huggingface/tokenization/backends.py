@@ -1,4 +1,4 @@
-"""The backend for a tokenizer that transformers has read, or a sentence that says why there is none."""
+"""Choose the backend for a tokenizer that transformers has read, or say why no backend reads it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from attnviz.models.huggingface.tokenization.sentence_pieces import PieceBackend
 
 
 def backend_of(tokenizer: Any) -> Backend:
-    """What cuts its texts. Raises ModelError for a tokenizer in Python that says nowhere where its tokens stand."""
+    """Make a tokenizer's backend. Raises ModelError for a tokenizer in Python that gives no offsets of its tokens."""
     if getattr(tokenizer, "is_fast", False):
         return RustBackend(tokenizer.backend_tokenizer)
     name = type(tokenizer).__name__
@@ -37,7 +37,7 @@ def _m2m_100(tokenizer: Any) -> Backend:
 
 
 def _sentencepiece(tokenizer: Any) -> Backend:
-    """A sentencepiece file whose numbers are the ids."""
+    """Make the backend of a sentencepiece file whose numbers are the ids."""
     cut = tokenizer.sp_model
     side = PieceSide(cut, {cut.id_to_piece(id_): id_ for id_ in range(len(cut))})
     return PieceBackend(tokenizer, side, side)

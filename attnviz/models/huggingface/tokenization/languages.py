@@ -21,8 +21,8 @@ _SHOWN = 8  # codes that a sentence names before it gives their number
 
 @dataclass(frozen=True)
 class Languages:
-    """Codes and their ids; `source` and `target` are the ids that are taken where nobody says otherwise. `marks` are
-    codes whose mark is a token of the text itself.
+    """Codes and their ids; `source` and `target` are the defaults. `marks` are codes whose mark is a token of the text
+    itself.
     """
 
     ids: Mapping[str, int] = field(default_factory=dict)
@@ -36,11 +36,13 @@ class Languages:
         return tuple(sorted(self.ids or self.marks))
 
     def code(self, id_: int | None) -> str:
-        """The code of an id; "" for none."""
+        """Return the code of an id; "" for none."""
         return next((code for code, one in self.ids.items() if one == id_), "")
 
-    def marked(self, text: str, to: str) -> str:
-        """The text as a model whose marks are tokens reads it in a language. Raises TextError for an unknown one."""
+    def add_mark(self, text: str, to: str) -> str:
+        """Put a language's mark before a text, for a model whose marks are tokens. Raises TextError for an unknown
+        language.
+        """
         if not to or self.ids:
             return text
         if to not in self.marks:
@@ -50,7 +52,8 @@ class Languages:
         return text if _MARK.match(text) else f">>{to}<< {text}"
 
     def read(self, text: str, to: str = "") -> tuple[int, int | None, int | None]:
-        """Characters that a mark at the beginning takes, and the languages of source and target, as ids (None: unsaid).
+        """Return how many characters a mark at the beginning takes, and the languages of source and target, as ids
+        (None: unsaid).
 
         `to` is the target's where the text has no mark. Raises TextError for a language that the tokenizer does not
         know.
@@ -62,29 +65,31 @@ class Languages:
         return mark.end(), source, self._id(mark[2])
 
     def source_frame(self, frame: Frame, source: int | None) -> Frame:
-        """What stands around a source in that language."""
+        """Return the special tokens around a source in that language."""
         return frame if source is None else tuple(source if self._is_one(id_) else id_ for id_ in frame)
 
     def target_frame(self, frame: Frame, target: int | None) -> Frame:
-        """What stands around a target, after what every target begins with: mBART's begins with its language there."""
+        """Return the special tokens around a target, after those that every target begins with: mBART's begins with its
+        language there.
+        """
         if not self.ids:
             return frame
         named = () if self.comes_last(frame) or target is None else (target,)
         return (*named, *(id_ for id_ in frame if not self._is_one(id_)))
 
     def comes_last(self, frame: Frame) -> bool:
-        """Whether the language stands behind a source; a target then begins with it in the place of another token."""
+        """Check whether the language follows a source; a target then begins with it in the place of another token."""
         return any(self._is_one(id_) for id_ in frame[frame.index(FIRST) :])
 
     def note(self, target: int | None) -> str:
-        """What is written where nobody named a language, and how another is asked for."""
+        """Write the note on a target without a chosen language: which one it is in, and how to ask for another."""
         names = {id_: code for code, id_ in self.ids.items()}
         written = f"The target is in {names[target]}" if target in names else "No target language was chosen"
         other = next((code for code, id_ in self.ids.items() if id_ not in (self.source, target)), next(iter(self.ids)))
         return f"{written}: choose one under “To”, or begin the source with >>{other}<< for another of {self._codes()}."
 
-    def overruled(self, text: str, to: str) -> tuple[str, ...]:
-        """A note where the text itself begins with another language than `to`."""
+    def override_note(self, text: str, to: str) -> tuple[str, ...]:
+        """Write a note where the text itself begins with another language than `to`."""
         mark = _MARK.match(text) if to and self.codes else None
         if mark is None or mark[2] == to:
             return ()
@@ -105,16 +110,16 @@ class Languages:
 
 
 def languages_of(tokenizer: Any) -> Languages:
-    """The languages of a tokenizer that transformers has read; none where it marks no texts with them."""
+    """Return the languages of a tokenizer that transformers has read; none where it marks no texts with them."""
     if not hasattr(tokenizer, "set_src_lang_special_tokens"):
         marks = (_MARK.fullmatch(mark) for mark in getattr(tokenizer, "supported_language_codes", ()))
         return Languages(marks=tuple(mark[2] for mark in marks if mark is not None))
-    known = getattr(tokenizer, "lang_code_to_id", None) or _of_module(tokenizer)
+    known = getattr(tokenizer, "lang_code_to_id", None) or _module_languages(tokenizer)
     ids = {code: id_ for code, id_ in known.items() if id_ != tokenizer.unk_token_id}
     return Languages(ids, ids.get(tokenizer.src_lang), ids.get(tokenizer.tgt_lang))
 
 
-def _of_module(tokenizer: Any) -> dict[str, int]:
-    """transformers keeps the codes in the tokenizer's module; the ids are those of tokens of that name."""
+def _module_languages(tokenizer: Any) -> dict[str, int]:
+    """Read the codes that transformers keeps in the tokenizer's module; the ids are those of tokens of that name."""
     codes = getattr(sys.modules[type(tokenizer).__module__], "FAIRSEQ_LANGUAGE_CODES", ())
     return {code: tokenizer.convert_tokens_to_ids(code) for code in codes if isinstance(code, str)}

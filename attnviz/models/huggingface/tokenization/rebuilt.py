@@ -30,15 +30,16 @@ class ByteBackend(RustBackend):
         )
         super().__init__(rust)
 
-    def pieces(self, text: str, *, target: bool = False) -> Pieces:
-        """The tokens of a text, less an end that is put there anyway."""
-        found = super().pieces(text)
+    def tokenize(self, text: str, *, target: bool = False) -> Pieces:
+        """Cut a text into tokens, less an end that is put there anyway."""
+        found = super().tokenize(text)
         return found.first(len(found.ids) - 1) if found.ids[-1:] == (self._end,) else found
 
 
 def lines_as_tokens(tokenizer: Any) -> RustBackend:
-    """ESM: a token for each amino acid, or for six letters of DNA, with or without spaces between them, the longest
-    that fits; what is no line of its file is unknown. Without a token that ends a text nothing parts two.
+    """Make ESM's backend: a token for each amino acid, or for six letters of DNA, with or without spaces between them,
+    the longest that fits; text that is no line of its file is unknown. Without a token that ends a text nothing parts
+    two.
     """
     vocabulary: dict[str, int] = tokenizer.get_vocab()
     longest_first = "|".join(map(re.escape, sorted(vocabulary, key=len, reverse=True)))
@@ -56,5 +57,5 @@ def lines_as_tokens(tokenizer: Any) -> RustBackend:
 
 
 def _special(tokenizer: Any) -> list[AddedToken]:
-    """Tokens that are looked for in a text before it is cut, with how they want their neighbours, by id."""
+    """List tokens that are looked for in a text before it is cut, with how they want their neighbours, by id."""
     return [token for _, token in sorted(tokenizer.added_tokens_decoder.items())]

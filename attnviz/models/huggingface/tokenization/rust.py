@@ -22,15 +22,15 @@ class RustBackend:
         tokenizer.no_truncation()
         tokenizer.no_padding()
 
-    def pieces(self, text: str, *, target: bool = False) -> Pieces:
-        """The tokens of a text, without special tokens around it."""
+    def tokenize(self, text: str, *, target: bool = False) -> Pieces:
+        """Cut a text into tokens, without special tokens around it."""
         dropped = self._dropped_first(text)
         found = self._tokenizer.encode(text[dropped:], add_special_tokens=False)
         return Pieces(tuple(found.ids), tuple((start + dropped, end + dropped) for start, end in found.offsets))
 
     def _dropped_first(self, text: str) -> int:
-        """Control characters at the very beginning that the normalizer drops: sentencepiece's does, and the library
-        then gives every token of the text the place of the character before it.
+        """Count control characters at the very beginning that the normalizer drops: sentencepiece's does, and the
+        library then gives every token of the text the place of the character before it.
         """
         count, normalizer = 0, self._tokenizer.normalizer
         while (
@@ -42,7 +42,8 @@ class RustBackend:
         return count
 
     def frame(self, *, pair: bool = False) -> Frame:
-        """What its template puts around a text, or around two; nothing where it has none for two.
+        """Return the tokens that its template puts around a text, or around two; empty where it has no template for
+        two.
 
         Asked of a text like any other, and put around tokens by us: RoBERTa's step would take the space off their
         characters a second time.
@@ -58,13 +59,13 @@ class RustBackend:
         return tuple(places)
 
     def type_ids(self, text: str, pair: str) -> tuple[int, ...]:
-        """The segments of a framed pair."""
+        """Return the segments of a framed pair."""
         return tuple(self._tokenizer.encode(text, pair).type_ids)
 
-    def decoded(self, ids: Sequence[int]) -> str:
-        """The text that ids stand for, without special tokens."""
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of ids, without special tokens."""
         return self._tokenizer.decode(list(ids), skip_special_tokens=True)
 
     def id_to_token(self, id_: int) -> str | None:
-        """An id's entry in the vocabulary."""
+        """Return an id's entry in the vocabulary."""
         return self._tokenizer.id_to_token(id_)

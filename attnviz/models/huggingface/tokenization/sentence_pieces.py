@@ -19,7 +19,7 @@ _CODE = re.compile(r">>.*?<<", re.DOTALL)
 
 @dataclass(frozen=True)
 class PieceSide:
-    """A language's side: what cuts its texts, and the ids of the pieces."""
+    """A language's side: the sentencepiece processor of its texts, and the ids of the pieces."""
 
     cut: Any  # sentencepiece.SentencePieceProcessor
     ids: Mapping[str, int]
@@ -35,31 +35,31 @@ class PieceBackend:
         self._special = frozenset(tokenizer.all_special_tokens)
         self._unknown: int = tokenizer.unk_token_id
 
-    def pieces(self, text: str, *, target: bool = False) -> Pieces:
-        """The tokens of a text, without special tokens around it."""
+    def tokenize(self, text: str, *, target: bool = False) -> Pieces:
+        """Cut a text into tokens, without special tokens around it."""
         side = self._target if target else self._source
-        found = [piece for start, part in self._parts(text) for piece in self._of_part(part, start, side)]
+        found = [piece for start, part in self._parts(text) for piece in self._tokenize_part(part, start, side)]
         return Pieces(tuple(id_ for id_, _ in found), tuple(span for _, span in found))
 
     def frame(self, *, pair: bool = False) -> Frame:
-        """What stands around a text."""
+        """Return the special tokens around a text."""
         return tuple(self._tokenizer.build_inputs_with_special_tokens([FIRST], [SECOND] if pair else None))
 
     def type_ids(self, text: str, pair: str) -> tuple[int, ...]:
-        """No segments."""
+        """Return zeros: these tokenizers know no segments."""
         return tuple(0 for _ in self.frame(pair=True))
 
-    def decoded(self, ids: Sequence[int]) -> str:
-        """The text that ids stand for, without special tokens."""
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of ids, without special tokens."""
         named = self._tokenizer.convert_ids_to_tokens(list(ids), skip_special_tokens=True)
         return self._target.cut.decode_pieces(named).replace(_BLANK, " ").strip()
 
     def id_to_token(self, id_: int) -> str | None:
-        """An id's entry in the vocabulary."""
+        """Return an id's entry in the vocabulary."""
         return self._tokenizer.convert_ids_to_tokens(id_)
 
     def _parts(self, text: str) -> Iterator[tuple[int, str]]:
-        """The text in parts, each a special token that was typed or what stands between two, and where it begins."""
+        """Split the text at special tokens that were typed: yield each part with its start."""
         parts: list[str] = self._tokenizer.tokens_trie.split(text)
         starts = [0, *accumulate(map(len, parts))]
         for at, part in enumerate(parts):
@@ -71,10 +71,10 @@ class PieceBackend:
                 yield starts[at] + len(part) - len(left), kept
 
     def _flag(self, part: str) -> Any:
-        """How a token that was added wants its neighbours; None for any other text."""
+        """Return how an added token wants its neighbours; None for any other text."""
         return self._flags.get(self._added[part]) if part in self._added else None
 
-    def _of_part(self, part: str, start: int, side: PieceSide) -> Iterator[tuple[int, tuple[int, int]]]:
+    def _tokenize_part(self, part: str, start: int, side: PieceSide) -> Iterator[tuple[int, tuple[int, int]]]:
         if part in self._added or part in self._special:
             yield self._added.get(part, side.ids.get(part, self._unknown)), (start, start + len(part))
             return
@@ -86,8 +86,9 @@ class PieceBackend:
 
 
 def cut_with_spans(processor: Any, text: str) -> list[tuple[str, tuple[int, int]]]:
-    """Pieces and their characters. sentencepiece counts bytes, and shows a character of several pieces (its bytes, or
-    the letters of a ligature) with the last of them: here each has its first character, as in other tokenizers.
+    """Return pieces and their characters. sentencepiece counts bytes, and shows a character of several pieces (its
+    bytes, or the letters of a ligature) with the last of them: here each has its first character, as in other
+    tokenizers.
     """
     places = [at for at, character in enumerate(text) for _ in character.encode()] + [len(text)]
     spans: list[tuple[str, tuple[int, int]]] = []

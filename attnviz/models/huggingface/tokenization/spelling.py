@@ -1,4 +1,4 @@
-"""From ids and spans to tokens: texts, places, pieces, and which are special or unknown."""
+"""Make tokens from ids and spans: texts, places, pieces, and which are special or unknown."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -47,29 +47,29 @@ class Spelling:
     pad_name: str
 
     def is_pad(self, token: Token) -> bool:
-        """Whether a token is there only because a longer sentence is in the same batch."""
+        """Check whether a token only pads to a longer sentence of the same batch."""
         return token.id == self.pad_id and token == self.padding(token.start)
 
     def padding(self, at: int = 0) -> Token:
-        """A `<pad>` after `at` characters of a text."""
+        """Make a `<pad>` token after `at` characters of a text."""
         return Token(self.pad_name, self.pad_id, at, at, is_special=True, piece=self.piece(self.pad_id))
 
     def special(self, id_: int, at: int = 0) -> Token:
-        """A token without any text, named."""
+        """Make a named token without any text."""
         return Token(self.piece(id_) or f"<{id_}>", id_, at, at, is_special=True, piece=self.piece(id_))
 
     def piece(self, id_: int) -> str:
-        """An id's entry in the vocabulary; "" for one that it has not."""
+        """Return an id's entry in the vocabulary; "" for an id without one."""
         return self._backend.id_to_token(id_) or ""
 
-    def continued(self, before: EncodedText, ids: Iterable[int], *, segment: int = 0) -> EncodedText:
-        """`before` with generated ids after it, their text and offsets included."""
+    def append_ids(self, before: EncodedText, ids: Iterable[int], *, segment: int = 0) -> EncodedText:
+        """Append generated ids to `before`, their text and offsets included."""
         tokens, text, written = list(before.tokens), before.text, list(before.ids)
-        decoded = self._finished(before)
+        decoded = self._decode_finished(before)
         for id_ in ids:
             written.append(id_)
-            longer = self._decoded(written)
-            piece = longer[len(decoded) :] if longer.startswith(decoded) else self._decoded([id_])
+            longer = self._decode(written)
+            piece = longer[len(decoded) :] if longer.startswith(decoded) else self._decode([id_])
             unfinished = longer.endswith(_UNFINISHED) and id_ not in self.special_ids
             if id_ in self.special_ids:
                 tokens.append(replace(self.special(id_, len(text)), segment=segment))
@@ -82,18 +82,18 @@ class Spelling:
             tokens.append(replace(token, starts_word=False) if unfinished else token)
         return EncodedText(tuple(tokens), text, before.notes)
 
-    def _finished(self, before: EncodedText) -> str:
-        """What the tokens say, less bytes at their end that wait for the rest of their character."""
-        if not (decoded := self._decoded(before.ids)).endswith(_UNFINISHED):
+    def _decode_finished(self, before: EncodedText) -> str:
+        """Decode the tokens, less bytes at their end that wait for the rest of their character."""
+        if not (decoded := self._decode(before.ids)).endswith(_UNFINISHED):
             return decoded
         shown = [index for index, token in enumerate(before.tokens, start=1) if token.text and not token.is_special]
-        return self._decoded(before.ids[: max(shown, default=0)])
+        return self._decode(before.ids[: max(shown, default=0)])
 
-    def _decoded(self, ids: Sequence[int]) -> str:
-        return self._backend.decoded(ids)
+    def _decode(self, ids: Sequence[int]) -> str:
+        return self._backend.decode(ids)
 
     def _tokens(self, frame: Frame, pieces: Sequence[Pieces], texts: Sequence[str]) -> tuple[Token, ...]:
-        """Pieces of one text or of a pair, and what stands around them."""
+        """Make tokens of one text or of a pair, with the special ones around them."""
         text, begins = " ".join(texts), (0, len(texts[0]) + 1)
         tokens: list[Token] = []
         end = segment = 0
@@ -103,12 +103,12 @@ class Spelling:
             if place >= 0:
                 tokens.append(replace(self.special(place, end), segment=segment))
                 continue
-            tokens += self._of_text(text, pieces[segment], begins[segment], segment)
+            tokens += self._place_tokens(text, pieces[segment], begins[segment], segment)
             end = tokens[-1].end if tokens else end
         return tuple(tokens)
 
-    def _of_text(self, text: str, pieces: Pieces, begin: int, segment: int) -> list[Token]:
-        """The tokens of a text that begins there in the joined one."""
+    def _place_tokens(self, text: str, pieces: Pieces, begin: int, segment: int) -> list[Token]:
+        """Make the tokens of a text that begins at `begin` in the joined one."""
         tokens: list[Token] = []
         end = begin
         for id_, (first, last) in zip(pieces.ids, pieces.spans, strict=True):
@@ -121,7 +121,9 @@ class Spelling:
         return tokens
 
     def _token(self, text: str, id_: int, span: tuple[int, int], segment: int) -> Token:
-        """A token of `text`, without the space before it; one that shares its characters with the last is empty."""
+        """Make a token of `text`, without the space before it; one that shares its characters with the last
+        is empty.
+        """
         piece, (start, end) = self.piece(id_), span
         kept = "\n" if any(mark in piece for mark in _LINE_ENDS) else ""
         while start < end and text[start].isspace() and text[start] != kept:
@@ -134,7 +136,7 @@ class Spelling:
 
 
 def _starts_word(text: str, start: int, end: int) -> bool:
-    """Whether what is there begins a word; the end of a line is one of its own."""
+    """Check whether a word begins at `start`; the end of a line is one of its own."""
     if start == 0 or text[start - 1].isspace():
         return True
     return text[start : start + 1].isspace() if start == end else text[start] == "\n"

@@ -22,7 +22,7 @@ METHODS = (
     "trace",
     "stepwise",
     "translate",
-    "written",
+    "write_target",
     "write",
     "rerun",
     "generator",

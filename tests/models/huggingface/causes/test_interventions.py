@@ -86,7 +86,7 @@ def test_a_target_is_written_with_them_in_force(model) -> None:
     held, done = model("marian"), [attnviz.ablate("cross", layer=1, heads=[2]), attnviz.ablate("encoder_self", layer=0)]
     whole = held.trace("A cat.", interventions=done)
     *_, last = held.stepwise("A cat.", interventions=done)
-    assert last.trace.tgt_text == whole.tgt_text == held.written("A cat.", interventions=done)[0]
+    assert last.trace.tgt_text == whole.tgt_text == held.write_target("A cat.", interventions=done)[0]
     assert whole.tgt_text != held.trace("A cat.").tgt_text
     assert torch.equal(held.rerun(whole).logits, whole.logits)
 

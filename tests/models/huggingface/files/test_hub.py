@@ -48,7 +48,7 @@ def test_a_hub_id_that_cannot_be_one():
 )
 def test_nothing_is_downloaded_that_will_not_be_read(listing, numbers, says, monkeypatch):
     hub(monkeypatch, listing=listing, numbers=numbers)
-    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_, **__: pytest.fail("something was downloaded"))
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_, **__: pytest.fail("something was download"))
     assert says in refused("somebody/some-model")
 
 
