@@ -27,6 +27,12 @@ def language(page: Page):
 
 
 @pytest.fixture
+def page(fresh_page: Page) -> Page:
+    """One whose history has room: it is counted, and ends at fifty entries."""
+    return fresh_page
+
+
+@pytest.fixture
 def walked(page: Page, settled: Callable) -> Page:
     """Two sentences typed on Heads, German chosen, then the Masks page: four steps."""
     page.goto("/heads?to=fr")

@@ -35,8 +35,9 @@ def is_seen_whole(page: Page) -> None:
 
 
 def test_a_link_of_the_menu_opens_its_page_as_it_was_left_here_or_in_a_tab_of_its_own(
-    page: Page, settled: Callable
+    fresh_page: Page, settled: Callable
 ) -> None:
+    page = fresh_page
     page.goto("/heads?to=fr&src=I+love+you.")
     settled(page)
     masks = page.get_by_role("link", name="Masks", exact=True)

@@ -18,6 +18,12 @@ def painted(page: Page) -> Locator:
 
 
 @pytest.fixture
+def page(fresh_page: Page) -> Page:
+    """One whose browser has no script yet."""
+    return fresh_page
+
+
+@pytest.fixture
 def received(page: Page) -> list[bytes]:
     """What the page's websocket has brought so far, a message each."""
     messages: list[bytes] = []

@@ -95,8 +95,8 @@ def test_the_menu_opens_under_a_finger_and_in_present(visitor, settled) -> None:
 
 
 def test_the_open_menu_can_be_read_and_used_by_everybody(page: Page, settled) -> None:
-    page.add_init_script(path=AXE_FILE_PATH)
     picture = opened(page, settled, f"{LINK}&words=1&specials=hide")
+    page.add_script_tag(path=AXE_FILE_PATH)
     button(page).click()
     page.mouse.move(0, 0)
     for scheme in ("light", "dark"):

@@ -33,9 +33,9 @@ WRITTEN = """() => {
 
 
 @pytest.fixture
-def page(page: Page) -> Page:
-    page.add_init_script(f"({WRITTEN})()")
-    return page
+def page(fresh_page: Page) -> Page:
+    fresh_page.add_init_script(f"({WRITTEN})()")
+    return fresh_page
 
 
 def pinned(page: Page, settled, link: str) -> Locator:

@@ -9,6 +9,7 @@ themes and at all widths. So it is with what opens over a page: `make test` open
 import json
 import os
 
+import pytest
 from axe_playwright_python.base import AXE_FILE_PATH
 from playwright.sync_api import Locator, Page, expect
 
@@ -49,6 +50,13 @@ OF_PAGES = (
 KEEP = f"localStorage['attnviz-draft'] ??= {json.dumps(json.dumps(DRAFT))}"
 
 
+@pytest.fixture
+def page(fresh_page: Page) -> Page:
+    """One with axe-core in each of its documents."""
+    fresh_page.add_init_script(path=AXE_FILE_PATH)
+    return fresh_page
+
+
 def faults(page: Page, theme: str, rules: dict) -> list[str]:
     """What axe-core finds in a theme that is serious: the rule, where, and what is wrong."""
     page.emulate_media(color_scheme=theme)
@@ -78,7 +86,6 @@ def too_wide(page: Page) -> list[str]:
 
 
 def test_every_page_can_be_read_and_used_by_everybody_on_every_screen(page: Page, settled) -> None:
-    page.add_init_script(path=AXE_FILE_PATH)
     page.add_init_script(KEEP)
     said: list[str] = []
     page.on("console", lambda message: is_news(message) and said.append(f"{page.url}: console: {message.text}"))
@@ -102,7 +109,6 @@ def opened(page: Page, name: str) -> Locator:
 
 
 def test_what_opens_over_a_page_can_be_read_and_used_by_everybody(page: Page, settled) -> None:
-    page.add_init_script(path=AXE_FILE_PATH)
     said = []
     for address, names in OF_THE_FRAME + (OF_PAGES if IS_LONG else ()):
         page.emulate_media(color_scheme="light")
@@ -118,7 +124,6 @@ def test_what_opens_over_a_page_can_be_read_and_used_by_everybody(page: Page, se
 
 
 def test_a_bubble_with_a_link_and_the_code_to_embed_can_be_read_by_everybody(page: Page, settled) -> None:
-    page.add_init_script(path=AXE_FILE_PATH)
     page.goto(f"/masks?{SRC}")
     settled(page)
     page.get_by_role("button", name="Embed").click()

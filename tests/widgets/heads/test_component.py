@@ -87,7 +87,7 @@ def test_a_sink_can_be_left_out_of_the_colour_range(visit):
 
 
 def test_the_theme_of_the_browser_is_followed(visit):
-    page = visit(color_scheme="light")
+    page = visit()
     corner = "(root) => [...root.querySelector('.cell canvas').getContext('2d').getImageData(0, 0, 1, 1).data]"
     light = page.locator(".avz").evaluate(corner)
     page.emulate_media(color_scheme="dark")
