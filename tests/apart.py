@@ -9,6 +9,6 @@ T = TypeVar("T")
 
 
 def run_apart(asked: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine gives, run to its end in a thread and an event loop of its own."""
+    """Run a coroutine to its end in a thread and an event loop of its own, and return its result."""
     with ThreadPoolExecutor(1) as apart:
         return apart.submit(asyncio.run, asked).result()

@@ -71,7 +71,7 @@ def _shapes_checked_where_tensors_are(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(autouse=True)
 def _own_random_numbers():
-    """Tests neither depend on nor disturb each other's global random numbers."""
+    """Seed the global random numbers for each test, and restore them after it."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         yield
@@ -91,7 +91,7 @@ def _one_scan_for_components() -> Iterator[None]:
 
 @pytest.fixture(params=["cpu", "cuda", "mps"])
 def device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
-    """The CPU, and two devices that are not there: what a test of a model asks for where it must hold on a GPU too."""
+    """Provide the CPU, then two fake devices, to tests of models that must hold on a GPU too."""
     from tests.fake_device import fake_device
 
     with nullcontext(torch.device("cpu")) if request.param == "cpu" else fake_device(request.param) as found:

@@ -32,7 +32,7 @@ def folder(tmp_path_factory):
 
 
 def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """What a shell would see, without a process of its own."""
+    """Run the command in this process, and return what a shell would see."""
     out, error = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(error), patch("sys.stdin", io.StringIO(stdin)):
         status = main(list(arguments))
@@ -62,7 +62,7 @@ STEPS = ("steps", "I love you.", "--to", "fr")
 
 
 def columns(result: subprocess.CompletedProcess[str]) -> dict[str, list[str]]:
-    """The table that `steps` printed, by column."""
+    """Return the table that `steps` printed, by column."""
     names, *rows = [line.split("\t") for line in result.stdout.splitlines() if not line.startswith("#")]
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 

@@ -130,7 +130,7 @@ def toys(_, __):
 
 
 def target(model, count=1):
-    """A short one, where the model would write a long one."""
+    """Give a short target to a model that would write a long one."""
     return {"tgt_text": ["A dog."] * count} if model.inputs.takes_target else {}
 
 
@@ -179,7 +179,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def on_cpu(folder, tmp_path_factory):
-    """What a checkpoint gives on the CPU."""
+    """Compute on the CPU what a checkpoint gives."""
 
     def run(name):
         return checkpoint(load(folder(name), device=CPU, dtype=torch.float32), tmp_path_factory.mktemp("cpu"))
@@ -282,7 +282,7 @@ def max_apart(trace, expected):
 
 
 def assert_same(found: Any, expected: Any, where: str = "") -> None:
-    """The same, numbers to rounding."""
+    """Compare two results; numbers may differ by rounding."""
     if is_dataclass(expected):
         found, expected = ({each.name: getattr(one, each.name) for each in fields(one)} for one in (found, expected))
     if isinstance(expected, torch.Tensor | np.ndarray | float):

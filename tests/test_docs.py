@@ -18,7 +18,7 @@ PLACES = (ROOT, ROOT / "attnviz", ROOT / "attnviz" / "models" / "huggingface")
 
 
 def in_tree() -> set[str]:
-    """The folders that the tree names: each is indented by two more than the one that it lies in."""
+    """Return the folders that the tree names: each is indented by two more than the one that it lies in."""
     found, folders = set(), []
     for line in re.findall(r"```\n(attnviz/.*?)```", TEXT, re.DOTALL)[0].splitlines():
         name, indent = line.split()[0], len(line) - len(line.lstrip())

@@ -89,7 +89,7 @@ def room(file: str) -> str:
 
 
 def attnviz_room(name: str) -> str | None:
-    """The room that an imported name lives in, None for other packages: `attnviz.text.tokenizer` is in "text"."""
+    """Return the folder of an imported name, None for other packages: `attnviz.text.tokenizer` is in "text"."""
     parts = name.split(".")
     if parts[0] != "attnviz":
         return None
@@ -106,7 +106,7 @@ def test_imports_run_downward() -> None:
 
 
 def used_files(file: str) -> set[str]:
-    """The files that a file imports, wherever in it: at its top, in a function, under TYPE_CHECKING.
+    """Return the files that a file imports, wherever in it: at its top, in a function, under TYPE_CHECKING.
 
     `from attnviz import masks` names a file only where there is one; a package's `__init__` is named by what it holds.
     """

@@ -31,7 +31,7 @@ ARGUMENTS = (
 
 
 def find() -> str | None:
-    """The path of a browser that is there already, or None."""
+    """Return the path of a browser that is there already, or None."""
     on_path = (path for name in NAMES if (path := shutil.which(name)))
     return next(on_path, None) or _playwrights_own()
 

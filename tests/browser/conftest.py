@@ -46,7 +46,7 @@ def outbound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def address(outbound: Path) -> Iterator[str]:
-    """A running dashboard, `http://127.0.0.1:…`."""
+    """Provide a running dashboard, `http://127.0.0.1:…`."""
     hook = str(Path(__file__).parent / "outbound")
     environment = {
         "PYTHONPATH": hook,
@@ -113,13 +113,13 @@ def visitor(browser: Browser, address: str, tolerated: tuple[str, ...]) -> Itera
 
 @pytest.fixture
 def fresh_page(visitor: Callable[..., BrowserContext]) -> Page:
-    """A page of a visitor who was never here: for a test that counts history or requests, or adds to each document."""
+    """Open a page of a new visitor: for tests that count history or requests, or add a script to each document."""
     return visitor().new_page()
 
 
 @pytest.fixture(scope="session")
 def tab(browser: Browser, address: str) -> Iterator[tuple[Page, Heard]]:
-    """The one tab of all tests that ask for `page`: a page that is loaded into it takes two thirds of the time."""
+    """Open the one tab of all tests that ask for `page`: loading a page into it takes two thirds of the time."""
     heard = Heard()
     context = heard.context(browser, address)
     yield context.new_page(), heard
@@ -128,7 +128,7 @@ def tab(browser: Browser, address: str) -> Iterator[tuple[Page, Heard]]:
 
 @pytest.fixture
 def page(tab: tuple[Page, Heard]) -> Iterator[Page]:
-    """A page of 1440x900 in light colours, without anything that a test before has left in the browser."""
+    """Provide a page of 1440x900 in light colours, without anything that a test before has left in the browser."""
     page, heard = tab
     page.set_viewport_size(WINDOW)
     page.emulate_media(color_scheme="light")

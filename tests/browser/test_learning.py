@@ -28,12 +28,12 @@ def opened(page: Page, path: str = "/learning") -> Page:
 
 
 def view(page: Page) -> dict:
-    """What the component shows: moment, site and guess."""
+    """Read what the component shows: moment, site and guess."""
     return json.loads(page.locator(ROOT).get_attribute("data-attnviz-view") or "{}")
 
 
 def asked(page: Page) -> dict[str, str]:
-    """What the address says."""
+    """Read what the address says."""
     return {name: texts[-1] for name, texts in parse_qs(urlsplit(page.url).query).items()}
 
 
@@ -157,7 +157,7 @@ def test_it_is_trained_before_ones_eyes_and_what_was_trained_reads_a_line_and_op
 
 @pytest.fixture
 def worker(address: str) -> Callable[[], int]:
-    """The process that trains for the dashboard of these tests, once there is one."""
+    """Provide the process that trains for the dashboard of these tests, once there is one."""
     port = address.rpartition(":")[2]
 
     def find() -> int:

@@ -25,7 +25,7 @@ def page(fresh_page: Page) -> Page:
 
 @pytest.fixture
 def received(page: Page) -> list[bytes]:
-    """What the page's websocket has brought so far, a message each."""
+    """Provide what the page's websocket has brought so far, a message each."""
     messages: list[bytes] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: messages.append(as_bytes(frame))))
     return messages
@@ -33,7 +33,7 @@ def received(page: Page) -> list[bytes]:
 
 @pytest.fixture
 def fetched(page: Page) -> list[str]:
-    """The addresses of scripts that the page has asked for so far."""
+    """Provide the addresses of scripts that the page has asked for so far."""
     addresses: list[str] = []
     page.on("request", lambda request: addresses.append(request.url) if request.resource_type == "script" else None)
     return addresses

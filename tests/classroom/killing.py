@@ -30,7 +30,7 @@ def lose_nothing(address: str, *, kill_after: int, then: Callable[[], None] = la
 
 
 def _killed(address: str, tokens: list[str], kill_after: int) -> list[str]:
-    """What a worker that was killed had acknowledged."""
+    """Kill a worker, and return what it had acknowledged."""
     command = [sys.executable, "-m", "tests.classroom.worker", address, str(STEPS)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as worker:
         assert worker.stdin

@@ -20,11 +20,11 @@ why: Because {number}.
 
 
 def choices_file(steps: int) -> str:
-    """The file of a lesson of so many steps."""
+    """Return the file of a lesson of so many steps."""
     parts = [_STEP.format(number=at + 1, right=at % 3 + 1) for at in range(steps)]
     return _HEAD + "".join(parts)
 
 
 def choices(steps: int) -> Lesson:
-    """The lesson."""
+    """Return the lesson."""
     return reading.read(choices_file(steps), name="choices")

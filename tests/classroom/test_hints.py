@@ -18,7 +18,7 @@ HINTS = ("A nudge.", "A suggestion.")
 
 @pytest.fixture
 def key(room: Classroom, lesson: Lesson) -> TeacherKey:
-    """A class whose first step has three hints, the last one a spotlight."""
+    """Make a class whose first step has three hints, the last one a spotlight."""
     first = lesson.steps[0]
     assert first.question is not None
     asked = replace(first, question=replace(first.question, hints=HINTS, show="row"))

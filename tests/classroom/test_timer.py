@@ -18,7 +18,7 @@ Act = Callable[[Teachers, TeacherKey], None]
 
 @pytest.fixture
 def key(room: Classroom, lesson: Lesson) -> TeacherKey:
-    """A class whose first step is open."""
+    """Make a class whose first step is open."""
     key = room.teachers.start(lesson)
     room.teachers.open(key)
     return key

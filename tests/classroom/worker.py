@@ -15,7 +15,7 @@ from attnviz.classroom.state import BEFORE
 
 
 def given(number: int, at: int) -> int:
-    """What student `number` answers at a step."""
+    """Return the answer of student `number` at a step."""
     return (number + at) % 3
 
 

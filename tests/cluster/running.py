@@ -30,7 +30,7 @@ class RunningCluster:
         return f"http://127.0.0.1:{self.port}"
 
     def front(self, name: str) -> int:
-        """The process of a front, by its name; 0 where there is none just now."""
+        """Return the process of a front, by its name; 0 where there is none just now."""
         for pid in self.pids:
             with suppress(OSError):
                 if f"ATTNVIZ_FRONT={name}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
@@ -44,7 +44,7 @@ class RunningCluster:
         return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()))
 
     def said(self, event: str) -> list[dict[str, Any]]:
-        """The lines of its log of one kind."""
+        """Return the lines of its log of one kind."""
         lines = (line for line in self.log.read_text(encoding="utf-8").splitlines() if line.startswith("{"))
         return [line for line in map(json.loads, lines) if line["event"] == event]
 
@@ -61,7 +61,7 @@ class RunningCluster:
 def running_cluster(
     log: Path, fronts: int = 2, environment: Mapping[str, str] | None = None
 ) -> Iterator[RunningCluster]:
-    """A cluster of which every front is ready. What it prints goes to `log`, `environment` sets it."""
+    """Provide a cluster of which every front is ready. What it prints goes to `log`, `environment` sets it."""
     port = free_ports(1 + fronts)
     given = {"OMP_WAIT_POLICY": "passive", "ATTNVIZ_MODELS": "", **dict(environment or {})}
     command = (sys.executable, "-m", "attnviz", "cluster", "--fronts", str(fronts), "--port", str(port))
@@ -84,7 +84,7 @@ def running_cluster(
 
 
 def free_ports(count: int) -> int:
-    """The first of so many ports of 127.0.0.1 in a row that nobody listens on."""
+    """Return the first of so many ports of 127.0.0.1 in a row that nobody listens on."""
     for first in range(20_000 + os.getpid() % 10_000, 32_000, count):
         if not any(_is_taken(port) for port in range(first, first + count)):
             return first

@@ -30,7 +30,7 @@ def _both_are_up(cluster: RunningCluster) -> None:
 
 
 def opened(context: BrowserContext) -> tuple[Page, list[str]]:
-    """A page of Heads, and the sockets that it opens from now on."""
+    """Open a page of Heads, and record the sockets that it opens from now on."""
     page, sockets = context.new_page(), list[str]()
     page.goto(OPENED)
     page.locator(SETTLED).wait_for()

@@ -76,7 +76,7 @@ def test_it_says_that_it_starts_and_that_it_is_full_and_stops_with_all_its_proce
 
 
 def logged_in(address: str) -> str:
-    """The cookie of who gave the password."""
+    """Log in by the password, and return the cookie."""
     answer = httpx.post(f"{address}/login", data={"password": PASSWORD})
     return f"attnviz_role={answer.cookies['attnviz_role']}"
 

@@ -21,7 +21,7 @@ PASSWORD = "correct horse"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate of 127.0.0.1 and localhost, and its key."""
+    """Make a certificate of 127.0.0.1 and localhost, and its key."""
     folder = tmp_path_factory.mktemp("site")
     certificate, key = folder / "site.crt", folder / "site.key"
     subprocess.run(
@@ -41,7 +41,7 @@ def redirect_port() -> int:
 def secured(
     haproxy: str, site: tuple[Path, Path], redirect_port: int, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningCluster]:
-    """A cluster of one front that speaks TLS, and asks for a password."""
+    """Provide a cluster of one front that speaks TLS, and asks for a password."""
     given = {
         "ATTNVIZ_CERTIFICATE": str(site[0]), "ATTNVIZ_KEY": str(site[1]), "ATTNVIZ_REDIRECT_PORT": str(redirect_port),
         "ATTNVIZ_LOGIN": "password", "ATTNVIZ_CLASS_PASSWORD": PASSWORD,

@@ -44,7 +44,7 @@ class Both:
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """A model of each kind by name: encoder-decoders, an encoder and a decoder."""
+    """Make a model of each kind by name: encoder-decoders, an encoder and a decoder."""
 
     def of(name: str) -> Any:
         folder: Path = tmp_path_factory.mktemp("engine") / name
@@ -55,7 +55,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def running(models: dict[str, Any]) -> Iterator[Served]:
-    """An engine with all of them."""
+    """Provide an engine with all of them."""
     with served(models) as engine:
         yield engine
 

@@ -55,7 +55,7 @@ class Served:
 
 @contextmanager
 def served(models: Mapping[str, Any], limits: Limits | None = None) -> Iterator[Served]:
-    """An engine with these models by name."""
+    """Provide an engine with these models by name."""
     engine = Served(models, limits)
     engine.start()
     try:

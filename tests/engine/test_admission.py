@@ -21,7 +21,7 @@ FOR_EVER = float("inf")
 
 
 def taking(**seconds: float) -> Admission:
-    """An admission that knows what operations take, with four seconds for each request."""
+    """Make an admission that knows what operations take, with four seconds for each request."""
     made = Admission(Limits(waiting=100, wait_seconds=4.0))
     for operation, each in seconds.items():
         made.learn(operation, each)

@@ -22,7 +22,7 @@ Answers = list[Callable[[BaseHTTPRequestHandler], None]]
 
 
 def status(code: int, **headers: str) -> Callable[[BaseHTTPRequestHandler], None]:
-    """An answer without a sentence, as Ray's proxy gives."""
+    """Answer without a sentence, as Ray's proxy does."""
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(code)
@@ -40,7 +40,7 @@ def hang_up(handler: BaseHTTPRequestHandler) -> None:
 
 @contextmanager
 def answering(first: Answers) -> Iterator[tuple[str, list[dict]]]:
-    """A server that gives these answers to messages, then right ones; its address, and the headers that it was sent."""
+    """Start a server that gives these answers to messages, then right ones; its address, and the headers it got."""
     seen: list[dict] = []
 
     class Handler(BaseHTTPRequestHandler):

@@ -22,12 +22,12 @@ WHO = {"Authorization": f"Bearer {TOKEN}"}
 
 
 def message(text: str = "I love you", **how: Any) -> bytes:
-    """A request for a trace."""
+    """Make a request for a trace."""
     return Message({"args": [text], "how": {"to": "fr"} | how}).to_bytes()
 
 
 def post(engine: Served, body: bytes = b"", operation: str = "trace", **headers: str) -> httpx.Response:
-    """What the engine answers."""
+    """Send a request to the engine, and return its answer."""
     return httpx.post(f"{engine.address}/models/tiny/{operation}", content=body, headers=WHO | headers, timeout=20)
 
 

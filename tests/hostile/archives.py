@@ -35,14 +35,14 @@ def npy(array: np.ndarray) -> bytes:
 
 
 def described(header: str, content: bytes = bytes(36), version: tuple[int, int] = (1, 0)) -> bytes:
-    """A .npy file with that header, whatever follows."""
+    """Make a .npy file with that header, whatever follows."""
     said = header.encode() + b"\n"
     length = len(said).to_bytes(2 if version == (1, 0) else 4, "little")
     return b"\x93NUMPY" + bytes(version) + length + said + content
 
 
 def shaped(shape: str, descr: str = "'<f4'", order: str = "False") -> bytes:
-    """An archive whose weights say that they have that shape and type."""
+    """Make an archive whose weights say that they have that shape and type."""
     return archive({"attn.npy": described(f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}")})
 
 
@@ -66,7 +66,7 @@ def bomb(packed: int, *, says: int | None = None) -> bytes:
 
 
 def raw(names: list[str], data: bytes, size: int, checksum: int = 0) -> bytes:
-    """An archive whose members are all the same bytes, written by hand; `size` is what it says comes out."""
+    """Make an archive whose members are all the same bytes, written by hand; `size` is what it says comes out."""
     about = (0, 8, 0, 0, checksum, len(data), size)
     body = struct.pack("<4s5H3I2H", b"PK\x03\x04", 20, *about, len(names[0]), 0) + names[0].encode() + data
     entries = b"".join(
@@ -78,7 +78,7 @@ def raw(names: list[str], data: bytes, size: int, checksum: int = 0) -> bytes:
 
 
 def directory_changed(content: bytes, at: int, value: bytes) -> bytes:
-    """Some bytes of the first member's entry in the directory are others."""
+    """Change bytes of the first member's entry in the directory."""
     start = content.index(b"PK\x01\x02") + at
     return content[:start] + value + content[start + len(value) :]
 
@@ -93,7 +93,7 @@ def overlapping(members: int = 500) -> bytes:
 
 
 def a_directory_without_end() -> bytes:
-    """A million entries: each is 50 bytes in the file and an object of ten times that when read."""
+    """Write a directory of a million entries: each has 50 bytes in the file and ten times that when read."""
     entry = struct.pack("<4s6H3I5H2I", b"PK\x01\x02", 20, 20, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0) + b"a"
     entries = entry * 1_000_000
     zip64 = struct.pack("<4sQ2H2I4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 10**6, 10**6, len(entries), 0)
@@ -194,7 +194,7 @@ TAKEN: dict[str, Callable[[], bytes]] = {
 
 
 def _recording(**arrays: np.ndarray) -> bytes:
-    """What begins like a recording, as far as is looked at before these arrays are."""
+    """Make a file that begins like a recording, as far as it is read before these arrays are."""
     meta = b'{"experiment": {"task": "reverse"}, "words": 16, "watched": [], "scores": {}}'
     plain = {
         "format_version": np.array(1),
@@ -221,7 +221,7 @@ RECORDINGS: dict[str, Callable[[], bytes]] = {
 
 
 def safetensors(header: object, data: bytes = bytes(36), length: int | None = None) -> bytes:
-    """A file with that header, as text or as JSON; `length` is what it says of the header's."""
+    """Make a file with that header, as text or as JSON; `length` is what it says of the header's."""
     said = header.encode() if isinstance(header, str) else json.dumps(header).encode()
     return struct.pack("<Q", len(said) if length is None else length) + said + data
 

@@ -23,7 +23,7 @@ def status(field: str) -> int:
 
 
 def measured(attempt) -> dict[str, object]:
-    """What an attempt came to (a sentence, "" for taken, or the name of another fault), bytes and seconds."""
+    """Run an attempt: its sentence ("" for taken) or the name of another fault, bytes and seconds."""
     Path("/proc/self/clear_refs").write_text("5")  # sets the highest mark back
     before, started = status("VmRSS"), time.process_time()
     try:

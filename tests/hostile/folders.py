@@ -41,7 +41,7 @@ def said(text: str) -> Callable[[Path], object]:
 
 
 def sparse(size: int) -> Callable[[Path], None]:
-    """A file of that many zeros, which takes no room on the disk."""
+    """Make a file of that many zeros, which takes no room on the disk."""
 
     def make(path: Path) -> None:
         with path.open("wb") as file:
@@ -51,7 +51,7 @@ def sparse(size: int) -> Callable[[Path], None]:
 
 
 def growing(path: Path) -> None:
-    """A tokenizer whose steps multiply a text a billionfold: some hundred bytes in the file."""
+    """Make a tokenizer whose steps multiply a text a billionfold: some hundred bytes in the file."""
     content = json.loads(path.read_text(encoding="utf-8"))
     step = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 10}
     content["normalizer"] = {"type": "Sequence", "normalizers": [step] * 9}
@@ -122,7 +122,7 @@ FOLDERS |= MARIAN
 
 
 def spoiled(sources: Path, folder: Path, name: str) -> Path:
-    """A copy of one of the checkpoints in `sources`, spoiled as `name` says."""
+    """Make a copy of one of the checkpoints in `sources`, spoiled as `name` says."""
     shutil.copytree(sources / ("marian" if name in MARIAN else "bert"), folder)
     FOLDERS[name](folder)
     return folder

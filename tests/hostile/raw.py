@@ -19,7 +19,7 @@ _UPGRADE = (
 
 @contextmanager
 def connected(address: str, source: str = HOSTILE) -> Iterator[socket.socket]:
-    """A connection from `source`, which gives up on whatever takes over 30 seconds."""
+    """Provide a connection from `source`, which gives up on whatever takes over 30 seconds."""
     place = urlsplit(address)
     with socket.create_connection((place.hostname, place.port), 30, (source, 0)) as connection:
         yield connection
@@ -27,7 +27,7 @@ def connected(address: str, source: str = HOSTILE) -> Iterator[socket.socket]:
 
 @contextmanager
 def upgraded(address: str, source: str = HOSTILE, *, said_to_be: str = "") -> Iterator[socket.socket]:
-    """A websocket of the dashboard, from where frames are sent as they are given; a proxy may say whose it is."""
+    """Open a websocket of the dashboard that sends frames as they are given; a proxy may say whose it is."""
     with connected(address, source) as connection:
         extra = f"X-Forwarded-For: {said_to_be}\r\n" if said_to_be else ""
         connection.sendall(_UPGRADE.format(host=urlsplit(address).netloc, extra=extra).encode())
@@ -39,7 +39,7 @@ def upgraded(address: str, source: str = HOSTILE, *, said_to_be: str = "") -> It
 
 
 def frame(opcode: int, content: bytes = b"", *, is_last: bool = True, is_deflated: bool = False) -> bytes:
-    """A frame of a websocket, masked with nothing."""
+    """Make a frame of a websocket, masked with nothing."""
     head = opcode | (0x80 if is_last else 0) | (0x40 if is_deflated else 0)
     size = len(content)
     length = struct.pack("!B", 128 | size) if size < 126 else struct.pack("!BH", 128 | 126, size)
@@ -47,7 +47,7 @@ def frame(opcode: int, content: bytes = b"", *, is_last: bool = True, is_deflate
 
 
 def deflated(message: bytes) -> bytes:
-    """A message as permessage-deflate sends it, which refers to nothing before it."""
+    """Make a message as permessage-deflate sends it, which refers to nothing before it."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -12)
     content = packer.compress(message) + packer.flush(zlib.Z_FULL_FLUSH)
     return frame(BINARY, content[:-4], is_deflated=True)
@@ -80,7 +80,7 @@ def is_closed(connection: socket.socket) -> bool:
 
 
 def closing_code(connection: socket.socket, seconds: float = 60.0) -> int:
-    """The code of the close frame that comes; 0 where the connection ends without one, or none comes in time."""
+    """Wait for a close frame's code; 0 where the connection ends without one, or none comes in time."""
     until, read = time.monotonic() + seconds, b""
     connection.settimeout(1.0)
     with suppress(ConnectionError):

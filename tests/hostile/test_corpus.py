@@ -63,7 +63,7 @@ class Child:
         self._process = None
 
     def open(self, kind: str, name: str) -> dict:
-        """What came of a piece, or that nothing came of it in time."""
+        """Open a piece in the process: its result, or that it gave none in time."""
         if self._process is None or self._process.poll() is not None:
             command = (sys.executable, "-m", "tests.hostile.child")
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
@@ -88,7 +88,7 @@ class Child:
 
 @pytest.fixture(scope="module")
 def child() -> Iterator[Child]:
-    """The process that opens all pieces: most of what it costs is to begin it."""
+    """Start the process that opens all pieces: most of what it costs is to begin it."""
     one = Child()
     yield one
     one.end()

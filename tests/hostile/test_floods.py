@@ -51,7 +51,7 @@ def token(server: Server) -> str:
 
 
 def states(count: int) -> bytes:
-    """A message of empty widget states: two bytes each, and fifty times as much once they are parsed."""
+    """Make a message of empty widget states: two bytes each, and fifty times as much once they are parsed."""
     message = BackMsg()
     for _ in range(count):
         message.rerun_script.widget_states.widgets.add()
@@ -59,7 +59,7 @@ def states(count: int) -> bytes:
 
 
 def texts(size: int) -> bytes:
-    """A message that nobody refuses: one state, of a long text."""
+    """Make a message that is taken: one state, of a long text."""
     message = BackMsg()
     message.rerun_script.widget_states.widgets.append(state("$$ID-0-none", string_value="a" * size))
     return message.SerializeToString()

@@ -12,7 +12,7 @@ from tests.websocket.visitor import Visitor
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that gives a run one second."""
+    """Provide a server that gives a run one second."""
     folder = tmp_path_factory.mktemp("presses")
     said = {"ATTNVIZ_RUN_SECONDS": "1", "ATTNVIZ_DATABASE": str(folder / "classes.sqlite")}
     with served(folder / "server.log", said) as (address, _):
@@ -20,7 +20,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def long_draft() -> Draft:
-    """A lesson of as many steps as there may be, each with a text of its own."""
+    """Make a lesson of as many steps as there may be, each with a text of its own."""
     steps = []
     for number in range(MOST_STEPS):
         text = "+".join(f"The+{number}+dogs+ran+over+the+{word}+hills." for word in ("red", "old", "far", "big") * 5)

@@ -50,7 +50,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(log: Path) -> Iterator[str]:
-    """A dashboard that offers the shipped model only."""
+    """Provide a dashboard that offers the shipped model only."""
     environment = {"ATTNVIZ_MODELS": "", "ATTNVIZ_DATABASE": str(log.with_name("classes.sqlite"))}
     with server.dashboard(log, environment | {"OMP_WAIT_POLICY": "passive"}) as address:
         yield address

@@ -115,7 +115,7 @@ def test_a_slow_but_honest_head_is_answered(server: tuple[str, int]) -> None:
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """A server that has a place for one visitor of each address; a proxy says which."""
+    """Provide a server that has a place for one visitor of each address; a proxy says which."""
     log = tmp_path_factory.mktemp("full") / "log"
     with served(log, {"ATTNVIZ_VISITORS_AN_ADDRESS": "1", "ATTNVIZ_PROXIES": "127.0.0.1,127.0.0.9"}) as (address, _):
         yield address, log

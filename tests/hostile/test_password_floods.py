@@ -26,7 +26,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def said(address: str, content: str | bytes, source: str = "127.0.0.1", **headers: str) -> tuple[int, str]:
-    """The status of what a form is answered with, and the sentence in it; without content, of the form itself."""
+    """Send a form, or ask for it where it has no content: the answer's status, and the sentence in it."""
     place = urlsplit(address)
     with closing(http.client.HTTPConnection(place.netloc, timeout=60, source_address=(source, 0))) as connection:
         given = {"Content-Type": FORM} | {name.replace("_", "-"): value for name, value in headers.items()}

@@ -51,7 +51,7 @@ def test_a_file_that_is_too_large_is_not_taken_and_the_page_stays_as_it_is(addre
 
 
 def handed_in(visitor: Visitor, address: str, name: str, tokens: int = 20) -> Shown:
-    """The Heads page after a file was handed in there."""
+    """Hand in a file on the Heads page, and return what it then shows."""
     visitor.open("heads", SENTENCE)
     status, info = put(visitor, address, name, weights(tokens))
     assert status == 204
@@ -59,19 +59,19 @@ def handed_in(visitor: Visitor, address: str, name: str, tokens: int = 20) -> Sh
 
 
 def value_of(visitor: Visitor) -> str:
-    """What stands in the sentence's field."""
+    """Read the sentence's field."""
     field = visitor.shown.widgets["src-shown"][1]
     return field.value if field.set_value else field.default
 
 
 def whose(shown: Shown) -> str:
-    """The file whose weights a page says that it shows; "" where it shows the sentence's."""
+    """Read which file's weights a page says it shows; "" for the sentence's."""
     said = (re.search(r"your own tensors from (\S+),", alert) for alert in shown.alerts)
     return next((found[1] for found in said if found), "")
 
 
 def weights(tokens: int = 20) -> bytes:
-    """A file; of 20 tokens it has some 27,000 bytes, and two do not fit into the room."""
+    """Make a file; of 20 tokens it has some 27,000 bytes, and two do not fit into the room."""
     attn = np.random.default_rng(7).dirichlet(np.ones(tokens), (4, 4, tokens)).astype(np.float32)
     file = io.BytesIO()
     np.savez(file, attn=attn, tokens=np.array([f"token {at}" for at in range(tokens)]))

@@ -66,7 +66,7 @@ def test_its_own_line_catches_it_and_lets_the_right_one_pass(name: str) -> None:
 
 
 def make_of(bug: Bug):
-    """The bug as something that the reference checks can make, with dropout on where the bug is about dropout."""
+    """Return a function that makes the bug for the reference checks, with dropout on where the bug is about dropout."""
     trial = case_of(bug)
 
     def make(weights: SiteWeights):

@@ -16,7 +16,7 @@ from attnviz.transformer.probe import Site
 
 
 def begun(experiment: Experiment, count: int = 7):
-    """The untrained network of an experiment, and a batch of held-out lines."""
+    """Return the untrained network of an experiment, and a batch of held-out lines."""
     words = ToyWords(experiment.about)
     return network_of(experiment, len(words.pieces)), toy_batch(words, held_out_lines(experiment.about, count))
 

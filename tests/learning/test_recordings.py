@@ -47,7 +47,7 @@ def test_without_weights_it_shows_the_run_and_says_how_to_open_its_model(run, tm
 
 
 def changed(run: Recording, path, **arrays) -> None:
-    """A file in which some arrays are others, or missing where they are None."""
+    """Make a file in which some arrays are others, or missing where they are None."""
     save(run, path)
     kept = content(path) | arrays
     np.savez(path, allow_pickle=False, **{key: array for key, array in kept.items() if array is not None})

@@ -28,7 +28,7 @@ SHORT = {"task": "reverse", "steps": 4, "seed": 3}
 
 @pytest.fixture
 def lived(capsys):
-    """The scores that the command prints for a run."""
+    """Provide the scores that the command prints for a run."""
 
     def run(*arguments: str) -> dict[str, float]:
         assert main(["learn", "french", f"--steps={STEPS}", "--json", *arguments]) == 0

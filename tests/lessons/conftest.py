@@ -8,7 +8,7 @@ from tests.lessons.told import DOG
 
 @pytest.fixture(scope="session")
 def model():
-    """The translator that comes with the package."""
+    """Provide the translator that comes with the package."""
     return attnviz.load()
 
 

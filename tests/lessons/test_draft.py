@@ -20,13 +20,13 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\
 
 
 def parts(part):
-    """Lists and objects of JSON, of names that a draft has."""
+    """Draw lists and objects of JSON with names that a draft has."""
     names = st.sampled_from(["title", "steps", "name", "question", *QUESTION])
     return st.lists(part) | st.dictionaries(names, part)
 
 
 def without_lines(lesson: Lesson) -> Lesson:
-    """What a lesson says, wherever it stands in its file, and by whomever it was signed."""
+    """Drop a lesson's line numbers and signatures."""
     steps = tuple(
         dataclasses.replace(
             step,

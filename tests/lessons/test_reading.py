@@ -214,7 +214,7 @@ def test_whatever_a_file_holds_it_is_one_sentence(text: str) -> None:
 
 
 def _aliases(field: str, *, levels: int = 7) -> str:
-    """Lists of aliases of aliases: each level is nine times as long as the one before when it is written out."""
+    """Write lists of aliases of aliases: each level is nine times as long as the one before."""
     names = [f"x{level}" for level in range(levels)]
     lines = [f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]" for before, name in pairwise(names)]
     return "\n".join(["x0: &x0 [a, a, a, a, a, a, a, a, a]", *lines, f"{field}: *{names[-1]}"])

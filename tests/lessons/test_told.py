@@ -19,7 +19,7 @@ def keys(trace, kind: str) -> list[str]:
 
 
 def writing(trace, word: str) -> int:
-    """The decoder's row that puts a token out."""
+    """Return the decoder's row that puts a token out."""
     return [token.text for token in trace.tokens("tgt")].index(word) - 1
 
 

@@ -27,7 +27,7 @@ def call(trace, layer: int = 1, head: int = 0):
 
 
 def fill(trace, name: str, dtype: str = "float32", *, row: int = ROW, blind: bool = False) -> torch.Tensor:
-    """A row of a head's weights under a causal mask; `blind`, where it sees no key."""
+    """Make a row of a head's weights under a causal mask; `blind`, where it sees no key."""
     one = call(trace)
     mask = masks.causal(one.query.shape[2])[0].clone()
     if blind:

@@ -15,20 +15,20 @@ _run = pictures()
 
 @cache
 def text(lesson: str) -> str:
-    """A lesson's file, its lines joined."""
+    """Read a lesson's file, its lines joined."""
     (file,) = SHIPPED.glob(f"{lesson}-*.md")
     return " ".join(file.read_text(encoding="utf-8").split())
 
 
 @cache
 def lesson_of(lesson: str) -> Lesson:
-    """The lesson with that number."""
+    """Return the lesson with that number."""
     (file,) = SHIPPED.glob(f"{lesson}-*.md")
     return read_file(file)
 
 
 def step(lesson: str, nth: int) -> Picture:
-    """The picture of a lesson's step, counted from 1."""
+    """Return the picture of a lesson's step, counted from 1."""
     link = lesson_of(lesson).picture(nth - 1)
     assert link is not None
     return _run(link)
@@ -53,7 +53,7 @@ def _is_rounded(told: str, value: float) -> bool:
 
 
 def strongest(weights, keys: list[str]) -> str:
-    """The key of most weight. Another that is nearly as strong fails the test."""
+    """Return the key of most weight. Another that is nearly as strong fails the test."""
     first, second = weights.topk(2).values.tolist()
     assert first - second > MARGIN
     return keys[int(weights.argmax())]

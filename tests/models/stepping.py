@@ -21,7 +21,7 @@ def run(model: Translator, way: str, **options) -> tuple[DecodingRecord, Trace]:
 
 
 def judged_run(model: Translator, way: str, **options) -> Verdict:
-    """The verdict on the steps, by what rounding does to the pass."""
+    """Return the verdict on the steps, by what rounding does to the pass."""
     plan = plan_of(model, way, **options)
     made = decoding_record(steps(model, TEXT, plan))
     how = {"to": "fr", "faults": plan.faults}

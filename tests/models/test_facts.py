@@ -30,7 +30,7 @@ More words.
 
 
 def told(folder: Path, name: str, **changed) -> dict[str, dict[str, str]]:
-    """The facts of a checkpoint, by section."""
+    """Return the facts of a checkpoint, by section."""
     made = load(
         checkpoints.save(folder, checkpoints.ALL[name], **changed), device=torch.device("cpu"), dtype=torch.float32
     )

@@ -13,7 +13,7 @@ GOOD = {"format_version": 1, "about": {"title": "A translator", "languages": ["f
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch) -> Path:
-    """A folder of shipped models with one that is as it should be."""
+    """Make a folder of shipped models with one that is as it should be."""
     monkeypatch.setattr(catalogue, "SHIPPED", tmp_path)
     put(tmp_path / "good", json.dumps(GOOD))
     return tmp_path

@@ -21,7 +21,7 @@ BUILDERS = architectures.ENCODERS_MORE | architectures.DECODERS_MORE | architect
 
 
 def built(folder: Path, name: str) -> Structure:
-    """The structure of a small checkpoint."""
+    """Return the structure of a small checkpoint."""
     saved = checkpoints.save(folder, checkpoints.ALL[name]) if name in checkpoints.ALL else BUILDERS[name](folder)
     model = load(saved, device=CPU, dtype=torch.float32)
     return structure(model.trace("Hello there."), model)

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def tiny_catalogue(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of models as `assets/models` is one."""
+    """Make a folder of models as `assets/models` is one."""
     models = tmp_path_factory.mktemp("models")
     tiny = tiny_translator()
     about = {"title": "tiny", "languages": ["fr", "zh"], "start": {"kind": "cross", "layer": 0, "head": 1}}
@@ -45,5 +45,5 @@ def open_page(tiny_catalogue: Path, monkeypatch: pytest.MonkeyPatch) -> Callable
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """The folder of a small Hugging Face checkpoint: `folder("gpt2")`. Of tests/models/huggingface/checkpoints.py."""
+    """Save a small Hugging Face checkpoint: `folder("gpt2")`. Of tests/models/huggingface/checkpoints.py."""
     return cache(lambda name: str(checkpoints.save(tmp_path_factory.mktemp("hf") / name, checkpoints.ALL[name])))

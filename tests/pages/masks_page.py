@@ -8,7 +8,7 @@ from attnviz.widgets.wire import unpack
 
 
 def laboratory(app: AppTest) -> tuple[dict, bytes]:
-    """What the component is told, and its numbers."""
+    """Read what the component is told, and its numbers."""
     return next(unpack(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes)
 
 

@@ -12,18 +12,18 @@ from attnviz.widgets.wire import unpack
 
 
 def header(app: AppTest) -> dict:
-    """What the component is told, less the bytes of its maps."""
+    """Read what the component is told, less the bytes of its maps."""
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
     return unpack(component.proto.bytes).header
 
 
 def said(app: AppTest) -> str:
-    """The notes above the picture."""
+    """Read the notes above the picture."""
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
 
 
 def rows(told: dict, kind: str) -> list:
-    """The labels of a kind's rows, as the browser reads them."""
+    """Return the labels of a kind's rows, as the browser reads them."""
     found = next(one for one in told["kinds"] if one["kind"] == kind)
     return found.get("rows") or strip_labels(kind, told["strip"], found["shape"][2:])["rows"]
 

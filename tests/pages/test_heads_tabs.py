@@ -15,7 +15,7 @@ LINK = {"src": "I love you", "to": "fr", "kind": "cross", "layer": "1", "head": 
 
 
 def header(app: AppTest) -> dict:
-    """What the one component on the page is told, less the bytes of its maps."""
+    """Read what the one component on the page is told, less the bytes of its maps."""
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
     return unpack(component.proto.bytes).header
 

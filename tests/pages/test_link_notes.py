@@ -13,7 +13,7 @@ CHANGED, NO_SUCH = "weights have changed since this link was made", "asks for th
 
 @pytest.fixture
 def two_models(tmp_path, monkeypatch, open_page):
-    """A second model beside the first: `open_page`, and the weights of both."""
+    """Make a second model beside the first: `open_page`, and the weights of both."""
     weights = {}
     for seed, (name, languages) in enumerate(((catalogue.DEFAULT, ["fr", "zh"]), ("second", ["fr"]))):
         tiny = tiny_translator(seed)

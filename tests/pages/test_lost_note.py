@@ -20,7 +20,7 @@ READS = {
 
 @pytest.fixture
 def measured(tiny_catalogue: Path):
-    """The tiny model with numbers in its config, which go again."""
+    """Provide the tiny model with numbers in its config, which go again."""
     path = tiny_catalogue / catalogue.DEFAULT / "config.json"
     before = path.read_text(encoding="utf-8")
     content = json.loads(before)

@@ -30,7 +30,7 @@ def _a_new_visitor() -> None:
 
 @pytest.fixture
 def counted(monkeypatch) -> list[str]:
-    """The names of what was read and made, as often as that was done."""
+    """Count by name what is read and made."""
     done: list[str] = []
     for module, name in ((external_file, "read"), (payload, "links_payload")):
         make = getattr(module, name)

@@ -19,7 +19,7 @@ HELPED = ("selectbox", "text_input", "button", "select_slider", "caption", "mark
 
 
 def plain(markdown: str) -> str:
-    """A text without the backslashes and joiners that keep Markdown from reading it."""
+    """Drop the backslashes and joiners that keep Markdown from reading a text."""
     return markdown.replace("\\", "").replace("\u2060", "")
 
 
@@ -51,7 +51,7 @@ def explained(app: AppTest) -> str:
 
 
 def lists(app: AppTest) -> list[dict]:
-    """What the lists of lines are told."""
+    """Read what the lists of lines are told."""
     drawn = (json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json)
     return [data for data in drawn if "rows" in data]
 

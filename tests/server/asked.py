@@ -26,7 +26,7 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def ask(app: Any, work: Callable[[Client], Coroutine[Any, Any, Any]], address: str = "192.0.2.1") -> Any:
-    """What `work` gives, with a client of `app` that comes from `address`."""
+    """Run `work` with a client of `app` that comes from `address`, and return its result."""
 
     async def go() -> Any:
         transport = httpx.ASGITransport(app, client=(address, 1))
@@ -53,7 +53,7 @@ class Socket:
             self._said.put_nowait({"type": "websocket.receive", "bytes": frame})
 
     async def until(self, count: int) -> list[bytes]:
-        """The frames that came back, once there are so many."""
+        """Wait for so many frames, and return them."""
         while len(self.frames) < count:
             await asyncio.sleep(0.002)
         return self.frames

@@ -74,7 +74,7 @@ def instance(provider, tmp_path_factory) -> Iterator[Instance]:
 def logged_in(
     instance: Instance, who: str, there: str = "/masks?src=I+love+you."
 ) -> Iterator[tuple[httpx.Client, httpx.Response]]:
-    """A client that has asked for a page, gone to the provider, said who it is there, and come back."""
+    """Provide a client that has asked for a page, gone to the provider, said who it is there, and come back."""
     with httpx.Client(base_url=instance.address, follow_redirects=True, headers=PAGE, timeout=20) as client:
         page = client.get(there)
         assert page.url.path == "/login"

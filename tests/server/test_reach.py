@@ -17,7 +17,7 @@ ELSEWHERE = "192.0.2.77"
 
 @pytest.fixture
 def in_networks(monkeypatch) -> list[str]:
-    """The machine's addresses, as a test wants them: first that of the way out."""
+    """Set the machine's addresses: the first is that of the way out."""
     own: list[str] = ["192.0.2.10"]
     monkeypatch.setattr(reach, "_outgoing", lambda family: own[:1])
     monkeypatch.setattr(reach, "_interface_addresses", lambda family: ["127.0.0.1", *own])
@@ -30,7 +30,7 @@ class Terminal(io.StringIO):
 
 
 def told(monkeypatch, settings: Settings, out: io.StringIO) -> list[dict[str, object]]:
-    """The log's lines; what is printed is in `out`."""
+    """Return the log's lines; `out` has what is printed."""
     log: list[dict[str, object]] = []
     monkeypatch.setattr(sys, "stdout", out)
     reach.announce(settings, lambda event, **said: log.append({"event": event, **said}))

@@ -23,7 +23,7 @@ def asked(
     things: Sequence[Thing] = (), tell: Callable[[int], None] | None = None, anything: Any = None,
     later: "Sequence[Thing] | Missing" = (),  # type: ignore[name-defined]  # noqa: F821
 ) -> dict[str, Any]:  # fmt: skip
-    """What came through."""
+    """Return the arguments that were accepted."""
     return dict(locals())
 
 

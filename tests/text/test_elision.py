@@ -19,7 +19,7 @@ def codec() -> TranslatorTokenizer:
 
 @pytest.fixture(scope="module")
 def without(codec) -> TranslatorTokenizer:
-    """The same vocabulary as it was read before elisions were cut: its JSON does not say that they are."""
+    """Provide the same vocabulary as it was read before elisions were cut: its JSON does not say that they are."""
     content = json.loads(codec._json)
     content["normalizer"]["normalizers"] = content["normalizer"]["normalizers"][:-1]
     return TranslatorTokenizer(json.dumps(content))

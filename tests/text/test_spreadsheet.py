@@ -34,7 +34,7 @@ KEPT = ["", "cat", "-1", "-2.5e-07", "0.25", "a-b", "a = b", "l'eau", "don't", "
 
 
 def formulas(text: str, separator: str) -> list[str]:
-    """What a spreadsheet would run of a text that it cuts at a separator and at line ends, whatever its quotes say."""
+    """Find the formulas that a spreadsheet would run, which cuts a text at separators and line ends, quoted or not."""
     cells = re.split(f"{re.escape(separator)}|{ENDS}", text)
     found = [cell.strip(' \xa0\t"') for cell in cells]
     return [cell for cell in found if cell[:1] in tuple("=+-@＝") and not re.fullmatch(r"-?\d+", text)]

@@ -122,7 +122,7 @@ def test_a_file_in_which_something_is_missing_is_refused(trace, tmp_path, key):
 
 
 def changed(trace, folder, **arrays):
-    """The file of a trace with other arrays, or without those that are None."""
+    """Return the file of a trace with other arrays, or without those that are None."""
     attnviz.save(trace, folder / "t.npz", maps=False)
     with np.load(folder / "t.npz") as file:
         kept = {key: file[key] for key in file.files} | arrays

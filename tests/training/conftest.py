@@ -66,7 +66,7 @@ def data(pairs, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def tables(tmp_path_factory):
-    """A folder of further pairs: `thing.tsv`, in one language that the recipe trains and one that it does not."""
+    """Make a folder of further pairs: `thing.tsv`, in one language that the recipe trains and one that it does not."""
     folder = tmp_path_factory.mktemp("tables")
     (folder / "thing.tsv").write_text("en\tzh\tes\nThe new thing.\t新东西。\tLa cosa nueva.\n", encoding="utf-8")
     return folder
@@ -74,7 +74,7 @@ def tables(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _one_thread():
-    """The command sets the number of threads; give it back."""
+    """Restore the number of threads, which the command sets."""
     threads = torch.get_num_threads()
     yield
     torch.set_num_threads(threads)

@@ -25,7 +25,7 @@ def options(data, recipe, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def state(options):
-    """The folder of a run of four steps."""
+    """Provide the folder of a run of four steps."""
     arguments, changes = options
     assert main([*arguments, "--recipe", changes]) == 0
     return Path(arguments[3])

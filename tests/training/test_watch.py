@@ -52,7 +52,7 @@ def train(data, recipe, table):
 
 @pytest.fixture(scope="module")
 def state(train, tmp_path_factory) -> Path:
-    """The folder of a run of five steps that was not interrupted."""
+    """Provide the folder of a run of five steps that was not interrupted."""
     folder = tmp_path_factory.mktemp("run") / "state"
     assert train(folder, 5) == 0
     return folder
@@ -67,7 +67,7 @@ def recording(state) -> TranslatorRecording:
 
 @pytest.fixture(scope="module")
 def models(state, recipe) -> dict[int, Translator]:
-    """The translator before its first step, and after the last: which looks were at them."""
+    """Provide the translator before its first step, and after the last: which looks were at them."""
     codec = TranslatorTokenizer.load(state / "tokenizer.json")
     config = ModelConfig(codec.vocab_size, recipe.d_model, recipe.n_heads, recipe.n_layers, recipe.d_ff)
     begun, done = Transformer(config).initialise(recipe.seed), Transformer(config)

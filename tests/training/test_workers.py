@@ -113,7 +113,7 @@ def test_too_few_batches_for_the_workers_is_said(recipe, config, corpora):
 
 
 def _write(folder: Path, share: Share) -> None:
-    """What a worker saw, as a file."""
+    """Write what a worker saw into a file."""
     value = torch.full((1,), float(share.rank + 1))
     told = share.average([value], float(share.rank), n_target=share.rank + 1, n_tokens=10)
     share.wait()
@@ -138,7 +138,7 @@ def test_one_worker_shares_nothing(tmp_path):
 
 
 def _stays(folder: Path, share: Share) -> None:
-    """A worker that says who it is, and goes on for longer than anybody waits."""
+    """Write the worker's process id, and go on for longer than any test waits."""
     part = folder / f"{share.rank}.part"
     part.write_text(str(os.getpid()))
     part.rename(folder / str(share.rank))

@@ -23,7 +23,7 @@ from tests.transformer.calls import BATCH, CLOSE, D_K, D_V, HEADS, K_LEN, MASKS,
 
 
 def _reference_attn(call: AttentionCall) -> torch.Tensor:
-    """The fused function's weights: its output for values that are the unit vectors of the keys."""
+    """Return the fused function's weights: its output for values that are the unit vectors of the keys."""
     units = torch.eye(K_LEN).expand(BATCH, HEADS, K_LEN, K_LEN)
     return F.scaled_dot_product_attention(call.query, call.key, units, attn_mask=call.mask)
 
@@ -98,7 +98,7 @@ def test_row_without_keys_leaves_gradients_finite():
 
 
 def _scattered(*shape: int) -> torch.Tensor:
-    """A mask without any order, one of its rows without keys."""
+    """Make a mask without any order, one of its rows without keys."""
     mask = torch.rand(*shape, generator=torch.Generator().manual_seed(11)) < 0.5
     mask[..., 1, :] = False
     return mask

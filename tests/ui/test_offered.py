@@ -9,7 +9,7 @@ from attnviz.ui.cache import traces
 
 @pytest.fixture
 def looked_for(monkeypatch) -> list[str]:
-    """The names of models that came as far as the disk."""
+    """Record the names of models that are looked for on the disk."""
     names: list[str] = []
 
     def load(name, **options):

@@ -27,7 +27,7 @@ class Screen(Visitor):
             self._fragment, self._every = message.auto_rerun.fragment_id, message.auto_rerun.interval
 
     def _keep_the_rest(self, drawn: set[str]) -> None:
-        """What the fragments that run now have not drawn stands; a whole run leaves nothing."""
+        """Keep what the fragments of this run have not drawn; a whole run keeps nothing."""
         before = self._before
         stays = [place for place in before.elements if drawn and before.fragments.get(place) not in drawn]
         self.shown.elements = {place: before.elements[place] for place in stays}

@@ -106,7 +106,7 @@ def address(database: Path) -> Iterator[str]:
 
 @pytest.fixture
 def classes(address: str, database: Path) -> Iterator[Classroom]:
-    """The same classes in this process."""
+    """Provide the same classes in this process."""
     run = pictures()
     found = Classroom(f"sqlite:///{database}", lambda link: None if link is None else run(link))
     yield found
@@ -115,7 +115,7 @@ def classes(address: str, database: Path) -> Iterator[Classroom]:
 
 @pytest.fixture
 def key(classes: Classroom) -> TeacherKey:
-    """A class at its first step, which Bob has answered."""
+    """Make a class at its first step, which Bob has answered."""
     key = classes.teachers.start(read(LESSON))
     bob = classes.students.join(key.code, "Bob").token
     classes.teachers.open(key)

@@ -16,7 +16,7 @@ _PIECE = 1 << 20
 def put(
     visitor: Visitor, address: str, name: str, content: bytes, *, says: bool = True
 ) -> tuple[int, UploadedFileInfo]:
-    """The server's answer to a file, and what a browser then says of it in its uploader's state.
+    """Return the server's answer to a file, and what a browser then says of it in its uploader's state.
 
     Without `says` the length stands nowhere: the file is sent in pieces until the server has enough.
     """

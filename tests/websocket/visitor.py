@@ -65,12 +65,12 @@ class Shown:
 
 
 def id_of(element: Element) -> str:
-    """A widget's or a component's id; "" for what is none."""
+    """Return a widget's or a component's id; "" for other elements."""
     return getattr(getattr(element, element.WhichOneof("type") or "", None), "id", "")
 
 
 def key_of(id_: str) -> str:
-    """The key in a widget's id, `$$ID-<hash>-<key>`."""
+    """Return the key in a widget's id, `$$ID-<hash>-<key>`."""
     return id_.split("-", 2)[2]
 
 
@@ -108,7 +108,7 @@ class Visitor:
         self._socket = None
 
     def open(self, page: str = "", query: str | Mapping[str, str] = "") -> Shown:
-        """A page as a link opens it; `query` is the text behind the question mark, or parameters."""
+        """Open a page as a link does; `query` is the text behind the question mark, or parameters."""
         self._page = page
         self._query = query if isinstance(query, str) else urlencode(query)
         return self.send()
@@ -146,7 +146,7 @@ class Visitor:
                 return getattr(told, answer)
 
     def rerun(self, *states: WidgetState) -> bytes:
-        """The frame that `send` would send."""
+        """Build the frame that `send` would send."""
         message = BackMsg()
         message.rerun_script.query_string = self._query
         message.rerun_script.page_name = self._page
@@ -168,7 +168,7 @@ class Visitor:
         self._connection.send(frame)
 
     def state(self, key: str, **value: Any) -> WidgetState:
-        """A state of the widget under `key`, made of the named field: `state("model-shown", string_value="x")`."""
+        """Make a state of the widget under `key`, made of the named field: `state("model-shown", string_value="x")`."""
         return state(self.shown.widgets[key][1].id, **value)
 
     @property
@@ -223,7 +223,7 @@ class Visitor:
 
 
 def state(id_: str, **value: Any) -> WidgetState:
-    """A widget's state: `state(id, int_value=3)`, `state(id, string_array_value=["a"])`, or of no value at all.
+    """Make a widget's state: `state(id, int_value=3)`, `state(id, string_array_value=["a"])`, or of no value at all.
 
     A list of files stands for a file uploader's state.
     """

@@ -32,7 +32,7 @@ SAME = {"atol": 1e-5, "rtol": 1e-5}
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """The same random weights in both programs, at a scale at which attention is not even and no logit is small."""
+    """Make the same random weights in both programs, at a scale where attention is uneven and no logit small."""
     import transformers
 
     folder = tmp_path_factory.mktemp("tokenizer")

@@ -17,7 +17,7 @@ def model():
 
 
 def interventions(model, address):
-    """What an address asks to be done."""
+    """Read the interventions of an address."""
     if "put" not in address:
         parsed = notation.parse(address["do"])
         assert parsed.problems == ()

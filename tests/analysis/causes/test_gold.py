@@ -28,7 +28,7 @@ def codec():
 
 @pytest.fixture
 def trace_of(codec, clean):
-    """A trace of a pair of sentences as far as words go: its numbers are another's."""
+    """Make a trace of a pair of sentences as far as words go: its numbers are another's."""
 
     def trace(pair):
         src, tgt = codec.encode_source(pair.src_text).tokens, codec.encode_target(pair.tgt_text, pair.to).tokens
@@ -44,7 +44,7 @@ def table(tmp_path, *rows):
 
 
 def words(src, tgt):
-    """A sentence of the words that are given, special tokens around them as the translator has them."""
+    """Make a sentence of the words that are given, special tokens around them as the translator has them."""
 
     def tokens(text, pieces):
         at, found = 0, []

@@ -14,7 +14,7 @@ from tests.models.huggingface import checkpoints
 
 @pytest.fixture(scope="module", params=["bart", "marian"])
 def after(request, tmp_path_factory):
-    """A Hugging Face encoder-decoder with norms behind its sums."""
+    """Make a Hugging Face encoder-decoder with norms behind its sums."""
     folder = tmp_path_factory.mktemp("hf") / request.param
     return load(str(checkpoints.save(folder, checkpoints.ALL[request.param])))
 

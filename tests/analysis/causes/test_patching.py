@@ -13,7 +13,7 @@ STEP = 3
 
 @pytest.fixture(scope="module")
 def metric(clean, changed):
-    """The two tokens of which the lead differs most."""
+    """Measure the two tokens of which the lead differs most."""
     lead = (clean.logits - changed.logits)[0, STEP]
     return LogitDifference(STEP, int(lead.argmax()), int(lead.argmin()))
 

@@ -62,7 +62,7 @@ class Case:
 
     @classmethod
     def drawn(cls, seed: int, dtype: str = "float32") -> "Case":
-        """A case like any other: the same seed draws the same."""
+        """Draw a case from a seed."""
         draw = random.Random(seed)
         text = " ".join(draw.choices(_WORDS, k=draw.choice((2, 5, 12))))
         made = draw.choice(FAMILIES), draw.choice(DEPTHS), draw.choice(SCALES), draw.choice(SINKS)
@@ -70,7 +70,7 @@ class Case:
 
 
 def checkpoint(case: Case, folder: Path) -> HuggingFaceModel:
-    """A decoder of somebody else's, with weights of the case's size and its sink."""
+    """Make a decoder of somebody else's, with weights of the case's size and its sink."""
     recipe = checkpoints.ALL[case.family]
     tokenizer = recipe.tokenizer()
     ids = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("pad", "bos", "eos")}
@@ -97,7 +97,7 @@ def _draw(network: torch.nn.Module, case: Case) -> None:
 
 
 def translator(case: Case) -> Translator:
-    """A translator of our own, as deep, with its sink on `<bos>`."""
+    """Make a translator of our own, as deep, with its sink on `<bos>`."""
     model = tiny_translator(case.seed, n_layers=case.depth)
     if case.sink:
         with torch.no_grad():
@@ -107,7 +107,7 @@ def translator(case: Case) -> Translator:
 
 @lru_cache(maxsize=1)  # many tests in a row ask the same of one model
 def continued(model: HuggingFaceModel, case: Case) -> tuple[DecodingRecord, Trace]:
-    """The steps of a prompt and three tokens after it, and a trace of those tokens to run again."""
+    """Return the steps of a prompt and three tokens after it, and a trace of those tokens to run again."""
     made = decoding_record(model.stepwise(case.text, new_tokens=3, cached=case.cached))
     trace = model.trace(case.text, new_tokens=1)
     sentence = replace(trace.sentences[0], tgt=(*made.fed, made.chosen[-1]), cut=False)

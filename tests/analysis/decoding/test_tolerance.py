@@ -30,7 +30,7 @@ SINK = 22_552.0  # the largest number in SmolLM2-135M, at its first token
 
 
 def of_checkpoint(model: HuggingFaceModel, case: Case, broken: Probe | None = None) -> Verdict:
-    """Steps of the intact model against one pass, which `broken` changes."""
+    """Return steps of the intact model against one pass, which `broken` changes."""
     made, trace = continued(model, case)
     return judged(made, lambda probe: model.rerun(trace, chained(broken, probe)))
 

@@ -38,7 +38,7 @@ def trace_of(
     mask: Tensor | None = None,
     cut: bool = False,
 ) -> Trace:
-    """A trace of one kind with these weights: attn `(layers, heads, q_len, k_len)` or less, rows summing to 1."""
+    """Make a trace of one kind with these weights: attn `(layers, heads, q_len, k_len)` or less, rows summing to 1."""
     maps = torch.as_tensor(attn, dtype=torch.float32)
     maps = maps.reshape(*(1,) * (4 - maps.ndim), *maps.shape)
     calls = {Site(kind, layer): _call(one[None], mask) for layer, one in enumerate(maps)}

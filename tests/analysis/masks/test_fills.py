@@ -175,7 +175,7 @@ def test_an_impossible_choice_is_a_clear_error(fields: dict) -> None:
 
 
 def _first(result: FilledScores) -> FilledScores:
-    """The one head's maps, without batch and head axes."""
+    """Return the one head's maps, without batch and head axes."""
     return replace(
         result,
         mask=result.mask[0, 0],

@@ -39,7 +39,7 @@ class Found:
         self.sites = projections(made, self.trace, self.trace.calls)
 
     def weights(self, layer: int = 1) -> SiteWeights:
-        """The own projections of a layer's self-attention, the first stack's."""
+        """Return the own projections of a layer's self-attention, the first stack's."""
         found = self.sites[Site(self.trace.kinds[0], layer)]
         assert isinstance(found, SiteWeights), found
         return found
@@ -48,7 +48,7 @@ class Found:
         return observed_case(weights or self.weights(layer), self.trace, self.trace.kinds[0], layer)
 
     def module(self, layer: int) -> Any:
-        """transformers' own attention of the first stack's layer."""
+        """Return transformers' own attention of the first stack's layer."""
         if hasattr(self.own, "encoder"):
             return self.own.encoder.block[layer].layer[0].SelfAttention
         stack = self.own.gpt_neox if hasattr(self.own, "gpt_neox") else self.own.model

@@ -74,7 +74,7 @@ def test_norms_rotation_scale_and_bias_together_under_a_mask_are_one_result_seve
 
 
 def _turned(one: torch.Tensor, turn: Rotation, place: int) -> torch.Tensor:
-    """The first ten numbers as five complex ones, each times factor · exp(i · place · frequency)."""
+    """Turn the first ten numbers as five complex ones, each times factor · exp(i · place · frequency)."""
     pairs = torch.view_as_complex(one[:10].reshape(5, 2).contiguous())
     return pairs * turn.factor * torch.exp(1j * place * turn.frequencies)
 
@@ -112,7 +112,7 @@ def test_what_a_site_learned_is_what_its_module_holds(found, name: str) -> None:
 
 
 def _broken(rotation: Rotation) -> list[Rotation]:
-    """Turned the other way round, paired otherwise, one degree too fast in a thousand, and lengthened."""
+    """Break a rotation in four ways: turned back, paired otherwise, a thousandth too fast, and lengthened."""
     return [
         replace(rotation, frequencies=-rotation.frequencies),
         replace(rotation, interleaved=not rotation.interleaved),

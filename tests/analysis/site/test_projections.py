@@ -26,7 +26,7 @@ TEXT = "The cat sat on the mat."
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], HuggingFaceModel]:
-    """A checkpoint as attnviz loads it, each once."""
+    """Load a checkpoint by attnviz, each once."""
 
     def made(name: str) -> HuggingFaceModel:
         folder = checkpoints.save(tmp_path_factory.mktemp("hf") / name, checkpoints.ALL[name])

@@ -28,7 +28,7 @@ class Restartable:
         self.process = server.start(self.port, self._log)
 
     def stop_reading(self) -> None:
-        """The process reads nothing that is sent to it from now on."""
+        """Stop the process: it reads nothing that is sent to it from now on."""
         self.process.send_signal(signal.SIGSTOP)
 
     def kill(self) -> None:

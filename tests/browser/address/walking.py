@@ -13,7 +13,7 @@ SENTENCE = "The dog sleeps."
 
 
 def asked(page: Page) -> dict[str, str]:
-    """What the address says."""
+    """Read what the address says."""
     return {name: texts[-1] for name, texts in parse_qs(urlsplit(page.url).query, keep_blank_values=True).items()}
 
 
@@ -41,7 +41,7 @@ def typed(page: Page, settled: Callable, sentence: str) -> None:
 
 
 def in_view(page: Page) -> dict:
-    """What the page's picture says is chosen."""
+    """Read what the page's picture says is chosen."""
     return json.loads(page.locator("[data-attnviz-painted]").first.get_attribute("data-attnviz-view") or "{}")
 
 

@@ -17,7 +17,7 @@ PAIR = {
 
 
 def read_as_a_table(page: Page, lines: list[str]) -> None:
-    """The table has the lines of the CSV, and a column's name sorts by it."""
+    """Check that the table has the lines of the CSV, and that a column's name sorts by it."""
     page.get_by_role("button", name="Table", exact=True).click()
     numbers = page.get_by_role("dialog", name="Numbers")
     expect(numbers.locator("tbody tr")).to_have_count(len(lines) - 1)

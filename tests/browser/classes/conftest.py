@@ -12,7 +12,7 @@ from attnviz.ui.lessons.run import picture
 
 @pytest.fixture(scope="module")
 def classes(address: str, outbound: Path) -> Iterator[Classroom]:
-    """The dashboard's classes, in this process."""
+    """Provide the dashboard's classes, in this process."""
     forget_models()  # other tests of this process run a tiny model by the shipped one's name
     found = Classroom(str(outbound.with_name("classes.sqlite")), picture)
     yield found

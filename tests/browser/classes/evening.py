@@ -28,7 +28,7 @@ class Evening:
         return page
 
     def begin(self) -> None:
-        """The teacher starts the class and opens it on the projector by the secret link."""
+        """Start the class as its teacher, and open it on the projector by the secret link."""
         self.teacher.goto("/lessons")
         login(self.teacher)
         self.teacher.locator(".st-key-class-0").get_by_role("button").click()

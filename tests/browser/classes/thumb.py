@@ -36,5 +36,5 @@ def tap_cell(phone: Page, row: int, col: int) -> None:
 
 
 def marked(phone: Page) -> list[list[int]]:
-    """The cells that are marked on the map."""
+    """Return the cells that are marked on the map."""
     return json.loads(phone.locator("[data-attnviz-painted]").evaluate(_MARKS))

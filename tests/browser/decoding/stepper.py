@@ -15,7 +15,7 @@ def opened(page: Page, path: str = PATH) -> Page:
 
 
 def view(page: Page) -> dict:
-    """What the component shows: step, layer and head."""
+    """Read what the component shows: step, layer and head."""
     return json.loads(page.locator(ROOT).get_attribute("data-attnviz-view") or "{}")
 
 

@@ -17,12 +17,12 @@ def opened(page: Page, settled: Callable[[Page], None], path: str = PATH) -> Pag
 
 
 def view(page: Page) -> dict:
-    """What the component shows: step, layer and head."""
+    """Read what the component shows: step, layer and head."""
     return json.loads(page.locator(ROOT).get_attribute("data-attnviz-view") or "{}")
 
 
 def chosen(page: Page, settled: Callable[[Page], None], choose: Callable[[], None]) -> str:
-    """The address once it has heard of a choice."""
+    """Make a choice, and return the address that says it."""
     before = page.url
     choose()
     page.wait_for_url(lambda address: address != before)

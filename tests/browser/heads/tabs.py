@@ -8,7 +8,7 @@ LINK = "/heads?src=I+love+you.&to=fr&tgt=Je+t%27aime.&kind=cross&layer=1&head=3"
 
 
 def opened(page: Page, settled, link: str):
-    """The picture of the tab that a link opens."""
+    """Open a link, and return the picture of its tab."""
     page.goto(link)
     settled(page)
     picture = page.locator("[data-attnviz-painted]")
@@ -17,5 +17,5 @@ def opened(page: Page, settled, link: str):
 
 
 def in_view(picture) -> dict:
-    """What the component says is chosen."""
+    """Read what the component says is chosen."""
     return json.loads(picture.get_attribute("data-attnviz-view"))

@@ -21,7 +21,7 @@ BRIGHTNESS = """([least, most]) => {
 
 
 def picture(page: Page) -> Locator:
-    """The component, once it has drawn something."""
+    """Return the component, once it has drawn something."""
     return page.locator("[data-attnviz-painted]:not([data-attnviz-painted=''])")
 
 
@@ -156,7 +156,7 @@ def test_back_and_forward_walk_through_what_was_chosen(page: Page, settled) -> N
 
 
 def exported(page: Page, item: str) -> Path:
-    """What the export menu's item saves."""
+    """Read what the export menu's item saves."""
     page.locator("summary", has_text="Export").click()
     with page.expect_download() as download:
         page.get_by_role("menuitem", name=item).click()

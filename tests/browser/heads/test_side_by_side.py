@@ -43,7 +43,7 @@ def pinned(page: Page, settled, link: str) -> Locator:
 
 
 def drawn(page: Page, picture: Locator, size: tuple[int, int]) -> dict:
-    """What the picture draws in a window of this size."""
+    """Read what the picture draws in a window of this size."""
     page.evaluate("window.written.clear()")
     page.set_viewport_size({"width": size[0], "height": size[1]})
     wait_until_at_rest(picture)

@@ -16,7 +16,7 @@ DRAFT = Draft("What a row sees", "10", "anybody", "en", "", STEPS)
 
 
 def opened(page: Page, settled, number: int) -> Page:
-    """The editor of a draft with two steps, at one of them."""
+    """Open the editor of a draft with two steps, at one of them."""
     page.goto(f"/lessons?edit={number}")
     page.evaluate(f"localStorage['attnviz-draft'] = JSON.stringify({{ revision: 1, draft: {DRAFT.to_json()} }})")
     page.reload()
@@ -40,7 +40,7 @@ def enter(page: Page, name: str, key: str = "Tab") -> None:
 
 
 def way(page: Page, number: int) -> Locator:
-    """The button that opens a step."""
+    """Return the button that opens a step."""
     return page.locator(f".st-key-draft-open-{number} button").first
 
 

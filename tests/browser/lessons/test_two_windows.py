@@ -26,7 +26,7 @@ def uncovered(page: Page) -> None:
 
 
 def opened(page: Page, settled) -> Page:
-    """The window of the panel, after one that the browser has blocked."""
+    """Open the window of the panel, after one that the browser has blocked."""
     page.evaluate("() => ([window.opens, window.open] = [window.open, () => null])")
     press(page, "Own window")
     expect(page.get_by_text("The browser has blocked the window: allow pop-ups")).to_be_visible()

@@ -50,6 +50,6 @@ def drag(page: Page, start: tuple[int, int], end: tuple[int, int], name: str = "
 
 
 def hidden(page: Page) -> list[tuple[int, int]]:
-    """The painted cells, as (row, column)."""
+    """Return the painted cells, as (row, column)."""
     keys = lab(page).evaluate("(root) => root.attnviz.payload.k")
     return [divmod(cell, keys) for cell in lab(page).evaluate(HIDDEN)]

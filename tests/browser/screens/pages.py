@@ -41,12 +41,12 @@ DRAFT = {"revision": 1, "draft": {"title": "Where?", "steps": [STEP, {"title": "
 
 
 def pages() -> Iterator[str]:
-    """The welcome and each page, as its link opens it."""
+    """Return the welcome and each page, as its link opens it."""
     yield from (f"/{page}?{SRC}" for page in ("", *TABS))
 
 
 def addresses() -> Iterator[str]:
-    """The welcome, each page's tabs, and what else there is to be opened."""
+    """Return the welcome, each page's tabs, and what else there is to be opened."""
     yield f"/?{SRC}"
     for page, tabs in TABS.items():
         for tab in tabs:

@@ -58,7 +58,7 @@ def page(fresh_page: Page) -> Page:
 
 
 def faults(page: Page, theme: str, rules: dict) -> list[str]:
-    """What axe-core finds in a theme that is serious: the rule, where, and what is wrong."""
+    """Return what axe-core finds serious in a theme: the rule, the place, and the fault."""
     page.emulate_media(color_scheme=theme)
     page.wait_for_function(IN_THEME, arg=THEMES[theme])
     page.wait_for_function(STILL, arg=theme)

@@ -19,7 +19,7 @@ _SERVE = ("-m", "attnviz", "serve")
 def served(
     log: Path, environment: Mapping[str, str] | None = None, *, port: int = 0, first: str = ""
 ) -> Iterator[tuple[str, subprocess.Popen]]:
-    """A server that is ready; its address and its process. What it prints goes to `log`, `environment` sets it, and
+    """Start a server: its address and process, once ready. What it prints goes to `log`, `environment` sets it, and
     `first` is Python that runs in its process before anything else.
 
     Raises RuntimeError with that text when it ends early or takes over 60 seconds.
@@ -53,7 +53,7 @@ def _wait_until_ready(process: subprocess.Popen, address: str, log: Path) -> Non
 
 
 def status(address: str, headers: Mapping[str, str] | None = None) -> int:
-    """What a GET is answered with; 0 where nobody listens."""
+    """Return the status of a GET; 0 where nobody listens."""
     try:
         request = urllib.request.Request(address, headers=dict(headers or {}))
         with urllib.request.urlopen(request, timeout=2) as answer:

@@ -29,7 +29,7 @@ ask: What did you see?
 
 @pytest.fixture
 def tolerated() -> tuple[str, ...]:
-    """What Streamlit's front end raises where the server was killed between two of the messages of one run."""
+    """Tolerate what Streamlit's front end raises where the server is killed between two messages of one run."""
     return ("setIn cannot be called on an ElementNode",)
 
 
@@ -43,7 +43,7 @@ def press(page: Page, name: str) -> None:
 
 
 def with_class(visitor: Callable[..., BrowserContext], address: str, password: str) -> tuple[Page, Page]:
-    """A teacher, and a student on a phone before the first question."""
+    """Start a class: a teacher, and a student on a phone before the first question."""
     teacher = visitor(base_url=address).new_page()
     student = visitor(base_url=address, **PHONE).new_page()
     teacher.goto("/lessons")
@@ -61,7 +61,7 @@ def with_class(visitor: Callable[..., BrowserContext], address: str, password: s
 
 
 def answer_is_there_and_counts(student: Page) -> None:
-    """The page is drawn anew, with an empty field: the focus shows that the text has been given back."""
+    """Check that the field, drawn anew, has its text back (which the focus shows), and that the answer counts."""
     expect(student.get_by_label("In your own words")).to_be_focused()
     expect(student.get_by_label("In your own words")).to_have_value("Half a sen")
     press(student, "Answer")

@@ -44,12 +44,12 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 @pytest.fixture
 def address(serving: Serving) -> str:
-    """What the browser's visitors open."""
+    """Return the address that the browser's visitors open."""
     return serving.address
 
 
 def violations(page: Page) -> list[list[str]]:
-    """What the policy kept from the page, less what is known."""
+    """Return what the policy kept from the page, less what is known."""
     found = page.evaluate("window.violations")
     return [one for one in found if not (tuple(one[:2]) == KNOWN and "protobuf" in one[2])]
 

@@ -53,17 +53,17 @@ def _tupled(value: Any) -> Any:
 
 
 def named(control: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """What tells a control from the others on its page."""
+    """Return the properties that tell a control from the others on its page."""
     return tuple((name, control[name]) for name in ("place", "role", "name", "nth") if name in control)
 
 
 def kin(control: dict[str, Any]) -> tuple[str, str, str]:
-    """What controls have in common that differ in numbers only, or in the data that they show: heads, rows, maps."""
+    """Name the family of a control: heads, rows and maps that differ only in numbers or in their data share one."""
     return control["place"], control["role"], control.get("like") or unnumbered(control["name"])
 
 
 def unnumbered(name: str) -> str:
-    """A name as far as its first number."""
+    """Cut a name at its first number."""
     start, *numbered = re.split(r"\d", name, maxsplit=1)
     return f"{start}#" if numbered else start
 
@@ -91,7 +91,7 @@ def ways(control: dict[str, Any], texts: tuple[str, ...]) -> Iterator[Act]:
 
 
 def presses(place: str, said: list[str]) -> Iterator[Act]:
-    """The keys that a component says it has, as it writes them: "Shift ↑ ↓", "j k", "Esc"."""
+    """Read the keys of a component's help, as it writes them: "Shift ↑ ↓", "j k", "Esc"."""
     for text in said:
         if text in _BY_POINTER or len(text) > 16:
             continue
@@ -117,7 +117,7 @@ def do(page: Page, act: Act, files: dict[str, str]) -> None:
 
 
 def _reached(page: Page, wanted: dict[str, Any]) -> ElementHandle:
-    """The control, with nothing lying over it."""
+    """Return the control, with nothing lying over it."""
     found = page.evaluate_handle("(wanted) => walkControls.get(wanted)", wanted).as_element()
     if not found:
         raise LookupError("it is not on the page any more")
@@ -171,7 +171,7 @@ def _pick(page: Page, node: ElementHandle, wanted: str | int) -> None:
 
 
 def opened_list(page: Page, node: ElementHandle):
-    """The options of one of Streamlit's lists, which it shows while it is open and nothing is scrolled."""
+    """Return the options of one of Streamlit's lists, which it shows while it is open and nothing is scrolled."""
     node.scroll_into_view_if_needed(timeout=PRESS)
     node.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     node.click(timeout=PRESS)

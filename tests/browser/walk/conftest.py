@@ -29,7 +29,7 @@ class Ground:
     visitor: Callable[[], Visitor]
 
     def at(self, page: str, model: str = "") -> str:
-        """The address of a page on a model."""
+        """Return the address of a page on a model."""
         return f"/{page}?model={quote(model, safe='')}" if model else f"/{page}"
 
 
@@ -42,7 +42,7 @@ def offered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What is handed in as own tensors: weights that can be read, and a file that cannot."""
+    """Make files of own tensors: weights that can be read, and a file that cannot."""
     folder = tmp_path_factory.mktemp("handed-in")
     weights = np.random.default_rng(0).dirichlet(np.ones(5), size=(2, 3, 5)).astype(np.float32)
     np.savez(folder / "weights.npz", attn=weights, tokens=np.array(["a", "b", "c", "d", "e"]))
@@ -54,7 +54,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def ground(
     visitor: Callable[..., BrowserContext], offered: dict[str, str], files: dict[str, str], tmp_path: Path
 ) -> Iterator[Ground]:
-    """A dashboard to walk over; the test fails at the end with all that went wrong."""
+    """Provide a dashboard to walk over; the test fails at the end with all that went wrong."""
     log = tmp_path / "dashboard.log"
     report = Report(tmp_path, log, SEED)
     made: list[Visitor] = []

@@ -8,7 +8,7 @@ MOST = 5
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """A sentence for each kind of difference."""
+    """Describe each kind of difference in a sentence."""
     found = [
         *(_named(name, before[name], after[name]) for name in ("path", "title")),
         _fields(before["fields"], after["fields"]),

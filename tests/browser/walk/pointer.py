@@ -4,7 +4,7 @@ from playwright.sync_api import ElementHandle, Page
 
 
 def spot(node: ElementHandle, share: tuple[float, float]) -> tuple[float, float]:
-    """The place at these shares of its width and height. Raises LookupError for what is nowhere on the screen."""
+    """Return the place at these shares of its width and height. Raises LookupError for a node off the screen."""
     box = node.bounding_box()
     if not box:
         raise LookupError("it has no place on the screen")

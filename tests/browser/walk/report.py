@@ -75,7 +75,7 @@ class Report:
         (self.folder / "failures.txt").write_text(str(self), encoding="utf-8")  # a long walk is read while it goes on
 
     def log_lines(self) -> list[str]:
-        """What the server has printed since it was asked last, but for what is named above."""
+        """Return the lines that the server has printed since the last call, less those that are named above."""
         with self.log.open(encoding="utf-8", errors="replace") as log:
             log.seek(self._read)
             news = log.read()

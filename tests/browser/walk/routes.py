@@ -65,7 +65,7 @@ class Alone:
         yield Act("reload")
 
     def _done(self, act: Act, address: str) -> Iterator[Act]:
-        """An act; one that leaves the page, or changes the sentence in the bar, is taken back."""
+        """Do an act; go back after one that leaves the page or changes the sentence in the bar."""
         here = self.visitor.page.url
         if _turn(act) > 1:
             self.visitor.leave()
@@ -78,7 +78,7 @@ class Alone:
             yield Act("open", value=address)
 
     def _possible(self, address: str) -> dict[Act, "_Kin"]:
-        """What could be done here and was not done yet."""
+        """Return the acts that are possible here and were not done yet."""
         found: dict[Act, _Kin] = {}
         controls = self._controls(address)
         opened = [self._read(control) for control in controls if control["role"] == "combobox"]
@@ -96,7 +96,7 @@ class Alone:
         return {act: its for act, its in found.items() if act not in self.done and self.counts[its.family] < self.most}
 
     def _controls(self, address: str) -> list[dict[str, Any]]:
-        """What is walked over: of the frame on one page only, and nothing of what lies over the page."""
+        """Return the controls to walk over: the frame's on one page only, and none that lies over the page."""
         is_framed = urlsplit(address).path in self.framed
         return [
             control
@@ -160,7 +160,7 @@ class _Seen:
             self.by.setdefault(its.family, self.last)
 
     def next(self, here: dict[Act, _Kin]) -> Act | None:
-        """What came last is done first: it may be gone after the next act."""
+        """Choose the act whose control came last: it may be gone after the next act."""
         order = {family: place for place, family in enumerate(self.by)}
 
         def turn(act: Act) -> tuple[bool, int, int]:
@@ -170,7 +170,7 @@ class _Seen:
         return min(here, key=turn, default=None)
 
     def way_to(self, counts: Counter[Any], reachable: set[tuple]) -> Act | None:
-        """What has to be done again, such as a menu to be opened, for something to be seen that was never used."""
+        """Find an act to repeat, such as opening a menu, that shows a control which was never used."""
         for family, act in reversed(self.by.items()):
             tried = set[Act]()
             while act is not None and act not in tried and not counts[family]:
@@ -193,7 +193,7 @@ def _is_frames(act: Act) -> bool:
 
 
 def _turn(act: Act) -> int:
-    """The page's own controls before those that change what is below them, the frame's, and links to other pages."""
+    """Rank an act: the page's own controls first, then tabs, then the frame's controls, then links to other pages."""
     told = dict(act.control)
     if told.get("role") == "link":
         return 3
@@ -203,7 +203,7 @@ def _turn(act: Act) -> int:
 def at_random(
     visitor: Visitor, *, dice: random.Random, steps: int, texts: tuple[str, ...], start: str
 ) -> Iterator[Act]:
-    """A walk over all pages by dice: what is on the page, typing, other pages, Back, Forward, reload."""
+    """Walk over all pages by dice: controls of the page, typing, other pages, Back, Forward, reload."""
     yield Act("open", value=start)
     for step in range(steps):
         if visitor.is_lost:

@@ -52,7 +52,7 @@ def _model(name: str):
 
 @lru_cache(maxsize=256)
 def told(name: str, src: str, to: str, tgt: str, new: int, do: str = "") -> Told | None:
-    """What the model makes of the sentence, with the changes to the run; None where it refuses it, which the page then
+    """Run the model on the sentence, with the changes to the run; None where it refuses it, which the page then
     says too.
     """
     model = _model(name)
@@ -97,7 +97,7 @@ def _is_trained_here(model: str) -> bool:
 
 
 def _learning_problems(views: list[Mapping], link: Mapping[str, str], address: Mapping[str, str]) -> list[str]:
-    """A page that runs no model: what is copied, addressed and drawn is one experiment, one moment, one head."""
+    """Compare link, address and picture of Learning: one experiment, one moment, one head."""
     return [
         *(f"the address has {name}={said!r}, the link {link[name]!r}"
           for name, said in address.items() if name in link and said != link[name]),
@@ -140,7 +140,7 @@ def _address_problems(address: Mapping[str, str], bar: Mapping[str, str], link: 
 
 
 def _view_problems(views: list[Mapping], link: Mapping[str, str]) -> list[str]:
-    """What the picture of Heads has in view is what the server knows of it: the link that is copied says that.
+    """Compare what the picture of Heads has in view with what the server knows of it: the copied link.
 
     A row that a text does not have is not shown, and waits in the address for a text that has it.
     """
@@ -179,7 +179,7 @@ def _strangers(look: Mapping, bar: Mapping[str, str], link: Mapping[str, str]) -
 
 
 def _missing(look: Mapping, right: Told) -> list[str]:
-    """A picture names all tokens of one of the two sentences at least."""
+    """Find tokens that are missing: a picture names all of one of the two sentences at least."""
     data = " ".join(look["data"])
     if not look["data"] or any(text and text not in look["typed"].values() for text in look["others"]):
         return []

@@ -64,7 +64,7 @@ class Visitor:
         self._left = self.picture()
 
     def _expected(self, act: Act) -> dict[str, Any] | None:
-        """What has to be shown after an act, where that is known."""
+        """Return the picture that has to be shown after an act, where it is known."""
         left, self._left = self._left, None if act.do == "back" else self._left
         if act.do == "reload" and not self.is_lost and not self.page.evaluate("walkPage.isPassing()"):
             return self.picture()
@@ -145,15 +145,15 @@ class Visitor:
         return rests
 
     def controls(self) -> list[dict[str, Any]]:
-        """What can be used on the page as it is."""
+        """Return the controls of the page as it is."""
         return self.page.evaluate("walkControls.all()")
 
     def shortcuts(self) -> list[tuple[str, list[str]]]:
-        """What keys the components say they have."""
+        """Return the keys of the components' help."""
         return self.page.evaluate("walkControls.keys()")
 
     def picture(self) -> dict[str, Any]:
-        """What is shown, with the pointer and the focus out of the way."""
+        """Return the page's picture, with the pointer and the focus out of the way."""
         self.page.mouse.move(3, self.page.viewport_size["height"] - 3)
         self.page.evaluate("document.activeElement?.blur()")
         self.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -185,14 +185,14 @@ class Visitor:
         return [f"the server's log: {' | '.join((*said, *ours[-2:], *lines[-1:]))[:600]}"] if lines else []
 
     def _let_go(self, act: Act) -> list[str]:
-        """A list holds what was chosen in it."""
+        """Check that a list holds the option that was chosen in it."""
         if act.do != "choose" or self.is_lost:
             return []
         held = self.page.evaluate("(wanted) => walkControls.get(wanted)?.value ?? null", dict(act.control))
         return [] if held in (None, act.value) else [f"{act} has no effect: it is {held!r} again"]
 
     def _exports(self, act: Act) -> list[str]:
-        """A button that saves a file has saved one, with something in it."""
+        """Check that a button that saves a file has saved one, and that it is not empty."""
         name = str(dict(act.control).get("name", ""))
         is_expected = act.do == "click" and name.startswith(SAVES)
         for _ in range(50 if is_expected else 0):
@@ -207,7 +207,7 @@ class Visitor:
 
 
 def _reason(error: Exception) -> str:
-    """What was in the way: Playwright says that on a line of its own."""
+    """Read from Playwright's error what was in the way of an act."""
     lines = str(error).splitlines()
     return next((line.strip("- ") for line in lines if "intercepts" in line or "not visible" in line), lines[0])
 

@@ -20,7 +20,7 @@ _PATIENCE = 60  # seconds for a start
 
 
 def find() -> Path | None:
-    """The folder of PostgreSQL's programs, the newest version's; None where it is not installed."""
+    """Return the folder of PostgreSQL's programs, the newest version's; None where it is not installed."""
     on_path = [Path(found).resolve().parent for found in [shutil.which("initdb")] if found]
     versions = sorted(Path(_PLACES).glob("*/bin/initdb"), key=lambda one: float(one.parts[-3]))
     return next(iter([*on_path, *(one.parent for one in reversed(versions))]), None)

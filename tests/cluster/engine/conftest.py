@@ -29,7 +29,7 @@ _NEW_NETWORK = 0x40000000
 
 @pytest.fixture(scope="session")
 def alone() -> Iterator[None]:
-    """A network with a loopback and nothing else, for this thread and all that it starts."""
+    """Provide a network with a loopback and nothing else, for this thread and all that it starts."""
     if importlib.util.find_spec("ray") is None:
         pytest.skip("Ray is not installed: pip install -r requirements-cluster.txt")
     libc, before = ctypes.CDLL(None, use_errno=True), os.open("/proc/self/ns/net", os.O_RDONLY)
@@ -95,7 +95,7 @@ class OnRay:
 def on_ray(
     request: pytest.FixtureRequest, alone: None, folders: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[OnRay]:
-    """The engine with the models and replicas that a file asks for, as MODELS and REPLICAS."""
+    """Provide the engine with the models and replicas that a file asks for, as MODELS and REPLICAS."""
     models = [folders[name] for name in request.module.MODELS]
     running = OnRay(models, request.module.REPLICAS, tmp_path_factory.mktemp("log") / "engine.log")
     running.start()
@@ -121,5 +121,5 @@ def engine(on_ray: OnRay) -> Iterator[Engine]:
 
 @pytest.fixture(scope="session")
 def local(folders: dict[str, str]) -> dict[str, Any]:
-    """The same models in this process."""
+    """Provide the same models in this process."""
     return {name: catalogue.load(folder) for name, folder in folders.items()}

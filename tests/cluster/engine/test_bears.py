@@ -40,12 +40,12 @@ _WHO = {"Authorization": f"Bearer {TOKEN}"}
 
 
 def say(sentence: str) -> None:
-    """What was counted, for whoever runs this with -s."""
+    """Print what was counted: `pytest -s` shows it."""
     sys.stdout.write(f"\n{sentence}\n")
 
 
 def posted(client: httpx.Client, text: str, id_: str = "") -> httpx.Response:
-    """What a single request is answered, which is not repeated."""
+    """Post one request, once, and return its answer."""
     body = Message({"args": [text], "how": {"to": "fr"}}).to_bytes()
     return client.post(f"{_ADDRESS}/trace", content=body, headers=_WHO | {ID: id_}, timeout=60)
 
@@ -193,7 +193,7 @@ def test_a_stopped_engine_stops_no_dashboard(on_ray: OnRay, engine: Engine) -> N
 
 
 def _one_of_two(raw: httpx.Client) -> int:
-    """The process of a replica, once there are two: on a busy machine one takes longer than 20 seconds to come up."""
+    """Return the process of a replica, once two run: on a busy machine one takes longer than 20 seconds to come up."""
     seen: list[str] = []
 
     def two() -> bool:

@@ -29,7 +29,7 @@ def _token(text: str, number: int, *, special: bool = False) -> Token:
 
 
 def _line(text: str, src: int, tgt: int) -> WatchedLine:
-    """A line of one word, said `src` and `tgt` times."""
+    """Make a line of one word, said `src` and `tgt` times."""
     end = _token("<eos>", 2, special=True)
     tokens = [(_token(text, 5),) * count for count in (src - 1, tgt - 1)]
     sentence = Sentence((*tokens[0], end), (_token("<bos:fr>", 3, special=True), *tokens[1], end), text, text)
@@ -127,7 +127,7 @@ def meta(recording: TranslatorRecording, **said) -> np.ndarray:
 
 
 def _lines(**said) -> list[dict]:
-    """The lines as a file has them, the first with other fields."""
+    """Return the lines as a file has them, the first with other fields."""
     first, *others = [asdict(line) for line in LINES]
     return [first | said, *others]
 

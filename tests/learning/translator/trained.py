@@ -22,7 +22,7 @@ UNSEEN = 3  # which of them training never sees
 
 @cache
 def content() -> bytes:
-    """The recording, as a file has it."""
+    """Return the recording, as a file has it."""
     recipe = Recipe(
         languages={"fr": 1, "zh": 1}, vocab_size=110, d_model=24, n_heads=3, n_layers=2, d_ff=16, steps=STEPS[-1],
         batch_tokens=150, warmup=3,

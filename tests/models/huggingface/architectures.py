@@ -28,7 +28,7 @@ _VISION = {
 
 
 def _recipe(name: str, sizes: Sizes, tokenizer: Any, *, config: str = "") -> Builder:
-    """A class of transformers, `BertModel`, and its `BertConfig`, if it is not told."""
+    """Build a model of a class of transformers, such as `BertModel`, with its `BertConfig` unless another is named."""
     family = config or next(name.split(part)[0] for part in ("For", "Model", "LMHead") if part in name)
     return lambda folder: checkpoints.save(folder, Recipe(name, f"{family}Config", sizes, tokenizer))
 

@@ -104,7 +104,7 @@ def save(folder: Path, recipe: Recipe, **changed: Any) -> Path:
 
 
 def random_model(name: str, config: Any) -> Any:
-    """A model of that class and config, with weights that are the same each time."""
+    """Build a model of that class and config, with weights that are the same each time."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(7)
         model = getattr(transformers, name)(config).eval()
@@ -115,7 +115,7 @@ def random_model(name: str, config: Any) -> Any:
 
 
 def reference(folder: Path) -> Any:
-    """The same checkpoint as transformers alone runs it, with its eager attention."""
+    """Load the same checkpoint by transformers alone, with its eager attention."""
     auto = {"MaskedLM": "AutoModelForMaskedLM", "CausalLM": "AutoModelForCausalLM", "LMHead": "AutoModelForCausalLM",
             "MTModel": "AutoModelForSeq2SeqLM", "ConditionalGeneration": "AutoModelForSeq2SeqLM"}  # fmt: skip
     config = transformers.AutoConfig.from_pretrained(folder)

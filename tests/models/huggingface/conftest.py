@@ -22,19 +22,19 @@ def _no_network():
 
 @pytest.fixture(scope="session")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The folder of an architecture's checkpoint."""
+    """Provide the folder of an architecture's checkpoint."""
     return cache(lambda name: checkpoints.save(tmp_path_factory.mktemp("hf") / name, checkpoints.ALL[name]))
 
 
 @pytest.fixture(scope="session")
 def family(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The folder of a family's checkpoint, with its tokenizer's files as they are published."""
+    """Provide the folder of a family's checkpoint, with its tokenizer's files as they are published."""
     return cache(lambda name: FAMILIES[name](tmp_path_factory.mktemp("families") / "model"))
 
 
 @pytest.fixture(scope="session")
 def model(checkpoint: Callable[[str], Path]) -> Callable[[str], HuggingFaceModel]:
-    """A checkpoint as attnviz loads it."""
+    """Load a checkpoint by attnviz."""
 
     @cache
     def loaded(name: str) -> HuggingFaceModel:
@@ -47,5 +47,5 @@ def model(checkpoint: Callable[[str], Path]) -> Callable[[str], HuggingFaceModel
 
 @pytest.fixture(scope="session")
 def peer(checkpoint: Callable[[str], Path]) -> Callable[[str], Any]:
-    """The same checkpoint as transformers alone runs it."""
+    """Load the same checkpoint by transformers alone."""
     return cache(lambda name: checkpoints.reference(checkpoint(name)))

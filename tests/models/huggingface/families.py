@@ -45,7 +45,7 @@ def checkpoint(folder: Path, *, model: str, sizes: dict[str, Any], tokenizer: Wr
 
 
 def tokenizer_of(folder: Path) -> Any:
-    """The tokenizer as transformers reads it. It recommends a package for Marian that no text needs."""
+    """Load the tokenizer by transformers, which recommends a package for Marian that no text needs."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")
         return transformers.AutoTokenizer.from_pretrained(folder)

@@ -13,7 +13,7 @@ CPU = {"device": torch.device("cpu"), "dtype": torch.float32}
 
 
 def refused(folder, **arguments) -> str:
-    """The sentence that a model is refused with: one, on one line, without a path of this machine."""
+    """Return the sentence that refuses a model: one line, without a path of this machine."""
     with pytest.raises(ModelError) as caught:
         load(folder, **(CPU | arguments))
     sentence = str(caught.value)

@@ -86,7 +86,7 @@ class Row:
         return (self.family, self.model, self.files, self.shown, *marks[:-1], f"{marks[-1]} {self.between}".strip())
 
     def line(self) -> str:
-        """The row in Markdown."""
+        """Format the row in Markdown."""
         said = self.says()
         return _line((*said[:4], "" if self.difference is None else f"{self.difference:.0e}", *said[4:]))
 
@@ -107,7 +107,7 @@ def row(family: str, folder: Path) -> Row:
 
 
 def traced(model: Any) -> Any:
-    """A sentence that it read; and a target, where it takes one."""
+    """Trace a sentence, with a target where the model takes one."""
     if model.inputs.takes_target:
         return model.trace(TEXT, tgt_text=TARGET)
     return model.trace(TEXT, new_tokens=0 if model.inputs.is_prompt and model.writes else None)
@@ -115,7 +115,7 @@ def traced(model: Any) -> Any:
 
 @torch.inference_mode()
 def difference(folder: Path, kind: str, trace: Any) -> float:
-    """The largest difference of a weight to the eager attention of the class that the checkpoint names."""
+    """Return the largest difference of a weight to the eager attention of the class that the checkpoint names."""
     peer = getattr(transformers, kind).from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
     src, tgt = (torch.tensor([[token.id for token in side]]) for side in _sides(trace))
     has_both = "cross" in trace.kinds
@@ -134,7 +134,7 @@ def _sides(trace: Any) -> tuple[Any, Any]:
 
 
 def python_alone() -> list[str]:
-    """transformers' tokenizers that have no backend in Rust, less those whose files attnviz reads itself."""
+    """Return transformers' tokenizers that have no backend in Rust, less those whose files attnviz reads itself."""
     names = {name for name in TOKENIZER_MAPPING_NAMES.values() if name}
     made = {name: getattr(transformers, name, None) for name in names}
     return sorted(name for name, made in made.items() if _is_python(made) and name not in IN_PYTHON)
@@ -145,7 +145,7 @@ def _is_python(made: Any) -> bool:
 
 
 def document(rows: dict[str, list[Row]]) -> str:
-    """The whole file."""
+    """Write the whole document."""
     columns = ("family", "class", "the tokenizer's files", "shown", "difference", *PAGES)
     head = [_line(columns), _line(["---"] * 4 + ["---:"] + [":---:"] * len(PAGES))]
     tables = [

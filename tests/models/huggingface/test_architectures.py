@@ -30,7 +30,7 @@ def model(folder):
 
 
 def traced(loaded):
-    """A trace of a sentence, with its own text for a target where it takes one."""
+    """Trace a sentence, with its own text for a target where the model takes one."""
     if loaded.inputs.takes_target:
         return loaded.trace(TEXT, tgt_text=TARGET)
     return loaded.trace(TEXT, new_tokens=0 if loaded.inputs.is_prompt and loaded.writes else None)
@@ -38,7 +38,7 @@ def traced(loaded):
 
 @torch.inference_mode()
 def own(folder: Path, trace) -> dict[str, torch.Tensor]:
-    """What the class that the checkpoint names computes of the same ids, on transformers' eager attention."""
+    """Run the class that the checkpoint names on the same ids, with transformers' eager attention."""
     name = transformers.AutoConfig.from_pretrained(folder).architectures[0]
     peer = getattr(transformers, name).from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
     sentence = trace.sentences[0]

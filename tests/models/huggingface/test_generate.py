@@ -13,7 +13,7 @@ PROMPT, COUNT = "The dog looked at the", 7
 
 
 def greedy(peer, ids, count):
-    """What transformers itself writes."""
+    """Generate with transformers itself."""
     with torch.inference_mode():
         made = peer.generate(
             ids,

@@ -19,7 +19,7 @@ TEXT = "The quick brown fox jumps over the dog."
 
 @pytest.fixture(scope="module")
 def given(checkpoint):
-    """A model and its tokenizer, as transformers loads them."""
+    """Load a model and its tokenizer by transformers."""
 
     def make(name, **how):
         return checkpoints.reference(checkpoint(name)).to(**how), transformers.AutoTokenizer.from_pretrained(

@@ -43,7 +43,7 @@ def _byte_pieces() -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def _by_class(name: str, *special: str, begin: str, on_bytes: bool = False, **options) -> PreTrainedTokenizerBase:
-    """A tokenizer that transformers' own class of that name writes, over a small vocabulary."""
+    """Write a tokenizer by transformers' own class of that name, over a small vocabulary."""
     learned, merges = _byte_pieces() if on_bytes else _pieces()
     vocabulary = {piece: id_ for id_, piece in enumerate(dict.fromkeys([*special, *_BYTES, *learned]))}
     return getattr(transformers, name)(vocab=vocabulary, merges=merges, bos_token=begin, **options)
@@ -107,7 +107,7 @@ PUBLISHED: dict[str, tuple[Callable[[], PreTrainedTokenizerBase], str, str]] = {
 
 @pytest.fixture(params=PUBLISHED)
 def published(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
-    """A small decoder's folder with a tokenizer of that form, and what its texts begin with."""
+    """Make a small decoder's folder with a tokenizer of that form, and what its texts begin with."""
     make, begin, network = PUBLISHED[request.param]
     tokenizer = make()
     recipe = replace(checkpoints.DECODERS[network], tokenizer=lambda: tokenizer)

@@ -67,7 +67,7 @@ def test_a_pass_writes_no_frequencies_into_the_module_that_other_passes_share(tm
 
 
 def _stretched(folder):
-    """A Phi-3 that was made for 16 tokens."""
+    """Make a Phi-3 that was made for 16 tokens."""
     rope = {"rope_type": "longrope", "rope_theta": 10000.0, "original_max_position_embeddings": 16}
     rope |= {"short_factor": [1.0] * 7, "long_factor": [4.0] * 7}
     sizes = checkpoints.DECODERS["mistral"].sizes | {"hidden_size": 84, "head_dim": None, "sliding_window": None}

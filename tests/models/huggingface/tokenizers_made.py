@@ -119,7 +119,7 @@ def _unigrams(size: int) -> list[tuple[str, float]]:
 
 
 def in_order(tokenizer: Tokenizer) -> list[str]:
-    """A tokenizer's vocabulary in the order of its ids."""
+    """List a tokenizer's vocabulary in the order of its ids."""
     vocabulary = tokenizer.get_vocab()
     return sorted(vocabulary, key=vocabulary.__getitem__)
 

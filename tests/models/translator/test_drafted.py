@@ -51,7 +51,7 @@ def plain(shipped: Translator) -> Translator:
 
 @pytest.fixture
 def alone(plain: Translator) -> list[int]:
-    """What is written step by step, with `<bos>`."""
+    """Write step by step; the ids begin with `<bos>`."""
     assert plain.draft is None
     return [token.id for token in plain.trace(SENTENCES[1], to="de").tokens("tgt")]
 

@@ -41,7 +41,7 @@ LONG = " ".join(["The old man walked slowly to the market with his small brown d
 
 @pytest.fixture(scope="module")
 def shipped():
-    """The shipped translator, and what was measured on it."""
+    """Provide the shipped translator, and what was measured on it."""
     entry = entries()[0]
     reads = ReadableInputs.from_config(entry.reads)
     assert reads is not None

@@ -8,21 +8,21 @@ SRC = "a big red dog"
 
 
 def payload(app: AppTest) -> Payload:
-    """What the large component of the tab is told."""
+    """Read what the large component of the tab is told."""
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
     return unpack(component.proto.bytes)
 
 
 def header(app: AppTest) -> dict:
-    """The same, less the bytes of its maps."""
+    """Return the payload's header."""
     return payload(app).header
 
 
 def notes(app: AppTest) -> str:
-    """What stands above the picture."""
+    """Read what stands above the picture."""
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
 
 
 def of_heads(told: dict, name: str) -> list:
-    """A number of every head."""
+    """Return one number of each head."""
     return [value for group in told["groups"] for value in group[name]]

@@ -18,7 +18,7 @@ from tests.pages.learning.learning_page import copied
 
 @pytest.fixture
 def tiny(open_page):
-    """The model that pages open in tests; `open_page` has put it in the shipped one's place."""
+    """Provide the model that pages open in tests; `open_page` has put it in the shipped one's place."""
     return catalogue.translator()
 
 

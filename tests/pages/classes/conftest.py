@@ -41,7 +41,7 @@ ask: Why?
 
 @pytest.fixture
 def classes(open_page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Classroom]:
-    """The classes of a database of this test's own."""
+    """Provide the classes of a database of this test's own."""
     monkeypatch.setenv("ATTNVIZ_DATABASE", f"sqlite:///{tmp_path / 'classes.sqlite'}")
     opened.close()
     yield room()
@@ -55,7 +55,7 @@ def key(classes: Classroom) -> TeacherKey:
 
 @pytest.fixture
 def sit(open_page) -> Callable[..., AppTest]:
-    """A page as it is for somebody who sits in a class."""
+    """Open a page as a member of a class sees it."""
 
     def make(page: str, own: Seat, **texts: str) -> AppTest:
         app = open_page(page, **{"class": own.code} | texts)

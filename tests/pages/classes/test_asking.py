@@ -8,7 +8,7 @@ from tests.pages.classes.class_page import said
 
 @pytest.fixture
 def form(open_page) -> AppTest:
-    """The form of "Ask the room" about a map."""
+    """Open the form of "Ask the room" about a map."""
 
     def drawn() -> None:
         from attnviz.ui.classes import asking

@@ -56,7 +56,7 @@ def stored(classes: Classroom, key: TeacherKey) -> list[str]:
 
 
 def components(app: AppTest) -> str:
-    """What the page's components are sent, as far as it is text."""
+    """Read what the page's components are sent, as far as it is text."""
     found = app.get("bidi_component")
     return "\n".join(f"{part.proto.json}{part.proto.bytes.decode('utf-8', 'replace')}" for part in found)
 

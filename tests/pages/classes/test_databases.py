@@ -11,7 +11,7 @@ from tests.pages.classes.class_page import said
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A database that waits for nobody's lock."""
+    """Make the database give up on a lock at once."""
     wal = "PRAGMA journal_mode = WAL"
     monkeypatch.setattr("attnviz.classroom.storage.database._PRAGMAS", ("PRAGMA busy_timeout = 1", wal))
     monkeypatch.setattr("attnviz.classroom.storage.store._PAUSES", ())

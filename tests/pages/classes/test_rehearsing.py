@@ -19,7 +19,7 @@ MARK = "Rehearsal: all students and answers are invented"
 
 @pytest.fixture
 def clock(classes, monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """A time that the test moves, of this test's own rehearsals."""
+    """Give this test's rehearsals a clock that the test moves."""
     clock = Clock()
     made = module.Rehearsals(lambda link: None, clock=clock)
     monkeypatch.setattr(opened, "_rehearsals", [made])
@@ -28,7 +28,7 @@ def clock(classes, monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture
 def rehearsing(sit, key, clock):
-    """The console of a rehearsal that was just begun from the empty class."""
+    """Provide the console of a rehearsal that was just begun from the empty class."""
     app = sit("class", Seat(key.code, TEACHER, key.secret))
     app.number_input(key="class-rehearse-size").set_value(SIZE).run()
     return app.button(key="class-rehearse").click().run()
@@ -40,7 +40,7 @@ def answered(app: AppTest) -> int:
 
 
 def later(app: AppTest, clock: Clock) -> AppTest:
-    """The page when everybody has answered who ever will."""
+    """Move the time on until all invented students have answered, and run the page again."""
     clock.now += 200
     return app.run()
 

@@ -10,23 +10,23 @@ PAIR = {"src": "I love you", "to": "fr", "tgt": "un chien rouge"}
 
 
 def header(app: AppTest) -> dict:
-    """What the component is told, less the bytes of its maps."""
+    """Read what the component is told, less the bytes of its maps."""
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
     return unpack(component.proto.bytes).header
 
 
 def verdict(app: AppTest) -> str:
-    """The verdict in words."""
+    """Return the verdict in words."""
     (block,) = [part.proto.body for part in app.get("html") if "data-verdict=" in part.proto.body]
     return re.sub(r"<[^>]+>", " ", block)
 
 
 def copied(app: AppTest) -> str:
-    """The link that the button copies."""
+    """Return the link that the button copies."""
     (told,) = [part.proto.json for part in app.get("bidi_component") if part.proto.json.startswith('{"query"')]
     return told
 
 
 def said(app: AppTest) -> str:
-    """The notes above the picture."""
+    """Read the notes above the picture."""
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")

@@ -52,7 +52,7 @@ def test_of_several_switches_each_says_why_and_the_rest_is_folded(open_page) -> 
 
 
 def loss(text: str) -> tuple[float, float]:
-    """The two losses of a sentence such as "rises from 0.16 to 2.24 nats"."""
+    """Return the two losses of a sentence such as "rises from 0.16 to 2.24 nats"."""
     found = re.search(r"from (\d+\.\d\d) to (\d+\.\d\d) nats", text)
     assert found is not None, text
     return float(found[1]), float(found[2])

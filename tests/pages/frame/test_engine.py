@@ -21,7 +21,7 @@ GONE = "does not answer"
 
 @pytest.fixture(scope="module")
 def on_engine(folder, tiny_catalogue) -> Iterator[Served]:
-    """An engine with a decoder, an encoder-decoder, and the model that is shipped."""
+    """Provide an engine with a decoder, an encoder-decoder, and the model that is shipped."""
     models = {name: catalogue.load(folder(name)) for name in ("gpt2", "bart")}
     shipped = catalogue.load(str(tiny_catalogue / catalogue.DEFAULT))
     with served({**models, catalogue.DEFAULT: shipped}) as running:
@@ -30,7 +30,7 @@ def on_engine(folder, tiny_catalogue) -> Iterator[Served]:
 
 @pytest.fixture(autouse=True)
 def _connected(on_engine: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The dashboard in this process has that engine, and offers no other model than its own."""
+    """Connect the dashboard of this process to that engine, and offer no other model than its own."""
     for name, seconds in (("_PAUSE", 0.01), ("_GONE_AFTER", 0.1), ("_LOOK_AGAIN", 0.05), ("_SELDOMEST", 0.1)):
         monkeypatch.setattr(client, name, seconds)
     monkeypatch.setenv("ATTNVIZ_ENGINE", on_engine.address)
@@ -43,7 +43,7 @@ def _connected(on_engine: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
 
 
 def _forget() -> None:
-    """What the last test has loaded and found, so that no other test's model is taken for the engine's."""
+    """Forget what the last test has loaded, so that no other test's model is taken for the engine's."""
     st.cache_resource.clear()
     configured._engine_of.cache_clear()
     traces._shipped.forget(lambda _: True)

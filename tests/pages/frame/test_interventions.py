@@ -27,7 +27,7 @@ def chips(app: AppTest) -> list[str]:
 
 
 def caption(app: AppTest) -> str:
-    """What pictures of the Heads page say below them of the model."""
+    """Read the caption below the pictures of the Heads page."""
     return header(app)["caption"]["model"]
 
 

@@ -12,7 +12,7 @@ ASKED = "_attnviz_drawing_asked"
 
 @pytest.fixture
 def drawn(open_page: Callable[..., AppTest]) -> Callable[..., dict]:
-    """The header of the drawing that a page opens."""
+    """Provide the header of the drawing that a page opens."""
 
     def draw(page: str, **params: str) -> dict:
         app = open_page(page, **params)

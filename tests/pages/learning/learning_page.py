@@ -13,7 +13,7 @@ BLIND = Experiment("french", without=("causal-mask",))
 
 
 def header(app: AppTest) -> dict:
-    """What the component is told, less the bytes of its maps."""
+    """Read what the component is told, less the bytes of its maps."""
     return next(
         found
         for part in app.get("bidi_component")
@@ -26,12 +26,12 @@ def in_view(told: dict) -> dict:
 
 
 def said(app: AppTest) -> list[str]:
-    """What stands above the picture."""
+    """Read what stands above the picture."""
     return [note.value.replace("\\", "") for note in (*app.error, *app.info)]
 
 
 def copied(app: AppTest) -> dict[str, str]:
-    """The link that the button copies."""
+    """Return the link that the button copies."""
     (told,) = [
         json.loads(part.proto.json)["query"] for part in app.get("bidi_component") if '"query"' in part.proto.json
     ]

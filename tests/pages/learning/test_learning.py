@@ -142,7 +142,7 @@ def test_a_line_of_ones_own_is_written_and_looked_at(open_page) -> None:
 
 
 def way(app: AppTest, label: str, at: int) -> dict[str, str]:
-    """What the link of the run `at` to a page says."""
+    """Read the link to a page from the run `at`."""
     links = [part.proto for part in app.get("page_link") if part.proto.label == label and part.proto.query_string]
     found = [parse_qs(link.query_string) for link in links if "toy" in link.query_string]
     return {name: texts[0] for name, texts in found[at].items()}

@@ -12,7 +12,7 @@ from tests.pages.learning.learning_page import PATIENCE, header, said, states
 
 @pytest.fixture
 def queue(monkeypatch):
-    """A queue of this test's own."""
+    """Make a queue of this test's own."""
     made = LiveRuns(most_waiting=1)
     monkeypatch.setattr(runs, "queue", lambda: made)
     yield made

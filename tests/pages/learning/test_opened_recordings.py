@@ -105,7 +105,7 @@ def test_a_choice_in_what_is_shown_in_its_place_leaves_it(open_page, monkeypatch
 
 
 def _translators(**changed: object) -> bytes:
-    """The recording with other arrays, or with another of what its meta says."""
+    """Write the recording with other arrays, or with another field of its meta."""
     with np.load(io.BytesIO(trained.content())) as file:
         arrays = dict(file)
     meta = json.loads(arrays["meta"].tobytes())

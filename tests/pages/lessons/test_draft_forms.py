@@ -28,7 +28,7 @@ UNFINISHED = {
 
 @pytest.fixture
 def edit(open_page):
-    """The editor at step `at` of these steps; 0 is the form of the lesson itself."""
+    """Provide the editor at step `at` of these steps; 0 is the form of the lesson itself."""
 
     def make(*steps: DraftStep, head: Draft = HEAD, at: int = 1) -> AppTest:
         app = open_page("lessons", edit=str(at))

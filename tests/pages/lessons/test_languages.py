@@ -13,7 +13,7 @@ Open = Callable[..., AppTest]
 
 @pytest.fixture
 def open_in(open_page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
-    """A page at a step of a lesson in a language."""
+    """Open a page at a step of a lesson in a language."""
     monkeypatch.setenv("ATTNVIZ_LESSONS", str(tmp_path))
 
     def make(language: str, page: str = "heads", step: int = 1) -> AppTest:

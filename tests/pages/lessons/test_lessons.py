@@ -63,7 +63,7 @@ cover: page
 
 @pytest.fixture
 def open_lesson(open_page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A page at a step of the lesson above."""
+    """Open a page at a step of the lesson above."""
     (tmp_path / "love.md").write_text(LESSON, encoding="utf-8")
     (tmp_path / "broken.md").write_text(LESSON.replace("minutes: 10", "minutes: x"), encoding="utf-8")
     monkeypatch.setenv("ATTNVIZ_LESSONS", str(tmp_path))

@@ -26,7 +26,7 @@ def news(at: int = 0, **more) -> str:
 
 
 def told(app: AppTest) -> dict:
-    """What the browser is given for the line."""
+    """Read what the browser is given for the line."""
     parts = (json.loads(part.proto.json) for part in app.get("bidi_component") if '"isLinked"' in part.proto.json)
     return next(parts)
 

@@ -16,7 +16,7 @@ BROKEN = FRONT_MATTER.replace("minutes: 10", "minutes: ten").replace("language: 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A folder of lessons: one that is not listed, one that is broken."""
+    """Provide a folder of lessons: one that is not listed, one that is broken."""
     (tmp_path / "hidden.md").write_text(HIDDEN, encoding="utf-8")
     (tmp_path / "broken.md").write_text(BROKEN, encoding="utf-8")
     monkeypatch.setenv("ATTNVIZ_LESSONS", str(tmp_path))

@@ -74,7 +74,7 @@ class Bomb:
 
 
 def lying_header() -> bytes:
-    """An archive whose array says that it has 10^15 numbers."""
+    """Make an archive whose array says that it has 10^15 numbers."""
     array = io.BytesIO()
     np.lib.format.write_array_header_1_0(array, {"shape": (10**15,), "fortran_order": False, "descr": "<f4"})
     file = io.BytesIO()
@@ -106,7 +106,7 @@ BROKEN = {
 
 
 def archive(compression: int = zipfile.ZIP_STORED, **members: bytes) -> bytes:
-    """An archive of .npy files whose contents are given byte by byte."""
+    """Make an archive of .npy files whose contents are given byte by byte."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", compression) as made:
         for key, content in members.items():
@@ -115,20 +115,20 @@ def archive(compression: int = zipfile.ZIP_STORED, **members: bytes) -> bytes:
 
 
 def npy(header: str = "", *, version: tuple[int, int] = (1, 0)) -> bytes:
-    """A .npy file with that header, or a plain one; whatever it says, 36 bytes follow."""
+    """Make a .npy file with that header, or a plain one; whatever it says, 36 bytes follow."""
     said = (header or "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }").encode() + b"\n"
     return b"\x93NUMPY" + bytes(version) + len(said).to_bytes(2, "little") + said + bytes(36)
 
 
 def damaged(compression: int) -> bytes:
-    """An archive in which some bytes of the compressed weights are others."""
+    """Make an archive in which some bytes of the compressed weights are others."""
     content = bytearray(archive(compression, attn=npy()))
     content[46:52] = b"\xff" * 6
     return bytes(content)
 
 
 def changed(*places: int, to: int) -> bytes:
-    """An archive in whose directory numbers of two bytes are others; `places` are counted from its start."""
+    """Make an archive in whose directory numbers of two bytes are others; `places` are counted from its start."""
     content = bytearray(archive(attn=npy()))
     for at in places:
         start = content.index(b"PK\x01\x02") + at
@@ -137,7 +137,7 @@ def changed(*places: int, to: int) -> bytes:
 
 
 def sized(shape: str, descr: str = "<f4") -> bytes:
-    """An archive whose weights say that they have that shape and type."""
+    """Make an archive whose weights say that they have that shape and type."""
     return archive(attn=npy(f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"))
 
 

@@ -126,7 +126,7 @@ OPENING = persistent.OPENING["Causes"]
 
 
 def _seen(app: AppTest) -> dict[str, str]:
-    """What the page is shown with, whether the address says it or not."""
+    """Read what the page is shown with, whether the address says it or not."""
     memory = app.session_state[persistent._KEY]
     return {name: (memory.shared | persistent._opening(memory)).get(name, "") for name in ("src", "to", "do")}
 

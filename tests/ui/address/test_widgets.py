@@ -42,7 +42,7 @@ def _two_texts() -> None:
 
 
 def _typed(app: AppTest, **texts: str) -> list[str | None]:
-    """What both fields show once a browser that shows `texts`, by key, has sent them all."""
+    """Return what both fields show once a browser that shows `texts`, by key, has sent them all."""
     for name, text in texts.items():
         app.text_input(name.replace("_", "-")).set_value(text)
     app.run()

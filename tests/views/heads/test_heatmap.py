@@ -28,7 +28,7 @@ def trace():
 
 
 def made(attn: torch.Tensor, mask: torch.Tensor | None = None, text: str = "a") -> EagerMaps:
-    """A map of `attn` `(rows, cols)`, every token the same, so that only places tell them apart."""
+    """Make a map of `attn` `(rows, cols)`, every token the same, so that only places tell them apart."""
     rows, cols = attn.shape
     return EagerMaps(
         kind="cross",

@@ -19,7 +19,7 @@ def table() -> pd.DataFrame:
 
 
 def lines(drawn: str) -> list[str]:
-    """The text of each line, cells parted by |."""
+    """Return the text of each line, cells parted by |."""
     rows = re.findall("<tr>(.*?)</tr>", drawn)
     return [re.sub("<[^>]*>", "", re.sub("</t[dh]>(?=.)", "|", row)) for row in rows]
 

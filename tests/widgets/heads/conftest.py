@@ -20,7 +20,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def tab(browser: Browser, address: str) -> Iterator[tuple[Page, list[str]]]:
-    """A tab, and what scripts of its pages have raised."""
+    """Provide a tab, and what scripts of its pages have raised."""
     raised: list[str] = []
     context = browser.new_context(base_url=address)
     context.set_default_timeout(20_000)

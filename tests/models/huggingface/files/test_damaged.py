@@ -15,12 +15,12 @@ from tests.models.huggingface.refused import CPU, change, refused
 
 @pytest.fixture
 def copy(checkpoint, tmp_path):
-    """A copy of a checkpoint that a test may spoil."""
+    """Make a copy of a checkpoint that a test may spoil."""
     return lambda name: Path(shutil.copytree(checkpoint(name), tmp_path / name))
 
 
 def with_tensors(folder: Path, changed) -> Path:
-    """The checkpoint with other tensors: `changed` takes a name and a tensor, and gives a tensor or None."""
+    """Return the checkpoint with other tensors: `changed` takes a name and a tensor, and gives a tensor or None."""
     tensors = {name: changed(name, tensor) for name, tensor in load_file(folder / "model.safetensors").items()}
     kept = {name: tensor.contiguous() for name, tensor in tensors.items() if tensor is not None}
     save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})

@@ -14,7 +14,7 @@ from tests.models.huggingface.refused import CPU, change, refused
 
 @pytest.fixture
 def copy(checkpoint, tmp_path):
-    """A copy of a small BERT that a test may spoil."""
+    """Make a copy of a small BERT that a test may spoil."""
     return Path(shutil.copytree(checkpoint("bert"), tmp_path / "bert"))
 
 

@@ -22,7 +22,7 @@ EACH = pytest.mark.parametrize("name", FILES)
 
 @pytest.fixture
 def copy(family, tmp_path):
-    """A family's folder that a test may spoil."""
+    """Provide a family's folder that a test may spoil."""
     return lambda name: Path(shutil.copytree(family(name if name != "T5" else "T5, Flan-T5"), tmp_path / name))
 
 

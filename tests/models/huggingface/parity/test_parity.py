@@ -14,14 +14,14 @@ HAVE_SEGMENTS = ("bert", "albert", "electra")
 
 
 def inputs(checkpoint, name, texts, pairs=None):
-    """What transformers' own tokenizer makes of texts, padded."""
+    """Encode texts with transformers' own tokenizer, padded."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint(name))
     made = tokenizer(texts, pairs, padding=True, padding_side="right", return_tensors="pt", return_token_type_ids=True)
     return {key: made[key] for key in made if key != "token_type_ids" or name in HAVE_SEGMENTS}
 
 
 def outputs(peer, arguments):
-    """What transformers computes, and its weights by kind."""
+    """Run the model in transformers: its outputs, and its weights by kind."""
     with torch.inference_mode():
         out = peer(**arguments, output_attentions=True, output_hidden_states=True)
     if peer.config.is_encoder_decoder:

@@ -29,7 +29,7 @@ _PARTS = Path(__file__).with_name("tokenizers.json")
 
 
 def published(name: str) -> Write:
-    """The `tokenizer.json` of which `tokenizers.json` has all but the vocabulary."""
+    """Return the `tokenizer.json` of which `tokenizers.json` has all but the vocabulary."""
 
     def write(folder: Path) -> None:
         parts = json.loads(_PARTS.read_text(encoding="utf-8"))[name]
@@ -73,7 +73,7 @@ def merged_bytes(*first: str, last: Sequence[str] = (), **said: Any) -> Write:
 
 
 def sentence_transformer(folder: Path) -> None:
-    """What MiniLM, BGE and E5 have: BERT's own files, and others that sentence-transformers reads."""
+    """Write the files of MiniLM, BGE and E5: BERT's own, and others that sentence-transformers reads."""
     word_pieces(do_lower_case=True, model_max_length=512, tokenizer_class="BertTokenizer")(folder)
     dump(folder / "sentence_bert_config.json", {"max_seq_length": 256, "do_lower_case": False})
     pooling = {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}
@@ -111,7 +111,7 @@ def deberta(folder: Path) -> None:
 
 
 def esm(folder: Path) -> None:
-    """A line for each amino acid."""
+    """Write a vocabulary with a line for each amino acid."""
     names = [*("<cls>", "<pad>", "<eos>", "<unk>"), *"LAGVSERTIDPKQNFYMHWCXBUZO.-", "<null_1>", "<mask>"]
     (folder / "vocab.txt").write_text("\n".join(names), encoding="utf-8")
     said = {"unk_token": "<unk>", "pad_token": "<pad>", "mask_token": "<mask>", "cls_token": "<cls>"}
@@ -171,7 +171,7 @@ def dump(path: Path, content: Any) -> None:
 
 
 def _placed(special: dict[int, str], learned: list[str]) -> list[str]:
-    """Special tokens at their ids, BERT's unused places between them, what was learned behind; one that stands far
+    """Place special tokens at their ids, BERT's unused places between them, learned ones behind; one that stands far
     away, at the end of a large vocabulary, stands at the end of this one.
     """
     near = {id_: name for id_, name in special.items() if id_ < 1_000}

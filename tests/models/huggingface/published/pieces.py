@@ -39,7 +39,7 @@ CAMEMBERT = UNIGRAM
 
 
 def piece_file(name: str, options: dict[str, Any], config: dict[str, Any] | None = None) -> Write:
-    """A folder with a sentencepiece file of that name, and `tokenizer_config.json` where it says something."""
+    """Make a folder with a sentencepiece file of that name, and `tokenizer_config.json` where it says something."""
 
     def write(folder: Path) -> None:
         (folder / name).write_bytes(trained(**options))
@@ -118,7 +118,7 @@ def marian(folder: Path) -> None:
 
 
 def m2m_100(folder: Path, *, keeps_spaces: bool = False) -> None:
-    """A sentencepiece file, and a vocabulary with ids of its own; languages follow it, and are in no file."""
+    """Make a sentencepiece file, and a vocabulary with ids of its own; languages follow it, and are in no file."""
     content = trained(SENTENCES + _MORE, **BPE | {"remove_extra_whitespaces": not keeps_spaces})
     (folder / "sentencepiece.bpe.model").write_bytes(content)
     order = ["<s>", "<pad>", "</s>", "<unk>", *reversed(pieces_of(content)[3:])]
@@ -127,13 +127,13 @@ def m2m_100(folder: Path, *, keeps_spaces: bool = False) -> None:
 
 
 def pieces_of(content: bytes) -> list[str]:
-    """The pieces of a sentencepiece file, by id."""
+    """Return the pieces of a sentencepiece file, by id."""
     processor = sentencepiece.SentencePieceProcessor(model_proto=content)
     return [processor.id_to_piece(id_) for id_ in range(len(processor))]
 
 
 def trained(sentences: tuple[str, ...] = SENTENCES + _MORE, **options: Any) -> bytes:
-    """What sentencepiece's trainer learns of a few sentences."""
+    """Train sentencepiece on a few sentences."""
     return _trained(sentences, tuple(options.items()))
 
 
