@@ -1,4 +1,4 @@
-"""An answer from a phone: a tap counts while the bar is open, and a cell that was tapped is there after a reload."""
+"""An answer from a phone: a tap counts while the bar is open."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.reading import read
-from tests.browser.classes.thumb import marked, tap_cell, tap_on
+from tests.browser.classes.thumb import tap_on
 from tests.browser.screens.phone import PHONE
 from tests.lessons.front_matter import FRONT_MATTER
 
@@ -25,15 +25,6 @@ options: [two, three]
 right: 2
 ```
 
-## A cell
-
-/heads?src=I+love+you&to=fr&kind=cross&layer=1&head=0
-
-```question
-kind: cell
-row: '1'
-ask: Which token has most weight?
-```
 """
 )
 
@@ -74,19 +65,3 @@ def test_a_tap_on_answer_counts_while_the_bar_is_open(phone: Page, settled, clas
     tap_on(phone, phone.get_by_role("button", name="Change answer"))
     expect(phone.get_by_text("Your answer is in: three.")).to_be_visible()
     assert classes.teachers.view(key).summaries["before"].options == (0, 1)
-
-
-def test_a_tapped_cell_is_there_after_a_reload(phone: Page, settled, classes: Classroom, key: TeacherKey) -> None:
-    classes.teachers.go(key, 1)
-    expect(phone.get_by_text("Which token has most weight?").filter(visible=True)).to_have_count(1)
-    settled(phone)
-    open_bar(phone)
-    tap_cell(phone, 1, 2)
-    expect(phone.get_by_label("Source sentence")).to_be_hidden()
-    assert marked(phone) == [[1, 2]]
-    phone.get_by_role("button", name="Answer", exact=True).tap()
-    expect(phone.get_by_text("Your answer is in")).to_be_visible()
-    phone.reload()
-    expect(phone.get_by_text("Your answer is in")).to_be_visible()
-    expect(phone.locator("[data-attnviz-painted]")).to_be_attached()
-    assert marked(phone) == [[1, 2]]
