@@ -75,7 +75,7 @@ def test_its_links_say_nothing_that_a_page_does_not_know(lesson: Lesson, run: Pi
 
 
 def problems(link: Link, run: Pictures) -> Iterator[str]:
-    """What the page says of a link, and names that it does not read."""
+    """Collect what the page says against a link, and the names that it does not read."""
     states = STATES.get(link.page, ())
     shared = {*BAR, *FOCUS.get(link.page, ()), "tab"}
     known = {name for state in states or (HeadsState,) for name in state().to_params()}

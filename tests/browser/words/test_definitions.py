@@ -20,12 +20,12 @@ CONTROLS = """(root) => [...root.querySelectorAll("button, select, summary, .ter
 
 
 def definition(term: str) -> str:
-    """What the term means on this page, in capitals or not."""
+    """Read what the term means on this page, in capitals or not."""
     return {name.lower(): text for name, text in definitions("Heads").items()}[term.lower()]
 
 
 def is_a_name(text: str) -> bool:
-    """A head, a layer, a token, a number of either."""
+    """Check whether a text names a head, a layer, a token, or a number of either."""
     return text[:1] in {"L", "H"} and text[1:2].isdigit()
 
 

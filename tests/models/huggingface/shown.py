@@ -44,7 +44,7 @@ def _steps(model: Any, trace: Any) -> bool:
 
 
 def _found(model: Any, trace: Any) -> tuple[SiteWeights, ...]:
-    """The projections of every site of a model, each of which gives this run's own; () where any has none."""
+    """Return the projections of every site of a model, each of which gives this run's own; () where any has none."""
     if trace.weights_only:
         return ()
     found = projections(model, trace, trace.calls)
@@ -58,7 +58,7 @@ def _comes_apart(model: Any, trace: Any) -> bool:
 
 
 def between(model: Any, trace: Any) -> str:
-    """What stands between projections and scores at any of a model's sites."""
+    """Describe what lies between projections and scores at the sites of a model."""
     said: dict[str, None] = {}
     for weights in _found(model, trace):
         scoring = weights.scoring

@@ -32,7 +32,7 @@ class Browser:
         self.kept[name] = self.run
 
     def end(self, part: str) -> None:
-        """A fragment's end takes its own messages alone."""
+        """End a fragment: only its own messages go."""
         self.run += 1
         self.kept = {
             name: run
@@ -76,7 +76,7 @@ def begin(session: SimpleNamespace, named: frozenset[str], parts: list[str]) -> 
 
 
 def session_of() -> SimpleNamespace:
-    """A visitor's session, which is the runner of its runs as well."""
+    """Make a visitor's session, which is the runner of its runs as well."""
     return SimpleNamespace(_pages_manager=type("Pages", (), {})(), begun=[], queue=[], connection="first")
 
 
