@@ -40,7 +40,7 @@ def blind() -> Toy:
 
 @pytest.fixture(scope="module")
 def twice() -> Toy:
-    """A decoder alone, hardly trained."""
+    """Make a decoder alone, hardly trained."""
     return Toy.from_recording(attnviz.learn("twice", steps=2))
 
 
