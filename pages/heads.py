@@ -16,17 +16,16 @@ with st.container(key="heads-bar", horizontal=True):
 
 # Below here torch is imported: by then the input can be used.
 from attnviz.ui import captions
-from attnviz.ui.heads import downloads, page, sync
+from attnviz.ui.heads import choices, downloads, page
 
-make = traces.trace if texts["tab"] in heads_tabs.WHOLE_TRACE else traces.attention
+make = traces.trace if heads_tabs.needs_whole_trace(texts) else traces.attention
 trace = own or layout.run_or_refuse(lambda: make(request))
 captions.about(trace, upload.said() if own else request.entry)
-view = sync.current(texts, trace, upload.entry() if own else request.entry)
-tabs = page.settled(trace, heads_tabs.current(texts, trace, view))
-picture = page.draw(trace, tabs, None if own else request)
+state = page.settled(trace, choices.current(texts, trace, upload.entry() if own else request.entry))
+picture = page.draw(trace, state, None if own else request)
 if picture is not None:
-    downloads.below(lambda: own or traces.trace(request), picture, view)
+    downloads.below(lambda: own or traces.trace(request), picture, state.heads)
 if own:
-    upload.finish(own, tabs)
+    upload.finish(own, state)
 else:
-    layout.end_page(request, trace, tabs)
+    layout.end_page(request, trace, state)

@@ -11,9 +11,9 @@ A picture is a file with two things::
 
 Of the state come its texts in the address (`fields.read`, `fields.write`; `name` is the name there, where that is
 another), what the browser is sent (`browser_view.to_view`, the payload's `view`), what it may answer
-(`browser_view.from_view`, which `attnviz.ui.reported.reported_view` calls) and the options with their titles in the
-payload's header (`browser_view.options_of`, from which a script's `choices(app, name)` draws its buttons). The view
-holds every field, so that a script has no defaults of its own.
+(`browser_view.from_view`, which `attnviz.ui.reported.reported_view` calls), and in the payload's header the defaults
+and the options with their titles, from which a script's `choices(app, name)` draws its buttons. The view holds every
+field, so that a script has no defaults of its own.
 
 The function makes the whole payload but for its caption: the choice of maps, metrics, cells and header; what a lesson
 covers is an argument. It fits the state to what the trace has, and makes expensive parts by
@@ -21,7 +21,7 @@ covers is an argument. It fits the state to what the trace has, and makes expens
 `make` returned before for the same picture and key. The key is a tuple of the trace and of all else that `make` reads::
 
     made = cached("links", (trace, kind, options), lambda: links_payload(…))
-    return made.with_view(to_view(state))
+    return in_view(made, state)
 
 A page reads the state, calls the picture, adds the caption (`ui/captions.py`, or `captions.with_caption`), mounts it
 (`ui/mount.py`) and writes what the browser reports into the address.

@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from attnviz.pictures.fields import Shape, specs_of
+from attnviz.widgets.wire import Payload
 
 MOST_TEXT = 1 << 20  # characters: a large painted mask, as text
 MOST_PARTS = 4096  # heads of a list
@@ -29,6 +30,16 @@ def from_view(state: type, told: Any) -> dict[str, Any] | None:
     return {name: _as_tuple(told[name]) for name in shapes}
 
 
+def in_view(payload: Payload, state: Any) -> Payload:
+    """Return a payload with a state as its view, and with what its fields can be and are at first in its header."""
+    return with_declaration(payload, type(state)).with_view(to_view(state))
+
+
+def with_declaration(payload: Payload, state: type) -> Payload:
+    """Add the options of a state's fields, and their defaults, to a payload's header."""
+    return payload._replace(header={**payload.header, "options": options_of(state), "defaults": to_view(state())})
+
+
 def options_of(state: type) -> dict[str, list[list[Any]]]:
     """Return the options of a state's fields with their titles, as a payload's header has them."""
     return {
@@ -37,8 +48,15 @@ def options_of(state: type) -> dict[str, list[list[Any]]]:
 
 
 def is_of(value: Any, shape: Shape) -> bool:
-    """Check a value's type and its size; a list holds numbers, texts and lists of these."""
-    if isinstance(value, bool) and bool not in (shape if isinstance(shape, tuple) else (shape,)):
+    """Check a value's type and its size: nothing is larger than what our scripts send."""
+    if isinstance(shape, tuple):
+        return any(is_of(value, one) for one in shape)
+    if isinstance(shape, list):
+        if not isinstance(value, list) or len(value) > MOST_PARTS:
+            return False
+        shapes = shape * len(value) if len(shape) == 1 else shape
+        return len(value) == len(shapes) and all(map(is_of, value, shapes))
+    if isinstance(value, bool) and shape is not bool:
         return False
     return isinstance(value, shape) and _is_plain(value, depth=3)
 

@@ -8,7 +8,10 @@ knows (kinds, counts) comes as `bounds`, by the field's name, or as a function o
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from attnviz.transformer.probe import Kind
 
 MEAN = "mean"  # of all layers or heads
 State = TypeVar("State")
@@ -17,7 +20,10 @@ Say = Callable[..., None]
 Read = Callable[[str, Any, Any, Say], Any]  # (text, bound, default, say)
 
 
-Shape = type | tuple[type, ...]  # of a value that a browser sends
+# Of a value that a browser sends: a type; one of several shapes, as a tuple; a list of things of one shape, [shape]; a
+# list of as many things as there are shapes, [shape, shape].
+Shape = type | tuple[Any, ...] | list[Any]
+AT = (int, str)  # a layer or a head, or "mean"
 
 
 @dataclass(frozen=True)
@@ -98,12 +104,12 @@ def choice(default: Any, options: Sequence[Any] | Mapping[Any, str] = (), *, nam
 
 def index(default: int | str = 0, *, of: str, name: str = "") -> Any:
     """Declare a layer or a head (`of`); see `or_mean` for pages that also have the mean of them."""
-    return declared(default, _index(of, knows_mean=False), name=name, shape=(int, str))
+    return declared(default, _index(of, knows_mean=False), name=name, shape=AT)
 
 
 def or_mean(default: int | str = 0, *, of: str, name: str = "") -> Any:
     """Declare a layer or a head, or "mean"."""
-    return declared(default, _index(of, knows_mean=True), name=name, shape=(int, str))
+    return declared(default, _index(of, knows_mean=True), name=name, shape=AT)
 
 
 def _index(of: str, *, knows_mean: bool) -> Read:
@@ -175,7 +181,9 @@ def window(name: str = "") -> Any:
         say("a zoom is given as first row, last row, first key, last key, such as 0.8.2.10", "the whole map")
         return None
 
-    return declared(None, read, lambda value: ".".join(map(str, value or ())), name=name, shape=(list, type(None)))
+    return declared(
+        None, read, lambda value: ".".join(map(str, value or ())), name=name, shape=([int, int, int, int], type(None))
+    )
 
 
 def is_index(text: str, count: int = 100_000) -> bool:
@@ -242,3 +250,24 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return math.nan
+
+
+@dataclass(frozen=True)
+class FocusState(PageState):
+    """The head that is looked at: `layer` and `head` are numbers or "mean"."""
+
+    kind: "Kind" = choice("cross")
+    layer: int | str = or_mean(of="layer")
+    head: int | str = or_mean(of="head")
+
+    def site_in(self, trace: Any) -> tuple[Any, int, int]:
+        """Return kind, layer and head as `trace` has them: the first for one that it has not, and for a mean."""
+        kind = known_kind(self.kind, trace)
+        chosen = zip((self.layer, self.head), trace.shape(kind), strict=True)
+        layer, head = (at if isinstance(at, int) and at < count else 0 for at, count in chosen)
+        return kind, layer, head
+
+
+def known_kind(kind: str, trace: Any) -> Any:
+    """Return a kind of attention that the trace has: `kind`, or its first."""
+    return kind if kind in trace.kinds else trace.kinds[0]

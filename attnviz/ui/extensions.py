@@ -12,8 +12,8 @@ from attnviz.ui.address import persistent
 from attnviz.ui.frame.page import Page
 
 if TYPE_CHECKING:
-    from attnviz.ui.heads.covering import Covering
-    from attnviz.ui.heads.state import HeadsState
+    from attnviz.pictures.head_maps.covering import Covering
+    from attnviz.pictures.heads_state import HeadsState
 
 # Modules, and the texts of the address that want them.
 _EXTENSIONS = {

@@ -32,34 +32,9 @@ def heads(payload: Payload, *, key: str = "heads", on_change: OnChange = _nothin
     return _view("heads", payload, key, on_change).get("view")
 
 
-def links(payload: Payload, *, key: str = "links", on_change: OnChange) -> None:
-    """Two sentences as columns, and lines between their tokens for the heads that are chosen."""
-    _view("links", payload, key, on_change)
-
-
-def whole_model(payload: Payload, *, key: str = "whole_model", on_change: OnChange) -> None:
-    """Every head of every layer at once, small, as a map or as lines; a click opens it."""
-    _view("whole_model", payload, key, on_change)
-
-
-def one_row(payload: Payload, *, key: str = "one_row", on_change: OnChange) -> None:
-    """One row of every head's map, a strip a head; a click opens the head."""
-    _view("one_row", payload, key, on_change)
-
-
-def neuron(payload: Payload, *, key: str = "neuron", on_change: OnChange) -> None:
-    """One query and one key of a head, number by number, down to their weight."""
-    _view("neuron", payload, key, on_change)
-
-
-def alignment(payload: Payload, *, key: str = "alignment", on_change: OnChange) -> None:
-    """Two lines of words and the links between them, or their matrix, and how well each way of aligning does."""
-    _view("alignment", payload, key, on_change)
-
-
-def flow(payload: Payload, *, key: str = "flow", on_change: OnChange) -> None:
-    """A row of the last layer, followed back through the layers as ribbons; the browser follows any other."""
-    _view("flow", payload, key, on_change)
+def tab(name: str, payload: Payload, *, on_change: OnChange) -> None:
+    """Draw the widget of another tab of Heads: links, whole_model, one_row, neuron, alignment or flow."""
+    _view(name, payload, name, on_change)
 
 
 def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange, on_open: OnChange = _nothing) -> None:

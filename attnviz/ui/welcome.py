@@ -7,12 +7,12 @@ import streamlit as st
 from attnviz.lessons.library import listed_lessons, shelf
 from attnviz.maps.selection import select
 from attnviz.models.catalogue import Entry
+from attnviz.pictures.heads_state import HeadsState
 from attnviz.text.display import display
 from attnviz.text.languages import language_name
 from attnviz.ui import layout
 from attnviz.ui.drawing import sheet
 from attnviz.ui.drawing.drawn import Pictured
-from attnviz.ui.heads.state import HeadsState
 from attnviz.ui.lessons import going
 from attnviz.ui.request import Request
 from attnviz.views.heads.heatmap import heatmap_of

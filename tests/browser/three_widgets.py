@@ -2,7 +2,10 @@
 
 import streamlit as st
 
-from attnviz.ui.mount import heads, links
+from attnviz.pictures.browser_view import in_view, with_declaration
+from attnviz.pictures.heads_state import HeadsState
+from attnviz.pictures.links import LinksState
+from attnviz.ui.mount import heads, tab
 from attnviz.widgets.heads.payload import heads_payload
 from attnviz.widgets.links.payload import links_payload
 from tests.widgets.heads.heads_app import START, maps, metrics, strip
@@ -16,11 +19,11 @@ def main() -> None:
     st.set_page_config(layout="wide")
     n = st.number_input("tokens", 4, 40, 6)
     shown = maps(int(n))
-    payload = heads_payload(shown, metrics(shown), view=START, strip=strip(shown))
-    view = {"kind": "cross", "heads": [[0, 0]], "token": None, "scale": "fixed", "rows": "read"}
+    payload = with_declaration(heads_payload(shown, metrics(shown), view=START, strip=strip(shown)), HeadsState)
     heads(payload, key="first")
     heads(payload, key="second")
-    links(links_payload([shown["cross"]], list(shown), view=view), on_change=_do_nothing)
+    made = links_payload([shown["cross"]], list(shown), view={})
+    tab("links", in_view(made, LinksState()), on_change=_do_nothing)
 
 
 if __name__ == "__main__":

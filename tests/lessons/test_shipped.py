@@ -12,11 +12,11 @@ from attnviz.lessons.reading import read_file
 from attnviz.pictures import fields
 from attnviz.pictures.decoding import DecodingState
 from attnviz.pictures.fields import SiteBounds
+from attnviz.pictures.heads_state import HeadsState, read_heads_state
 from attnviz.pictures.learning_state import LearningState
 from attnviz.pictures.masks import MasksState
 from attnviz.ui.address.names import BAR, FOCUS
 from attnviz.ui.anatomy.state import AnatomyState
-from attnviz.ui.heads.state import HeadsState, view_of
 from attnviz.ui.implementations.state import ImplementationsState
 from attnviz.ui.masks.leak import LeakState
 from attnviz.ui.masks.state import MasksTab
@@ -84,7 +84,7 @@ def problems(link: Link, run: Pictures) -> Iterator[str]:
     if link.page == "Decoding":  # which shows one kind
         bounds = dict(zip(("layer", "head"), run(link).trace.shape("decoder_self"), strict=True))
     if not states:
-        _, said = view_of(link.texts, SiteBounds.of(run(link).trace), (), HeadsState())
+        _, said = read_heads_state(link.texts, SiteBounds.of(run(link).trace), (), HeadsState())
         yield from (one for one in said if one.name not in ("sort", "tint"))
     for state in states:
         yield from fields.read(state, link.texts, bounds)[1]

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.heads import maps
+from attnviz.pictures.head_maps import maps
 from attnviz.widgets.heads.sentences import strip_labels
 from attnviz.widgets.wire import unpack
 

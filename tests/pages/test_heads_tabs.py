@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.maps.lines import FAINTEST
-from attnviz.ui.heads import neuron
+from attnviz.pictures import neuron
 from attnviz.widgets.links.payload import links_payload
 from attnviz.widgets.wire import unpack
 

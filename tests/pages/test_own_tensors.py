@@ -13,11 +13,11 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
+from attnviz.pictures import links
 from attnviz.tracing.external import file as external_file
 from attnviz.ui import streamlit_internals
 from attnviz.ui.cache import pictures
 from attnviz.ui.cache.room import Room
-from attnviz.widgets.links import payload
 
 SESSION = "test session id"  # what Streamlit calls the session of a page under test
 
@@ -32,7 +32,7 @@ def _a_new_visitor() -> None:
 def counted(monkeypatch) -> list[str]:
     """Count by name what is read and made."""
     done: list[str] = []
-    for module, name in ((external_file, "read"), (payload, "links_payload")):
+    for module, name in ((external_file, "read"), (links, "links_payload")):
         make = getattr(module, name)
 
         def noted(*args, _make=make, _name=name, **options):

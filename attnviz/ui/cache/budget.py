@@ -7,12 +7,10 @@ from pathlib import Path, PurePosixPath
 # What each cache may take of all that caches may take; none is asked for that does not stand here.
 PARTS = {
     "traces": 0.3,
-    "maps": 0.05,  # and their traces, which may be counted twice
-    "pictures": 0.05,  # and theirs
     "decodings": 0.12,
     "masked runs": 0.12,
     "own tensors": 0.16,  # and what is made of them
-    "payloads": 0.1,
+    "pictures": 0.2,  # and what they are made from
     "batches": 0.05,
     "pairs": 0.05,
 }

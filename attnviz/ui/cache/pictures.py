@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from attnviz.ui.cache import budget
+from attnviz.ui.cache import budget, threads
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.cache.room import Room
 
@@ -28,21 +28,23 @@ def cached(picture: str, key: tuple[Any, ...], make: Callable[[], Made]) -> Made
 
     said = repr((picture, [_name_of(part) if isinstance(part, TraceLike) else part for part in key]))
     name = hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest()
-    if any(isinstance(part, TraceLike) and part.from_file for part in key):
+    traces = [part for part in key if isinstance(part, TraceLike)]
+    if any(trace.from_file for trace in traces):
         return _within_room(name, make)
-    return _made.get(name, read=lambda *_: _shown(make))
+    longest = max((len(text) for trace in traces for text in (trace.src_text, trace.tgt_text)), default=0)
+    return _made.get(name, read=lambda *_: _make(make, longest))
 
 
 def _name_of(trace: Any) -> tuple[Any, ...]:
     return trace.model_id, trace.info.dtype, trace.sentences, [each.digest for each in trace.interventions]
 
 
-def _shown(make: Callable[[], Made]) -> Made:
-    with st.spinner("Making every head's map …"):
+def _make(make: Callable[[], Made], characters: int) -> Made:
+    with st.spinner("Making every head's map …"), threads.enough_for(characters):
         return make()
 
 
-_made: BoundedCache[str, Any] = BoundedCache(most=budget.bytes_for("payloads"), size=lambda made: size(made))
+_made: BoundedCache[str, Any] = BoundedCache(most=budget.bytes_for("pictures"), size=lambda made: size(made))
 
 
 class _Kept:

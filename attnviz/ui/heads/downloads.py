@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from attnviz.analysis.tables import weights_table
+from attnviz.pictures.heads_state import HeadsState
 from attnviz.tracing.storage import save
 from attnviz.ui import captions, charts, hosted
 from attnviz.ui.address import persistent
-from attnviz.ui.heads.state import HeadsState
 from attnviz.ui.mount import brought_up
 from attnviz.views.labels import MEASURES, map_title
 
 if TYPE_CHECKING:
     from attnviz.maps.maps import Maps
+    from attnviz.pictures.heads import HeadsPicture
     from attnviz.tracing.external.weights import BareWeights
     from attnviz.tracing.trace import Trace
-    from attnviz.ui.heads.picture import HeadsPicture
 
 Whole = Callable[[], "Trace | BareWeights"]  # with what the picture does without: logits and hidden states
 
@@ -27,8 +27,9 @@ _TITLES = {"plotly": "The head in focus as a Plotly figure", "table": "The head 
 
 
 def below(whole: "Whole", picture: "HeadsPicture", view: HeadsState) -> None:
-    """The Plotly figure and the table, where they are asked for; the trace to download, always, made when asked for.
-    Nothing where a lesson covers any of the picture's maps.
+    """Draw the Plotly figure and the table, where they are asked for, and a button that downloads the whole trace.
+
+    Draw nothing where a lesson covers any of the picture's maps.
     """
     if picture.is_covered:
         return
@@ -45,7 +46,7 @@ def below(whole: "Whole", picture: "HeadsPicture", view: HeadsState) -> None:
 
 
 def _part(name: str, view: HeadsState, draw: Callable[[], Any]) -> None:
-    """What a switch of the picture opens below it, brought into view, with a way to close it from there."""
+    """Draw what a switch of the picture opens below it, brought into view, with a button that closes it."""
     key = f"below-{name}"
     brought_up(key, is_open=getattr(view, name))
     if not getattr(view, name):
@@ -85,7 +86,7 @@ def _numbers(drawn: "tuple[Maps, str]", view: HeadsState):
 
 
 def npz(trace: "Trace | BareWeights") -> bytes:
-    """The trace as a file's content."""
+    """Write the trace as a file's content."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"
         save(trace, path)

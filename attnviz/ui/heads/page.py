@@ -1,136 +1,121 @@
 """What each tab of the Heads page shows of a trace."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.maps.lazy import layer_by_layer
-from attnviz.maps.maps import EagerMaps
-from attnviz.maps.selection import labels, select
-from attnviz.tracing.thumbnails import clip_weights, thumbnail
-from attnviz.ui import captions, extensions
+from attnviz.maps.grouping import Groups
+from attnviz.maps.selection import query_groups
+from attnviz.pictures.alignment import alignment
+from attnviz.pictures.flow import drawn_state, flow
+from attnviz.pictures.head_maps.covering import Covering
+from attnviz.pictures.heads import HeadsPicture
+from attnviz.pictures.links import links
+from attnviz.pictures.neuron import neuron, query_of
+from attnviz.pictures.one_row import one_row
+from attnviz.pictures.whole_model import whole_model
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.ui import captions, extensions, layout, mount
+from attnviz.ui.address import persistent
 from attnviz.ui.cache import traces
+from attnviz.ui.cache.known_maps import known_maps
 from attnviz.ui.cache.pictures import cached
-from attnviz.ui.heads import alignment, flow, neuron, row, sync
-from attnviz.ui.heads import tabs as heads_tabs
-from attnviz.ui.heads.tabs import TabsState
-from attnviz.ui.reported import OPTIONAL_TEXT, SITE, SWITCH, TEXT, reported
+from attnviz.ui.heads import alignment_bar, choices, errors
+from attnviz.ui.heads.state import HeadsPageState
+from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
+from attnviz.views.interventions import touched
 from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
-    from attnviz.tracing.trace import TraceLike
-    from attnviz.ui.heads.picture import HeadsPicture
+    from attnviz.models.protocol import Model
 
 
-def draw(trace: "TraceLike", tabs: TabsState, request: Request | None) -> "HeadsPicture | None":
-    """The tab that is open, and nothing of the others; of the Heads tab, the picture, whose maps can be taken along.
+def draw(trace: TraceLike, page: HeadsPageState, request: Request | None) -> HeadsPicture | None:
+    """Draw the tab that is open; of the Heads tab, return the picture, whose maps can be taken along.
 
     `request` is what was run, None for weights that somebody brought.
     """
-    if tabs.tab == "heads":
-        from attnviz.ui.heads.picture import HeadsPicture
-        from attnviz.ui.mount import heads
-
-        picture = HeadsPicture(trace, tabs, request)
-        heads(captions.on(picture.payload()), on_change=sync.adopt)
-        return picture
+    model = None if request is None else traces.model(request.entry.name)
     asking = extensions.asking()
-    if asking is not None and asking.covering(tabs.view).cover:
+    covering = Covering() if asking is None else asking.covering(page.heads)
+    if page.tab == "heads":
+        picture = HeadsPicture(trace, page.heads, page.segments, covering, model, cached)
+        mount.heads(captions.on(picture.payload()), on_change=choices.adopt("heads"))
+        return picture
+    if asking is not None and covering.cover:
         st.info(asking.covered_sentence(), icon=":material/visibility_off:")
         return None
-    if tabs.tab in heads_tabs.WHOLE_TRACE:
-        model = None if request is None else traces.model(request.entry.name)
-        {"alignment": alignment.draw, "flow": flow.draw}[tabs.tab](trace, tabs, model)
-    else:
-        {"links": _links, "model": _whole_model, "row": row.draw, "neuron": neuron.draw}[tabs.tab](trace, tabs)
+    try:
+        made = _PICTURES[page.tab](trace, page, model)
+    except ValueError as why:
+        st.info(literal(str(why)), icon=":material/info:")
+        return None
+    mount.tab(choices.COMPONENTS.get(page.tab, page.tab), captions.on(made), on_change=choices.adopt(page.tab))
     return None
 
 
-def settled(trace: "TraceLike", tabs: TabsState) -> TabsState:
-    """The tabs' state as it is drawn, where the open tab chooses for those who have chosen nothing."""
-    return flow.settled(trace, tabs) if tabs.tab == "flow" else tabs
+def settled(trace: TraceLike, page: HeadsPageState) -> HeadsPageState:
+    """Return the state with Flow's row and method as they are drawn, so that a link names both.
+
+    A link that leaves them out follows the pinned row, by the method with the lowest known alignment error. A copied
+    link of an earlier version names an empty row beside the tab: that is the middle one, as it was there.
+    """
+    if page.tab != "flow":
+        return page
+    row = page.flow.row
+    if row is None and not ({"tab", "followed"} <= persistent.texts().linked):
+        rows, pinned = _rows_of_flow(trace, page), page.heads.row
+        row = rows[pinned][0] if pinned is not None and pinned < len(rows) else None
+    rates = errors.known(trace.model_id, trace.to)
+    return replace(page, flow=drawn_state(trace, replace(page.flow, row=row), rates))
 
 
-def _maps(trace: "TraceLike", tabs: TabsState, kind) -> EagerMaps:
-    """A kind's maps as the view wants them."""
-    return select(trace, kind, tabs.options(kind))
+def _links(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
+    return links(trace, page.links, options=page.options, cached=cached)
 
 
-def _links(trace: "TraceLike", tabs: TabsState) -> None:
-    from attnviz.ui.mount import links
-    from attnviz.widgets.links import fine_lines
-    from attnviz.widgets.links.payload import links_payload
-
-    kind = tabs.view.kind
-    layers = (_maps(layer, tabs, kind) for layer in layer_by_layer(trace, kind))
-    view = {
-        "kind": kind,
-        "heads": [list(head) for head in tabs.lines],
-        "token": tabs.held or None,
-        "scale": tabs.opacity,
-        "rows": tabs.fit,
-    }
-    made = cached(
-        "links",
-        (trace, kind, tabs.options(kind)),
-        lambda: links_payload(layers, trace.kinds, view={}, numbers=trace.own_numbers(kind)),
-    ).with_view(view)
-    if fine_lines.wanted(made, tabs.lines):
-        made = fine_lines.refined(made, tabs.lines, (_map(trace, tabs, at) for at in tabs.lines))
-    links(captions.on(made), on_change=_take_links)
+def _whole_model(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
+    return whole_model(trace, page.model, options=page.options, cached=cached)
 
 
-def _map(trace: "TraceLike", tabs: TabsState, at: tuple[int, int]):
-    """One head's weights, `(rows, cols)`."""
-    layer, head = at
-    return _maps(trace.one_layer(tabs.view.kind, layer), tabs, tabs.view.kind).attn[0, head].numpy()
+def _one_row(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
+    return one_row(trace, page.row, options=page.options, cached=cached)
 
 
-def _take_links() -> None:
-    fields = {"kind": TEXT, "heads": list, "token": OPTIONAL_TEXT, "scale": TEXT, "rows": TEXT}
-    view = reported("links", "view", fields)
-    if view and all(isinstance(head, list) and len(head) == 2 for head in view["heads"]):
-        lines = heads_tabs.heads_text(tuple((layer, head) for layer, head in view["heads"]))
-        texts = {"kind": view["kind"], "lines": lines, "held": view["token"]}
-        heads_tabs.take(texts | {"opacity": view["scale"], "fit": view["rows"]})
+def _neuron(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
+    rows = query_groups(trace, page.heads.kind, page.options)
+    choices.remember_rows(rows)
+    query = query_of(rows, row=page.heads.row, query=page.neuron.row)
+    made = neuron(trace, replace(page.neuron, row=query))
+    if said := touched(trace.interventions, page.neuron.site_in(trace)):
+        layout.note(said)
+    return made
 
 
-def _whole_model(trace: "TraceLike", tabs: TabsState) -> None:
-    from attnviz.ui.mount import whole_model
-    from attnviz.widgets.whole_model.payload import whole_model_payload
-
-    kind = tabs.view.kind
-    view = {"kind": kind, "layer": tabs.view.layer, "head": tabs.view.head, "mini": tabs.mini, "open": False}
-
-    def make() -> Payload:
-        thumbs, size = _small(trace, tabs)
-        along = labels(trace, kind, tabs.options(kind))
-        own = trace.own_numbers(kind)
-        return whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view={}, labels=along, numbers=own)
-
-    made = cached("whole_model", (trace, kind, tabs.options(kind)), make).with_view(view)
-    whole_model(captions.on(made), on_change=_take_whole_model)
+def _alignment(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
+    to = alignment_bar.draw(trace, page.against, model) if "cross" in trace.kinds else ""
+    rates = errors.known(trace.model_id, to) if to else {}
+    known = None if model is None or trace.weights_only else known_maps(model, trace)  # type: ignore[arg-type]
+    return alignment(trace, page.alignment, known=known, language=to, rates=rates, cached=cached)
 
 
-def _small(trace: "TraceLike", tabs: TabsState):
-    """Every head's map in eight bits, and its rows and columns before it was made small."""
-    import torch
-
-    from attnviz.widgets.whole_model.payload import SIDE
-
-    kind = tabs.view.kind
-    if tabs.options(kind).keeps_all:
-        return trace.thumbnails(kind, side=SIDE), (len(trace.query_tokens(kind)), len(trace.key_tokens(kind)))
-    layers = (_maps(layer, tabs, kind) for layer in layer_by_layer(trace, kind))
-    parts = [(thumbnail(clip_weights(maps.attn[0]), SIDE), (len(maps.rows), len(maps.cols))) for maps in layers]
-    return torch.stack([thumbs for thumbs, _ in parts]), parts[0][1]
+def _flow(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
+    known = None if model is None or trace.weights_only else known_maps(model, trace)  # type: ignore[arg-type]
+    made = flow(trace, page.flow, known=known, rates=errors.known(trace.model_id, trace.to), cached=cached)
+    sent = {name: made.header["view"][name] for name in ("row", "by")}
+    choices.remember_rows(_rows_of_flow(trace, page), sent)
+    return made
 
 
-def _take_whole_model() -> None:
-    if view := reported(
-        "whole_model", "view", {"kind": TEXT, "layer": SITE, "head": SITE, "mini": TEXT, "open": SWITCH}
-    ):
-        texts = {"kind": view["kind"], "mini": view["mini"]}
-        opened = {"layer": view["layer"], "head": view["head"], "tab": "heads"}
-        heads_tabs.take(texts | (opened if view["open"] else {}))
+def _rows_of_flow(trace: TraceLike, page: HeadsPageState) -> Groups:
+    """Return the query tokens of each row that the other tabs show, if these are the rows that Flow can follow."""
+    kind, last = page.heads.kind, trace.kinds[-1]
+    has_them = kind == last or "encoder_self" not in (kind, last)  # the two kinds of a decoder share their rows
+    return query_groups(trace, kind, page.options) if has_them else ()
+
+
+_PICTURES = {
+    "links": _links, "model": _whole_model, "row": _one_row, "neuron": _neuron, "alignment": _alignment, "flow": _flow,
+}  # fmt: skip

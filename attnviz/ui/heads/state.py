@@ -1,80 +1,102 @@
-"""What a link to the Heads page carries besides the sentences, and what is said of texts that cannot be followed."""
+"""What a link to the Heads page carries: the open tab, and the state of each tab's picture."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
 
-from attnviz.pictures import fields
-from attnviz.pictures.fields import PageState, Problem, Say, SiteBounds
+from attnviz.maps.options import MapOptions
+from attnviz.pictures.alignment import AlignmentState
+from attnviz.pictures.fields import (
+    MEAN,
+    PageState,
+    Problem,
+    SiteBounds,
+    choice,
+    declared,
+    read,
+    specs_of,
+    text,
+    write,
+)
+from attnviz.pictures.flow import FlowState
+from attnviz.pictures.heads_state import HeadsState
+from attnviz.pictures.links import LinksState
+from attnviz.pictures.neuron import NeuronState
+from attnviz.pictures.one_row import OneRowState
+from attnviz.pictures.whole_model import WholeModelState
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.ui.heads.tabs import TABS
 
-if TYPE_CHECKING:
-    from attnviz.maps.options import Specials
-    from attnviz.transformer.probe import Kind
-
-MAX_PINS = 4
-_MOST_READ = 4 * MAX_PINS  # of a link that pins by the thousand; each wrong one takes a sentence
-
-
-def _pins(text: str, bounds: SiteBounds, default: object, say: Say) -> tuple[tuple[str, int | str, int | str], ...]:
-    pins = []
-    for part in list(filter(None, text.split("~", _MOST_READ)))[:_MOST_READ]:
-        kind, layer, head = (*part.split("."), "", "")[:3]
-        sizes = bounds.shapes.get(kind, (0, 0))
-        if kind in bounds.shapes and all(
-            at == fields.MEAN or fields.is_index(at, size) for at, size in zip((layer, head), sizes, strict=True)
-        ):
-            pins.append((kind, *(at if at == fields.MEAN else int(at) for at in (layer, head))))
-        else:
-            say("a pin is kind.layer.head, such as cross.2.5", "without that pin", part)
-    return tuple(pins[:MAX_PINS])
+WHOLE = "whole"
+STATES: Mapping[str, type] = {
+    "heads": HeadsState, "links": LinksState, "model": WholeModelState, "row": OneRowState, "neuron": NeuronState,
+    "alignment": AlignmentState, "flow": FlowState,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
-class HeadsState(PageState):
-    """Which map of which head is looked at, and how; the Heads component speaks the same names.
+class HeadsPageState(PageState):
+    """The open `tab`, and the state of each tab, by the tab's name.
 
-    `layer` and `head` are numbers or "mean"; `row` is a pinned query position or None; `pins` are
-    `(kind, layer, head)`; `sort` and `tint` name a metric, or "layout" and "none";
-    `zoom` is the part of the map that is drawn: first row, row after the last, first key, key after the last;
-    `bars` is the order of a row's bars ("weight", "position");
-    `cells` is what a cell of a map holds ("weight", "norm", "share");
-    `scale` lets colours span 0 to 1 ("fixed") or 0 to the largest weight ("max"), `sink` leaves sinks out of that.
+    `quadrant` is "whole", or one such as "0-1": queries of the first segment, keys of the second. `against` is the
+    language of the links by hand that Alignment compares with, where the model does not say what it writes.
     """
 
-    kind: "Kind" = fields.choice("cross")
-    layer: int | str = fields.or_mean(of="layer")
-    head: int | str = fields.or_mean(of="head")
-    row: int | None = fields.whole(used="no pinned row")
-    sort: str = fields.choice("layout")
-    tint: str = fields.choice("diagonality")
-    specials: "Specials" = fields.choice("show", ("show", "hide", "renormalise"))
-    words: bool = fields.flag()
-    mask: bool = fields.flag()
-    sink: bool = fields.flag()
-    scale: str = fields.choice("fixed", ("fixed", "max"))
-    pins: tuple[tuple[str, int | str, int | str], ...] = fields.declared(
-        (), _pins, lambda pins: "~".join(".".join(map(str, pin)) for pin in pins)
+    tab: str = choice("heads", tuple(TABS))
+    quadrant: str = declared(WHOLE, lambda text, there, default, say: text if text in there else default)
+    against: str = text(limit=20)
+    heads: HeadsState = field(default_factory=HeadsState)
+    links: LinksState = field(default_factory=LinksState)
+    model: WholeModelState = field(default_factory=WholeModelState)
+    row: OneRowState = field(default_factory=OneRowState)
+    neuron: NeuronState = field(default_factory=NeuronState)
+    alignment: AlignmentState = field(default_factory=AlignmentState)
+    flow: FlowState = field(default_factory=FlowState)
+
+    @property
+    def segments(self) -> tuple[int, int] | None:
+        """The segments of queries and keys that the quadrant holds; None for all."""
+        query, _, key = self.quadrant.partition("-")
+        return (int(query), int(key)) if key else None
+
+    @property
+    def options(self) -> MapOptions:
+        """How the maps of the kind that is looked at are asked for."""
+        return self.heads.options(self.heads.kind, self.segments)
+
+    def to_params(self) -> dict[str, str]:
+        """Write the fields of every tab as the texts that a link carries."""
+        written = [write(getattr(self, tab)) for tab in STATES]
+        return {name: text for texts in (*written, write(self)) for name, text in texts.items()}
+
+
+def read_page_state(
+    texts: Mapping[str, str], trace: TraceLike, heads: HeadsState, quadrants: Mapping[str, str] = MappingProxyType({})
+) -> tuple[HeadsPageState, tuple[Problem, ...]]:
+    """Read what texts ask for on a trace that has these quadrants, and a sentence for each that cannot be followed.
+
+    What other tabs' pictures share with the Heads picture, such as kind and pinned row, is as `heads` has it.
+    """
+    bounds = SiteBounds.of(trace).by_field() | {"heads": trace.shape(heads.kind), "quadrant": quadrants}
+    starts = {"links": LinksState(heads=_in_focus(heads, trace.shape(heads.kind)))}
+    states: dict[str, Any] = {"heads": heads}
+    problems: list[Problem] = []
+    for tab, state in STATES.items():
+        if tab != "heads":
+            shared = {
+                name: address for name, spec in specs_of(state).items() if hasattr(heads, address := spec.name or name)
+            }
+            given = {name: getattr(heads, address) for name, address in shared.items()}
+            states[tab], wrong = read(state, texts, bounds, starts.get(tab), **given)
+            problems += wrong
+    page, wrong = read(HeadsPageState, texts, bounds, **states)
+    return page, (*problems, *wrong)
+
+
+def _in_focus(heads: HeadsState, sizes: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    """Return the head in focus, and for a mean all that it is made of."""
+    layers, columns = (
+        range(size) if at == MEAN else [int(at)] for at, size in zip((heads.layer, heads.head), sizes, strict=True)
     )
-    compare: str = fields.choice("none", ("none", "side", "difference"))
-    zoom: tuple[int, int, int, int] | None = fields.window()
-    bars: str = fields.choice("weight", ("weight", "position"))
-    cells: str = fields.choice("weight", ("weight", "norm", "share"))
-    plotly: bool = fields.flag()
-    table: bool = fields.flag()
-
-    def to_payload(self) -> dict[str, Any]:
-        """As the component reads it."""
-        return asdict(self)
-
-
-def view_of(
-    params: Mapping[str, str], bounds: SiteBounds, metrics: Iterable[str], start: HeadsState
-) -> tuple[HeadsState, tuple[Problem, ...]]:
-    """The view that texts ask for, and a sentence for each one that asks for something that is not there.
-
-    Missing texts mean what `start` says; a bad one falls back to it, and the others still count.
-    """
-    orders = {"sort": ("layout", *metrics), "tint": ("none", *metrics), "pins": bounds}
-    if start.kind not in bounds.shapes:
-        start = replace(start, kind=next(iter(bounds.shapes)))  # type: ignore[arg-type]
-    return fields.read(HeadsState, params, bounds.by_field() | orders, start)
+    return tuple((layer, head) for layer in layers for head in columns)

@@ -20,11 +20,11 @@ from attnviz.ui.address import persistent
 from attnviz.ui.cache import pictures
 from attnviz.ui.drawing import sheet
 from attnviz.ui.frame.page import current_page
-from attnviz.ui.heads.tabs import TabsState
 from attnviz.ui.markdown import literal
 
 if TYPE_CHECKING:
     from attnviz.tracing.external.weights import BareWeights
+    from attnviz.ui.heads.state import HeadsPageState
 
 MEGABYTES = 64
 FULL = "There is no room for {}: other visitors' tensors take all of it. Try again later, or with fewer layers."
@@ -113,9 +113,9 @@ def _read(digest: str, name: str, _content: bytes) -> "BareWeights":
     return trace
 
 
-def finish(trace: "BareWeights", tabs: TabsState) -> None:
+def finish(trace: "BareWeights", page: "HeadsPageState") -> None:
     """Notes and status bar; there is no model to speak of, and no link that could carry the file."""
-    kind = tabs.view.kind
+    kind = page.heads.kind
     queries, keys = len(trace.query_tokens(kind)), len(trace.key_tokens(kind))
     persistent.publish()
     layout.note(*trace.info.notes, *((_NOT_RUN,) if persistent.text("do") else ()))
@@ -126,4 +126,4 @@ def finish(trace: "BareWeights", tabs: TabsState) -> None:
         "a link cannot contain a file",
     )
     st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
-    sheet.open_if_asked(tabs, trace)
+    sheet.open_if_asked(page, trace)

@@ -11,8 +11,7 @@ from attnviz.lessons.draft import Draft, label
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import Picture
 from attnviz.ui import charts
-from attnviz.ui.heads.state import HeadsState
-from attnviz.ui.heads.tabs import TABS, asked_for
+from attnviz.ui.heads.tabs import TABS
 from attnviz.ui.lessons import drafting, going, question_form
 from attnviz.ui.lessons.draft_fields import Fields
 from attnviz.ui.lessons.run import picture
@@ -109,16 +108,22 @@ def _beside(link: Link | None, shown: Picture | None) -> None:
 
 def _figure(shown: Picture) -> Any:
     """The map in focus, or on the tab that has them its links."""
+    from attnviz.pictures.heads_state import HeadsState
+    from attnviz.ui.heads.state import read_page_state
     from attnviz.views.heads.heatmap import heatmap_of  # Plotly takes a while to import
     from attnviz.views.heads.links import links
 
     theme, texts = charts.theme(), shown.link.texts
     if shown.link.page != "Heads" or texts.get("tab") != "links":
         return heatmap_of(shown.maps, shown.layer, shown.head, theme=theme)
-    view = HeadsState(kind=shown.kind, layer=shown.layer, head=shown.head)
-    heads, _ = asked_for(texts, shown.trace, view)
+    state, _ = read_page_state(texts, shown.trace, HeadsState(shown.kind, shown.layer, shown.head))
     return links(
-        shown.trace, shown.kind, heads.lines, specials=shown.options.specials, words=shown.options.words, theme=theme
+        shown.trace,
+        shown.kind,
+        state.links.heads,
+        specials=shown.options.specials,
+        words=shown.options.words,
+        theme=theme,
     )
 
 

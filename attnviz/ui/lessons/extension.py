@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from attnviz.pictures.head_maps.covering import Covering
+from attnviz.pictures.heads_state import HeadsState
 from attnviz.ui.address import persistent
 from attnviz.ui.frame.page import Page
-from attnviz.ui.heads.covering import Covering
-from attnviz.ui.heads.state import HeadsState
 from attnviz.ui.lessons import companion, cover, drafting, marks, panel, windows
 from attnviz.ui.lessons.opened import is_open, opened
 from attnviz.ui.styles import style

@@ -28,9 +28,7 @@ THUMBNAIL_SIDE = 64  # longer axes are pooled by their maximum, so that no peak 
 
 
 def fitted_view(view: dict[str, Any], shown: "ShownMaps") -> dict[str, Any]:
-    """`view` with a kind, layer, head, row, zoom and pins that `shown` has; what does not fit becomes the first, or
-    none.
-    """
+    """Return `view` with a kind, layer, head, row, zoom and pins that `shown` has; others become the first, or none."""
     return _fitted(view, {kind: maps.shape for kind, maps in shown.items()})
 
 
@@ -74,8 +72,8 @@ def _fits(pin: Any, shapes: Mapping[str, tuple[int, ...]]) -> bool:
     return (layer == "mean" or _is_index(layer, layers)) and (head == "mean" or _is_index(head, heads))
 
 
-def in_view(payload: Payload, view: dict[str, Any]) -> Payload:
-    """A payload that holds every map, with another view."""
+def with_fitted_view(payload: Payload, view: dict[str, Any]) -> Payload:
+    """Return a payload that holds every map with another view, made to fit it as by `fitted_view`."""
     shapes = {kind["kind"]: tuple(kind["shape"]) for kind in payload.header["kinds"]}
     return payload.with_view(_fitted(view, shapes))
 

@@ -10,7 +10,7 @@ from attnviz.analysis.causes.aligning.error_table import known_errors, rates
 from attnviz.analysis.causes.aligning.ways import Aligner
 from attnviz.analysis.causes.gold import gold_languages, gold_pairs
 from attnviz.models import catalogue
-from attnviz.ui.heads import flow
+from attnviz.pictures import flow
 from attnviz.widgets.wire import unpack
 
 LINK = {"src": "I love you", "to": "fr", "tgt": "je t'aime"}
@@ -131,7 +131,7 @@ def test_the_shipped_translators_errors_are_lowest_by_alti_in_every_language() -
     table = known_errors(catalogue.translator().model_id)
     assert table is not None
     for to in gold_languages():
-        assert flow._least(rates(table, to)) == "alti"
+        assert flow.least_method(rates(table, to)) == "alti"
 
 
 def test_a_text_too_long_for_maximum_flow_says_so(open_page) -> None:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.pictures.fields import SiteBounds
+from attnviz.pictures.heads_state import HeadsState, read_heads_state
 from attnviz.ui.address.share import link_problems, shared_query
-from attnviz.ui.heads.state import HeadsState, view_of
 
 FIELDS = tuple(HeadsState().to_params())
 
@@ -41,7 +41,7 @@ views = st.builds(
 
 @given(views)
 def test_a_view_comes_back_from_its_texts(view):
-    assert view_of(view.to_params(), BOUNDS, METRICS, START) == (view, ())
+    assert read_heads_state(view.to_params(), BOUNDS, METRICS, START) == (view, ())
 
 
 @given(views, st.text(max_size=30), st.text(max_size=30))
@@ -50,11 +50,11 @@ def test_a_shared_link_carries_version_weights_sentences_and_every_option(view, 
     params = dict(parse_qsl(query, keep_blank_values=True))
     assert (params["v"], params["weights"], params["src"], params["tgt"]) == ("1", "0123abcd", src, tgt)
     assert set(FIELDS) <= set(params)
-    assert view_of(params, BOUNDS, METRICS, START) == (view, ())
+    assert read_heads_state(params, BOUNDS, METRICS, START) == (view, ())
 
 
 def test_nothing_said_means_where_the_model_starts():
-    assert view_of({}, BOUNDS, METRICS, START) == (START, ())
+    assert read_heads_state({}, BOUNDS, METRICS, START) == (START, ())
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_nothing_said_means_where_the_model_starts():
     ],
 )
 def test_what_is_not_there_is_said_in_one_sentence_and_the_rest_counts(params, says):
-    view, problems = view_of(params | {"mask": "1"}, BOUNDS, METRICS, START)
+    view, problems = read_heads_state(params | {"mask": "1"}, BOUNDS, METRICS, START)
     assert view.mask
     assert len(problems) == 1
     assert says in problems[0]
@@ -83,7 +83,7 @@ def test_what_is_not_there_is_said_in_one_sentence_and_the_rest_counts(params, s
 
 @given(st.dictionaries(st.sampled_from(FIELDS), st.text(max_size=60)))
 def test_any_texts_give_a_view_within_bounds(params):
-    view, _ = view_of(params, BOUNDS, METRICS, START)
+    view, _ = read_heads_state(params, BOUNDS, METRICS, START)
     assert view.kind in BOUNDS.shapes
     assert view.layer == "mean" or 0 <= view.layer < 3
     assert view.head == "mean" or 0 <= view.head < 5

@@ -16,6 +16,8 @@ from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.selection import select as shown_of
 from attnviz.models.translator.tiny import tiny_translator
+from attnviz.pictures.browser_view import to_view, with_declaration
+from attnviz.pictures.heads_state import HeadsState
 from attnviz.tracing.trace import Trace
 from attnviz.ui.mount import heads
 from attnviz.widgets.heads.payload import heads_payload
@@ -24,8 +26,8 @@ from attnviz.widgets.heads.sentences import sentence_strip
 LAYERS, HEADS = 3, 2
 SOURCE = ("A", "<b>bold</b>", "$x$", "&lt;", "مرحبا", "U+200B", "red", "<eos>")
 TARGET = ("Un", "**gros**", "爱", ":red[x]", "שלום", "<img src=x onerror=alert(1)>", "<eos>")
-START = {"kind": "cross", "layer": 1, "head": 0, "row": None, "tint": "entropy"}
-OTHER = {"kind": "encoder_self", "layer": 0, "head": 1, "row": 2, "tint": "none"}
+START = to_view(HeadsState("cross", 1, 0, tint="entropy"))
+OTHER = to_view(HeadsState("encoder_self", 0, 1, row=2, tint="none"))
 
 
 def maps(n: int | None = None) -> dict[str, EagerMaps]:
@@ -99,7 +101,7 @@ def main() -> None:
         view = st.session_state["held"] = OTHER
     budget = int(asked.get("budget", 2_000_000))
     payload = heads_payload(shown, numbers, view=view, strip=sentences, budget=budget)
-    heads(payload, on_change=_adopt)
+    heads(with_declaration(payload, HeadsState), on_change=_adopt)
     st.text(json.dumps(view))
 
 

@@ -1,14 +1,6 @@
 // The view, and the payload's links and scores for it (attnviz/widgets/alignment/payload.py).
 
-export const START = { way: "", drawn: "lines", null: false, gold: true };
 export const AT_ONCE = ["way"]; // only Python has another way's scores
-
-export function settle(app) {
-  const { view } = app;
-  if (!["lines", "matrix"].includes(view.drawn)) view.drawn = "lines";
-  view.null = Boolean(view.null);
-  view.gold = Boolean(view.gold);
-}
 
 // The way whose scores these are; the one that was chosen a moment ago may be another.
 export const wayOf = ({ payload, view }) =>

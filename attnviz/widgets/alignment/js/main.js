@@ -1,14 +1,12 @@
 // Words of the target and the source words that they come from (shared/js/store.js, base/js/tab.js).
 
 import { tab } from "../../base/js/tab.js";
-import { AT_ONCE, START, settle } from "./choice.js";
+import { AT_ONCE } from "./choice.js";
 import { csvRows, figure, figureName, figureSize, savePharaoh, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";
 
 export default tab({
-  start: START,
   atOnce: AT_ONCE,
-  settle,
   buildShell,
   paint,
   siteOf,

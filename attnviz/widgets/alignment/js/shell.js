@@ -35,10 +35,7 @@ function alignmentPane(app) {
   parts.body.onblur = () => look(app, null);
   parts.links = element("p", { class: "links-told" });
   parts.note = element("footer", { class: "quiet" });
-  const drawn = choices(app, "drawn", [
-    ["lines", "Lines of words"],
-    ["matrix", "Matrix"],
-  ]);
+  const drawn = choices(app, "drawn");
   parts.null = toggle(app, "null", "No source");
   parts.gold = toggle(app, "gold", "By hand");
   const tools = [drawn, parts.null, parts.gold];

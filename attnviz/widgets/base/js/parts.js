@@ -6,18 +6,23 @@ import { button, element, group } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
 import { tableButton } from "./table.js";
 
-// A few buttons of which one is pressed; `options` are [value, text], and the text is a term of the glossary.
-export function choices(app, name, options) {
-  const nodes = options.map(([value, text]) =>
-    explained(button(text, { "data-value": value, onclick: () => change(app, { [name]: value }) }), text),
-  );
-  (app.groups ??= new Map()).set(name, nodes);
-  return group(...nodes);
+// A few buttons of which one is pressed; `options` are [value, text], and the text is a term of the glossary. Without
+// `options` they are those that the picture's state declares (attnviz/pictures), and drawn with the first payload.
+export function choices(app, name, options = []) {
+  const node = group(...options.map((option) => choice(app, name, option)));
+  (app.groups ??= new Map()).set(name, node);
+  return node;
 }
 
+const choice = (app, name, [value, text]) =>
+  explained(button(text, { "data-value": value, onclick: () => change(app, { [name]: value }) }), text);
+
 export function paintChoices(app) {
-  for (const [name, nodes] of app.groups ?? [])
-    for (const node of nodes) node.setAttribute("aria-pressed", String(node.dataset.value === app.view[name]));
+  for (const [name, node] of app.groups ?? []) {
+    if (!node.children.length)
+      node.append(...app.payload.header.options[name].map((option) => choice(app, name, option)));
+    for (const one of node.children) one.setAttribute("aria-pressed", String(one.dataset.value === app.view[name]));
+  }
 }
 
 // The picture as on the screen, and its numbers, as files and as a table.

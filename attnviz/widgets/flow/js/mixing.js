@@ -1,22 +1,13 @@
 // One row of the last layer, followed back through the layers: at each, what it is made of is split into what it keeps
 // and what it reads (attnviz/analysis/causes/flow/mixing.py). Sublayers stand as they run, so that the last comes first.
 
-import { clamp } from "../../shared/js/cells.js";
-
-// `residual` in hundredths.
-export const START = { row: null, by: "rollout", residual: 50, flow: false };
 export const AT_ONCE = ["by", "flow"]; // only Python computes these
 
 export function settle(app) {
   const { header } = app.payload;
   const { view } = app;
-  if (!header.read[view.by] && view.by !== "alti") view.by = "rollout";
-  if (!(view.row >= 0 && view.row < header.rows.length)) view.row = defaultRow(header);
-  view.residual = Math.round(clamp(view.residual, 0, 100));
+  if (view.row >= header.rows.length) view.row = Math.floor(header.rows.length / 2);
 }
-
-// The middle of the text: an end says little.
-const defaultRow = ({ rows }) => Math.min(rows.length - 1, Math.floor(rows.length / 2));
 
 export function sublayersOf({ header, array }, by) {
   const offsets = header.read[by] ?? header.read.rollout;

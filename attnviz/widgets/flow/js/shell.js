@@ -32,10 +32,7 @@ function flowPane(app) {
   parts.canvas.onpointerleave = () => (parts.nodeTip.hidden = true);
   parts.body = element("div", { class: "flow-body" }, parts.canvas);
   parts.note = element("footer", { class: "quiet" });
-  parts.methods = choices(app, "by", [
-    ["rollout", "Rollout"],
-    ["alti", "ALTI"],
-  ]);
+  parts.methods = choices(app, "by");
   return picturePane(app, { label: "Flow", tools: [parts.methods, residualSlider(app)] }, parts.body, parts.note);
 }
 

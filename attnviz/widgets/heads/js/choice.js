@@ -6,28 +6,6 @@ import { fitsZoom } from "./map/zoom_window.js";
 import { mapOf } from "./maps.js";
 import { siteKey } from "./payload.js";
 
-export const START = {
-  kind: null,
-  layer: 0,
-  head: 0,
-  row: null,
-  sort: "layout",
-  tint: "none",
-  mask: false,
-  specials: "show",
-  words: false,
-  sink: false,
-  scale: "fixed",
-  pins: [],
-  off: [],
-  compare: "none",
-  zoom: null,
-  marks: [],
-  bars: "weight",
-  cells: "weight",
-  plotly: false,
-  table: false,
-};
 const RESHAPING = ["kind", "specials", "words"]; // a zoom into other rows and columns would mean nothing
 // Only Python can answer these; a mark is an answer, which may be handed in at once.
 const AT_ONCE = ["specials", "words", "plotly", "table", "off", "cells", "marks"];
@@ -38,10 +16,10 @@ export function settle(app) {
   const view = app.view;
   if (!kinds.has(view.kind)) view.kind = kinds.keys().next().value;
   const kind = kinds.get(view.kind);
-  const within = (value, length) => value === "mean" || (Number.isInteger(value) && value >= 0 && value < length);
+  const within = (value, length) => value === "mean" || value < length;
   if (!within(view.layer, kind.layers)) view.layer = 0;
   if (!within(view.head, kind.heads)) view.head = 0;
-  if (!(Number.isInteger(view.row) && view.row >= 0 && view.row < kind.nRows)) view.row = null;
+  if (view.row >= kind.nRows) view.row = null;
   const isThere = ([name, layer, head]) => {
     const found = kinds.get(name);
     return found && within(layer, found.layers) && within(head, found.heads);

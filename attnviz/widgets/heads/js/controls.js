@@ -22,15 +22,8 @@ export function paintControls(app) {
   const metrics = payload.header.metrics.names.map(([name]) => [name, metricLabel(name)]);
   fillSelect(parts.sort, [["layout", "layer, head"], ...metrics], view.sort);
   fillSelect(parts.tint, [["none", "none"], ...metrics], view.tint);
-  fillSelect(
-    parts.specials,
-    [
-      ["show", "shown"],
-      ["hide", "hidden"],
-      ["renormalise", "renormalised"],
-    ],
-    view.specials,
-  );
+  const { options } = payload.header;
+  fillSelect(parts.specials, options.specials, view.specials);
   fillSelect(
     parts.range,
     [
@@ -41,15 +34,7 @@ export function paintControls(app) {
     view.sink ? "sink" : isOfWeights(app) ? view.scale : "max",
   );
   parts.range.list.options[0].disabled = !isOfWeights(app); // what heads write is no share of 1
-  fillSelect(
-    parts.cells,
-    [
-      ["weight", "weight"],
-      ["norm", "‖α f(x)‖"],
-      ["share", "share"],
-    ],
-    view.cells,
-  );
+  fillSelect(parts.cells, options.cells, view.cells);
   const pressed = {
     mask: view.mask,
     words: view.words,

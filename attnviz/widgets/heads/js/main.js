@@ -5,7 +5,7 @@ import { announce } from "../../shared/js/live_region.js";
 import { fillWindow, tellPainted } from "../../shared/js/resize.js";
 import { adopt, reportSoon } from "../../shared/js/store.js";
 import { MOST_BARS, barNodes, paintBars } from "./bars.js";
-import { START, rememberSite, reportAfter, settle } from "./choice.js";
+import { rememberSite, reportAfter, settle } from "./choice.js";
 import { paintControls } from "./controls.js";
 import { siteOf } from "./exports.js";
 import { paintFocus, paintTitle, titleOf } from "./map/focus.js";
@@ -75,7 +75,7 @@ function fit(app) {
 }
 
 export default picture({
-  start: START,
+  start: { marks: [] },
   state: () => ({ maps: new Map(), sizes: {}, shaded: [] }),
   watched: ({ parts }) => [parts.mapBox, parts.gridBox],
   buildShell,

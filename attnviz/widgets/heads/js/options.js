@@ -82,18 +82,16 @@ export function closeOptions(app) {
   return true;
 }
 
-// Which controls of the menu are not as attnviz/ui/heads/state.py has them at first.
-function changedIn({ view }) {
+// Which controls of the menu are not as the picture's state has them at first (attnviz/pictures/heads_state.py).
+function changedIn({ view, payload }) {
+  const differs = (...names) => names.some((name) => view[name] !== payload.header.defaults[name]);
   return {
     meanHeads: view.head === "mean",
     meanLayers: view.layer === "mean",
-    cells: view.cells !== "weight",
-    range: view.sink || view.scale !== "fixed",
-    specials: view.specials !== "show",
-    words: view.words,
-    tint: view.tint !== "diagonality",
-    plotly: view.plotly,
-    table: view.table,
+    range: differs("sink", "scale"),
+    ...Object.fromEntries(
+      ["cells", "specials", "words", "tint", "plotly", "table"].map((name) => [name, differs(name)]),
+    ),
   };
 }
 

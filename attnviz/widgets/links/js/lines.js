@@ -2,7 +2,6 @@
 
 import { isIndex } from "../../shared/js/cells.js";
 
-export const START = { kind: null, heads: [], token: null, scale: "fixed", rows: "read" };
 export const AT_ONCE = ["kind"]; // only Python has another kind's lines
 const MOST_LINES = 12000; // drawn at once; the strongest, and the legend says what is left out
 

@@ -58,14 +58,8 @@ function linesPane(app) {
   parts.inner = element("div", { class: "links-inner" }, parts.queries, parts.middle, parts.keys);
   parts.body = element("div", { class: "links-body" }, parts.inner);
   parts.note = element("footer", { class: "quiet" });
-  const opacity = choices(app, "scale", [
-    ["fixed", "0 to 1"],
-    ["max", "0 to max"],
-  ]);
-  const rows = choices(app, "rows", [
-    ["read", "Read"],
-    ["fit", "Fit"],
-  ]);
+  const opacity = choices(app, "scale");
+  const rows = choices(app, "rows");
   return picturePane(
     app,
     { label: "Token links", tools: [opacity, rows] },

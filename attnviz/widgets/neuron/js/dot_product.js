@@ -2,7 +2,6 @@
 
 import { isIndex, range } from "../../shared/js/cells.js";
 
-export const START = { kind: null, layer: 0, head: 0, row: null, key: null, order: "position" };
 export const AT_ONCE = ["kind", "layer", "head"]; // only Python has another head's queries and keys
 
 export function settle(app) {

@@ -1,12 +1,11 @@
 // One query and one key, number by number (shared/js/store.js, base/js/tab.js).
 
 import { tab } from "../../base/js/tab.js";
-import { AT_ONCE, START, settle } from "./dot_product.js";
+import { AT_ONCE, settle } from "./dot_product.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";
 
 export default tab({
-  start: START,
   atOnce: AT_ONCE,
   settle,
   buildShell,

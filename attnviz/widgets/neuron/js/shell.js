@@ -40,10 +40,7 @@ function pairPane(app) {
   parts.title = element("h2");
   parts.layer = select("Layer", { onchoose: (layer) => change(app, { layer: Number(layer) }) });
   parts.head = select("Head", { onchoose: (head) => change(app, { head: Number(head) }) });
-  const order = choices(app, "order", [
-    ["position", "By position"],
-    ["contribution", "By contribution"],
-  ]);
+  const order = choices(app, "order");
   parts.entries = element("p", { class: "quiet" });
   parts.why = element("p", { class: "quiet", text: WHY });
   parts.canvas = element("canvas", { role: "img" });

@@ -3,7 +3,6 @@
 import { clamp, isIndex } from "../../shared/js/cells.js";
 import { measured } from "../../shared/js/pens/canvas_pen.js";
 
-export const START = { kind: null, row: 0, layer: 0, head: 0, scale: "fixed", open: false };
 export const AT_ONCE = ["kind", "row", "open"]; // only Python has another row or kind, or opens a head
 const MARGIN = { left: 62, right: 150, narrow: 84 };
 export const NAME = { size: 11, longest: 84, apart: 13 }; // of a key: pixels, and from one to the next

@@ -23,10 +23,7 @@ export function buildShell(app) {
   parts.body = element("div", { class: "strips-body" }, parts.canvas, parts.cells);
   parts.note = element("footer", { class: "quiet" });
   parts.row = select("Row", { key: "j k", onchoose: (row) => change(app, { row: Number(row) }) });
-  const range = choices(app, "scale", [
-    ["fixed", "0 to 1"],
-    ["max", "0 to max"],
-  ]);
+  const range = choices(app, "scale");
   const tools = [kindTabs(app), parts.row.node, range];
   app.root.replaceChildren(picturePane(app, { label: "One row", tools }, parts.body, parts.note));
   parts.cellTip = windowTip(app.root);

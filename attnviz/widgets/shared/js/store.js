@@ -2,8 +2,8 @@
 // holds; Python hears of it a moment later and may send another (a link, Back).
 //
 // A widget's main.js names its parts, so that callers of `change` need not know the painters:
-//   start        its view at first
-//   settle       `(app)`: keeps the view within the model and the text
+//   start        its view at first, where the first payload does not hold all of it
+//   settle       `(app)`: keeps a choice within the model and the text, where another payload may have less
 //   fit          `(app)`: measures its place in the page; true when that has another size now
 //   paint        `(app, began)`: draws all of it
 //   reportAfter  `(app, patch)`: milliseconds until Python hears of a change, or null where it hears nothing yet
@@ -17,7 +17,7 @@ export function change(app, patch) {
   const began = performance.now();
   Object.assign(app.view, patch);
   app.seq += 1;
-  app.widget.settle(app);
+  app.widget.settle?.(app);
   app.widget.paint(app, began);
   reportSoon(app, app.widget.reportAfter(app, patch));
 }
@@ -28,7 +28,7 @@ export function adopt(app) {
   const { seq = 0, ...view } = app.payload.header.view;
   if (!app.view || seq >= app.seq) app.view = { ...app.widget.start, ...app.view, ...view };
   app.seq = Math.max(app.seq, seq);
-  app.widget.settle(app);
+  app.widget.settle?.(app);
 }
 
 export function report(app) {

@@ -2,7 +2,6 @@
 
 import { isIndex } from "../../shared/js/cells.js";
 
-export const START = { kind: null, layer: 0, head: 0, mini: "map", open: false };
 export const AT_ONCE = ["kind", "open"]; // only Python has another kind's maps, or opens a head
 const MARGIN = { left: 30, top: 18 };
 const GAP = 6;

@@ -2,11 +2,10 @@
 
 import { tab } from "../../base/js/tab.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
-import { AT_ONCE, START, settle } from "./layout.js";
+import { AT_ONCE, settle } from "./layout.js";
 import { buildShell, paint } from "./shell.js";
 
 export default tab({
-  start: START,
   atOnce: AT_ONCE,
   settle,
   buildShell,

@@ -20,10 +20,7 @@ export function buildShell(app) {
   parts.cells = element("div", { class: "minis", role: "grid", "aria-label": "Every head" });
   parts.body = element("div", { class: "mini-body" }, parts.canvas, parts.cells);
   parts.note = element("footer", { class: "quiet" });
-  const drawnAs = choices(app, "mini", [
-    ["map", "Maps"],
-    ["lines", "Lines"],
-  ]);
+  const drawnAs = choices(app, "mini");
   const tools = [kindTabs(app), drawnAs];
   app.root.replaceChildren(picturePane(app, { label: "Whole model", tools }, parts.body, parts.note));
   parts.cellTip = windowTip(app.root);

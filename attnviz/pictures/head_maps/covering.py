@@ -22,8 +22,8 @@ class Covering:
     asked: Mapping[str, Any] | None = None
     marks: Mapping[str, Any] = field(default_factory=dict)
 
-    def covered(self, maps: "dict[str, Maps]", metrics: Columns) -> "tuple[dict[str, Maps], Columns]":
-        """The maps without what is covered, and the metrics without those of covered heads."""
+    def covered(self, maps: dict[str, Maps], metrics: Columns) -> tuple[dict[str, Maps], Columns]:
+        """Take what is covered out of maps, and covered heads out of metrics."""
         if self.cover is None or self.cover.kind not in maps:
             return maps, metrics
         under = CoveredMaps.cover_rows(maps[self.cover.kind], self.cover)
@@ -33,7 +33,7 @@ class Covering:
         return maps | {self.cover.kind: under}, metrics | blank
 
     def on(self, payload: Payload) -> Payload:
-        """The payload with what is asked; the same picture with another question has another id."""
+        """Add the question to a payload; the same picture with another question has another id."""
         if self.asked is None:
             return payload
         told = json.dumps([payload.header["id"], self.asked])

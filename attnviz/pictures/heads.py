@@ -1,0 +1,108 @@
+"""Heads: every head's map, one of them large, with metrics of each head and the sentences above."""
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from attnviz.analysis.heads.metric_table import Columns
+from attnviz.maps.maps import Maps
+from attnviz.maps.options import MapOptions
+from attnviz.models.protocol import Model
+from attnviz.pictures.browser_view import to_view, with_declaration
+from attnviz.pictures.caching import Cache, make_anew
+from attnviz.pictures.head_maps.cells import WEIGHT, Cells, cells
+from attnviz.pictures.head_maps.covering import Covering
+from attnviz.pictures.head_maps.maps import maps_and_metrics
+from attnviz.pictures.heads_state import HeadsState
+from attnviz.tracing.causes.switches import heads_off
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.probe import Kind
+from attnviz.widgets.heads.payload import heads_payload, with_fitted_view
+from attnviz.widgets.heads.sentences import sentence_strip
+from attnviz.widgets.wire import Payload
+
+MOST = 2_000_000  # bytes of float32 maps that are sent; of more, those that are looked at
+
+
+def heads(trace: TraceLike, state: HeadsState | None = None, **how: Any) -> Payload:
+    """Make the Heads picture of a trace; `how` as the further fields of `HeadsPicture`."""
+    return HeadsPicture(trace, state or HeadsState(), **how).payload()
+
+
+@dataclass(frozen=True)
+class HeadsPicture:
+    """The Heads picture of a trace, and the maps that it is drawn from.
+
+    `quadrant` is part of the maps: of a pair, queries of one sentence and keys of another. `covering` keeps back what
+    an open question asks about. `model` is what ran, None where it cannot run again: without it cells hold weights.
+    """
+
+    trace: TraceLike
+    state: HeadsState = field(default_factory=HeadsState)
+    quadrant: tuple[int, int] | None = None
+    covering: Covering = field(default_factory=Covering)
+    model: Model | None = None
+    cached: Cache = make_anew
+
+    def payload(self) -> Payload:
+        """Make what the widget draws from, but for the caption."""
+        view = to_view(replace(self.state, off=tuple(sorted(heads_off(self.trace.interventions, self._shapes)))))
+        view = {**view, **self.covering.marks}
+        if self._is_the_same_for_every_view:
+            options = tuple(map(self._options, self.trace.kinds))
+            made = self.cached("heads", (self.trace, options), lambda: self._make(view))
+            return self.covering.on(with_fitted_view(made, view))
+        return self.covering.on(self._make(view))
+
+    def drawn(self) -> tuple[Maps, str]:
+        """Return the maps of the kind in focus, and what their cells hold."""
+        return self._cells.of(self.state.kind, self._maps_and_metrics[0]), self._cells.measure
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether an open question keeps back any of its numbers."""
+        return self.covering.cover is not None
+
+    @property
+    def _shapes(self) -> dict[Kind, tuple[int, int]]:
+        return {kind: self.trace.shape(kind) for kind in self.trace.kinds}
+
+    @property
+    def _is_the_same_for_every_view(self) -> bool:
+        """Whether all maps are sent, and nothing else stands in their cells: then a choice changes no number."""
+        trace = self.trace
+        weights = sum(
+            math.prod(trace.shape(kind)) * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind))
+            for kind in trace.kinds
+        )
+        return self.state.cells == WEIGHT and not self.is_covered and 4 * weights <= MOST
+
+    def _options(self, kind: str) -> MapOptions:
+        return self.state.options(kind, self.quadrant)
+
+    @cached_property
+    def _maps_and_metrics(self) -> tuple[dict[str, Maps], Columns]:
+        return self.covering.covered(*maps_and_metrics(self.trace, self._options, self.cached))
+
+    @cached_property
+    def _cells(self) -> Cells:
+        if self.is_covered:  # what is written would tell as much
+            return Cells()
+        maps = self._maps_and_metrics[0]
+        return cells(self.model, self.trace, self.state, maps, options=self._options, cached=self.cached)
+
+    def _make(self, view: dict[str, Any]) -> Payload:
+        drawn = self._cells
+        made = heads_payload(
+            *self._maps_and_metrics, view=view, strip=sentence_strip(self.trace), budget=MOST,
+            fixed=_why_fixed(self.trace), cells=(drawn.measure, drawn.maps, drawn.why),
+        )  # fmt: skip
+        return with_declaration(made, HeadsState)
+
+
+def _why_fixed(trace: TraceLike) -> str:
+    """Say why no head of a trace can be switched off, if that is so."""
+    if trace.from_file:
+        return "Your file has only results, not a model that could run again."
+    return trace.missing_reason if trace.weights_only else ""

@@ -1,0 +1,62 @@
+"""One row: the pinned row in every head of every layer."""
+
+from dataclasses import dataclass, replace
+
+import torch
+
+from attnviz.maps.options import MapOptions
+from attnviz.maps.selection import labels, select
+from attnviz.pictures.browser_view import in_view
+from attnviz.pictures.caching import Cache, make_anew
+from attnviz.pictures.fields import FocusState, choice, unlinked, whole
+from attnviz.tracing.causes.switches import heads_off
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.probe import Kind
+from attnviz.widgets.one_row.payload import Strips, one_row_payload
+from attnviz.widgets.wire import Payload
+
+NO_ROW = "No row is left to show: all tokens are special tokens, and these are hidden."
+_LARGE = 4_000_000  # weights of a map: of larger ones one head is in memory at a time
+
+
+@dataclass(frozen=True)
+class OneRowState(FocusState):
+    """What the One row picture shows: `row` (None: the first); `open` is a click that opens the head."""
+
+    row: int | None = whole(used="no pinned row")
+    scale: str = choice("fixed", {"fixed": "0 to 1", "max": "0 to max"})
+    open: bool = unlinked(default=False, shape=(bool, int))
+
+
+def one_row(
+    trace: TraceLike, state: OneRowState | None = None, *, options: MapOptions | None = None, cached: Cache = make_anew
+) -> Payload:
+    """Make the One row picture of a trace. Raises ValueError with one sentence where no row is left to show."""
+    state, options = state or OneRowState(), options or MapOptions()
+    kind, layer, head = state.site_in(trace)
+    axes = labels(trace, kind, options)
+    if not axes[0]:
+        raise ValueError(NO_ROW)
+    row = state.row if state.row is not None and state.row < len(axes[0]) else 0
+
+    def make() -> Payload:
+        return one_row_payload(_strips(trace, kind, options, row), kind, kinds=trace.kinds, labels=axes, view={})
+
+    made = cached("one_row", (trace, row, kind, options), make)
+    return in_view(made, replace(state, kind=kind, layer=layer, head=head, row=row))
+
+
+def _strips(trace: TraceLike, kind: Kind, options: MapOptions, row: int) -> Strips:
+    """Take one row of all maps; of a long text only a layer's maps, or a head's, are in memory at a time."""
+    (layers, heads), axes = trace.shape(kind), labels(trace, kind, options)
+    is_large = len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) > _LARGE
+    weights, seen, left_out = [], torch.zeros(len(axes[1]), dtype=torch.bool), ""
+    for layer in range(layers):
+        for head in range(heads) if is_large else (None,):
+            maps = select(trace.one_layer(kind, layer, head), kind, options, labelled=axes)
+            weights.append(maps.attn[0, :, row].clone())
+            seen |= maps.mask[..., row, :].flatten(0, -2).any(dim=0)
+            left_out = maps.left_out
+    off = [head[1:] for head in sorted(heads_off(trace.interventions, {kind: (layers, heads)}))]
+    together = torch.cat(weights).reshape(layers, heads, -1)
+    return Strips(row, together, seen, off, trace.own_numbers(kind), left_out)

@@ -1,0 +1,75 @@
+"""What stands beside the tabs for Alignment: a language, a button that scores, sentences that have links by hand."""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.analysis.causes.gold import gold_languages, gold_pairs
+from attnviz.pictures.alignment import is_of
+from attnviz.text.languages import language_name
+from attnviz.ui.address import persistent, widgets
+from attnviz.ui.heads import errors
+from attnviz.ui.heads.tabs import PARTS
+from attnviz.ui.markdown import literal
+
+if TYPE_CHECKING:
+    from attnviz.models.protocol import Model
+    from attnviz.tracing.trace_like import TraceLike
+
+
+def draw(trace: "TraceLike", against: str, model: "Model | None") -> str:
+    """Draw it; return the language of the links by hand that the picture compares with, "" for none."""
+    with st.session_state[PARTS], st.container(horizontal=True, vertical_alignment="center", key="part-row"):
+        to = _language(trace, against)
+        if model is not None:
+            _offer_scores(model, to, trace.to)
+            if to:
+                _offer_sentences(trace, to)
+    return to
+
+
+def _language(trace: "TraceLike", against: str) -> str:
+    """Return the language that was written, or what the visitor says it is."""
+    if trace.to in gold_languages():
+        return trace.to
+    names = {"": "none"} | {to: language_name(to) for to in gold_languages()}
+    chosen = against if against in names else ""
+    widgets.select("against", "The target is in", list(names), chosen, names.__getitem__)
+    return chosen
+
+
+def _offer_scores(model: "Model", to: str, code: str) -> None:
+    """Draw a button that scores every way in this language, where there are no scores yet."""
+    if not to or errors.known(model.model_id, to):
+        return
+    if st.button(f"Measure on {len(gold_pairs(to))} sentences", key="score-ways"):
+        try:
+            errors.compute(model, to, code)
+        except ValueError as why:
+            st.error(literal(str(why)), icon=":material/error:")
+
+
+def _offer_sentences(trace: "TraceLike", to: str) -> None:
+    """List the sentences that have links by hand; one that is chosen is typed above, with its translation."""
+    pairs = gold_pairs(to)
+    here = next((at for at, pair in enumerate(pairs) if is_of(trace, pair)), None)
+    key = "gold-sentence"
+    if persistent.is_drawn(key) and st.session_state[key] != here:
+        st.session_state[key] = here
+
+    def take() -> None:
+        at = st.session_state.get(key)
+        if isinstance(at, int) and at in range(len(pairs)):  # a client can send anything
+            persistent.write({"src": pairs[at].src_text, "tgt": pairs[at].tgt_text})
+
+    st.selectbox(
+        "Links by hand",
+        range(len(pairs)),
+        index=here,
+        format_func=lambda at: pairs[at].src_text if at in range(len(pairs)) else "",
+        placeholder="a sentence with links by hand",
+        label_visibility="collapsed",
+        key=key,
+        on_change=take,
+        width=240,
+    )

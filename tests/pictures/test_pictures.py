@@ -1,0 +1,129 @@
+"""Pictures as a notebook asks for them: of a trace and a state, without Streamlit."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from attnviz.analysis.causes.aligning.ways import KnownMaps
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.pictures import alignment, flow, heads, links, neuron, one_row, whole_model
+from attnviz.pictures.browser_view import from_view, is_of, to_view
+from attnviz.pictures.fields import read, write
+from attnviz.pictures.heads import HeadsPicture
+from attnviz.pictures.heads_state import HeadsState
+from attnviz.tracing.external.from_tensors import from_tensors
+from attnviz.tracing.trace import Trace
+
+EVERY_PICTURE = """
+import sys
+from attnviz.analysis.causes.aligning.ways import KnownMaps
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.pictures import alignment, flow, heads, links, neuron, one_row, whole_model
+model = tiny_translator(seed=0)
+trace = model.trace("I love you", to="fr", tgt_text="je t'aime")
+known = KnownMaps.of(model, trace)
+made = [
+    heads.heads(trace), links.links(trace), whole_model.whole_model(trace), one_row.one_row(trace),
+    neuron.neuron(trace), alignment.alignment(trace, known=known), flow.flow(trace, known=known),
+]
+print(*(len(one.pack()) for one in made), "streamlit" in sys.modules)
+"""
+STATES = [
+    HeadsState, links.LinksState, whole_model.WholeModelState, one_row.OneRowState, neuron.NeuronState,
+    alignment.AlignmentState, flow.FlowState,
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return tiny_translator(seed=0).trace("I love you", to="fr", tgt_text="je t'aime")
+
+
+def test_every_picture_is_made_without_streamlit() -> None:
+    done = subprocess.run([sys.executable, "-c", EVERY_PICTURE], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    *sizes, has_streamlit = done.stdout.split()
+    assert len(sizes) == 7
+    assert has_streamlit == "False"
+
+
+def test_a_state_is_fitted_to_what_the_trace_has(trace) -> None:
+    view = heads.heads(trace, HeadsState("cross", 99, "mean", row=99, pins=(("cross", 0, 99),))).header["view"]
+    assert (view["layer"], view["head"], view["row"], view["pins"]) == (0, "mean", None, [])
+    view = links.links(trace, links.LinksState(heads=((0, 1), (99, 0)), token="q99")).header["view"]
+    assert (view["heads"], view["token"]) == ([[0, 1]], None)
+    own = from_tensors(np.full((1, 2, 3, 3), 1 / 3, np.float32), ["a", "b", "c"])
+    assert whole_model.whole_model(own).header["kind"] == "encoder_self", "a trace without cross-attention"
+
+
+def test_a_picture_that_a_trace_cannot_have_is_refused_in_one_sentence() -> None:
+    own = from_tensors(np.full((1, 2, 3, 3), 1 / 3, np.float32), ["a", "b", "c"])
+    with pytest.raises(ValueError, match="cross-attention"):
+        alignment.alignment(own)
+    with pytest.raises(ValueError, match="only weights"):
+        neuron.neuron(own)
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
+def test_address_and_browser_say_the_same_of_a_state(state) -> None:
+    view = to_view(state())
+    told = from_view(state, view)
+    assert told is not None
+    assert state(**told) == state()
+    assert from_view(state, {**view, "seq": 3, "other": "x"}) == told, "what is not declared is left out"
+    assert set(write(state())) == set(write(state(**told)))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kind": 3}, {"layer": True}, {"layer": None}, {"row": "1"}, {"pins": [["cross", 0]]}, {"pins": "cross.0.0"},
+        {"zoom": [0, 1, 2]}, {"off": [["cross", "mean", 0]]}, {"kind": "x" * (1 << 21)}, {"row": 1 << 60},
+        {"words": 2.5}, {"pins": [["cross", 0, 0]] * 5000},
+    ],
+)  # fmt: skip
+def test_a_view_that_no_script_of_ours_sends_is_dropped(wrong) -> None:
+    assert from_view(HeadsState, to_view(HeadsState()) | wrong) is None
+    assert from_view(HeadsState, "view") is None
+
+
+def test_shapes_of_lists() -> None:
+    assert is_of([[0, 1], [2, 3]], [[int, int]])
+    assert not is_of([[0, 1, 2]], [[int, int]])
+    assert not is_of([0, True], [int])
+
+
+def test_links_of_a_shared_address_are_read_back(trace) -> None:
+    state = links.LinksState("cross", ((0, 1), (1, 0)), "k1", "max", "fit")
+    texts = write(state)
+    assert texts == {"kind": "cross", "lines": "0.1~1.0", "held": "k1", "opacity": "max", "fit": "fit"}
+    bounds = {"kind": trace.kinds, "heads": trace.shape("cross")}
+    assert read(links.LinksState, texts, bounds) == (state, ())
+
+
+def test_maps_are_asked_of_the_cache_by_trace_kind_and_options(trace) -> None:
+    asked = []
+
+    def cached(picture, key, make):
+        asked.append((picture, *key[1:]))
+        return make()
+
+    HeadsPicture(trace, HeadsState(words=True), cached=cached).payload()
+    assert {picture for picture, *_ in asked} == {"heads", "maps"}
+    assert {key[0] for picture, *key in asked if picture == "maps"} == set(trace.kinds)
+
+
+def test_cells_hold_what_heads_write_where_the_model_is_given(trace) -> None:
+    model = tiny_translator(seed=0)
+    told = heads.heads(trace, HeadsState(cells="norm"), model=model).header
+    assert told["cells"] == {"measure": "norm", "why": ""}
+    assert heads.heads(trace, HeadsState(cells="norm")).header["cells"]["measure"] == "weight"
+
+
+def test_flow_of_a_known_model_has_alti(trace) -> None:
+    known = KnownMaps.of(tiny_translator(seed=0), trace)
+    told = flow.flow(trace, flow.FlowState(by="alti"), known=known).header
+    assert set(told["read"]) == {"rollout", "alti"}
+    assert flow.flow(trace, flow.FlowState(by="alti")).header["view"]["by"] == "rollout"
