@@ -37,7 +37,7 @@ class ToyBatch:
 
 
 def toy_batch(words: ToyWords, examples: Sequence[Example], *, shifted: bool = True) -> ToyBatch:
-    """A batch of these lines. Labels that are not shifted are what went in: `<bos>`, which is never said, left out."""
+    """Make a batch of these lines. Labels that are not shifted are the inputs, without `<bos>`, which is no label."""
     alone = words.task.is_decoder_only
     sources, targets = [words.ids(example.src) for example in examples], [words.ids(each.tgt) for each in examples]
     expected = [target if alone else [*target, EOS] for target in targets]
@@ -54,12 +54,12 @@ def toy_batch(words: ToyWords, examples: Sequence[Example], *, shifted: bool = T
 
 
 def with_padding(batch: ToyBatch, count: int) -> ToyBatch:
-    """The same lines with so many more `<pad>` behind each source."""
+    """Return the same lines with so many more `<pad>` behind each source."""
     return replace(batch, src=torch.nn.functional.pad(batch.src, (0, count), value=PAD))
 
 
 def one_line(batch: ToyBatch, row: int) -> ToyBatch:
-    """A line alone, without padding."""
+    """Return one line alone, without padding."""
     src, tgt_in = int((batch.src[row] != PAD).sum()), int((batch.tgt_in[row] != PAD).sum())
     one = slice(row, row + 1)
     return ToyBatch(
@@ -69,13 +69,13 @@ def one_line(batch: ToyBatch, row: int) -> ToyBatch:
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of ids as one `(batch, length)`, shorter ones filled up with padding."""
+    """Join rows of ids into one `(batch, length)`, shorter ones filled up with padding."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows])
 
 
 def training_batches(experiment: Experiment, words: ToyWords) -> Iterator[ToyBatch]:
-    """Batches without end. The seed draws the lines, and no switch changes which: two runs see the same ones."""
+    """Yield batches without end. The seed draws the lines, and no switch changes which: two runs see the same ones."""
     random, shifted = Random(f"{experiment.task} {experiment.seed}"), "shifted-labels" not in experiment.without
     pairs = None if experiment.pairs is None else seen_pairs(experiment)
     while True:
@@ -87,16 +87,16 @@ def training_batches(experiment: Experiment, words: ToyWords) -> Iterator[ToyBat
 
 
 def seen_pairs(experiment: Experiment, most: int = 10**9) -> list[Example]:
-    """Lines that training sees: all of few pairs, or as many of the rest as are asked for."""
+    """Return lines that training sees: all of few pairs, or as many of the rest as are asked for."""
     count = min(most, most if experiment.pairs is None else experiment.pairs)
     return distinct(experiment.about, Random(f"{experiment.task} pairs"), count, held_out=False)
 
 
 def held_out_lines(about: ToyTask, count: int) -> list[Example]:
-    """The same lines for every run of a task, none of which training sees."""
+    """Return the same lines for every run of a task, none of which training sees."""
     return distinct(about, Random(f"{about.name} held out"), count, held_out=True)
 
 
 def watched_lines(about: ToyTask, count: int) -> list[Example]:
-    """Held-out lines that are clear enough to be watched; the maps are those of the first."""
+    """Return held-out lines that are clear enough to be watched; the maps are those of the first."""
     return distinct(about, Random(f"{about.name} watched"), count, held_out=True, clear=True)

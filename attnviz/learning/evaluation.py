@@ -1,4 +1,4 @@
-"""How well a toy does on held-out lines, fed by a teacher and by itself."""
+"""Scores of a toy on held-out lines, fed by a teacher and by itself."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class Evaluation:
 
 @torch.inference_mode()
 def evaluation(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> Evaluation:
-    """Both exact matches, greedily. What is never written counts as never said under a teacher, either."""
+    """Compute both exact matches, greedily. Suppressed ids are no choices under a teacher, either."""
     src_mask = network.src_mask(batch.src)
     logits = network.logits(network.decode(batch.tgt_in, network.encode(batch.src, src_mask), src_mask))
     said = rules.forbid(logits.flatten(0, 1)).view_as(logits).argmax(dim=-1)
@@ -40,7 +40,7 @@ def evaluation(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> Evalu
 
 
 def mean_loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """Cross-entropy in nats a label; padding does not count."""
+    """Compute the cross-entropy in nats a label; padding does not count."""
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD)
 
 
@@ -58,14 +58,14 @@ def write_lines(
 
 
 def beside_padding(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> dict[str, float]:
-    """The share of lines that are right with more `<pad>` behind each source, and of those alone without any."""
+    """Compute the share of right lines with more `<pad>` behind each source, and of lines alone without any."""
     found = {f"own_prefix_{count}_more_pad": _right(network, with_padding(batch, count), rules) for count in (1, 5, 20)}
     rows = [one_line(batch, row) for row in range(len(batch.src))]
     return found | {"own_prefix_alone": sum(_right(network, row, rules) for row in rows) / len(rows)}
 
 
 def grammatical(network: ToyNetwork, batch: ToyBatch, words: ToyWords) -> float:
-    """The share of French sentences among what the network writes when each word is drawn, whatever they say."""
+    """Compute the share of grammatical sentences among those that the network writes when each word is drawn."""
     assert isinstance(words.task, French)
     draw = Sampling(torch.Generator().manual_seed(0))
     rows = write_lines(network, batch, words.rules, choose=draw)

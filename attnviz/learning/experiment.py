@@ -1,4 +1,4 @@
-"""What is trained: a task, its size, a seed, and what is left out or broken. Equal experiments give equal bits."""
+"""An experiment: a task, its size, a seed, and what is left out or broken. Equal experiments give equal bits."""
 
 import json
 from dataclasses import asdict, dataclass, fields, replace
@@ -83,7 +83,7 @@ class Experiment:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What is not as the task is learned, part by part: `("without-causal-mask", "seed-2")`; see `names`."""
+        """The parts in which it differs from its task's defaults: `("without-causal-mask", "seed-2")`; see `names`."""
         usual = Experiment(self.task)
         parts = [f"without-{name}" for name in self.without]
         for field in fields(self):
@@ -103,7 +103,7 @@ class Experiment:
         return "causal-mask" not in self.without and not self.leak
 
     def config(self, vocab_size: int) -> ModelConfig:
-        """The Transformer that learns it."""
+        """Return the config of the Transformer that learns it."""
         size = self.size
         return ModelConfig(
             vocab_size, d_model=size.d_model, n_heads=size.n_heads, n_layers=size.n_layers, d_ff=size.d_ff,
@@ -155,7 +155,7 @@ class Experiment:
 
 
 def _left_out(said: Any) -> tuple[str, ...]:
-    """The names in the order of `WITHOUT`. Raises ValueError for an unknown one."""
+    """Return the names in the order of `WITHOUT`. Raises ValueError for an unknown one."""
     names = (
         (said,) if isinstance(said, str) else tuple(said) if isinstance(said, tuple | list | set | frozenset) else None
     )
@@ -168,7 +168,7 @@ def _left_out(said: Any) -> tuple[str, ...]:
 
 
 def _shown(value: object) -> str:
-    """A given value as text, shortened for an error message."""
+    """Write a given value as text, shortened for an error message."""
     try:
         return str(value)[:40]
     except ValueError:  # Python writes no number of more than some thousand digits

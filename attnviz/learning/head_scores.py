@@ -1,4 +1,4 @@
-"""What a head does, as the weight that its rows put where a task would have it: 0 to 1 for each layer and head."""
+"""Scores of heads: the weight that their rows put where a task would have it, 0 to 1 for each layer and head."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ SCORES: Mapping[str, Kind] = {
 
 
 def mass(attn: Tensor, wanted: Tensor) -> Tensor:
-    """The weight on the `wanted` keys of a row, the mean over rows that have any.
+    """Compute the weight on the `wanted` keys of a row, the mean over rows that have any.
 
     attn `(batch, heads, q_len, k_len)`, wanted bool `(batch, q_len, k_len)`; gives `(heads,)`, 0 where no row has any.
     """
@@ -35,13 +35,13 @@ def mass(attn: Tensor, wanted: Tensor) -> Tensor:
 
 
 def sharpness(attn: Tensor, rows: Tensor) -> Tensor:
-    """The largest weight of a row, the mean over the `rows (batch, q_len)` that are no padding; `(heads,)`."""
+    """Compute the largest weight of a row, the mean over the `rows (batch, q_len)` that are no padding; `(heads,)`."""
     return (attn.amax(dim=-1) * rows.unsqueeze(1)).sum(dim=(0, 2)) / rows.sum().clamp(min=1)
 
 
 @dataclass(frozen=True)
 class WantedKeys:
-    """Where a batch's heads would put their weight, name by name: bool `(batch, q_len, k_len)`."""
+    """The cells on which a batch's heads would put their weight, by score: bool `(batch, q_len, k_len)`."""
 
     batch: ToyBatch
     keys: Mapping[str, Tensor]
@@ -83,7 +83,7 @@ def look(network: ToyNetwork, batch: ToyBatch) -> Recorder:
 
 
 def maps(recorder: Recorder) -> dict[Kind, Tensor]:
-    """The weights of the first line: kind -> `(layers, heads, q_len, k_len)`."""
+    """Return the weights of the first line: kind -> `(layers, heads, q_len, k_len)`."""
     return {kind: torch.stack([attn[0] for attn in _maps(recorder, kind)]) for kind in _kinds(recorder)}
 
 

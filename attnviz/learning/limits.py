@@ -1,4 +1,4 @@
-"""How long a run may take: what it will cost is known before it begins."""
+"""Limits on the time that a run may take, from an estimate that is made before it begins."""
 
 import os
 
@@ -31,7 +31,7 @@ def estimate(experiment: Experiment) -> float:
 
 
 def require_affordable(experiment: Experiment, allowed: float | None = None) -> None:
-    """Raises ValueError, with one sentence, for a run that takes longer than is allowed."""
+    """Check the estimated time. Raises ValueError, with one sentence, for a run that takes longer than is allowed."""
     allowed = seconds_allowed() if allowed is None else allowed
     if (seconds := estimate(experiment)) > allowed:
         raise ValueError(

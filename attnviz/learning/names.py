@@ -16,8 +16,8 @@ MOST = 300  # characters of a name
 
 
 def experiment_of(task: str, parts: Sequence[str] = (), *, seed: int = 1) -> Experiment:
-    """The experiment of a task with these parts. Raises ValueError, with one sentence, for a part that means nothing,
-    for two that say the same thing differently, and as `Experiment` does.
+    """Return the experiment of a task with these parts. Raises ValueError, with one sentence, for a part that means
+    nothing, for two that say the same thing differently, and as `Experiment` does.
     """
     said: dict[str, Any] = {"seed": seed}
     for part in parts:
@@ -32,7 +32,7 @@ def experiment_of(task: str, parts: Sequence[str] = (), *, seed: int = 1) -> Exp
 
 
 def experiment_named(name: str) -> Experiment:
-    """The experiment whose `name` this is. Raises ValueError with one sentence for any other text."""
+    """Return the experiment whose `name` this is. Raises ValueError with one sentence for any other text."""
     found = _NAME.fullmatch(name) if len(name) <= MOST else None
     if found is None:
         raise ValueError(f"{name[:60]!r} is no name of an experiment, as french-without-causal-mask is one.")
@@ -40,7 +40,7 @@ def experiment_named(name: str) -> Experiment:
 
 
 def _read(part: str) -> tuple[str, Any]:
-    """A field of `Experiment` and its value."""
+    """Read a field of `Experiment` and its value."""
     found = _PART.fullmatch(part)
     if found is None:
         raise ValueError(

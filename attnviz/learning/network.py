@@ -23,8 +23,8 @@ from attnviz.transformer.transformer import Transformer, initialise
 
 @dataclass(frozen=True)
 class Habits:
-    """What a network was trained without, as far as it acts in every pass: the causal mask ("none", "one-head",
-    "one-token" where it is not "causal"), the padding mask, the source.
+    """The parts that a network was trained without, as far as they act in every pass: the causal mask ("none",
+    "one-head", "one-token" where it is not "causal"), the padding mask, the source.
     """
 
     mask: str = "causal"
@@ -33,7 +33,7 @@ class Habits:
 
     @classmethod
     def of(cls, experiment: Experiment) -> "Habits":
-        """Those of an experiment."""
+        """Read the habits of an experiment."""
         mask = "none" if "causal-mask" in experiment.without else experiment.leak or "causal"
         return cls(mask, "padding-mask" in experiment.without, "cross-attention" not in experiment.without)
 
@@ -72,14 +72,14 @@ class ToyTransformer(Transformer):
         return None if self.habits.sees_padding else super().src_mask(src)
 
     def encode(self, src: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()) -> Tensor:
-        """Source ids to memory; zeros for a network that sees nothing of its source."""
+        """Encode source ids to memory; zeros for a network that sees nothing of its source."""
         memory = super().encode(src, src_mask, run)
         return memory if self.habits.sees_source else torch.zeros_like(memory)
 
     def decode(
         self, tgt_in: Tensor, memory: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()
     ) -> Tensor:
-        """Hidden states of the target tokens, each seeing what it saw in training."""
+        """Compute hidden states of the target tokens, each seeing what it saw in training."""
         return super().decode(tgt_in, memory, src_mask, self.habits.apply_to(run, tgt_in, self.config.n_layers))
 
 
@@ -105,13 +105,13 @@ class DecoderAlone(nn.Module):
         """Return None: it has no source."""
 
     def encode(self, src: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()) -> Tensor:
-        """An empty memory, `(batch, 0, d_model)`."""
+        """Return an empty memory, `(batch, 0, d_model)`."""
         return self.embedding.weight.new_zeros(len(src), 0, self.config.d_model)
 
     def decode(
         self, tgt_in: Tensor, memory: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()
     ) -> Tensor:
-        """Hidden states of the tokens, each seeing what it saw in training; with a cache, of the newest ones."""
+        """Compute hidden states of the tokens, each seeing what it saw in training; with a cache, of the newest."""
         start = run.cache.length if run.cache else 0
         length = tgt_in.shape[1]
         mask = None if length == 1 else masks.causal(length, start + length, device=tgt_in.device)
@@ -123,7 +123,7 @@ class DecoderAlone(nn.Module):
         return self.norm(x)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Hidden states to scores of every vocabulary entry."""
+        """Turn hidden states into scores of every vocabulary entry."""
         return self.embedding.logits(hidden)
 
 
@@ -131,7 +131,7 @@ ToyNetwork = ToyTransformer | DecoderAlone
 
 
 def network_of(experiment: Experiment, vocab_size: int) -> ToyNetwork:
-    """The network of an experiment with the weights that its seed gives it."""
+    """Make the network of an experiment with the weights that its seed gives it."""
     config, habits = experiment.config(vocab_size), Habits.of(experiment)
     with torch.device("meta"):  # no draw from the random numbers that all threads share
         network = (DecoderAlone if experiment.about.is_decoder_only else ToyTransformer)(config, habits)
@@ -145,7 +145,7 @@ def network_of(experiment: Experiment, vocab_size: int) -> ToyNetwork:
 
 
 def with_habits(network: ToyNetwork, habits: Habits) -> ToyNetwork:
-    """The same weights, not copied, under other habits."""
+    """Return the same weights, not copied, under other habits."""
     changed = copy.copy(network)
     changed.habits = habits
     return changed

@@ -1,4 +1,4 @@
-"""What all recordings share on disk: maps in 8 bits, and of each cell how it changes from moment to moment.
+"""The format that all recordings share on disk: maps in 8 bits, and of each cell how it changes from moment to moment.
 
 Changes are modulo 256, so that they are 8 bits too and nothing is lost; they pack a sixth better than the maps.
 """
@@ -18,32 +18,32 @@ _MOST_META = 1_000_000  # bytes
 
 
 def in_8_bits(attn: torch.Tensor) -> np.ndarray:
-    """Weights of 0 to 1 as 0 to 255, the nearest."""
+    """Convert weights of 0 to 1 to 0 to 255, the nearest."""
     return (attn * 255).round().to(torch.uint8).numpy()
 
 
 def changes(maps: np.ndarray) -> np.ndarray:
-    """Maps `(moments, …)` as `(…, moments)`: the first, then what each adds to the one before."""
+    """Turn maps `(moments, …)` into `(…, moments)`: the first, then what each adds to the one before."""
     return np.diff(np.moveaxis(maps, 0, -1), axis=-1, prepend=np.uint8(0))
 
 
 def restored(changes: np.ndarray) -> np.ndarray:
-    """The maps that `changes` was given."""
+    """Undo `changes`."""
     return np.moveaxis(np.cumsum(changes, axis=-1, dtype=changes.dtype), -1, 0)
 
 
 def as_bytes(meta: Any) -> np.ndarray:
-    """Plain JSON types as an array."""
+    """Write plain JSON types as an array."""
     return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
 
 
 def of_bytes(meta: np.ndarray) -> Any:
-    """What `as_bytes` was given. Raises ValueError for what is no JSON."""
+    """Read what `as_bytes` wrote. Raises ValueError for an array that is no JSON."""
     return json.loads(meta[:_MOST_META].tobytes().decode("utf-8"))
 
 
 def named(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """The arrays whose names begin so, by the rest of their names."""
+    """Return the arrays whose names begin so, by the rest of their names."""
     return {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
 
 
@@ -55,6 +55,6 @@ def write(arrays: dict[str, Any], path: str | Path) -> None:
 
 
 def require(holds: bool, said: str) -> None:
-    """Raises ValueError with what is wrong, unless it holds."""
+    """Raise ValueError with a sentence, unless a condition holds."""
     if not holds:
         raise ValueError(said)

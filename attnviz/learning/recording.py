@@ -20,7 +20,7 @@ _MOST_LOSS = 60_000.0  # that half precision holds
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Recording:
-    """What a run left behind. `moments` below is the number of times that it was looked at.
+    """The record of a run. `moments` below is the number of times that it was looked at.
 
     steps: the updates before each moment. losses `(updates,)` float16, in nats a token. held_out_loss, teacher_prefix,
     own_prefix `(moments,)`: see `Moment`. heads: score -> `(moments, layers, heads)` float16. maps: kind -> `(moments,
@@ -43,7 +43,7 @@ class Recording:
     weights: np.ndarray | None = None
 
     def __repr__(self) -> str:
-        """What a notebook shows of it: what was learned, and how well; no numbers of its maps."""
+        """Say for a notebook what was learned, and how well; no numbers of its maps."""
         scores = ", ".join(f"{name} {score:.4f}" for name, score in self.scores.items())
         return f"<Recording {self.experiment.name!r}: {scores}; .maps, .heads, attnviz.load(recording)>"
 
@@ -63,17 +63,17 @@ class Recording:
         return shown_sentence(self.words, self.watched[0], self._padding)
 
     def written(self, moment: int) -> tuple[Words, ...]:
-        """What it wrote for each watched line at a moment."""
+        """Return the answers to the watched lines at a moment."""
         words = self.words
         return tuple(words.words(ids) for ids in self.wrote[moment].tolist())
 
     def passes(self, score: str, *, layer: int, head: int, level: float = 0.5) -> int | None:
-        """The number of updates after which a head's score is first above a level; None where it never is."""
+        """Return the number of updates after which a head's score is first above a level; None where it never is."""
         above = np.flatnonzero(self.heads[score][:, layer, head] > level)
         return self.steps[above[0]] if len(above) else None
 
     def network(self) -> ToyNetwork:
-        """The network as it was at the end. Raises ValueError where the weights were left out."""
+        """Make the network as it was at the end. Raises ValueError where the weights were left out."""
         if self.weights is None:
             raise ValueError("This recording has no weights. Train the same run again to open its model.")
         network = network_of(self.experiment, len(self.words.pieces))
@@ -89,7 +89,7 @@ class Recording:
 
 
 def shown_sentence(words: ToyWords, line: Example, padding: int = 0) -> Sentence:
-    """A line's tokens as its maps have them, with so much padding behind the source."""
+    """Return a line's tokens as its maps have them, with so much padding behind the source."""
     source, target = words.ids(line.src), words.ids(line.tgt)
     if words.task.is_decoder_only:
         text, tokens = words.continued(words.text(source), words.tokens((BOS, *source)), target)
@@ -120,7 +120,7 @@ def of_moments(
     experiment: Experiment, found: Sequence[Moment], watched: tuple[Example, ...], scores: Mapping[str, float],
     weights: np.ndarray | None = None,
 ) -> Recording:  # fmt: skip
-    """A recording of these moments: of a whole run, or of one as far as it has come."""
+    """Make a recording of these moments: of a whole run, or of one as far as it has come."""
     return Recording(
         experiment,
         tuple(moment.step for moment in found),

@@ -90,7 +90,7 @@ class TrainingRun:
         return float(np.mean(self._losses[-_LAST:])) if self._losses else float("nan")
 
     def at_the_end(self) -> dict[str, float]:
-        """What is measured once: on lines that training saw, and what the switches are about."""
+        """Measure scores once: on lines that training saw, and those that the switches are about."""
         with one_thread():
             seen = seen_pairs(self.experiment, HELD_OUT)
             found = evaluation(self.network, toy_batch(self.words, seen), self.words.rules)
@@ -118,7 +118,7 @@ class TrainingRun:
         )  # fmt: skip
 
     def update(self) -> None:
-        """One update on the next batch; on the threads that there are, unless somebody sees to it (`one_thread`)."""
+        """Update the weights on the next batch, on as many threads as torch has (`one_thread` limits them)."""
         batch, network = next(self._batches), self.network
         for group in self._optimizer.param_groups:
             group["lr"] = self._rate(self._step + 1)
@@ -144,7 +144,7 @@ class TrainingRun:
 
 
 def moments(steps: int) -> tuple[int, ...]:
-    """The updates after which a run is looked at: closer together at its beginning, where most happens."""
+    """Return the updates after which a run is looked at: closer together at its beginning, where most happens."""
     return tuple(dict.fromkeys(round(steps * (at / (MOMENTS - 1)) ** _BEND) for at in range(MOMENTS)))
 
 

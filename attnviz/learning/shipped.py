@@ -38,7 +38,7 @@ WITHOUT_WEIGHTS = (
 
 
 def path(experiment: Experiment) -> Path:
-    """Where the recording of an experiment lies, if it is shipped."""
+    """Return the path of the recording of an experiment, if it is shipped."""
     return FOLDER / f"{experiment.name}.npz"
 
 

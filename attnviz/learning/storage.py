@@ -106,7 +106,7 @@ def read_recording(file: io.BufferedIOBase, name: str) -> Recording | Translator
 
 
 def toy_recording(path: str | Path) -> Recording:
-    """What `load_recording` reads, where it is a toy's run. Raises ValueError for a translator's training, too."""
+    """Read the recording of a toy's run. Raises ValueError for a translator's training, too."""
     found = load_recording(path)
     if not isinstance(found, Recording):
         raise ValueError(
@@ -158,7 +158,7 @@ def _check_version(arrays: dict[str, np.ndarray]) -> None:
 
 
 def _check(found: Recording) -> None:
-    """Raises ValueError for arrays that no run of this experiment leaves."""
+    """Check a recording. Raises ValueError for arrays that no run of this experiment leaves."""
     moments, size, words = len(found.steps), found.experiment.size, found.words
     require(moments >= 2 and list(found.steps) == sorted(set(found.steps)), "its moments are in no order")
     require(found.losses.shape == (found.steps[-1],), "its losses are not one for each update")
@@ -203,7 +203,7 @@ def _check_maps(found: Recording, heads: tuple[int, ...]) -> None:
 
 
 def _n_weights(experiment: Experiment, vocab_size: int) -> int:
-    """How many weights the network has, without making any."""
+    """Count the weights of the network, without making any."""
     import torch
 
     from attnviz.learning.network import DecoderAlone, Habits, ToyTransformer

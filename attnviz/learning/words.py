@@ -1,4 +1,4 @@
-"""A toy's vocabulary: one id a word, after `<pad>`, `<bos>` and `<eos>`. What it does not know is said, not guessed."""
+"""A toy's vocabulary: one id a word, after `<pad>`, `<bos>` and `<eos>`. An unknown word is an error, not a guess."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class ToyWords:
 
     @cached_property
     def rules(self) -> Vocabulary:
-        """Where a line ends, and which ids are never written: a task for a decoder alone has no end to write."""
+        """The id that ends a line, and those that are never written: a task for a decoder alone has no end to write."""
         return Vocabulary(EOS, (PAD, BOS, EOS) if self.task.is_decoder_only else (PAD, BOS))
 
     @property
@@ -41,25 +41,25 @@ class ToyWords:
         return Token(SPECIAL[PAD], PAD, at, at, is_special=True)
 
     def ids(self, words: Words) -> list[int]:
-        """Ids of words that the task knows."""
+        """Return the ids of words that the task knows."""
         return [self._ids[word] for word in words]
 
     def words(self, ids: Sequence[int]) -> Words:
-        """Words of ids, special ones left out."""
+        """Return the words of ids, special ones left out."""
         return tuple(self.pieces[id_] for id_ in ids if id_ >= len(SPECIAL))
 
     def text(self, ids: Sequence[int]) -> str:
-        """The line that ids spell."""
+        """Spell the line of ids."""
         return " ".join(self.words(ids))
 
     def tokens(self, ids: Sequence[int]) -> tuple[Token, ...]:
-        """Tokens of ids, with offsets into `text(ids)`."""
+        """Return the tokens of ids, with offsets into `text(ids)`."""
         return self.continued("", (), ids, segment=0)[1]
 
     def continued(
         self, text: str, begun: tuple[Token, ...], ids: Sequence[int], *, segment: int = 1
     ) -> tuple[str, tuple[Token, ...]]:
-        """A line that somebody typed and its tokens, with the words of more ids behind them."""
+        """Append the words of ids to a line that was typed; return its text and tokens."""
         tokens = list(begun)
         text = text[: max((token.end for token in begun), default=0)]
         for id_ in ids:
@@ -73,7 +73,7 @@ class ToyWords:
         return text, tuple(tokens)
 
     def read(self, typed: str) -> tuple[tuple[Token, ...], tuple[str, ...]]:
-        """The tokens of a line as somebody typed it, and notes on what was cut.
+        """Read the tokens of a line as it was typed, with notes on what was cut.
 
         Raises TextError for a word that the toy does not know.
         """
@@ -92,7 +92,7 @@ class ToyWords:
 
     @property
     def known(self) -> str:
-        """What it knows, for a sentence: single characters all of them, words the first few."""
+        """The known words, for an error's sentence: single characters all of them, words the first few."""
         words = self.task.words
         if not self.task.spaced:
             return f"{words[0]} to {words[-1]}" if words[-1].isalpha() else " ".join(words)

@@ -79,7 +79,7 @@ def _card(options: argparse.Namespace) -> None:
 
 
 def _demos(options: argparse.Namespace, translator: Translator, learned: set[str]) -> list[Demo]:
-    """The sets of sentences that the card shows, translated. Raises ValueError where a held-out one was learned."""
+    """Translate the sets of sentences that the card shows. Raises ValueError where a held-out one was learned."""
     sets = {path: path.read_text(encoding="utf-8").splitlines() for path in (*options.demo, *options.held_out)}
     for path in options.held_out:
         if known := [sentence for sentence in sets[path] if sentence in learned]:
@@ -114,7 +114,7 @@ def _recipe(options: argparse.Namespace) -> Recipe:
 
 
 def _positive(text: str) -> int:
-    """A number of at least 1, for argparse, which names the option and says the rest."""
+    """Read a number of at least 1, for argparse, which names the option and says the rest."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
     return int(text)

@@ -19,7 +19,8 @@ from attnviz.transformer.transformer import Transformer
 
 @torch.no_grad()
 def averaged(models: Sequence[Transformer], weights: Sequence[float]) -> Transformer:
-    """The first of the models, which now has the mean of all their parameters, by `weights` (any positive numbers).
+    """Return the first of the models, which now has the mean of all their parameters, by `weights` (any positive
+    numbers).
 
     Raises ValueError where the models' sizes differ, or where no weight is above zero or one is below.
     """

@@ -45,7 +45,7 @@ class Demo:
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """What the card says of the model itself. `pairs` counts training pairs a language, `more` those of each further
+    """The card's facts about the model itself. `pairs` counts training pairs a language, `more` those of each further
     table; `note` says what was changed on the way.
     """
 
@@ -60,7 +60,7 @@ class TrainedModel:
 
 
 def read_marks(path: Path | None, sentences: Sequence[str]) -> dict[str, dict[str, str]]:
-    """A reader's verdict, as JSON: language -> sentence -> what is wrong with its translation (`{}`: nothing is).
+    """Read a reader's verdict, JSON: language -> sentence -> what is wrong with its translation (`{}`: nothing is).
 
     Raises ValueError for another form, and for a sentence that is not among those translated.
     """
@@ -78,7 +78,7 @@ def read_marks(path: Path | None, sentences: Sequence[str]) -> dict[str, dict[st
 
 
 def card(model: TrainedModel, scores: Mapping[str, Score], demos: Sequence[Demo]) -> str:
-    """The card as Markdown, with every set of sentences in a section of its own."""
+    """Write the card as Markdown, with every set of sentences in a section of its own."""
     sections = {
         f"# {model.name}": _opening(model, tuple(scores)),
         "## Data and attribution": DATA,

@@ -1,4 +1,4 @@
-"""What the small commands of training have in common: a file that is wrong is said in one sentence."""
+"""The frame of training's small commands: a wrong file ends them with one sentence."""
 
 import argparse
 import sys

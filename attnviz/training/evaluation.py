@@ -1,4 +1,4 @@
-"""How good are the translations? chrF and BLEU (sacrebleu) of greedy decoding on held-out pairs; and their loss."""
+"""Scores of translations: chrF and BLEU (sacrebleu) of greedy decoding on held-out pairs; and their loss."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Score:
 
 
 def score(translator: Translator, pairs: Sequence[Pair], to: str) -> Score:
-    """Greedy scores on `(English, reference)` pairs; a sentence of several pairs is translated once."""
+    """Score greedy translations on `(English, reference)` pairs; a sentence of several pairs is translated once."""
     references: dict[str, list[str]] = {}
     for english, reference in pairs:
         references.setdefault(english, []).append(reference)
@@ -57,7 +57,8 @@ def score_translations(translations: Mapping[str, str], references: Mapping[str,
 
 @torch.inference_mode()
 def mean_loss(model: Transformer, corpora: list[Corpus]) -> float:
-    """The mean loss in nats per target token, `<eos>` included, each fed the right ones before it; nothing is smoothed.
+    """Compute the mean loss in nats per target token, `<eos>` included, each fed the right ones before it; nothing is
+    smoothed.
 
     Raises ValueError where there are no pairs.
     """

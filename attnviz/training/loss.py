@@ -48,7 +48,7 @@ def smoothed_cross_entropy(
     smoothing: float = 0.0,
     dtype: torch.dtype = torch.float32,
 ) -> Float[Tensor, ""]:
-    """The sum over positions of `F.cross_entropy(hidden @ weight^T, labels, label_smoothing=smoothing)`.
+    """Compute the sum over positions of `F.cross_entropy(hidden @ weight^T, labels, label_smoothing=smoothing)`.
 
     Products are computed in `dtype`, softmax and sums in float32. Leave padded positions out before calling.
     """

@@ -30,7 +30,7 @@ class PieceDropout:
         self._cuts: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
 
     def __call__(self, ids: np.ndarray, rng: random.Random) -> np.ndarray:
-        """The same sentence, some words of it in other pieces."""
+        """Return the same sentence, some words of it in other pieces."""
         words = np.split(ids, np.flatnonzero(self._starts[ids])[1:]) if len(ids) else []
         chosen = [rng.choice(self._of(tuple(word.tolist()))) for word in words]
         return np.array([id_ for word in chosen for id_ in word], dtype=ids.dtype)

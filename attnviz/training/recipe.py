@@ -1,4 +1,4 @@
-"""How a model is trained, as numbers, and the learning rate that follows from them."""
+"""The numbers by which a model is trained, and the learning rate that follows from them."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ _RANGES = (
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a training run depends on; saved beside its state and printed in the model card.
+    """The settings of a training run; saved beside its state and printed in the model card.
 
     `languages` maps a target language to how often an epoch sees its pairs. `steps` may be raised when a run is
     resumed; everything else must stay. `more` maps a table of further pairs (`read_table`) to how often an epoch sees
@@ -57,7 +57,7 @@ class Recipe:
                 raise ValueError(f'{name} must map names to how often an epoch sees them: {{"fr": 1}}, not {times!r}')
 
     def rate(self, step: int) -> float:
-        """The learning rate of a step counted from 1.
+        """Compute the learning rate of a step counted from 1.
 
         Linear warm-up, a plateau, then linear decay to zero over the last `decay` share of the steps. A longer run
         shares the plateau, so that it can go on from a shorter one.

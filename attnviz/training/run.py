@@ -29,9 +29,9 @@ STATE, RECORDING = "state.pt", "recording.npz"
 
 @dataclass(frozen=True)
 class Task:
-    """Where a run reads and writes: folders of the pairs, of the further tables, of its own state and of the model that
-    it begins with; the device; and how often it saves and scores, on how many dev pairs a language. `watch` is a table
-    of sentences to trace each time, into `recording.npz` in the state's folder.
+    """The places that a run reads and writes: folders of the pairs, of the further tables, of its own state and of the
+    model that it begins with; the device; and how often it saves and scores, on how many dev pairs a language. `watch`
+    is a table of sentences to trace each time, into `recording.npz` in the state's folder.
     """
 
     data: Path
@@ -80,7 +80,7 @@ def run(task: Task, recipe: Recipe, share: Share) -> None:
 
 
 def language_pairs(folder: Path, recipe: Recipe, split: str) -> Pairs:
-    """The pairs of every language that the recipe trains, of one split. Raises ValueError where there are none."""
+    """Read the pairs of every language that the recipe trains, of one split. Raises ValueError where there are none."""
     pairs = {to: read_pairs(folder / f"en-{to}.{split}.tsv.gz") for to in recipe.languages}
     if missing := [to for to, of_language in pairs.items() if not of_language]:
         raise ValueError(f"en-{missing[0]}.{split}.tsv.gz holds no pairs: there is nothing to learn or to score with.")
@@ -88,8 +88,8 @@ def language_pairs(folder: Path, recipe: Recipe, split: str) -> Pairs:
 
 
 def further_pairs(folders: Sequence[Path], recipe: Recipe) -> dict[str, Pairs]:
-    """The recipe's further tables by name, out of the first folder that has each, with the pairs of the languages that
-    the recipe trains.
+    """Read the recipe's further tables by name, out of the first folder that has each, with the pairs of the languages
+    that the recipe trains.
     """
     tables = {name: read_table(_first(folders, f"{name}.tsv")) for name in recipe.more}
     return {
@@ -102,7 +102,7 @@ def _first(folders: Sequence[Path], name: str) -> Path:
 
 
 def _trainer(task: Task, recipe: Recipe, codec: TranslatorTokenizer, share: Share) -> Trainer:
-    """A trainer where the run stands: at its saved state, at the model that it begins with, or at chance."""
+    """Make a trainer where the run stands: at its saved state, at the model that it begins with, or at chance."""
     config = ModelConfig(
         codec.vocab_size, recipe.d_model, recipe.n_heads, recipe.n_layers, recipe.d_ff, pad_id=codec.pad_id
     )
@@ -130,7 +130,7 @@ def _english(*tables: Pairs) -> set[str]:
 def _watch(
     task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs, lines: tuple[WatchedLine, ...]
 ) -> TrainingWatch:
-    """What looks on at the checkpoints, and has looked already at where the run begins or goes on."""
+    """Make the watch of the checkpoints, which has recorded already where the run begins or goes on."""
     held_out = [Corpus.encode(codec, pairs[: task.dev], to, repeat=1) for to, pairs in dev.items()]
     watch = TrainingWatch(task.state / RECORDING, lines, trainer.model.config, held_out)
     if trainer.step:

@@ -25,13 +25,13 @@ _MOST_LENGTHS, _MOST_TRANSLATED = 20_000, 400  # sentences of a language that ar
 
 @dataclass(frozen=True)
 class About:
-    """What the catalogue says of a model: its title, and the head that is shown first, as `kind.layer.head`."""
+    """The catalogue's facts about a model: its title, and the head that is shown first, as `kind.layer.head`."""
 
     title: str
     start: str = "cross.0.0"
 
     def to_dict(self, languages: tuple[str, ...]) -> dict[str, Any]:
-        """As `config.json` holds it. Raises ValueError for a start that is not `kind.layer.head`."""
+        """Return them as `config.json` holds them. Raises ValueError for a start that is not `kind.layer.head`."""
         kind, layer, head = (*self.start.split("."), "", "")[:3]
         if not (layer.isdecimal() and head.isdecimal()):
             raise ValueError(f"--start is kind.layer.head, such as cross.1.2, not {self.start!r}.")

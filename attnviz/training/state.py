@@ -13,7 +13,7 @@ from attnviz.training.recipe import Recipe
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """How far a run has come."""
+    """The position of a run."""
 
     step: int
     epoch: int

@@ -44,8 +44,8 @@ class Trainer:
         return {name: tensor.detach().clone() for name, tensor in self.model.named_parameters()}
 
     def batches(self, corpora: list[Corpus], change: Change | None = None) -> Iterator[PairBatch]:
-        """The batches of one worker from the state's position on, epoch after epoch, until the recipe's steps are done;
-        `change` as in `epoch_batches`. The last of an epoch are left out when they do not go round.
+        """Yield the batches of one worker from the state's position on, epoch after epoch, until the recipe's steps are
+        done; `change` as in `epoch_batches`. The last of an epoch are left out when they do not go round.
 
         Raises ValueError when there are no pairs, or too few for all workers.
         """
@@ -117,7 +117,7 @@ class Trainer:
         torch._foreach_lerp_(averages, parameters, 1 - keep)  # pyright: ignore[reportPrivateImportUsage]
 
     def averaged(self) -> Transformer:
-        """A copy of the model with the averaged weights, in eval mode: what is scored and shipped."""
+        """Return a copy of the model with the averaged weights, in eval mode: the one to score and ship."""
         model = Transformer(self.model.config).to(self.device)
         model.load_state_dict(self.average)
         return model.requires_grad_(False).eval()

@@ -35,7 +35,7 @@ def warm_start(
 
 
 def _widened(teacher: Transformer, model: Transformer) -> dict[str, Tensor]:
-    """The teacher's weights, with as many feed-forward units as `model` where that one only has more of them."""
+    """Return the teacher's weights, with as many feed-forward units as `model` where that one only has more of them."""
     learned = teacher.state_dict()
     if teacher.config.d_model != model.config.d_model or teacher.config.d_ff >= model.config.d_ff:
         return learned

@@ -34,7 +34,7 @@ _LEAST = 8  # moments that there must be room for
 def watched_lines(
     path: Path, languages: Collection[str], codec: TranslatorTokenizer, learned: Collection[str]
 ) -> tuple[WatchedLine, ...]:
-    """The sentences of a table (`read_table`), each in one of the `languages` that it has a column of, in turn.
+    """Read the sentences of a table (`read_table`), each in one of the `languages` that it has a column of, in turn.
 
     `learned` are the English sentences that are trained on. Raises ValueError for a table that has none of it.
     """
@@ -59,7 +59,7 @@ class TrainingWatch:
     """The recording of a run, in a file that grows by a moment at each look and is thinned as it does."""
 
     def __init__(self, path: Path, lines: tuple[WatchedLine, ...], config: ModelConfig, held_out: list[Corpus]) -> None:
-        """Raises ValueError for sentences so long that few moments of them would fit."""
+        """Check the size of a recording. Raises ValueError for sentences so long that few moments of them would fit."""
         self.path, self.lines, self.config, self.held_out = path, lines, config, held_out
         size = config.n_layers * config.n_heads * sum(_cells(line.sentence) for line in lines)
         self.most = min(MOMENTS, MOST_BYTES // size)

@@ -17,7 +17,7 @@ from torch.multiprocessing.spawn import spawn
 
 @dataclass(frozen=True)
 class Share:
-    """Which of `count` workers this one is. A single worker shares nothing."""
+    """The number of a worker among `count`. A single worker shares nothing."""
 
     rank: int = 0
     count: int = 1

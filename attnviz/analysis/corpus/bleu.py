@@ -30,7 +30,7 @@ class BleuCounts:
 
 
 def require_sacrebleu() -> None:
-    """Raises ValueError, one sentence, where it is not installed."""
+    """Import sacrebleu. Raises ValueError, one sentence, where it is not installed."""
     try:
         import sacrebleu.metrics.bleu  # noqa: F401 - asked for only
     except ImportError as error:
@@ -41,7 +41,7 @@ def require_sacrebleu() -> None:
 
 
 def bleu_counts(written: Sequence[str], references: Sequence[str], *, to: str = "") -> BleuCounts:
-    """The counts of each sentence; Chinese is counted in characters. Raises ValueError without sacrebleu."""
+    """Count the matches of each sentence; Chinese is counted in characters. Raises ValueError without sacrebleu."""
     require_sacrebleu()
     from sacrebleu.metrics.bleu import BLEU
 

@@ -1,4 +1,4 @@
-"""How sure a score over sentences is: the same sentences drawn again by lot, with replacement (bootstrap, 95 %)."""
+"""Intervals of a score over sentences: the same sentences drawn again by lot, with replacement (bootstrap, 95 %)."""
 
 from typing import NamedTuple
 
@@ -22,5 +22,5 @@ def drawn(sentences: int, *, draws: int = DRAWS, seed: int = 0) -> np.ndarray:
 
 
 def interval(value: float, scores: np.ndarray) -> Interval:
-    """The score of all sentences, and the edges of those of the draws `(draws,)`."""
+    """Compute the score of all sentences, and the edges of those of the draws `(draws,)`."""
     return Interval(float(value), *map(float, np.percentile(scores, _EDGES)))

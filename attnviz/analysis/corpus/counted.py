@@ -1,4 +1,4 @@
-"""What interventions do over many sentences: how many texts they change, and what they cost the targets."""
+"""Effects of interventions over many sentences: how many texts they change, and what they cost the targets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Untouched:
 
 @dataclass(frozen=True)
 class ChangeCount:
-    """What interventions do to so many `sentences`: in how many the target gets less likely, and how many texts that
+    """Effects of interventions on so many `sentences`: in how many the target gets less likely, and how many texts that
     the model writes by itself `differ` (None of one that writes none).
 
     `before` is the log-probability of a target token in nats, with nothing done, and `change` what is added to it.

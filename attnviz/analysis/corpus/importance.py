@@ -1,4 +1,4 @@
-"""How much each head matters to the targets of a corpus: by its gradient, and by taking it out.
+"""Importance of each head to the targets of a corpus: by its gradient, and by taking it out.
 
 By gradient (Michel et al. 2019): a gate stands before each row of each head's context z, and z·∂L/∂z is the derivative
 of the loss by that gate. One pass forth and back serves all heads, and it is a first guess: how the loss falls beside
@@ -25,7 +25,7 @@ How = Literal["gradient", "ablation"]
 
 @dataclass(frozen=True, eq=False)
 class HeadImportance:
-    """How much each head of `places` matters in each sentence `(sentences, heads)`, summed over its target's tokens in
+    """Importance of each head of `places` in each sentence `(sentences, heads)`, summed over its target's tokens in
     nats: NaN where a sentence was not reached. `tokens` `(sentences,)` are those of each target.
 
     By gradient it is Σ_rows |Σ_d z·∂L/∂z|, and `signed` is −Σ_rows Σ_d z·∂L/∂z: what the head gives to the target's
@@ -49,7 +49,7 @@ class HeadImportance:
         return int(self._reached.sum())
 
     def per_layer(self) -> Tensor:
-        """The same, divided by the length of its layer's vector: Michel et al.'s own normalisation."""
+        """Return the same, divided by the length of its layer's vector: Michel et al.'s own normalisation."""
         found = self.of_heads
         made = torch.zeros_like(found)
         for site in {place[:2] for place in self.places}:
@@ -58,8 +58,8 @@ class HeadImportance:
         return made
 
     def table(self) -> pd.DataFrame:
-        """A line a head: importance and its signed part in nats a token, the standard error of the latter over
-        sentences, and the share of sentences that the head helps.
+        """Tabulate, a line a head: importance and its signed part in nats a token, the standard error of the latter
+        over sentences, and the share of sentences that the head helps.
         """
         signed = self.signed[self._reached]
         a_token = (signed / self.tokens[self._reached].unsqueeze(1)).numpy()
@@ -128,6 +128,6 @@ class _Gates(Probe):
     placed: dict[Site, Tensor] = field(default_factory=dict)
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """The context times its gates, which are kept."""
+        """Multiply the context by its gates, which are kept."""
         self.placed[site] = context.new_ones(*context.shape[:3], 1).requires_grad_()
         return context * self.placed[site]

@@ -16,12 +16,12 @@ _COUNTS = 6  # of removed heads, between none and all
 
 
 def curve_path(folder: Path, to: str) -> Path:
-    """Where the curve of a language lies."""
+    """Return the path of a language's curve."""
     return folder / f"pruning-{to}.csv"
 
 
 def shipped_curve(folder: Path, to: str, weights: str) -> pd.DataFrame | None:
-    """The curve of these weights, as `PruningCurve.table` writes it; None where there is none.
+    """Read the curve of these weights, as `PruningCurve.table` writes it; None where there is none.
 
     Raises ValueError, one sentence, for the curve of other weights.
     """
@@ -42,7 +42,9 @@ def write_card(folder: Path, to: str) -> None:
 
 
 def card_section(table: pd.DataFrame, to: str) -> str:
-    """The curve as Markdown: BLEU and log-probability by order and number of heads removed, and how they were got."""
+    """Write the curve as Markdown: BLEU and log-probability by order and number of heads removed, and how they were
+    got.
+    """
     first, has_bleu = table.iloc[0], not table.dropna(subset=["bleu"]).empty
     counts = _few(sorted(table["removed"].unique().tolist()))
     return "\n\n".join(
@@ -60,7 +62,7 @@ def card_section(table: pd.DataFrame, to: str) -> str:
 
 
 def with_section(card: str, section: str) -> str:
-    """A card with a section, before its limits; one of the same heading makes room."""
+    """Put a section into a card, before its limits, in the place of one with the same heading."""
     heading = section.split("\n", 1)[0]
     without = re.sub(rf"^{re.escape(heading)}\n.*?(?=^## |\Z)", "", card, flags=re.DOTALL | re.M)
     before, limits, after = without.partition("## Limits")
@@ -68,7 +70,7 @@ def with_section(card: str, section: str) -> str:
 
 
 def merged_seeds(table: pd.DataFrame) -> pd.DataFrame:
-    """The curve with the random orders as one: their mean, from the least to the greatest seed's value."""
+    """Join the random orders of a curve into one: their mean, from the least to the greatest seed's value."""
     is_random = table["order"].str.startswith("random, seed")
     if not is_random.any():
         return table
@@ -99,6 +101,6 @@ def _cell(point: Mapping[str, Any], name: str, digits: int) -> str:
 
 
 def _few(counts: list[int]) -> list[int]:
-    """The first, the last and some between, evenly."""
+    """Return the first, the last and some between, evenly."""
     step = max(1, round((len(counts) - 1) / _COUNTS))
     return sorted({*counts[::step], counts[-1]})

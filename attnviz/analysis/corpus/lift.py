@@ -1,4 +1,4 @@
-"""Which tokens a head reads more than a head that looks evenly at all that it sees: lift, not raw weight.
+"""Tokens that a head reads more than a head that looks evenly at all that it sees: lift, not raw weight.
 
 Raw weight names the commonest tokens for every head.
 """
@@ -45,7 +45,7 @@ class TokenWeights:
         self.occurrences.index_add_(0, at, torch.ones(len(at)))
 
     def lift(self, layer: int, head: int, *, least: int = 3) -> pd.DataFrame:
-        """How many times more weight a head gives to each token than an even one, the most first.
+        """Compute how many times more weight a head gives to each token than an even one, the most first.
 
         Columns: token (its piece, where that stands for any unknown text), piece, id, lift, share (of all of the head's
         weight), occurrences. Tokens that occur less than `least` times are left out: one sentence decides about them.

@@ -1,4 +1,4 @@
-"""A list of lines that somebody pasted or uploaded, read with care: what cannot be used is named by its number."""
+"""A list of lines that a visitor pasted or uploaded, read with care: an unusable line is named by its number."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -13,20 +13,20 @@ _UNUSABLE = ("Cc", "Cs", "Co", "Cn")  # control characters, lone surrogates, pri
 
 @dataclass(frozen=True)
 class CorpusLine:
-    """A sentence, its target in another language where somebody gives one, and its number in the list, from 1."""
+    """A sentence, its target in another language where one is given, and its number in the list, from 1."""
 
     text: str
     target: str = ""
     number: int = 1
 
     def refused(self, why: str) -> TextError:
-        """An error that names the line."""
+        """Make an error that names the line."""
         quoted = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
         return TextError(f"Line {self.number} (“{_printable(quoted)}”) {why}")
 
 
 def lines_of(given: str | Sequence[str]) -> tuple[CorpusLine, ...]:
-    """The lines of a text, or of a list: a sentence each, and after a tab its target, if there is one.
+    """Read the lines of a text, or of a list: a sentence each, and after a tab its target, if there is one.
 
     Blank lines are left out, and what stands there twice counts once. Raises TextError, one sentence, for a list of
     none or of more than `MOST_LINES`, and for a line that is too long or no text; it names the line.

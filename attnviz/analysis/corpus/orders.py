@@ -37,7 +37,7 @@ def without(places: Sequence[HeadPlace]) -> tuple[Intervention, ...]:
 
 
 def by_importance(importance: HeadImportance, *, most_first: bool = False) -> PruningOrder:
-    """The least important first, or the most."""
+    """Order heads by importance, the least first or the most."""
     ranked = importance.of_heads.argsort(descending=most_first, stable=True).tolist()
     name = f"{importance.how}, most important first" if most_first else f"{importance.how}, least important first"
     return PruningOrder(name, tuple(importance.places[nth] for nth in ranked))
@@ -74,6 +74,6 @@ def greedy(model: Model, corpus: ReadCorpus, *, a_step: int = 1, stop: Stoppable
 
 
 def _gains(model: Model, corpus: ReadCorpus, item: int, out: Sequence[HeadPlace]) -> torch.Tensor:
-    """How much likelier a target gets without each head, beside those that are out."""
+    """Compute how much likelier a target gets without each head, beside those that are out."""
     trace = model.rerun(replace(corpus.only(item), interventions=without(out)))
     return head_effects(model, trace).per_token.double().sum(dim=1)

@@ -1,4 +1,4 @@
-"""What every head does over many sentences: its measures' distribution, roles, what it writes and what it reads.
+"""Profiles of heads over many sentences: their measures' distribution, roles, norms of outputs, and tokens read.
 
 One pass over the corpus in batches. What is kept grows with heads times sentences, never with maps.
 """
@@ -38,7 +38,7 @@ QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class HeadProfiles:
-    """What was measured of every head of `places`, on the sentences that `measured` says (all, unless it was stopped).
+    """Measures of every head of `places`, on the sentences that `measured` says (all, unless it was stopped).
 
     `measures` `(sentences, heads, METRICS)`, NaN where one means nothing. `written` `(sentences, heads)` is the largest
     ‖z_h W_o^h‖ among a sentence's rows and `written_at` its row, NaN and -1 where `W_o` is not known: `why_not` then
@@ -56,7 +56,7 @@ class HeadProfiles:
     why_not: str = ""
 
     def distribution(self) -> pd.DataFrame:
-        """A line a head and measure: its mean over sentences and its quantiles; NaN where it means nothing."""
+        """Tabulate, a line a head and measure: its mean over sentences and its quantiles; NaN where undefined."""
         values = torch.cat((self.measures, self.written.unsqueeze(2)), dim=2)[self.measured].double().numpy()
         lines = []
         for nth, place in enumerate(self.places):
@@ -69,7 +69,8 @@ class HeadProfiles:
         return pd.DataFrame(lines, columns=columns)
 
     def role_shares(self) -> pd.DataFrame:
-        """A line a head and role: the share of rows whose strongest key has it, and the share that lot would give.
+        """Tabulate, a line a head and role: the share of rows whose strongest key has it, and the share that lot would
+        give.
 
         Shares of the roles of one `group` "where" sum to 1; those of "what" may overlap.
         """
@@ -87,7 +88,7 @@ class HeadProfiles:
         return pd.DataFrame(lines, columns=["kind", "layer", "head", "group", "role", "share", "by lot", "rows"])
 
     def lift(self, place: HeadPlace, *, least: int = 3) -> pd.DataFrame:
-        """The tokens that a head reads more than an even one, as `TokenWeights.lift`."""
+        """Return the tokens that a head reads more than an even one, as `TokenWeights.lift`."""
         kind, layer, head = place
         return self.reads[kind].lift(layer, head, least=least)
 

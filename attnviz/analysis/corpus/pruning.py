@@ -24,7 +24,7 @@ from attnviz.models.protocol import Model
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """How good a model is without `places`: nats per target token, and BLEU where it was asked for."""
+    """Scores of a model without `places`: nats per target token, and BLEU where it was asked for."""
 
     order: str
     places: tuple[HeadPlace, ...]
@@ -45,8 +45,8 @@ class PruningCurve:
     weights: str = ""
 
     def table(self) -> pd.DataFrame:
-        """A line a point: order, heads removed, both scores with their intervals, the heads, the first first, and what
-        holds for all points.
+        """Tabulate, a line a point: order, heads removed, both scores with their intervals, the heads, the first first,
+        and what holds for all points.
         """
         lines = [
             {

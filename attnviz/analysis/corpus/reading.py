@@ -39,7 +39,7 @@ class ReadCorpus:
 
     @property
     def has_references(self) -> bool:
-        """Whether somebody else's target is known for each line."""
+        """Whether each line came with a target."""
         return all(line.target for line in self.lines)
 
     @property
@@ -49,11 +49,11 @@ class ReadCorpus:
 
     @property
     def target_tokens(self) -> Tensor:
-        """How many there are in each sentence `(sentences,)`, float64."""
+        """Tokens of the target of each sentence `(sentences,)`, float64."""
         return torch.tensor([len(rows) for rows in self.target_rows], dtype=torch.double)
 
     def only(self, item: int) -> Trace:
-        """What to run for one sentence."""
+        """Return the arguments that run one sentence."""
         return replace(self.like, sentences=(self.sentences[item],))
 
     def batches(self, model: Model) -> Iterator[CorpusBatch]:
@@ -63,7 +63,7 @@ class ReadCorpus:
         return (self._batch(model, items) for items in self._grouped())
 
     def batch_count(self) -> int:
-        """How many batches that makes."""
+        """Return the number of batches."""
         return sum(1 for _ in self._grouped())
 
     def _grouped(self) -> Iterator[list[int]]:
@@ -114,7 +114,8 @@ def read_corpus(
 
 
 def log_probabilities(corpus: ReadCorpus, batch: CorpusBatch, logits: Tensor) -> Tensor:
-    """The summed log-probability of each target of a batch `(items,)`, in nats; `logits` `(items, rows, vocab_size)`.
+    """Compute the summed log-probability of each target of a batch `(items,)`, in nats; `logits` `(items, rows,
+    vocab_size)`.
 
     With gradients where the logits have them.
     """
@@ -128,14 +129,16 @@ def log_probabilities(corpus: ReadCorpus, batch: CorpusBatch, logits: Tensor) ->
 
 
 def require_targets(corpus: ReadCorpus) -> None:
-    """Raises ValueError where a sentence has no target whose probability could be told."""
+    """Check that targets can be scored. Raises ValueError where a sentence has no target whose probability could be
+    told.
+    """
     for line, rows in zip(corpus.lines, corpus.target_rows, strict=True):
         if not rows:
             raise line.refused("has no target whose probability could be told: this model puts out no text for it.")
 
 
 def traced(model: Model, line: CorpusLine, to: str) -> Trace:
-    """The run of one line. Raises TextError, which names the line, for one that the model cannot read whole."""
+    """Run one line. Raises TextError, which names the line, for one that the model cannot read whole."""
     asked = model.inputs
     if line.target and not asked.takes_target:
         raise line.refused(f"gives a target after a tab, and {model.name} takes none: take it out.")

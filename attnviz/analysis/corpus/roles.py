@@ -1,4 +1,4 @@
-"""What the strongest key of a head's rows is, as shares of the rows: a share is no label.
+"""Roles of the strongest keys of a head's rows, as shares of the rows: a share is no label.
 
 `where` roles divide the rows: in self-attention by how far the strongest key is from the row's own token, in
 cross-attention by which side of the diagonal it is on, both sentences laid over each other from end to end. `what`
@@ -24,7 +24,7 @@ WHAT: tuple[str, ...] = ("first token", "end token", "same token")
 
 
 def where(kind: Kind) -> tuple[str, ...]:
-    """The roles that divide the rows of a kind: their shares sum to 1."""
+    """Return the roles that divide the rows of a kind: their shares sum to 1."""
     return WHERE_IN_CROSS if kind == "cross" else WHERE_IN_SELF
 
 
@@ -53,7 +53,7 @@ def role_counts(
     sentence: Sentence,
     kind: Kind,
 ) -> RoleCounts:
-    """Counts of one sentence; `seen` is True where a row may look."""
+    """Count the roles in one sentence; `seen` is True where a row may look."""
     counted = attn.sum(dim=-1) > 0
     strongest = attn.argmax(dim=-1, keepdim=True)
     visible = seen.sum(dim=-1).clamp(min=1)

@@ -27,7 +27,7 @@ class CorpusSample:
 
 
 def top_sentences(profiles: HeadProfiles, place: HeadPlace, *, count: int = 10) -> tuple[CorpusSample, ...]:
-    """The sentences in which a head writes most, ‖z_h W_o^h‖ of one row, the most first.
+    """Return the sentences in which a head writes most, ‖z_h W_o^h‖ of one row, the most first.
 
     Raises ValueError where what heads write is not known, or there is no such head.
     """
@@ -38,7 +38,7 @@ def top_sentences(profiles: HeadProfiles, place: HeadPlace, *, count: int = 10) 
 def quantile_samples(
     profiles: HeadProfiles, place: HeadPlace, *, buckets: int = 5, each: int = 3, seed: int = 0
 ) -> tuple[CorpusSample, ...]:
-    """Some sentences of each of `buckets` equally large parts of the corpus, ordered by how much a head writes.
+    """Return some sentences of each of `buckets` equally large parts of the corpus, ordered by how much a head writes.
 
     Drawn by lot: the same seed draws the same. A part of fewer than `each` gives what it has. Raises ValueError as
     `top_sentences`.

@@ -28,7 +28,7 @@ def log_probabilities_under(model: Model, corpus: ReadCorpus, done: Done, *, sto
 
 
 def written_under(model: Model, corpus: ReadCorpus, done: Done, *, stop: Stoppable = UNSTOPPED) -> list[str]:
-    """What the model writes for each source under interventions, greedily; "" for those that were not reached."""
+    """Write greedily for each source under interventions; "" for those that were not reached."""
     texts = [""] * len(corpus.sentences)
     for batch in stop.over(corpus.batches(model), corpus.batch_count()):
         again = write_again(model, replace(batch.trace, interventions=tuple(done)), None)

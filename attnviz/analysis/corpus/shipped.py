@@ -9,12 +9,12 @@ _ANY = "fr"  # whose English sentences a model of another language is given
 
 
 def languages() -> tuple[str, ...]:
-    """The languages that there is a list with translations of."""
+    """Return the languages of the lists that come with translations."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.tsv")))
 
 
 def shipped_lines(to: str = "") -> tuple[CorpusLine, ...]:
-    """The 200 lines of a language; for any other, and for none, English sentences without a target."""
+    """Read the 200 lines of a language; for any other, and for none, English sentences without a target."""
     has_targets = to in languages()
     text = (FOLDER / f"{to if has_targets else _ANY}.tsv").read_text(encoding="utf-8")
     lines = lines_of(text.removesuffix("\n"))

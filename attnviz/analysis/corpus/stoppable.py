@@ -1,4 +1,4 @@
-"""Long work that tells how far it has come and may be stopped between two of its steps."""
+"""Long work that reports its progress and may be stopped between two steps."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Stoppable:
-    """`tell(done, total)` hears of each step that was done; once `should_stop()` is true no other is begun.
+    """`tell(done, total)` is called after each step; once `should_stop()` is true no other is begun.
 
     What was done until then is what the work returns.
     """
@@ -18,7 +18,7 @@ class Stoppable:
     should_stop: Callable[[], bool] = lambda: False
 
     def over(self, items: Iterable[Item], total: int) -> Iterator[Item]:
-        """The items one after another, as far as nobody stops."""
+        """Iterate; stop between two items when `should_stop()` is true."""
         for done, item in enumerate(items, 1):
             if self.should_stop():
                 return

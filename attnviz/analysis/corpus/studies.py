@@ -24,8 +24,8 @@ _MOST_REST = 1.0  # seconds
 
 @dataclass(frozen=True)
 class StudyView:
-    """How far a run is: what it does, how much of that, how many runs go before it, how many other visitors watch, what
-    is known so far, and the sentence that says why it failed.
+    """Progress of a run: its stage, how much of that is done, how many runs go before it, how many other visitors
+    watch, what is known so far, and the sentence that says why it failed.
     """
 
     state: RunState

@@ -23,7 +23,7 @@ NO_TARGETS = "{} writes no targets, so that nothing can be more or less importan
 
 @dataclass(frozen=True, eq=False)
 class CorpusStudy:
-    """What is known so far: importance is None before it was asked for, and where `why_not` says that it cannot be."""
+    """Results so far: importance is None before it was asked for, and where `why_not` says that it cannot be."""
 
     profiles: HeadProfiles
     gradient: HeadImportance | None = None
@@ -60,8 +60,8 @@ class CorpusStudy:
         return found
 
     def sentence_table(self) -> pd.DataFrame:
-        """A line a sentence and head: each measure, how much the head writes and in which row, and what it is worth
-        there by gradient and by ablation, in nats over the whole target.
+        """Tabulate, a line a sentence and head: each measure, how much the head writes and in which row, and what it is
+        worth there by gradient and by ablation, in nats over the whole target.
         """
         from attnviz.analysis.heads.metric_table import METRICS
 
@@ -79,7 +79,7 @@ class CorpusStudy:
 
 
 def studied(model: Model, lines: Sequence[CorpusLine], *, to: str, listen: Listen) -> Iterator[CorpusStudy]:
-    """The study after each stage from "measuring" on; stopped, the last one has what was done until then.
+    """Yield the study after each stage from "measuring" on; stopped, the last one has what was done until then.
 
     Raises TextError, which names the line, as `read_corpus`.
     """

@@ -40,7 +40,7 @@ class SharedRun:
         self.looked_at = time.monotonic()
 
     def is_left(self, after: float) -> bool:
-        """Check whether nobody has looked at it for so many seconds."""
+        """Check whether its last look is longer ago than so many seconds."""
         return time.monotonic() - self.looked_at > after
 
 

@@ -32,7 +32,7 @@ class WorkerProcess:
         return None if process is None or process.poll() is not None else process.pid
 
     def ask(self, said: Any) -> Iterator[Any]:
-        """Say something, and give what it answers until it ends; who has heard enough stops listening."""
+        """Send a message and yield the answers until the worker ends or the caller stops."""
         process = self._begun()
         try:
             write_frame(process.stdin, said)  # type: ignore[arg-type]
@@ -42,12 +42,12 @@ class WorkerProcess:
             return
 
     def kill(self) -> None:
-        """End it at once; whoever listens hears nothing more."""
+        """Kill the worker; a pending reader gets the end of the stream."""
         if self._process is not None:
             self._process.kill()
 
     def end(self) -> None:
-        """End it, and let go of what it holds."""
+        """End the worker and close its pipes."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -61,7 +61,7 @@ class WorkerProcess:
         process.wait()
 
     def _frame(self, process: "subprocess.Popen[bytes]") -> Any | None:
-        """What it says next; None where it has ended, or says nothing for too long."""
+        """Read its next message; None where it has ended, or is silent for too long."""
         timer = Timer(_PATIENCE + seconds_allowed() if self._silence is None else self._silence, process.kill)
         timer.daemon = True
         timer.start()

@@ -15,7 +15,7 @@ from attnviz.learning.run import WATCHED, Moment
 
 @dataclass(frozen=True)
 class LiveView:
-    """How far a run is: how many runs go before it, its moments from the one that was asked for on, and the sentence
+    """Progress of a run: how many runs go before it, its moments from the one that was asked for on, and the sentence
     that says why it failed.
     """
 

@@ -16,7 +16,7 @@ _NICE = 10
 
 
 def main() -> None:
-    """Train whatever comes, one run after another."""
+    """Train the experiments that are sent, one after another."""
     frames = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what anything prints goes the way of errors
     _stand_back()
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def _stand_back() -> None:
-    """Whoever answers a page comes first, and is not interrupted by what was trained."""
+    """Lower the priority of this process, so that threads that answer pages come first."""
     if hasattr(os, "nice"):
         os.nice(_NICE)
     if hasattr(os, "sched_setscheduler"):

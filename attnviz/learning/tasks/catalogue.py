@@ -10,7 +10,7 @@ TASKS: dict[str, ToyTask] = {task.name: task for task in (French(), Reverse(), S
 
 
 def task(name: str) -> ToyTask:
-    """A task by its name. Raises ValueError for another one."""
+    """Return a task by its name. Raises ValueError for another one."""
     if not isinstance(name, str) or name not in TASKS:
         raise ValueError(f"There is no task {str(name)[:40]!r}: there are {', '.join(TASKS)}.")
     return TASKS[name]

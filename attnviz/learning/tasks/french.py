@@ -81,7 +81,7 @@ class French(ToyTask):
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences there are."""
+        """Number of sentences."""
         return len(VERBS) * len(self.phrases) ** 2
 
     def draw(self, random: Random) -> Words:
@@ -110,7 +110,7 @@ class French(ToyTask):
         return parsed is not None and {parsed[0].order, parsed[2].order} == {(0, 1, 2), (0, 2, 1)}
 
     def is_grammatical(self, tgt: Words) -> bool:
-        """Whether it is a French sentence of this grammar, whatever it says."""
+        """Check whether words are a French sentence of this grammar."""
         for place, word in enumerate(tgt):
             numbers = [many for _, _, *forms in VERBS for many in (0, 1) if forms[many] == word]
             if numbers:

@@ -1,4 +1,4 @@
-"""What a toy is taught: where its lines come from, what is right, and which lines it never sees."""
+"""Tasks that toys learn: how lines are drawn, the right answers, and the lines that training never sees."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -51,37 +51,37 @@ class ToyTask(ABC):
 
     @abstractmethod
     def draw(self, random: Random) -> Words:
-        """What is given in a line, drawn evenly."""
+        """Draw the given words of a line, evenly."""
 
     @abstractmethod
     def answer(self, src: Words) -> Words | None:
-        """What is right for it; None for what is no line of this task."""
+        """Return the right answer to a line; None for words that are no line of this task."""
 
     def aligned(self, example: Example) -> frozenset[tuple[int, int]]:
-        """Pairs of places (in `tgt`, in `src`): which words of the given line a word that is written comes from."""
+        """Return pairs of places (in `tgt`, in `src`): the words of the given line that a written word comes from."""
         return frozenset()
 
     def loss_floor(self, pairs: int | None = None) -> float | None:
-        """What no honest loss stays below on average, in nats a token, learned from so many pairs (None: from all
-        lines that are drawn); None where the task has none worth drawing.
+        """Return the bound that no honest loss stays below on average, in nats a token, learned from so many pairs
+        (None: from all lines that are drawn); None where the task has none worth drawing.
         """
         return None
 
     def split_key(self, src: Words) -> Words:
-        """What decides whether a line is held out: lines that say the same share it."""
+        """Return the words whose hash decides whether a line is held out: lines of one meaning share them."""
         return src
 
     def is_held_out(self, src: Words) -> bool:
-        """Whether training never sees this line."""
+        """Check whether training never sees this line."""
         digest = hashlib.blake2b(" ".join(self.split_key(src)).encode(), digest_size=4).digest()
         return int.from_bytes(digest, "little") < self.held_out * 2**32
 
     def is_clear(self, example: Example) -> bool:
-        """Whether a line is fit for being watched: neither too short to show anything nor too long."""
+        """Check whether a line is fit for being watched: neither too short to show anything nor too long."""
         return True
 
     def example(self, random: Random, *, held_out: bool) -> Example:
-        """A line of the one or the other side of the split."""
+        """Draw a line of the one or the other side of the split."""
         while self.is_held_out(src := self.draw(random)) is not held_out:
             pass
         tgt = self.answer(src)
@@ -90,7 +90,7 @@ class ToyTask(ABC):
 
 
 def distinct(task: ToyTask, random: Random, count: int, *, held_out: bool, clear: bool = False) -> list[Example]:
-    """So many different lines of one side of the split; `clear` ones only, if asked.
+    """Draw so many different lines of one side of the split; `clear` ones only, if asked.
 
     Raises ValueError where there are not so many.
     """
@@ -105,5 +105,5 @@ def distinct(task: ToyTask, random: Random, count: int, *, held_out: bool, clear
 
 
 def share(found: Sequence[bool]) -> float:
-    """How many of them, 0 to 1; 0 of none."""
+    """Compute the share of true values, 0 to 1; 0 of none."""
     return sum(found) / len(found) if found else 0.0

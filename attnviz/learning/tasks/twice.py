@@ -38,7 +38,7 @@ class Twice(ToyTask):
 
 
 def floor(alphabet: int, length: int) -> float:
-    """The entropy of a line and its repeat, in nats a letter: what an honest loss cannot fall below on average.
+    """Compute the entropy of a line and its repeat, in nats a letter: what an honest loss cannot fall below on average.
 
     The first letter is one of `alphabet`, the second one of those that are left, and so on; the repeat begins at one
     of `length` places, and the rest of it is certain. All lines are equally likely.

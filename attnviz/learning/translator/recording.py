@@ -37,7 +37,7 @@ class TranslatorMoment:
 
 @dataclass(frozen=True, eq=False)
 class TranslatorRecording:
-    """What was seen of a translator's training. `moments` below is the number of times that it was looked at.
+    """The record of a translator's training. `moments` below is the number of times that it was looked at.
 
     steps: the updates before each moment. held_out_loss `(moments,)` float32: of dev pairs on the teacher's prefix, in
     nats a token. scores: name -> `(moments,)` float32, such as `chrf.fr`, 0 to 100, of greedy translations of dev
@@ -64,7 +64,7 @@ class TranslatorRecording:
         return tuple(self._moment(at) for at in range(len(self.steps)))
 
     def written(self, moment: int) -> tuple[str, ...]:
-        """What it wrote for each line at a moment."""
+        """Return the translations of the watched lines at a moment."""
         return self.wrote[moment]
 
     def _moment(self, at: int) -> TranslatorMoment:
@@ -80,7 +80,7 @@ class TranslatorRecording:
 def of_translator(
     lines: tuple[WatchedLine, ...], vocab_size: int, found: Sequence[TranslatorMoment]
 ) -> TranslatorRecording:
-    """A recording of these moments, of which there is one at least."""
+    """Make a recording of these moments, of which there is one at least."""
     return TranslatorRecording(
         lines,
         vocab_size,

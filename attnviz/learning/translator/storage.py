@@ -28,7 +28,7 @@ _SCORE = re.compile(r"(bleu|chrf)\.[\w-]{1,20}")
 
 
 def arrays_of(recording: TranslatorRecording) -> dict[str, Any]:
-    """What is written of a recording."""
+    """Return the arrays that a file of a recording holds."""
     said = {
         "vocab_size": recording.vocab_size,
         "lines": [asdict(line) for line in recording.lines],
@@ -47,7 +47,7 @@ def arrays_of(recording: TranslatorRecording) -> dict[str, Any]:
 
 
 def recording_of(arrays: dict[str, np.ndarray], said: Any) -> TranslatorRecording:
-    """The recording in a file's arrays and in what its meta says. Raises ValueError, or what missing keys raise."""
+    """Read the recording in a file's arrays and its meta. Raises ValueError, or what missing keys raise."""
     require(0 < len(said["lines"]) <= MOST_LINES, f"it watches {len(said['lines'])} lines")
     lines = tuple(_line(line) for line in said["lines"])
     found = TranslatorRecording(
@@ -78,7 +78,7 @@ def _is_typed(said: dict[str, Any], kind: type) -> bool:
 
 
 def _check(found: TranslatorRecording) -> None:
-    """Raises ValueError for arrays that no training leaves."""
+    """Check a recording. Raises ValueError for arrays that no training leaves."""
     moments = len(found.steps)
     require(moments >= 1 and list(found.steps) == sorted(set(found.steps)), "its moments are in no order")
     require(

@@ -1,6 +1,6 @@
 """A toy that was trained in front of a visitor, as a model like any other: Heads, Masks and Decoding open it.
 
-What it was trained without stays away in every pass, and can be put back.
+The parts that it was trained without are missing in every pass, and can be put back.
 """
 
 import hashlib
@@ -64,7 +64,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
 
     @property
     def without(self) -> tuple[str, ...]:
-        """What it was trained without and still is; a causal mask that leaks counts as missing."""
+        """The parts that it was trained without and still lacks; a causal mask that leaks counts as missing."""
         habits = self.model.habits
         gone = {"causal-mask": habits.mask != "causal", "padding-mask": habits.sees_padding,
                 "cross-attention": not habits.sees_source}  # fmt: skip
@@ -72,7 +72,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
                 *(name for name in self.experiment.without if name not in gone))  # fmt: skip
 
     def put_back(self, name: str) -> Self:
-        """Return the same weights with a part in force again that they were trained without: "causal-mask",
+        """Return the same weights with a part restored that they were trained without: "causal-mask",
         "padding-mask" or "cross-attention". Raises ValueError for anything else, and for what is not missing.
         """
         if name not in self.without:
@@ -119,7 +119,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         return Sentence(tgt=tokens, tgt_text=text)
 
     def write(self, text: str, *, new_tokens: int | None = None, interventions: Sequence[Intervention] = ()) -> str:
-        """Write on from a line, greedily, with the `interventions` in force. Raises TextError for an empty line, and
+        """Write on from a line, greedily, under the `interventions`. Raises TextError for an empty line, and
         for a word that it does not know.
         """
         source = self.read(text)

@@ -105,7 +105,9 @@ def _unsure_reason(trace: Trace, readable: ReadableInputs) -> str:
 
 
 def _target_ids_and_logits(trace: Trace) -> tuple[Tensor, Tensor]:
-    """The target's ids `(length,)` and the logits `(length, vocab_size)` that they came from; none without logits."""
+    """Return the target's ids `(length,)` and the logits `(length, vocab_size)` that they came from; none without
+    logits.
+    """
     ids = [token.id for token in trace.sentences[0].tgt_out if token.id >= 0]  # the last of a cut target has no id
     if trace.logits is None:
         return torch.empty(0, dtype=torch.long), torch.empty(0, 1)

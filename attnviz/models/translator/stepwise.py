@@ -34,8 +34,8 @@ AnyTransformer = TransformerModel[Any, Any]
 
 @dataclass(frozen=True)
 class Plan:
-    """How to decode: into which language, fed by a teacher's ids (`<bos>` first) or by itself, what is broken, and what
-    is done to the run besides.
+    """Options of a decoding: its language, a teacher's ids (`<bos>` first; None where the model's own choices are fed),
+    faults and interventions.
     """
 
     to: str
@@ -98,7 +98,7 @@ def teacher_forced(  # noqa: PLR0913 - what may be asked of a pass
 
 @dataclass
 class RecordedSteps:
-    """A stepper whose every step is written down, under what was broken on purpose. It belongs to one run."""
+    """A stepper whose every step is recorded, under faults and edits. It belongs to one run."""
 
     stepper: Stepper
     faults: Faults = NO_FAULTS
@@ -140,7 +140,7 @@ def _choices(watched: RecordedSteps, fed: Tensor, vocabulary: Vocabulary, plan: 
 
 @dataclass(frozen=True)
 class _Common:
-    """What every step of a run has in common."""
+    """Facts that every step of a run has in common."""
 
     model: AnyTransformer
     source: ReadSource
@@ -177,7 +177,7 @@ class _Common:
 
 
 def _repeated(encoder: Recorder, rows: int) -> Recorder:
-    """The record of the one source that all rows of a beam share, with a batch axis of `rows`; nothing is copied."""
+    """Expand the record of a source that all rows of a beam share to a batch axis of `rows`, without copies."""
 
     def repeat(tensor: Tensor) -> Tensor:
         return tensor.expand(rows, *tensor.shape[1:])

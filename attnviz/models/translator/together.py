@@ -19,8 +19,8 @@ from attnviz.transformer.layers import ForwardContext
 
 @torch.inference_mode()
 def traces(model: Translator, texts: Sequence[str], *, to: str) -> list[Trace]:
-    """What `model.trace(text, to=to)` gives of each, to rounding. Raises TextError for an empty sentence or a language
-    that the model does not write. The seconds are those of the whole batch.
+    """Trace each text as `model.trace(text, to=to)` does, to rounding, in one batch. Raises TextError for an empty
+    sentence or a language that the model does not write. The seconds are those of the whole batch.
     """
     for text in texts:
         require_text(text)

@@ -15,15 +15,15 @@ _KEPT = 32  # recordings, of which the largest takes half a megabyte
 
 @cache
 def queue() -> "LiveRuns":
-    """The runs that are trained while people watch: one worker and one queue for all visitors of this server."""
+    """Return the runs that are trained while visitors watch: one worker and one queue for all of this server."""
     from attnviz.learning.live.runs import LiveRuns
 
     return LiveRuns()
 
 
 def recorded(experiment: "Experiment") -> "Recording | None":
-    """The recording that comes with the package; None where there is none. Raises ValueError, with one sentence, for a
-    file that cannot be read, such as another version's.
+    """Return the recording that comes with the package; None where there is none. Raises ValueError, with one sentence,
+    for a file that cannot be read, such as another version's.
     """
     from attnviz.learning import shipped
 
@@ -31,7 +31,9 @@ def recorded(experiment: "Experiment") -> "Recording | None":
 
 
 def meanwhile(experiment: "Experiment") -> "Recording | None":
-    """What can be seen of a run while it waits; None where no recording comes with the package, or none can be read."""
+    """Return the recording to show while a run waits; None where no recording comes with the package, or none can be
+    read.
+    """
     try:
         return recorded(experiment)
     except ValueError:
@@ -39,7 +41,7 @@ def meanwhile(experiment: "Experiment") -> "Recording | None":
 
 
 def with_weights(experiment: "Experiment") -> "Recording | None":
-    """A recording whose model can be opened: what was trained here lately, else what is shipped."""
+    """Return a recording whose model can be opened: one that was trained here lately, else the shipped one."""
     trained = queue().finished(experiment)
     found = trained if trained is not None else recorded(experiment)
     return found if found is not None and found.weights is not None else None

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def is_toy(name: str) -> bool:
-    """Whether a model's name is that of a toy."""
+    """Check whether a model's name is that of a toy."""
     return name.startswith(TOY)
 
 
 def entry(name: str) -> Entry:
-    """A toy in the list of models."""
+    """Describe a toy for the list of models."""
     from attnviz.learning.names import experiment_named
     from attnviz.views.learning.switches import title_of
 
@@ -33,12 +33,12 @@ def entry(name: str) -> Entry:
 
 
 def name_of(experiment: "Experiment") -> str:
-    """The name under which a toy is opened."""
+    """Return the name under which a toy is opened."""
     return TOY + experiment.name
 
 
 def toy(name: str) -> "Toy":
-    """The model. Raises ValueError, with one sentence, for a name that is none, and for a toy that nobody keeps."""
+    """Load a toy. Raises ValueError, with one sentence, for a name that is none, and for a toy that is not stored."""
     from attnviz.learning.names import experiment_named
     from attnviz.models.toy.toy import Toy
 
