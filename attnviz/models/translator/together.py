@@ -1,4 +1,4 @@
-"""Traces of several sentences at once: read, written and recorded as one pad_ids batch, then taken apart again."""
+"""Traces of several sentences at once: read, written and recorded as one padded batch, then taken apart again."""
 
 import time
 from collections.abc import Sequence
