@@ -1,5 +1,5 @@
 // Heads that are off: what they gather becomes zero before W_o. The browser marks them at once; Python runs the model
-// without them (attnviz/ui/heads/sync.py).
+// without them (attnviz/ui/heads/choices.py).
 
 import { sitesOf } from "../../shared/js/cells.js";
 import { siteName } from "../../shared/js/text.js";
