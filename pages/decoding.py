@@ -21,8 +21,8 @@ with below:
     chosen |= controls.breaking(asked, is_own=is_own)
     chosen |= controls.more(asked)
     chosen |= controls.experiment(asked)
-view = controls.with_choices(asked, chosen)
-run = layout.run_or_refuse(lambda: decoding_run.decoded(model, request, trace, view))
+view = controls.join_choices(asked, chosen)
+run = layout.run_or_refuse(lambda: decoding_run.run_decoding(model, request, trace, view))
 with upper:
     stepper.draw(model, request, trace, view, run)
 with lower:

@@ -9,11 +9,11 @@ from attnviz.ui.learning import controls, upload
 
 layout.begin_page_of_its_own("Learning", controls.bar)
 # A recording in the place of the experiments: what it takes is imported where there is one.
-shown = upload.opened()
+shown = upload.open_file()
 if shown is None and persistent.text("recording") == TRANSLATOR:
     from attnviz.ui.learning import recorded
 
-    shown = recorded.shipped()
+    shown = recorded.open_shipped()
 if shown is not None:
     from attnviz.ui.learning import recorded
 
@@ -31,7 +31,7 @@ with left:
 # Below here torch is imported: by then the experiment can be chosen.
 from attnviz.ui.learning import opening, page
 
-stage = layout.run_or_refuse(lambda: page.staged(view))
+stage = layout.run_or_refuse(lambda: page.stage_of(view))
 with left:
     opening.links(view, stage)
     opening.numbers(stage)

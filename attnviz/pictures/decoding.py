@@ -58,7 +58,7 @@ OF_CHOICE = {
 }
 
 
-def _within(name: str, default: float) -> Any:
+def _ranged(name: str, default: float) -> Any:
     return number(default, NUMBERS[name].low, NUMBERS[name].high)
 
 
@@ -68,13 +68,13 @@ class DecodingState(PageState):
 
     way: str = choice("cached", WAYS)
     choose: str = choice("greedy", CHOICES)
-    seed: int = _within("seed", 0)
-    temperature: float = _within("temperature", 1.0)
-    top_k: int = _within("top_k", 0)
-    top_p: float = _within("top_p", 1.0)
-    beam: int = _within("beam", 4)
-    smoothing: float = _within("smoothing", 0.0)
-    padding: int = _within("padding", 2)
+    seed: int = _ranged("seed", 0)
+    temperature: float = _ranged("temperature", 1.0)
+    top_k: int = _ranged("top_k", 0)
+    top_p: float = _ranged("top_p", 1.0)
+    beam: int = _ranged("beam", 4)
+    smoothing: float = _ranged("smoothing", 0.0)
+    padding: int = _ranged("padding", 2)
     causal: str = choice("causal", MASKS)
     dropout: bool = flag()
     dtype: str = choice("float32", DTYPES)
@@ -82,7 +82,7 @@ class DecodingState(PageState):
     more: str | None = choice(None, MORE)
     ids_src: str = text("0 1 2 3 4", limit=MAX_IDS)  # of the untrained experiment
     ids_tgt: str = text("4 3 2 1 0", limit=MAX_IDS)
-    ids_seed: int = _within("ids_seed", 0)
+    ids_seed: int = _ranged("ids_seed", 0)
     ids_causal: bool = flag(default=True)
     step: int | None = whole(used="the last one")
     layer: int | str = or_mean(MEAN, of="layer")
@@ -107,7 +107,7 @@ class DecodingState(PageState):
             return texts
         return {name: chosen for name, chosen in texts.items() if not name.startswith("ids_")}
 
-    def computed(self) -> "DecodingState":
+    def computed_options(self) -> "DecodingState":
         """Reset all options that change no computed number: where the reader looks, and the part shown below."""
         return replace(self, **{name: _HEALTHY[name] for name in _LOOKED_AT})
 
@@ -138,7 +138,7 @@ class DecodingInput:
     new: int = 0
 
 
-def decoded(
+def run_decoding(
     model: Model,
     trace: Trace,
     state: DecodingState = START,
@@ -156,8 +156,8 @@ def decoded(
     if isinstance(model, Translator):
         stepping = stepping or copy_in_dtype(model, state.dtype)
         assert isinstance(stepping, Translator)  # a copy of the model
-        return compare(_of_translator(model, stepping, asked, trace, state))
-    return compare(_of_checkpoint(model, asked, trace, state))
+        return compare(_translator_decoding(model, stepping, asked, trace, state))
+    return compare(_checkpoint_decoding(model, asked, trace, state))
 
 
 def copy_in_dtype(model: Model, dtype: str) -> Model:
@@ -167,7 +167,7 @@ def copy_in_dtype(model: Model, dtype: str) -> Model:
     return model.copy_in_dtype(getattr(torch, dtype))
 
 
-def _of_translator(
+def _translator_decoding(
     model: Translator, stepping: Translator, asked: DecodingInput, trace: Trace, state: DecodingState
 ) -> Decoding:
     """Plan steps and passes of a translator. Training stays in its own type; a coarser one is for the steps alone."""
@@ -213,7 +213,7 @@ def _choose(model: Model, state: DecodingState) -> Choose:
     return Sampling(generator, state.temperature, state.top_k or None, state.top_p if state.top_p < 1 else None)
 
 
-def _of_checkpoint(model: Model, asked: DecodingInput, trace: Trace, state: DecodingState) -> Decoding:
+def _checkpoint_decoding(model: Model, asked: DecodingInput, trace: Trace, state: DecodingState) -> Decoding:
     """Plan steps and passes of a checkpoint: its own stepping, on transformers' cache. Raises ValueError for a model
     that does not write.
 

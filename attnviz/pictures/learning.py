@@ -1,4 +1,4 @@
-"""How toys and translators learned: one or two recordings, moment by moment, with the question what came of them."""
+"""Training of toys and translators: one or two recordings, moment by moment, with a question about the outcome."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ def learning(
     runs = [
         shown_run(recording, line)
         if isinstance(recording, Recording)
-        else ShownTranslator(TRANSLATORS_TITLE, translator.packed(recording))
+        else ShownTranslator(TRANSLATORS_TITLE, translator.pack(recording))
         for recording in recordings
     ]
     return runs_payload(runs, view_of_runs(runs, state))

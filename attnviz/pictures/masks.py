@@ -157,12 +157,12 @@ class MaskBench:
     @cached_property
     def rules(self) -> Tensor:
         """The mask without paint for the sentence that is shown, `(q_len, k_len)`."""
-        return self._of_item(self.recipe.by_rules(*self.shape, real=self.real))
+        return self._shown_item(self.recipe.by_rules(*self.shape, real=self.real))
 
     @cached_property
     def mask(self) -> Tensor:
         """The whole mask for the sentence that is shown, `(q_len, k_len)`."""
-        return self._of_item(self.recipe.build(*self.shape, real=self.real))
+        return self._shown_item(self.recipe.build(*self.shape, real=self.real))
 
     @cached_property
     def filled(self) -> FilledScores:
@@ -244,9 +244,9 @@ class MaskBench:
         ahead = self.view.kind == "decoder_self" and self.recipe.sees_ahead(self.shape[0])
         return writing(self.model, self.trace, self.probe(writing=True), cached=not ahead)
 
-    def unchanged(self) -> Writing:
+    def unmasked_writing(self) -> Writing:
         """Begin what the model writes without the mask."""
         return writing(self.model, self.trace, None)
 
-    def _of_item(self, mask: Tensor) -> Tensor:
+    def _shown_item(self, mask: Tensor) -> Tensor:
         return mask[min(self.view.item, len(mask) - 1)]

@@ -4,7 +4,7 @@ from attnviz.analysis.decoding.comparison import Decoded
 from attnviz.analysis.decoding.next_tokens import NextToken
 from attnviz.models.decoding_record import DecodingRecord
 from attnviz.models.protocol import Model
-from attnviz.pictures.decoding import CHOICES, START, WAYS, DecodingState, decoded
+from attnviz.pictures.decoding import CHOICES, START, WAYS, DecodingState, run_decoding
 from attnviz.text.display import display, display_token
 from attnviz.tracing.trace import Trace
 from attnviz.widgets.stepper.payload import Inference, Training, stepper_payload
@@ -14,11 +14,11 @@ HYPOTHESES = 6  # of a beam, at each step
 
 
 def stepper(model: Model, trace: Trace, state: DecodingState = START, *, run: Decoded | None = None) -> Payload:
-    """Draw a run's training pass beside its decoding; `run` is `decoded(model, trace, state)`, made here if left out.
+    """Draw a run's training pass beside its decoding; `run` is `run_decoding(model, trace, state)`, made here if left out.
 
     Raises ValueError with one sentence for a model that does not write.
     """
-    run = run or decoded(model, trace, state)
+    run = run or run_decoding(model, trace, state)
     view = {"step": state.step, "layer": state.layer, "head": state.head}
     return stepper_payload(_training(run, state), run.made, _inference(model, trace, state, run), view=view)
 

@@ -68,7 +68,7 @@ class Side:
 def compared(here: Side, there: Side, state: CompareState = _START, *, runs: Compared | None = None) -> Payload:
     """Draw two runs in step; `runs` is `compare_sides(here, there)`, computed here where it is left out."""
     runs = runs or compare_sides(here, there)
-    state = in_focus(runs, state)
+    state = focus(runs, state)
     shown = ShownSides(
         names=(here.name, there.name),
         texts=(here.text, there.text),
@@ -85,7 +85,7 @@ def compare_sides(here: Side, there: Side) -> Compared:
     return analysis.compared(here.trace, there.trace, by_words=here.model.model_id != there.model.model_id)
 
 
-def in_focus(runs: Compared, state: CompareState) -> CompareState:
+def focus(runs: Compared, state: CompareState) -> CompareState:
     """Put a head in focus that both runs have: the one asked for, or the one whose maps are farthest apart."""
     if not state.kind:
         kind = max(runs.kinds, key=lambda kind: float(runs.kinds[kind].apart.nan_to_num().max()))

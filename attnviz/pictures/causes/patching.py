@@ -1,4 +1,4 @@
-"""What one run's numbers do in another run: patching matrices at one step, and cells patched together."""
+"""Patching between two runs: matrices at one step, and cells patched together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ _START = PatchState()
 
 @dataclass(frozen=True, eq=False)
 class PatchQuestion:
-    """What a state asks of two runs: `pair` is these in the direction that is patched, `step` a row of the first run,
+    """A state's question about two runs: `pair` is these in the direction that is patched, `step` a row of the first run,
     `metric` and `control` the two leads that are measured there. `problems` are sentences about tokens that cannot be
     asked for, in whose place the runs' own suggestion stands.
     """

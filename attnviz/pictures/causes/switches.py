@@ -69,7 +69,7 @@ def switches(
     `written` is a run under the same interventions that wrote its own target, None where its target was given. `known`
     holds what was measured and counted before; left out, the worth of each head is measured here.
     """
-    known = known or _measured(model, runs.before, state, written)
+    known = known or _measure(model, runs.before, state, written)
     done = runs.after.interventions
     off = tuple(head_name(head) for head in replacements(done, model.shapes))
     shown = replace(
@@ -89,7 +89,7 @@ def head_name(head: Head) -> str:
     return ".".join(map(str, head))
 
 
-def _measured(model: Model, plain: Trace, state: SwitchOffState, written: Trace | None) -> ShownSwitches:
+def _measure(model: Model, plain: Trace, state: SwitchOffState, written: Trace | None) -> ShownSwitches:
     """Measure what every head is worth to the sentence, and say why it cannot be where it cannot."""
     texts = (plain.tgt_text, (written or plain).tgt_text) if model.writes else None
     if plain.logits is None:

@@ -39,7 +39,7 @@ def claims(bench: SiteExperiment, view: AnatomyState) -> None:
     with right:
         _additive(bench)
         _scaling(bench)
-        _shifted(bench)
+        _rotation(bench)
 
 
 def _text(name: str, **numbers: object) -> str:
@@ -134,7 +134,7 @@ def _scaling(bench: SiteExperiment) -> None:
         charts.show(made, key="scores", table=lambda: histogram_table(counted))
 
 
-def _shifted(bench: SiteExperiment) -> None:
+def _rotation(bench: SiteExperiment) -> None:
     if bench.case.weights.scoring.rotation is None:
         return
     found = claim.moved(bench.case)

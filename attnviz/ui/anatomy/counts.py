@@ -15,7 +15,7 @@ SENTENCES = ("typed sentence", "second sentence")
 
 
 def counts(bench: SiteExperiment, view: AnatomyState) -> None:
-    """Five things that texts about attention get wrong, each with what is true on this model and these sentences."""
+    """Draw five things that texts about attention get wrong, each with its truth on this model and these sentences."""
     left, right = st.columns(2, gap="small")
     with left:
         _shapes(bench)
@@ -35,7 +35,7 @@ def _shapes(bench: SiteExperiment) -> None:
             "**The middle axis of the queries is the length, not d_model**", help=explained("d_model", "q_len", "k_len")
         )
         rows = [
-            (line.name, _struck(line.documented, line.axes), line.axes, *(str(shape) for shape in line.shapes))
+            (line.name, _strike(line.documented, line.axes), line.axes, *(str(shape) for shape in line.shapes))
             for line in per_head_shapes(cases)
         ]
         st.html(word_table(("per head", "often documented as", "is", *SENTENCES), rows))
@@ -77,7 +77,7 @@ def _heads(bench: SiteExperiment) -> None:
 
 
 def _own_size(bench: SiteExperiment) -> str:
-    """A word on a model whose heads have a size that does not come of d_model."""
+    """Say so of a model whose heads have a size that is not d_model over heads."""
     weights = bench.case.weights
     if weights.n_heads * weights.d_k == weights.d_model:
         return ""
@@ -103,19 +103,19 @@ def _target(bench: SiteExperiment) -> None:
             ("source", *(str(shift.src) for shift in shifts)),
             ("target, with <bos:…> and <eos>", *(str(shift.tgt) for shift in shifts)),
             ("tgt_in, what goes in", *(_input(shift) for shift in shifts)),
-            ("tgt_out, the labels", *(f"{len(shift.rows)}, without {_shown(shift.rows[0][0])}" for shift in shifts)),
+            ("tgt_out, the labels", *(f"{len(shift.rows)}, without {_display(shift.rows[0][0])}" for shift in shifts)),
             ("<pad> after them, not counted in the loss", *(str(longest - len(shift.rows)) for shift in shifts)),
             ("“one shorter than the source” would be", *(_one_less(shift) for shift in shifts)),
         ]
         st.html(word_table(("tokens", *SENTENCES), rows))
-        ends = [(f"row {at}", *map(_shown, shifts[0].rows[at])) for at in sorted({0, 1, len(shifts[0].rows) - 1})]
+        ends = [(f"row {at}", *map(_display, shifts[0].rows[at])) for at in sorted({0, 1, len(shifts[0].rows) - 1})]
         st.html(word_table(("typed sentence", "goes in", "should come out"), ends))
 
 
 def _input(shift: TargetShift) -> str:
     if shift.dropped is None:
         return f"{len(shift.rows)}: cut at the limit, so there is no <eos> to leave out"
-    return f"{len(shift.rows)}, without {_shown(shift.dropped)}"
+    return f"{len(shift.rows)}, without {_display(shift.dropped)}"
 
 
 def _one_less(shift: TargetShift) -> str:
@@ -146,11 +146,11 @@ def _plain_list(bench: SiteExperiment) -> None:
         )
 
 
-def _struck(documented: str, axes: str) -> str:
+def _strike(documented: str, axes: str) -> str:
     return documented if documented in ("", axes) else f"{documented} ✗"
 
 
-def _shown(token) -> str:
+def _display(token) -> str:
     return display_token(token)
 
 

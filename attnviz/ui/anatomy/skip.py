@@ -27,7 +27,7 @@ AXES = {
 
 
 def skip(bench: SiteExperiment, view: AnatomyState) -> None:
-    """All changed lines with what comes of them; below, one of them in full."""
+    """Draw all changed lines with their outcomes; below, one of them in full."""
     skips = skips_of(bench.case.weights)
     outcomes = {name: skipped(name, bench.case) for name in skips}
     rows = [
@@ -56,7 +56,7 @@ def skip(bench: SiteExperiment, view: AnatomyState) -> None:
 
 
 def _had(before: Given) -> None:
-    """The line's input and output tensors, and how they lie in memory: torch's errors are about that."""
+    """Draw the line's input and output tensors with their layout in memory, which torch's errors are about."""
     tensors = dict(before.tensors) | ({} if before.made is None else {"→ made": before.made})
     rows = [
         (name, str(tuple(tensor.shape)), str(tensor.stride()), "yes" if tensor.is_contiguous() else "no")
@@ -67,7 +67,7 @@ def _had(before: Given) -> None:
 
 
 def _tensor(bench: SiteExperiment, tensors: Mapping[str, Tensor], head: int) -> None:
-    """The line's first input tensor, where the line led to no map."""
+    """Draw the line's first input tensor, where the line led to no map."""
     name, tensor = next(iter(tensors.items()))
     axes, values = AXES[name], tensor.float().numpy()
     made = tensor_picture(

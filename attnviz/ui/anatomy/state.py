@@ -1,4 +1,4 @@
-"""What a link to the Anatomy page carries besides the sentence and the site."""
+"""The state of the Anatomy page."""
 
 from dataclasses import dataclass
 

@@ -24,7 +24,7 @@ LAYOUT_NAMES = {"batch_first": "batch first", "sequence_first": "sequence first"
 
 
 def walk(bench: SiteExperiment, view: AnatomyState) -> None:
-    """Every line of the site as a table, one of them large."""
+    """Draw every line of the site as a table, one of them large."""
     steps = shape_walk(bench.case, view.layout)
     at = min(view.line, len(steps) - 1)
     left, right = st.columns([60, 40], gap="small")
@@ -70,7 +70,7 @@ def _large(bench: SiteExperiment, step: WalkStep, head: int) -> None:
 
 
 def memory(bench: SiteExperiment, view: AnatomyState) -> None:
-    """A small tensor's numbers and their places, before and after view and transpose."""
+    """Draw a small tensor's numbers and their places, before and after view and transpose."""
     st.caption(
         "Three tokens, two heads, d_k 2. Each cell shows a number (its original position in memory) and its current "
         "position; the shade follows the position. Below each tensor is its memory, a single row. In a contiguous "

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from attnviz.pictures.causes.compared import CompareState, compare_sides, compared, in_focus
+from attnviz.pictures.causes.compared import CompareState, compare_sides, compared, focus
 from attnviz.pictures.fields import SiteBounds, write_view
 from attnviz.ui import captions, layout, mount
 from attnviz.ui.address import persistent
@@ -26,7 +26,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> CompareState:
     view = replace(view, by=sides.choose(view, request, loaded))
     here, there = layout.run_or_refuse(lambda: sides.both(view, request, loaded, trace))
     runs = layout.run_or_refuse(lambda: compare_sides(here, there))
-    view = in_focus(runs, view if persistent.text("kind") else replace(view, kind=""))
+    view = focus(runs, view if persistent.text("kind") else replace(view, kind=""))
     payload = compared(here, there, view, runs=runs)
     mount.compared(captions.on(payload), key=COMPONENT, on_change=_adopt)
     return view

@@ -21,7 +21,7 @@ OTHER_WEIGHTS = "These results were counted with other weights ({}). Count again
 
 
 def menu() -> None:
-    """The list of experiments, in the row of the tabs."""
+    """Draw the list of experiments, in the row of the tabs."""
     st.menu_button(
         "Ready experiments",
         [one.title for one in ready_experiments()],
@@ -47,14 +47,14 @@ def panel(request: Request) -> None:
         left, right = st.columns(2)
         with left:
             st.markdown(literal(one.happens))
-            _counted(request, one)
+            _draw_count(request, one)
         right.markdown(
             f"**What it teaches.** {literal(one.teaches)}\n\n**What it does not show.** {literal(one.does_not)}"
         )
 
 
-def _counted(request: Request, one: ReadyExperiment) -> None:
-    """The count over many sentences, as it comes along, or as it is made here."""
+def _draw_count(request: Request, one: ReadyExperiment) -> None:
+    """Draw the count over many sentences, as it comes along, or as it is made here."""
     if request.entry.name != DEFAULT:
         st.caption("This experiment uses the shipped translator. Set up again to choose that model.")
         return
@@ -85,7 +85,7 @@ def _use() -> None:
 
 
 def _set_up(name: str) -> None:
-    """Everything that the experiment needs, as one step of Back."""
+    """Write everything that the experiment needs into the address, as one step of Back."""
     if persistent.text("model") not in ("", DEFAULT):
         persistent.write_model(DEFAULT)
     persistent.write({**_FRESH, **experiment(name).address, "experiment": name})

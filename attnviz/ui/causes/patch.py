@@ -39,7 +39,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
         st.info(_TELLS, icon=":material/swap_horiz:")
         changed_sentence.pairs_as_buttons()
         return view
-    view = _of_these(request, view)
+    view = _for_these_sentences(request, view)
     pair = layout.run_or_refuse(lambda: _pair(request, loaded, view))
     asked = patch_question(loaded, pair, view)
     _say_problems(view, asked)
@@ -49,14 +49,14 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
     found = _matrices(loaded, pair, asked)
     if found is None:
         return view
-    view = replace(view, put=_known(found, view.put))
+    view = replace(view, put=_keep_known(found, view.put))
     payload = layout.run_or_refuse(lambda: _payload(loaded, pair, view, found))
     keep_shown(COMPONENT, PatchState, payload)
     mount.patching(captions.on(payload, site=_site(loaded, asked)), key=COMPONENT, on_change=adopt)
     return view
 
 
-def _of_these(request: Request, view: PatchState) -> PatchState:
+def _for_these_sentences(request: Request, view: PatchState) -> PatchState:
     """Drop what was chosen for two other sentences, where cells and steps were other words."""
     now = (request.entry.name, request.src, request.to, view.changed)
     before, st.session_state[_PAIR] = st.session_state.get(_PAIR, now), now
@@ -106,7 +106,7 @@ def _payload(loaded: "Model", pair: "Pair", view: PatchState, found: "Matrices")
         return patching(loaded, pair, view, found=found, cached=cached)
 
 
-def _known(found: "Matrices", put: tuple[str, ...]) -> tuple[str, ...]:
+def _keep_known(found: "Matrices", put: tuple[str, ...]) -> tuple[str, ...]:
     """Keep the cells that this pair has; the first of the others is named above the picture."""
     known = known_cells(found, put)
     if gone := [cell for cell in put if cell not in known]:

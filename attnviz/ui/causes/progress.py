@@ -14,10 +14,10 @@ _STOPPED = "causes-stopped"
 
 
 def stoppable(key: str, asked: object, doing: str, make: Callable[[Tell], Made]) -> Made | None:
-    """What `make` returns, which tells how many runs are done and of how many; None where somebody stopped it.
+    """Run `make`, which tells how many runs are done and of how many; None where the visitor stopped it.
 
-    `key` names the work, `asked` is what it is about: of something else it begins again. `doing` is said beside the
-    count. Whatever takes one pass alone draws nothing.
+    `key` names the work, `asked` is its subject: about another one it begins again. `doing` is said beside the count.
+    Work of one pass alone draws nothing.
     """
     if st.session_state.get(_STOPPED) == (key, asked):
         layout.note(f"{doing} was stopped.")

@@ -1,21 +1,31 @@
-"""What heads do over many sentences: one sentence tells a story that many refute."""
+"""The tab Many sentences: every head over a list of sentences, and the pruning curve."""
 
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.analysis.corpus.in_card import COMMAND, merged_seeds, shipped_curve
+from attnviz.models.catalogue import entries
+from attnviz.text.glossary import definition
 from attnviz.text.languages import language_name
-from attnviz.ui import layout
+from attnviz.ui import charts, layout
 from attnviz.ui.address.widgets import segments
-from attnviz.ui.causes.corpus import curve, lists, one_head, overview, watch
+from attnviz.ui.causes.corpus import lists, one_head, overview, watch
 from attnviz.ui.causes.corpus.state import LISTS, PARTS, SentencesState, current_view
 from attnviz.ui.request import Request
+from attnviz.views.causes.corpus.pruning_chart import pruning_chart
 
 if TYPE_CHECKING:
     from attnviz.analysis.corpus.study import CorpusStudy
     from attnviz.models.protocol import Model
     from attnviz.tracing.trace import Trace
 
+OF_ANOTHER = "python -m attnviz.analysis.corpus --model {}{} --out curve.csv < sentences.tsv"
+SOURCE = "sentences: manythings.org/anki and tatoeba.org, CC BY 2.0 FR"
+_NOT_HERE = (
+    "Removing heads one after another takes minutes to hours, so this page does not do it. This command does; give one "
+    "sentence per line, then a tab and its translation."
+)
 AS_IT_IS = "The changes above do not apply here: the unchanged model reads the list."
 
 
@@ -26,7 +36,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SentencesState:
     with bar:
         segments("part", "Over many sentences", PARTS, view.part, hide_label=True)
     if view.part == "pruning":
-        curve.draw(request, loaded)
+        _pruning_curve(request, loaded)
         return view
     with bar:
         segments("sentences", "Sentences", LISTS, view.sentences, hide_label=True)
@@ -56,5 +66,35 @@ def _asked_of(loaded: "Model") -> str:
 def _caption(request: Request, study: "CorpusStudy", view: SentencesState) -> list[str]:
     into = f" into {language_name(request.to)}" if request.to else ""
     said = f"{int(study.profiles.measured.sum()):,} sentences{into}"
-    source = f" · {curve.SOURCE}" if view.sentences == "shipped" else ""
+    source = f" · {SOURCE}" if view.sentences == "shipped" else ""
     return [f"{said}{source}", f"{request.entry.title}, weights {study.corpus.like.model_id}"]
+
+
+def _pruning_curve(request: Request, loaded: "Model") -> None:
+    """Draw the pruning curve of a shipped model in the language asked for; of another, the command that computes it."""
+    st.markdown("**Heads removed one after another**", help=definition("Pruning curve"))
+    is_shipped = request.entry in entries()
+    try:
+        table = shipped_curve(request.entry.folder, request.to, loaded.model_id) if is_shipped else None
+    except ValueError as refusal:
+        layout.warn(str(refusal))
+        return
+    if table is None:
+        st.caption(_NOT_HERE)
+        language = f" --to {request.to}" if request.to else ""
+        st.code(OF_ANOTHER.format(request.entry.name, language), language="shell", wrap_lines=True)
+        return
+    first = table.iloc[0]
+    title = f"Into {language_name(request.to)}, {first['sentences']} held-out sentences"
+    said = (
+        f"Orders were found on {first['orders_from']} other sentences. Bands: 95 % of bootstrap draws of the "
+        "sentences; of the random orders, from the worst seed to the best."
+    )
+    made = pruning_chart(merged_seeds(table), title=title, theme=charts.theme())
+    charts.show(made, key="pruning-curve", table=lambda: table, caption=[said, _curve_caption(request, loaded)])
+    st.caption(f"{said} The model is not retrained in between. Measured by:", help=definition("Pruning orders"))
+    st.code(COMMAND.format(to=request.to), language="shell", wrap_lines=True)
+
+
+def _curve_caption(request: Request, loaded: "Model") -> str:
+    return f"{request.entry.title}, weights {loaded.model_id} · {SOURCE}"

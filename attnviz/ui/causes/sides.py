@@ -55,20 +55,26 @@ def choose(view: CompareState, request: Request, loaded: "Model") -> str:
                 "other", "The other sentence", view.other, limit=4_000, empty=_PAIRS.get(request.src, "Type one")
             )
         elif by == "language":
-            select("into", "The other language", _languages(request, loaded), _into(view, request, loaded), named_code)
+            select(
+                "into",
+                "The other language",
+                _languages(request, loaded),
+                _other_language(view, request, loaded),
+                named_code,
+            )
         elif by == "mask":
             select("rule", "Mask on every layer of the kind in focus", RULES, view.rule, _rule_name)
         elif by == "model":
             names = _models(view, request)
-            select("against", "The other model", list(names), _against(view, names), names.__getitem__)
+            select("against", "The other model", list(names), _other_model(view, names), names.__getitem__)
     return by
 
 
 def both(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     """Run both sides. Raises ValueError with one sentence."""
-    return {"sentence": _sentence, "language": _language, "do": _done, "mask": _masked, "model": _model}[view.by](
-        view, request, loaded, trace
-    )
+    return {"sentence": _sentence, "language": _language, "do": _with_changes, "mask": _with_mask, "model": _model}[
+        view.by
+    ](view, request, loaded, trace)
 
 
 def _side(name: str, loaded: "Model", request: Request, fixed: str = "") -> Side:
@@ -84,14 +90,14 @@ def _sentence(view: CompareState, request: Request, loaded: "Model", trace: "Tra
 
 
 def _language(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
-    into = _into(view, request, loaded)
+    into = _other_language(view, request, loaded)
     here = request.to if request.to in loaded.languages else loaded.languages[0]
     fixed = "Held fixed: model, source and changes to the run. Each language has the target that the model writes."
     own = _side(named_code(here), loaded, replace(request, tgt=""))
     return own, _side(named_code(into), loaded, replace(request, to=into, tgt=""), fixed)
 
 
-def _done(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+def _with_changes(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     plain = traces.computed(replace(request, do=""))
     again = plain if not trace.interventions else loaded.rerun(replace(plain, interventions=trace.interventions))
     fixed = (
@@ -102,7 +108,7 @@ def _done(view: CompareState, request: Request, loaded: "Model", trace: "Trace")
     return Side("unchanged", loaded, plain, texts[0]), Side("with the changes", loaded, again, texts[1], fixed)
 
 
-def _masked(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+def _with_mask(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     kind = view.kind if view.kind in trace.kinds else trace.kinds[0]
     spec = MaskSpec({} if view.rule == "none" else {view.rule: MASK_RULES[view.rule].defaults})
 
@@ -130,7 +136,7 @@ def _masked(view: CompareState, request: Request, loaded: "Model", trace: "Trace
 
 def _model(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     names = _models(view, request)
-    name = _against(view, names)
+    name = _other_model(view, names)
     theirs = traces.model(name)
     entry = next((one for one in entries() if one.name == name), None) or (
         toys.entry(name) if toys.is_toy(name) else unshipped_entry(name)
@@ -149,7 +155,7 @@ def _languages(request: Request, loaded: "Model") -> list[str]:
     return [to for to in loaded.languages if to != here]
 
 
-def _into(view: CompareState, request: Request, loaded: "Model") -> str:
+def _other_language(view: CompareState, request: Request, loaded: "Model") -> str:
     languages = _languages(request, loaded)
     return view.into if view.into in languages else languages[0]
 
@@ -168,7 +174,7 @@ def _models(view: CompareState, request: Request) -> dict[str, str]:
     return model_picker.told_apart(found)
 
 
-def _against(view: CompareState, names: dict[str, str]) -> str:
+def _other_model(view: CompareState, names: dict[str, str]) -> str:
     return view.against if view.against in names else next(iter(names))
 
 

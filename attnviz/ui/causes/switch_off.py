@@ -5,9 +5,14 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing.switched_off import SwitchedOff, switched_off
 from attnviz.analysis.causes.effects import HeadEffects, head_effects
+from attnviz.analysis.causes.usual.means import reference_lines
 from attnviz.analysis.causes.usual.spreads import usual_effects
+from attnviz.analysis.corpus.counted import ChangeCount, Untouched, counted, untouched
+from attnviz.analysis.corpus.lines import CorpusLine
+from attnviz.analysis.corpus.stoppable import Stoppable
 from attnviz.pictures.causes.switches import PUTS, SwitchOffState, head_name, switches
 from attnviz.pictures.fields import write_view
 from attnviz.tracing.causes.making import Put
@@ -15,23 +20,30 @@ from attnviz.tracing.causes.replacements import every_head, replace_heads, repla
 from attnviz.tracing.causes.switches import Head
 from attnviz.ui import captions, interventions, mount
 from attnviz.ui.address import persistent
-from attnviz.ui.cache import means, traces
+from attnviz.ui.cache import means, threads, traces
+from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.cache.pictures import cached
-from attnviz.ui.causes import counting, progress
+from attnviz.ui.causes import progress
 from attnviz.ui.causes.state import current
 from attnviz.ui.reported import reported_view
 from attnviz.ui.request import Request
 from attnviz.widgets.switches.payload import ShownSwitches
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from attnviz.models.protocol import Model
-    from attnviz.tracing.causes.intervention import MeanContexts
+    from attnviz.tracing.causes.intervention import Intervention, MeanContexts
     from attnviz.tracing.trace import Trace
 
 COMPONENT = "switches"
 # Heads times tokens times parameters: some three seconds of one core. More is measured when somebody asks for it.
 AT_ONCE = 3e11
 A_SECOND = 8e10  # of these, roughly, on one core
+_FEW = 40  # sentences, where the model has to write each target before it is scored
+_SENTENCE = 60  # characters: how long they are
+_untouched: BoundedCache[tuple[str, str], Untouched] = BoundedCache(most=6)  # about a megabyte each
+_counts: BoundedCache[tuple, ChangeCount] = BoundedCache(most=512)
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
@@ -47,13 +59,13 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
     worth, why = _worth(loaded, plain, view) if plain.logits is not None and not waits else (None, "")
     usual = usual_effects(loaded, plain.info.to) if worth is not None and view.put == "zero" else None
     countable = bool(off) and not without_replacements(trace.interventions, loaded.shapes) and _has_targets(runs)
-    many = counting.said_of_many(loaded, request.to, trace.interventions) if countable and view.count else ()
+    many = _count_in_words(loaded, request.to, trace.interventions) if countable and view.count else ()
     view = replace(view, count=bool(many))
     known = ShownSwitches(
         worth=worth,
         usual=usual,
         texts=_texts(request, loaded, plain, trace),
-        countable=len(counting.sentences_for(loaded, request.to)) if countable else 0,
+        countable=len(_sentences_for(loaded, request.to)) if countable else 0,
         many=many,
         waits=waits or why,
         measurable=bool(waits) and runs.chances is not None,
@@ -80,13 +92,13 @@ def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[Head
     """Measure what every head is worth to the sentence as it is; else say why that is not known."""
 
     def run(tell: progress.Tell) -> "HeadEffects | str":
-        return cached("worth of heads", (plain, view.put), lambda: _measured(loaded, plain, view.put, tell))
+        return cached("worth of heads", (plain, view.put), lambda: _measure(loaded, plain, view.put, tell))
 
     made = progress.stoppable("worth", (plain.sentences, view.put), "Switching off each head in turn", run)
     return (None, made or "") if made is None or isinstance(made, str) else (made, "")
 
 
-def _measured(loaded: "Model", plain: "Trace", put: str, tell: progress.Tell) -> "HeadEffects | str":
+def _measure(loaded: "Model", plain: "Trace", put: str, tell: progress.Tell) -> "HeadEffects | str":
     try:
         return head_effects(loaded, plain, to=_mean(loaded, plain) if put == "mean" else put, tell=tell)
     except ValueError as why:  # nothing to ask about, or no mean
@@ -99,13 +111,42 @@ def _mean(loaded: "Model", plain: "Trace") -> "MeanContexts":
 
 
 def _texts(request: Request, loaded: "Model", plain: "Trace", trace: "Trace") -> tuple[str, str] | None:
-    """Return what the model writes by itself as it is, and now, whatever target is given."""
+    """Return the texts that the model writes by itself, unchanged and changed; a given target is left out."""
     if not loaded.writes:
         return None
     if not (loaded.inputs.takes_target and request.tgt.strip()):
         return plain.tgt_text, trace.tgt_text
     free = replace(request, tgt="")
     return traces.computed(replace(free, do="")).tgt_text, traces.computed(free).tgt_text
+
+
+def _sentences_for(loaded: "Model", to: str) -> tuple[CorpusLine, ...]:
+    """Return the sentences that come along, as many as are counted with this model."""
+    lines = reference_lines(loaded, to)
+    is_given = all(line.target for line in lines) or not loaded.inputs.takes_target
+    return lines if is_given else lines[:_FEW]
+
+
+def _count_in_words(loaded: "Model", to: str, done: "Sequence[Intervention]") -> tuple[str, ...]:
+    """Count the effect of interventions over those sentences; empty where the visitor stopped it."""
+    asked = (loaded.model_id, to, tuple(each.digest for each in done))
+
+    def run(tell: progress.Tell) -> tuple[str, ...]:
+        stop = Stoppable(tell)
+        try:
+            return findings.of_many(_counts.get(asked, read=lambda *_: _count(loaded, to, done, stop)))
+        except ValueError as why:
+            return (f"This cannot be counted. {why}",)
+
+    return progress.stoppable("count", asked, "Counting over many sentences", run) or ()
+
+
+def _count(loaded: "Model", to: str, done: "Sequence[Intervention]", stop: Stoppable) -> ChangeCount:
+    with threads.enough_for(_SENTENCE):
+        before = _untouched.get(
+            (loaded.model_id, to), read=lambda *_: untouched(loaded, _sentences_for(loaded, to), to=to, stop=stop)
+        )
+        return counted(loaded, before, done, stop=stop)
 
 
 def _adopt(request: Request, loaded: "Model") -> None:

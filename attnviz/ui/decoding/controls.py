@@ -32,7 +32,7 @@ CODES = {"way": WAYS, "choose": CHOICES, "causal": MASKS, "dtype": DTYPES, "more
 
 
 def current(trace, entry: Entry) -> DecodingState:
-    """The view that the address asks for; what it asks wrongly is said above."""
+    """Return the options that the address asks for; what it asks wrongly is said above."""
     start = {name: entry.start[name] for name in ("layer", "head") if name in entry.start}
     asked, problems = view_of(persistent.texts(), trace.n_layers, trace.n_heads, start)
     layout.note(*persistent.of_link(problems))
@@ -40,17 +40,17 @@ def current(trace, entry: Entry) -> DecodingState:
 
 
 def stepping(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
-    """How to step, how to choose, and what the training side is compared with. A checkpoint has no beam here, and its
-    padding is its own.
-    """
+    """Draw how to step, how to choose, and the loss's options. A checkpoint has no beam here, and its own padding."""
     bar = _fold("How it steps", is_open=not asked.is_plain).container(
         key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall"
     )
-    chosen: dict[str, Any] = {"way": _one_of(asked, "way", "Ways to step", bar, help=_defined(*WAYS.values()))}
+    chosen: dict[str, Any] = {"way": _one_of(asked, "way", "Ways to step", bar, help=_definitions(*WAYS.values()))}
     without = () if is_own else ("beam",)
     if asked.choose in without:
         layout.note("Only attnviz's own translators can use a beam. Here each step takes the most likely token.")
-    chosen["choose"] = _one_of(asked, "choose", "Next token", bar, without=without, help=_defined(*CHOICES.values()))
+    chosen["choose"] = _one_of(
+        asked, "choose", "Next token", bar, without=without, help=_definitions(*CHOICES.values())
+    )
     for name, label in OF_CHOICE.get(chosen["choose"], {}).items():
         chosen[name] = _number(asked, name, label, bar)
     chosen["seed"] = _number(asked, "seed", "Seed", bar)
@@ -61,7 +61,7 @@ def stepping(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
 
 
 def breaking(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
-    """The switches that break it on purpose, for this visitor alone; they reach into models of our own only."""
+    """Draw the switches that break it on purpose, for this visitor alone; they reach into models of our own only."""
     fold = _fold("Break it", is_open=bool(asked.broken) and is_own)
     if not is_own:
         fold.caption(
@@ -70,10 +70,10 @@ def breaking(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
         )
         return {}
     here = fold.container(key="break-it", horizontal=True, vertical_alignment="center", gap="medium")
-    here.markdown("What each does", width="content", help=_defined(*SWITCHES, first=definition("Break it")))
+    here.markdown("What each does", width="content", help=_definitions(*SWITCHES, first=definition("Break it")))
     return {
-        "causal": _listed(asked, "causal", "Causal mask", here),
-        "dtype": _listed(asked, "dtype", "Type that the steps run in", here),
+        "causal": _list(asked, "causal", "Causal mask", here),
+        "dtype": _list(asked, "dtype", "Type that the steps run in", here),
         "dropout": _switch(asked, "dropout", f"Dropout {DROPOUT:g} left on", here, help=definition("Dropout left on")),
         "restart": _switch(
             asked,
@@ -86,10 +86,10 @@ def breaking(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
 
 
 def more(asked: DecodingState) -> dict[str, Any]:
-    """What else is drawn below."""
+    """Draw the choice of the part below."""
 
     def draw(**more) -> str | None:
-        look: dict[str, Any] = {"label_visibility": "collapsed", "help": _defined(*MORE.values())}
+        look: dict[str, Any] = {"label_visibility": "collapsed", "help": _definitions(*MORE.values())}
         return st.segmented_control("More", list(MORE), format_func=MORE.__getitem__, **look, **more)
 
     widgets.show("more-shown", asked.more, {"default": asked.more}, draw, lambda: _take("more", "more-shown"))
@@ -97,7 +97,7 @@ def more(asked: DecodingState) -> dict[str, Any]:
 
 
 def experiment(asked: DecodingState) -> dict[str, Any]:
-    """The untrained experiment's ids and seed, where it is shown."""
+    """Draw the untrained experiment's ids and seed, where it is shown."""
     if asked.more != "experiment":
         return {}
     columns = st.columns([3, 3, 2, 3], vertical_alignment="bottom")
@@ -110,13 +110,13 @@ def experiment(asked: DecodingState) -> dict[str, Any]:
     return chosen
 
 
-def with_choices(asked: DecodingState, chosen: Mapping[str, Any]) -> DecodingState:
-    """All options as one: what the controls that are drawn say, and the step and head that the address asks for."""
+def join_choices(asked: DecodingState, chosen: Mapping[str, Any]) -> DecodingState:
+    """Join the options of the controls that are drawn with the step and head that the address asks for."""
     return DecodingState(**chosen, **{name: getattr(asked, name) for name in PLACE})  # type: ignore[arg-type]
 
 
 def adopt() -> None:
-    """Take over what was chosen in the component: it becomes the address. What is as it was stays untouched."""
+    """Write what was newly chosen in the component into the address."""
     chosen = reported_view(COMPONENT, DecodingState) or {}
     shown = st.session_state.get(PLACE_SHOWN, {})
     news = {name: value for name, value in chosen.items() if value != shown.get(name)}
@@ -125,7 +125,7 @@ def adopt() -> None:
 
 
 def _fold(label: str, *, is_open: bool) -> DeltaGenerator:
-    """A part that is folded when the page opens, unless a link asks for something in it; then as the visitor has it."""
+    """Draw a part that is folded when the page opens, unless a link asks for something in it."""
     key = f"fold-{label.lower().replace(' ', '-')}"
     if not persistent.is_drawn(key):
         st.session_state[key] = is_open
@@ -144,7 +144,7 @@ def _one_of(asked: DecodingState, name: str, label: str, where, *, without: Sequ
     return widgets.show(key, value, {"default": value}, draw, lambda: _take(name, key))
 
 
-def _listed(asked: DecodingState, name: str, label: str, where) -> str:
+def _list(asked: DecodingState, name: str, label: str, where) -> str:
     known, value, key = CODES[name], getattr(asked, name), f"{name}-shown"
 
     def draw(**more) -> str:
@@ -189,6 +189,6 @@ _WIDTHS = {"smoothing": 94, "temperature": 76, "padding": 78, "beam": 76}  # pix
 SWITCHES = ("Causal mask", "Type that the steps run in", "Dropout left on", "Positions restart in the cache")
 
 
-def _defined(*terms: str, first: str = "") -> str:
-    """A paragraph for each term of a widget, its name in front."""
+def _definitions(*terms: str, first: str = "") -> str:
+    """Write a paragraph for each term of a widget, its name in front."""
     return "\n\n".join([*([first] if first else []), *(f"**{term}**: {definition(term)}" for term in terms)])

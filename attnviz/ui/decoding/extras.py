@@ -1,4 +1,4 @@
-"""What the Decoding page can show besides: cost, the untrained experiment, the numbers as tables."""
+"""Further parts of the Decoding page: cost, the untrained experiment, the numbers as tables."""
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ def more(model, view: DecodingState, run: Decoded) -> None:
 
 @st.fragment
 def cost(model, src_len: int) -> None:
-    """Seconds and multiply-adds of one pass, of recomputing and of caching; measured when asked."""
+    """Draw seconds and multiply-adds of one pass, of recomputing and of caching; measured when asked."""
     import pandas as pd
 
     from attnviz.views.decoding.cost_chart import cost_chart
@@ -39,14 +39,14 @@ def cost(model, src_len: int) -> None:
         return
     key = f"costs-{model.model_id}-{src_len}"
     if st.button("Measure", key="measure", help="Takes a few seconds: 5 to 100 tokens, three methods each"):
-        st.session_state[key] = _measured(model, src_len)
-    costs = pd.DataFrame(st.session_state.get(key) or _counted(model, src_len)).dropna(axis="columns")
+        st.session_state[key] = _measure(model, src_len)
+    costs = pd.DataFrame(st.session_state.get(key) or _count(model, src_len)).dropna(axis="columns")
     charts.chart(cost_chart(costs, theme=charts.theme()), key="cost")
     charts.take_along("cost", lambda: costs, captions.of_model())
     st.dataframe(costs, key="cost-shown", hide_index=True, height=180)
 
 
-def _measured(model, src_len: int) -> list[dict]:
+def _measure(model, src_len: int) -> list[dict]:
     from attnviz.analysis.decoding.cost import LENGTHS, WAYS, measured
 
     hosted.ensure_turn()
@@ -58,8 +58,8 @@ def _measured(model, src_len: int) -> list[dict]:
     return costs
 
 
-def _counted(model, src_len: int) -> list[dict]:
-    """Multiply-adds are known without a clock."""
+def _count(model, src_len: int) -> list[dict]:
+    """Count multiply-adds, which needs no clock."""
     from attnviz.analysis.decoding.cost import LENGTHS, WAYS, Cost, multiply_adds
 
     config = model.model.config
@@ -67,7 +67,7 @@ def _counted(model, src_len: int) -> list[dict]:
 
 
 def experiment(view: DecodingState) -> None:
-    """The untrained model and the prefixes of its target, printed, for the ids and the seed that were chosen."""
+    """Print the untrained model's outputs for each prefix of its target, for the chosen ids and seed."""
     st.caption(
         "An untrained model: vocabulary 10, d_model 8, otherwise PyTorch's defaults (post-norm, 8 heads, 6 + 6 layers, "
         "d_ff 2048, no positions). Each prefix goes in alone; the last is what training computes. A row marked = "
@@ -91,7 +91,7 @@ def _prefixes(src: tuple[int, ...], tgt: tuple[int, ...], seed: int, *, causal: 
 
 
 def tables(run: Decoded) -> None:
-    """The same numbers as tables, to sort and to take along as CSV."""
+    """Draw the same numbers as tables, to sort and to take along as CSV."""
     left, right = st.columns(2)
     left.caption("Training: loss at each position")
     left.dataframe(run.losses.rows, key="loss-table", hide_index=True, height=320)

@@ -32,7 +32,7 @@ class Seen:
 
     @property
     def losses(self) -> str:
-        """What became of the loss, to follow a subject."""
+        """The change of the loss in words, to follow a subject."""
         before, after = f"{self.intact_loss:.2f}", f"{self.loss:.2f}"
         if before == after:
             return f"stays at {after} nats"

@@ -15,22 +15,24 @@ from attnviz.ui.request import Request
 _runs: BoundedCache[str, Decoded] = BoundedCache(most=budget.bytes_for("decodings"), size=lambda run: run.nbytes())
 
 
-def decoded(model: Model, request: Request, trace: Trace, view: DecodingState) -> Decoded:
+def run_decoding(model: Model, request: Request, trace: Trace, view: DecodingState) -> Decoded:
     """Decode what the page shows, or return it from the cache. Raises ValueError with one sentence."""
 
     def read(*_) -> Decoded:
         asked = DecodingInput(request.src, request.to, request.new)
         with st.spinner("Decoding step by step …"):
-            return decoding.decoded(model, trace, view.computed(), asked=asked, stepping=_in_dtype(model, view.dtype))
+            return decoding.run_decoding(
+                model, trace, view.computed_options(), asked=asked, stepping=_stepping_model(model, view.dtype)
+            )
 
-    return _runs.get(repr((request, trace.model_id, _ids(trace), view.computed())), read=read)
+    return _runs.get(repr((request, trace.model_id, _ids(trace), view.computed_options())), read=read)
 
 
 def _ids(trace: Trace) -> tuple[int, ...]:
     return tuple(token.id for token in trace.sentences[0].tgt)
 
 
-def _in_dtype(model: Model, dtype: str) -> Model:
+def _stepping_model(model: Model, dtype: str) -> Model:
     return model if dtype == "float32" else _copy(model.model_id, dtype, model)
 
 

@@ -22,19 +22,19 @@ _WORDS = "".join(f"<dt>{term}</dt><dd>{html.escape(definition(term))}</dd>" for 
 
 
 def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = ()) -> None:
-    """How much of what rounding allows the two part by, where, and why; `done` was done to both."""
+    """Draw how much of rounding's allowance the two differ by, where, and why; `done` was done to both."""
     verdict = run.verdict
     state = "holds" if verdict.holds else "broken"
-    why = reasons(view, _seen(run)) if view.broken else (unbroken(_equality(run), view),)
+    why = reasons(view, _run_numbers(run)) if view.broken else (unbroken(_equality(run), view),)
     lines = [f"<p class='verdict-line'>{line}</p>" for line in _lines(run)]
-    causes = [_said(reason, is_open=len(why) == 1) for reason in why]
+    causes = [_reason(reason, is_open=len(why) == 1) for reason in why]
     is_folded = verdict.holds and not view.broken  # as it must be: the sentence says it
     seen, folded = ([], [*causes, *lines]) if is_folded else ([*lines, *causes], [])
     st.html(
         f"<div class='verdict {state}' role='status'>"
         f"<p class='verdict-top'><span class='verdict-number' data-verdict='{'equal' if verdict.holds else 'broken'}'>"
         f"{_share(verdict.closest.share)}</span> <span class='verdict-head'>{_head(run, view)}</span></p>"
-        + "".join([*(f"<p class='verdict-line'>{line}</p>" for line in _done(done)), *seen])
+        + "".join([*(f"<p class='verdict-line'>{line}</p>" for line in _changes(done)), *seen])
         + f"<details class='verdict-words'><summary>What rounding allows in {verdict.dtype}"
         f"{', where they come nearest to it,' if folded else ''} and other words here</summary>{''.join(folded)}"
         f"<dl>{_WORDS}</dl></details></div>"
@@ -47,21 +47,21 @@ def _head(run: Decoded, view: DecodingState) -> str:
     return "of what rounding allows: " + ("equal all the same" if view.broken else "equal, as it must be")
 
 
-def _done(interventions: Sequence[Intervention]) -> list[str]:
+def _changes(interventions: Sequence[Intervention]) -> list[str]:
     said = html.escape(all_in_words(interventions))
     return [f"applied to steps and pass alike: <b>{said}</b>"] if said else []
 
 
 def _lines(run: Decoded) -> list[str]:
-    """Where the two part first, or most, in absolute numbers; and what that does to the choice of a token."""
+    """Say where the two differ first, or most, in absolute numbers, and how that changes the choice of a token."""
     verdict, lines = run.verdict, []
     first, closest, largest = verdict.first_break, verdict.closest, verdict.largest
     if first is not None:
-        lines.append(f"breaks first at <b>{_place(first, run)}</b>: {_of_allowed(first)}")
+        lines.append(f"breaks first at <b>{_place(first, run)}</b>: {_share_of_allowed(first)}")
     elif _differs(run):
-        lines.append(f"nearest to it: {_place(closest, run)}: {_of_allowed(closest)}")
+        lines.append(f"nearest to it: {_place(closest, run)}: {_share_of_allowed(closest)}")
         if closest != largest:
-            lines.append(f"largest |Δ|: {_place(largest, run)}: {_of_allowed(largest)}")
+            lines.append(f"largest |Δ|: {_place(largest, run)}: {_share_of_allowed(largest)}")
     steps = len(run.made.chosen)
     if run.turned:
         lines.append(f"a different token is most likely in {run.turned} of {steps} steps")
@@ -70,7 +70,7 @@ def _lines(run: Decoded) -> list[str]:
     return lines
 
 
-def _seen(run: Decoded) -> Seen:
+def _run_numbers(run: Decoded) -> Seen:
     coarse = None if run.coarse is None else run.coarse.closest.share
     return Seen(run.losses.mean, run.intact_loss, len(run.made.chosen), coarse)
 
@@ -85,15 +85,15 @@ def _differs(run: Decoded) -> bool:
     return run.verdict.largest.delta > 0
 
 
-def _said(reason: Reason, *, is_open: bool) -> str:
-    """The sentence, and what follows from it: folded where several switches are on, so that all are seen."""
+def _reason(reason: Reason, *, is_open: bool) -> str:
+    """Write a reason, and its consequences: folded where several switches are on, so that all are seen."""
     why, more = html.escape(reason.why), html.escape(reason.more)
     if not more or is_open:
         return f"<p class='verdict-why'>{why} {more}</p>"
     return f"<details class='verdict-why'><summary>{why}</summary>{more}</details>"
 
 
-def _of_allowed(place: Place) -> str:
+def _share_of_allowed(place: Place) -> str:
     return f"<span class='formula'>|Δ| {_amount(place.delta)}, allowed {_amount(place.allowed)}</span>"
 
 
@@ -114,7 +114,7 @@ def _share(share: float) -> str:
 
 
 def picture(run: Decoded) -> None:
-    """The map of all differences."""
+    """Draw the map of all differences."""
     made = run.made
     labels = {
         "encoder": token_texts(made.src),

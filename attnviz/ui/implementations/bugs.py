@@ -27,7 +27,7 @@ ROUNDS = 20  # times that two visitors come at once
 
 
 def bugs(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """The list of all bugs, and one of them in full."""
+    """Draw the list of all bugs, and one of them in full."""
     bug = BUGS[view.bug]
     drawers, opened = st.columns([28, 72], gap="small")
     with drawers:
@@ -77,7 +77,7 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
 
 
 def _taken_away(bench: SiteExperiment, case: Case, found: Outcome) -> None:
-    """What switching the head off took from the output, rightly and as written: its map is the same either way."""
+    """Draw how the output changes without the head, rightly and with the bug: the head's map is the same either way."""
     numbers(found)
     whole = right(replace(case, off=None))(*case.call)[0][0]
     panels = [
@@ -96,7 +96,7 @@ def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
     widgets.segments("scope", "Put into the model at", SCOPES, view.scope)
     writes = bench.model.writes
     with st.spinner("Running with the bug …"):
-        found = _in_model(
+        found = _effect_in_model(
             (bench.trace.model_id, *bench.request.to_params().values(), view.bug, str(_off(view)), *_where(view)),
             bench,
             view,
@@ -121,8 +121,8 @@ def _where(view: ImplementationsState) -> tuple[str, ...]:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _in_model(key: tuple[str, ...], _bench: SiteExperiment, _view: ImplementationsState) -> BugEffect | Raised:
-    sites = [site for site in _bench.trace.calls if _within(site, _view)]
+def _effect_in_model(key: tuple[str, ...], _bench: SiteExperiment, _view: ImplementationsState) -> BugEffect | Raised:
+    sites = [site for site in _bench.trace.calls if _is_in_scope(site, _view)]
     try:
         weights = _bench.weights(sites)
     except ValueError as refusal:  # of another layer than the one that is open
@@ -132,11 +132,11 @@ def _in_model(key: tuple[str, ...], _bench: SiteExperiment, _view: Implementatio
 
 
 def _off(view: ImplementationsState) -> int | None:
-    """The head that is switched off, rightly and by the bug."""
+    """Name the head that is switched off, rightly and by the bug."""
     return view.head if BUGS[view.bug].ablates else None
 
 
-def _within(site: Site, view: ImplementationsState) -> bool:
+def _is_in_scope(site: Site, view: ImplementationsState) -> bool:
     if view.scope == "model":
         return True
     return site.kind == view.kind and (view.scope == "kind" or site.layer == view.layer)
@@ -167,7 +167,7 @@ def _mixed_up(bench: SiteExperiment, visits: Visits, head: int) -> None:
 
 
 def _words(bench: SiteExperiment, length: int) -> list[str]:
-    """The tokens of the sentence of this length; positions where both have it, since a map does not say whose it is."""
+    """Return the tokens of the sentence of this length; positions where both have it, as a map does not tell which."""
     texts = [
         bench.labels(item)[0][: case.input_.shape[1]] for item, case in enumerate((bench.alone, bench.second_alone))
     ]

@@ -81,7 +81,7 @@ def cost(bench: SiteExperiment, view: ImplementationsState) -> None:
 
 @st.cache_data(max_entries=32, show_spinner="Measuring short sentences …")
 def _short(key: str, _bench: SiteExperiment) -> pd.DataFrame:
-    """What short sentences cost, measured when somebody first opens a site: about a second."""
+    """Measure the cost of short sentences, once a site: about a second."""
     warm_up()
     return pd.DataFrame([vars(result) for result in implementation_cost(_bench.case.weights, LENGTHS[:4], enough=0.1)])
 
@@ -100,7 +100,7 @@ def source(bench: SiteExperiment, view: ImplementationsState) -> None:
 
 
 def parameters(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """Where one head's matrices are in every way, and the slice as a picture."""
+    """Draw where one head's matrices are in every way, and the slice as a picture."""
     weights, head = bench.case.weights, view.head
     rows = [
         {"way": way.title}
@@ -131,7 +131,7 @@ def _matrix(numbers: np.ndarray, axes: tuple[str, str], title: str, band: slice 
 
 
 def relative(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """The override of `get_scores`, on this head."""
+    """Draw the override of `get_scores`, on this head."""
     left, right = st.columns(2, gap="small")
     with left:
         widgets.slider("reach", "Reach (offsets beyond it count as this far)", REACHES, view.reach)

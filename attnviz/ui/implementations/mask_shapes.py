@@ -15,9 +15,11 @@ HEADS = ("mask", "code", "shape", "prepare_mask", "without it, the scores")
 
 
 def shapes(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """The site's own mask written in many shapes, each tried; one of them in full."""
+    """Draw the site's own mask in many shapes, each tried; one of them in full."""
     tries = mask_shapes(bench.case)
-    rows = [(one.title, one.code, str(one.shape), _taken(one), _reached(one)) for one in tries.values()]
+    rows = [
+        (one.title, one.code, str(one.shape), _prepare_outcome(one), _scores_outcome(one)) for one in tries.values()
+    ]
     helps = {"prepare_mask": "prepare_mask", "without it, the scores": "broadcasting"}
     line_list(
         "axes", Lines("Shapes of the mask", HEADS, rows, code=False, helps=helps), values=list(tries), value=view.axes
@@ -26,7 +28,7 @@ def shapes(bench: SiteExperiment, view: ImplementationsState) -> None:
     chosen = tries[view.axes]
     left, right = st.columns([42, 58], gap="small")
     with left:
-        _said(chosen)
+        _errors(chosen)
         st.caption(
             f"Sequence first: scores are (q_len {q_len}, k_len {k_len}, batch {batch}, heads {heads}). A mask has "
             "three axes, and unsqueeze(-1) adds the fourth, for all heads. Each line has just been tried on this "
@@ -36,18 +38,18 @@ def shapes(bench: SiteExperiment, view: ImplementationsState) -> None:
         _cells(bench, chosen)
 
 
-def _taken(one: MaskTry) -> str:
+def _prepare_outcome(one: MaskTry) -> str:
     return "raises ValueError" if isinstance(one.prepared, Raised) else f"accepts it: {one.prepared}"
 
 
-def _reached(one: MaskTry) -> str:
+def _scores_outcome(one: MaskTry) -> str:
     if isinstance(one.reached, Raised):
         error = one.reached.error
         return "raise " + error.split(":")[0] if ":" in error else error
     return f"{one.wrong:,} of {one.meant.numel():,} cells wrong" if one.wrong else "as meant"
 
 
-def _said(one: MaskTry) -> None:
+def _errors(one: MaskTry) -> None:
     is_refused, raises = isinstance(one.prepared, Raised), isinstance(one.reached, Raised)
     if isinstance(one.prepared, Raised):
         st.markdown("**prepare_mask says**")
@@ -65,7 +67,7 @@ def _said(one: MaskTry) -> None:
 
 
 def _cells(bench: SiteExperiment, one: MaskTry) -> None:
-    """Which keys stay visible: as meant, and as the scores would get them, for the sentence that differs most."""
+    """Draw the visible keys: as meant, and as the scores would get them, for the sentence that differs most."""
     raises = isinstance(one.reached, Raised)
     reached = one.meant if isinstance(one.reached, Raised) else one.reached
     item = int((reached != one.meant).sum(dim=(0, 1, 3)).argmax())

@@ -1,4 +1,4 @@
-"""What a link to the Implementations page carries besides the sentence and the site."""
+"""The state of the Implementations page."""
 
 from dataclasses import dataclass
 

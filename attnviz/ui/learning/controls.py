@@ -58,7 +58,7 @@ _OF_A_RUN = {"guess": None, "moment": None, "train": None, **_OF_A_RECORDING}
 
 
 def current() -> LearningState:
-    """The view that the address asks for; what it asks wrongly is said above."""
+    """Return the experiment that the address asks for; what it asks wrongly is said above."""
     texts = persistent.texts()
     if texts["recording"]:  # which is not there: moment and head were its own
         texts |= {"moment": "", "site": ""}
@@ -68,7 +68,7 @@ def current() -> LearningState:
 
 
 def bar() -> None:
-    """What stands in the bar: the way to train, and the experiments that are recorded. The page's style comes with it:
+    """Draw the bar: the way to train, and the experiments that are recorded. The page's style comes with it:
     of a page that a lesson covers, the bar is all that is drawn.
     """
     st.html(style("learning.css"))
@@ -87,7 +87,7 @@ def bar() -> None:
 
 
 def experiment(view: LearningState) -> None:
-    """Task, switches of both runs, and seed."""
+    """Draw task, switches of both runs, and seed."""
     titles = {name: task.title for name, task in TASKS.items()}
 
     def tasks(**more) -> Any:
@@ -96,22 +96,22 @@ def experiment(view: LearningState) -> None:
     widgets.show("task-shown", view.task, {"index": list(titles).index(view.task)}, tasks, _take_task)
     _switches("first", "First run", view.task, view.first)
 
-    def beside(**more) -> bool:
+    def second_run(**more) -> bool:
         return st.toggle("A second run beside it", help=_help("A second run beside it"), **more)
 
     has_second = view.second is not None
-    widgets.show("second-shown", has_second, {"value": has_second}, beside, _take_second)
+    widgets.show("second-shown", has_second, {"value": has_second}, second_run, _take_second)
     if view.second is not None:
         _switches("other", "Second run", view.task, view.second)
 
     def seed(**more) -> int:
         return st.number_input("Seed of the run", 0, MOST_SEED - 1, help=_help("Seed of the run"), **more)
 
-    widgets.show("seed-shown", view.seed, {"value": view.seed}, seed, lambda: _again(seed=_shown("seed-shown")))
+    widgets.show("seed-shown", view.seed, {"value": view.seed}, seed, lambda: _again(seed=_text_of("seed-shown")))
 
 
 def own_line(view: LearningState) -> None:
-    """A line to type, for what has been trained."""
+    """Draw the field for a line that the toys then run on."""
     sample = TASKS[view.task].sample
 
     def draw(**more) -> Any:
@@ -120,12 +120,12 @@ def own_line(view: LearningState) -> None:
         )
 
     widgets.show(
-        "line-shown", view.line, {"value": view.line}, draw, lambda: persistent.write({"line": _shown("line-shown")})
+        "line-shown", view.line, {"value": view.line}, draw, lambda: persistent.write({"line": _text_of("line-shown")})
     )
 
 
 def remember(told: dict[str, Any]) -> dict[str, Any]:
-    """Keep the view that the component is told, to hear what is chosen in it; return it."""
+    """Keep the view that the component is told, to notice choices in it; return it."""
     st.session_state[_SHOWN] = told
     st.session_state[_LACKS] = not _is_of_recording(told) and bool(persistent.text("recording"))
     return told
@@ -179,7 +179,7 @@ def _sentence(part: str) -> str:
 
 def _take_task() -> None:
     """Another task knows other switches, and other words."""
-    task = _shown("task-shown")
+    task = _text_of("task-shown")
     second = ALONE if task == "add" else None
     persistent.write(
         {"task": task, "first": None, "second": second, "line": None, "seed": None, "site": None, **_OF_A_RUN}
@@ -216,7 +216,7 @@ def _again(**texts: str | None) -> None:
     persistent.write({**_OF_A_RUN, **texts})
 
 
-def _shown(key: str) -> str:
+def _text_of(key: str) -> str:
     return (
         str(st.session_state[key] or "") if not isinstance(st.session_state[key], int) else str(st.session_state[key])
     )

@@ -21,9 +21,10 @@ _KEPT = 4  # runs that one visitor has watched last
 _WATCHED, _SENT, _FEED = "learning-runs", "learning-sent", "learning-feed"
 
 
-def watched(experiment: Experiment) -> LiveRun:
-    """The run that this visitor watches. One that failed stays so until it is asked for again: else a run that always
-    fails would be begun for ever. Raises ValueError, with one sentence, as `LiveRuns.watch`.
+def watch(experiment: Experiment) -> LiveRun:
+    """Return the run that this visitor watches. Raises ValueError, with one sentence, as `LiveRuns.watch`.
+
+    One that failed stays so until it is asked for again: else a run that always fails would be begun for ever.
     """
     mine: dict[str, LiveRun] = st.session_state.setdefault(_WATCHED, {})
     if experiment.key not in mine:
@@ -34,7 +35,7 @@ def watched(experiment: Experiment) -> LiveRun:
 
 
 def _address() -> str | None:
-    """Whence this visitor is connected; None from this machine."""
+    """Return the network of this visitor; None from this machine."""
     address = st.context.ip_address
     return network_of(address) if address else None
 
@@ -51,7 +52,7 @@ def feed(found: Sequence[LiveRun], waited: set[str]) -> None:
         waiting = [look for look in looks if look.looked.state == "waiting"]
         if all(look.looked.state in ("done", "failed") for look in looks) or waited - _keys(waiting):
             st.rerun()
-        if said := [waiting_in_words(look) for look in waiting if runs.meanwhile(look.experiment) is not None]:
+        if said := [waiting_in_words(look) for look in waiting if runs.recording_or_none(look.experiment) is not None]:
             place.info(literal(" ".join(said)), icon=":material/hourglass_top:")
 
     st.fragment(tick, run_every=EVERY)()
@@ -62,14 +63,14 @@ def _keys(looks: Sequence[Piece]) -> set[str]:
 
 
 def waiting_in_words(look: Piece) -> str:
-    """How many runs go before one, and what is shown until it begins."""
+    """Say how many runs go before one, and that its recording is shown until it begins."""
     ahead = look.looked.ahead
     before = f"{ahead} before you" if ahead else "about to start"
     return f"“{title_of(look.experiment)}” is waiting to be trained: {before}. Its recording is shown meanwhile."
 
 
 def piece(run: LiveRun) -> Piece:
-    """What a run recorded since this visitor's browser last asked."""
+    """Look at what a run has recorded since this visitor's browser last asked."""
     sent: dict[str, int] = st.session_state.setdefault(_SENT, {})
     key = run_key(run.experiment)
     since = sent.get(key, 0)
@@ -79,7 +80,7 @@ def piece(run: LiveRun) -> Piece:
 
 
 def _send_again() -> None:
-    """A browser that has missed a piece says how much it has."""
+    """Send again what a browser has missed, which says how much it has."""
     said = reported(_FEED, "have", {"key": TEXT, "count": NUMBER})
     if said is not None:
         sent: dict[str, int] = st.session_state.setdefault(_SENT, {})

@@ -1,4 +1,4 @@
-"""What can be taken from the page: its numbers as a table, and a toy that was trained to the pages for any model."""
+"""Numbers of the page as a table, and links that open a trained toy on the pages for any model."""
 
 import streamlit as st
 
@@ -19,27 +19,27 @@ _PAGES = (
 
 
 def links(view: LearningState, stage: Staged) -> None:
-    """For each run with weights, the same line on each page for any model."""
+    """Draw links for each run with weights, to the same line on each page for any model."""
     for at, (run, recording) in enumerate(stage.recordings):
         if recording.weights is None:
             continue
         st.caption(f"Open “{run.title}” in")
         with st.container(horizontal=True, key=f"open-{at}", gap="xsmall"):
             for path, label in _PAGES:
-                there = persistent.way(label, _asked(view, recording) | _of_page(label, recording))
+                there = persistent.way(label, _address(view, recording) | _page_address(label, recording))
                 st.page_link(path, label=label, query_params=there, width="content")
 
 
 def numbers(stage: Staged) -> None:
-    """The curves as a table: to sort, to copy, to read aloud."""
+    """Draw the curves as a table: to sort, to copy, to read aloud."""
     recordings = {run.title: recording for run, recording in stage.recordings}
     if recordings:
         with st.container(key="learning-tools"):
             charts.numbers("learning-curves", lambda: curve_table(recordings))
 
 
-def _asked(view: LearningState, recording: Recording) -> dict[str, str]:
-    """The toy with the line in view, its target the right one, as a teacher would give it; the head in view, if any."""
+def _address(view: LearningState, recording: Recording) -> dict[str, str]:
+    """Return the texts that open the toy on the line in view, with the right target, and the head in view, if any."""
     line, words = recording.watched[0], recording.words
     src, tgt = (words.text(words.ids(side)) for side in (line.src, line.tgt))
     if view.line.strip():
@@ -52,8 +52,8 @@ def _asked(view: LearningState, recording: Recording) -> dict[str, str]:
     return asked | {"kind": kind, "layer": layer, "head": head, "row": "", "zoom": ""}
 
 
-def _of_page(label: str, recording: Recording) -> dict[str, str]:
-    """On Masks, what a run was trained without is put back: the causal mask, at every head of the decoder."""
+def _page_address(label: str, recording: Recording) -> dict[str, str]:
+    """Return the texts for Masks of a run trained without a causal mask: the mask, at every head of the decoder."""
     if label != "Masks" or recording.experiment.is_causal:
         return {}
     return {"kind": "decoder_self", "layer": "0", "head": "0", "masks": "causal", "scope": "kind", "tab": "pipeline"}

@@ -25,7 +25,7 @@ Said = list[str]  # sentences to stand above the picture
 
 @dataclass(frozen=True)
 class Staged:
-    """What the page shows: the runs, and those of them that are still trained."""
+    """The runs that the page shows, and those of them that are still trained."""
 
     runs: tuple[ShownRun, ...]
     live: tuple[LiveRun, ...] = ()
@@ -41,8 +41,8 @@ class Staged:
         return {run.experiment.key for run in self.live} & {run.experiment.key for run, _ in self.recordings}
 
 
-def staged(view: LearningState) -> Staged:
-    """The runs that the view asks for. What cannot be is said above, and the page goes on with the others."""
+def stage_of(view: LearningState) -> Staged:
+    """Return the runs that the view asks for. One that cannot be trained is said above; the others are shown."""
     said: Said = []
     found = [_run(view, parts, said) for parts in view.runs]
     layout.warn(*dict.fromkeys(said))
@@ -50,7 +50,7 @@ def staged(view: LearningState) -> Staged:
 
 
 def draw(view: LearningState, stage: Staged) -> None:
-    """The component, and the feed of what is trained."""
+    """Draw the component, and the feed of runs that are still trained."""
     told = controls.remember(pictures.view_of_runs(stage.runs, view))
     payload = pictures.runs_payload(stage.runs, told)
     titles = " · ".join(run.title for run in stage.runs)
@@ -62,19 +62,19 @@ def draw(view: LearningState, stage: Staged) -> None:
 
 
 def status(stage: Staged) -> list[str]:
-    """What the status bar says."""
+    """Return the status bar's parts, as HTML."""
     parts = [term("device", "<b>cpu</b> float32")]
     for run, recording in stage.recordings:
         size, steps = run.experiment.size, recording.steps[-1]
         parts.append(
-            f"{run.title}: {_counted(size.n_layers, 'layers')} × {_counted(size.n_heads, 'heads')}, "
+            f"{run.title}: {_count(size.n_layers, 'layers')} × {_count(size.n_heads, 'heads')}, "
             f"d_model {size.d_model}, <b>{steps:,}</b> updates"
         )
     return [*parts, f"{HELD_OUT} {term('held-out')} lines"]
 
 
-def _counted(number: int, what: str) -> str:
-    """A number of layers or heads, as HTML."""
+def _count(number: int, what: str) -> str:
+    """Write a number of layers or heads, as HTML."""
     return f"<b>{number}</b> {term(what, what.removesuffix('s') if number == 1 else what)}"
 
 
@@ -87,39 +87,39 @@ def _run(view: LearningState, parts: Parts, said: Said) -> tuple[ShownRun, LiveR
         return ShownRun(usual, "Cannot be trained", "absent", note=str(refusal)), None
     if view.train and not view.guess:
         return ShownRun(experiment, title_of(experiment), "asked"), None
-    return _trained(view, experiment, said) if view.train else (_of_recording(view, experiment, said), None)
+    return _live_run(view, experiment, said) if view.train else (_recorded_run(view, experiment, said), None)
 
 
-def _trained(view: LearningState, experiment: Experiment, said: Said) -> tuple[ShownRun, LiveRun | None]:
-    """The run as it is trained here; where that cannot be, why, and the recording."""
+def _live_run(view: LearningState, experiment: Experiment, said: Said) -> tuple[ShownRun, LiveRun | None]:
+    """Show the run as it is trained here; where it cannot be, say why, and show the recording."""
     try:
-        run = live.watched(experiment)
+        run = live.watch(experiment)
     except ValueError as refusal:
         said.append(str(refusal))
-        return _of_recording(view, experiment, said), None
+        return _recorded_run(view, experiment, said), None
     state = run.look(since=10**9).state
-    if state == "waiting" and (recording := runs.meanwhile(experiment)) is not None:
-        return _over(view, recording, said), run
+    if state == "waiting" and (recording := runs.recording_or_none(experiment)) is not None:
+        return _finished_run(view, recording, said), run
     if state == "failed":
         said.append(run.error)
-        return _of_recording(view, experiment, said), None
+        return _recorded_run(view, experiment, said), None
     if run.recording is not None:
-        return replace(_over(view, run.recording, said), trained=True), None
+        return replace(_finished_run(view, run.recording, said), trained=True), None
     return ShownRun(experiment, title_of(experiment), "live"), run
 
 
-def _of_recording(view: LearningState, experiment: Experiment, said: Said) -> ShownRun:
+def _recorded_run(view: LearningState, experiment: Experiment, said: Said) -> ShownRun:
     try:
-        recording = runs.recorded(experiment)
+        recording = runs.recording_of(experiment)
     except ValueError as refusal:
         said.append(str(refusal))
         return ShownRun(experiment, title_of(experiment), "absent", note=str(refusal))
     if recording is None:
         return ShownRun(experiment, title_of(experiment), "absent", note=NOT_RECORDED)
-    return _over(view, recording, said)
+    return _finished_run(view, recording, said)
 
 
-def _over(view: LearningState, recording: Recording, said: Said) -> ShownRun:
+def _finished_run(view: LearningState, recording: Recording, said: Said) -> ShownRun:
     """Show a run that is over; what its toy makes of a line that it cannot read is said above."""
     try:
         return pictures.shown_run(recording, view.line)

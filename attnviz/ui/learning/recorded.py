@@ -1,4 +1,4 @@
-"""A recording in the place of the experiments: how a translator learned, or a toy's run that somebody saved."""
+"""A recording in the place of the experiments: a translator's training, or a toy's run from a file."""
 
 import html
 from functools import cache
@@ -31,34 +31,34 @@ NOT_HERE = "The link asks for the recording of the translator's training. This i
 LIST_NAME = "How the translator learned"
 
 
-def shipped() -> Opened | None:
-    """The translator's training, where it is asked for and this instance has it; what is wrong is said above."""
+def open_shipped() -> Opened | None:
+    """Open the translator's training, where it is asked for and this instance has it; problems are said above."""
     if persistent.text("recording") != TRANSLATOR:
         return None
     if not upload.TRANSLATOR_FILE.is_file():
         layout.note(NOT_HERE)
         return None
     try:
-        return _shipped(upload.TRANSLATOR_FILE.stat().st_mtime_ns)
+        return _read_shipped(upload.TRANSLATOR_FILE.stat().st_mtime_ns)
     except ValueError as error:
         layout.warn(str(error))
         return None
 
 
 @cache
-def _shipped(changed: int) -> Opened:
-    return upload.of(LIST_NAME, load_recording(upload.TRANSLATOR_FILE))
+def _read_shipped(changed: int) -> Opened:
+    return upload.pack(LIST_NAME, load_recording(upload.TRANSLATOR_FILE))
 
 
 def page(found: Opened) -> None:
-    """The whole page below the bar."""
+    """Draw the whole page below the bar."""
     view, problems = recording_of(persistent.texts())
     layout.note(*persistent.of_link(problems))
     with st.container(key="learning-page", horizontal=True):
         left = st.container(key="learning-experiment")
         right = st.container(key="learning-stage")
     with left:
-        _about(found)
+        _draw_facts(found)
     with right:
         _draw(found, view)
     layout.end_page_of_its_own(None if view.recording == FILE else view, _status(found, view))
@@ -83,13 +83,13 @@ def _title(found: Opened) -> str:
     return pictures.TRANSLATORS_TITLE
 
 
-def _about(found: Opened) -> None:
-    """What it is a recording of, and its numbers as a table."""
+def _draw_facts(found: Opened) -> None:
+    """Draw the recording's facts, and its numbers as a table."""
     recording = found.recording
     told = {
         "Recording": found.name,
         "Looked at": f"{len(recording.steps)} times, up to update {recording.steps[-1]:,}",
-        **_told(recording),
+        **_facts(recording),
     }
     rows = "".join(f"<dt>{name}</dt><dd>{html.escape(text)}</dd>" for name, text in told.items())
     st.html(f"<dl class='recording-facts'>{rows}</dl>")
@@ -97,7 +97,7 @@ def _about(found: Opened) -> None:
         charts.numbers("learning-curves", lambda: _table(found))
 
 
-def _told(recording: Recording | TranslatorRecording) -> dict[str, str]:
+def _facts(recording: Recording | TranslatorRecording) -> dict[str, str]:
     if isinstance(recording, Recording):
         return {"Of": f"a toy, {recording.experiment.about.title}"}
     return {

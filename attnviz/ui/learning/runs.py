@@ -15,35 +15,34 @@ _KEPT = 32  # recordings, of which the largest takes half a megabyte
 
 @cache
 def queue() -> "LiveRuns":
-    """Return the runs that are trained while visitors watch: one worker and one queue for all of this server."""
+    """Return the queue of runs that are trained while people watch: one worker for all visitors of this server."""
     from attnviz.learning.live.runs import LiveRuns
 
     return LiveRuns()
 
 
-def recorded(experiment: "Experiment") -> "Recording | None":
-    """Return the recording that comes with the package; None where there is none. Raises ValueError, with one sentence,
-    for a file that cannot be read, such as another version's.
+def recording_of(experiment: "Experiment") -> "Recording | None":
+    """Return the recording that comes with the package; None where there is none.
+
+    Raises ValueError, with one sentence, for a file that cannot be read, such as another version's.
     """
     from attnviz.learning import shipped
 
     return _recordings.get(experiment) if shipped.is_shipped(experiment) else None
 
 
-def meanwhile(experiment: "Experiment") -> "Recording | None":
-    """Return the recording to show while a run waits; None where no recording comes with the package, or none can be
-    read.
-    """
+def recording_or_none(experiment: "Experiment") -> "Recording | None":
+    """Return the recording that comes with the package; None where there is none, or it cannot be read."""
     try:
-        return recorded(experiment)
+        return recording_of(experiment)
     except ValueError:
         return None
 
 
-def with_weights(experiment: "Experiment") -> "Recording | None":
-    """Return a recording whose model can be opened: one that was trained here lately, else the shipped one."""
+def openable_recording(experiment: "Experiment") -> "Recording | None":
+    """Return a recording with weights: of a run that was lately trained here, else a shipped one."""
     trained = queue().finished(experiment)
-    found = trained if trained is not None else recorded(experiment)
+    found = trained if trained is not None else recording_of(experiment)
     return found if found is not None and found.weights is not None else None
 
 

@@ -20,7 +20,7 @@ def is_toy(name: str) -> bool:
 
 
 def entry(name: str) -> Entry:
-    """Describe a toy for the list of models."""
+    """Return a toy's entry in the list of models."""
     from attnviz.learning.names import experiment_named
     from attnviz.views.learning.switches import title_of
 
@@ -38,12 +38,12 @@ def name_of(experiment: "Experiment") -> str:
 
 
 def toy(name: str) -> "Toy":
-    """Load a toy. Raises ValueError, with one sentence, for a name that is none, and for a toy that is not stored."""
+    """Open a toy. Raises ValueError, with one sentence, for a name of no toy, and for one that is no longer stored."""
     from attnviz.learning.names import experiment_named
     from attnviz.models.toy.toy import Toy
 
     experiment = experiment_named(name.removeprefix(TOY))
-    recording = runs.with_weights(experiment)
+    recording = runs.openable_recording(experiment)
     if recording is None:
         raise ValueError(f"The toy {experiment.name} is no longer stored here. Open Learning and train it again.")
     return Toy.from_recording(recording, entry(name).title)

@@ -64,8 +64,8 @@ def picker() -> None:
         st.markdown(_HOW)
 
 
-def opened() -> Opened | None:
-    """The recording in the visitor's file, where the address says that one is shown; what is wrong is said above."""
+def open_file() -> Opened | None:
+    """Open the recording in the visitor's file, where the address says that one is shown; problems are said above."""
     if persistent.text("recording") != FILE:
         return None
     file = st.session_state.get(_key())
@@ -82,17 +82,17 @@ def opened() -> Opened | None:
         return None
 
 
-def of(name: str, recording: "Recording | TranslatorRecording") -> Opened:
-    """A recording made ready to be sent. Raises ValueError, with one sentence, where it is too large to be drawn."""
+def pack(name: str, recording: "Recording | TranslatorRecording") -> Opened:
+    """Pack a recording to be sent. Raises ValueError, with one sentence, where it is too large to be drawn."""
     from attnviz.learning.recording import Recording
     from attnviz.widgets.learning import payload, translator
 
     if isinstance(recording, Recording):
-        return Opened(name, recording, payload.packed(recording))
+        return Opened(name, recording, payload.pack(recording))
     layers, heads = next(iter(recording.maps[0].values())).shape[1:3]
     if layers * heads > MOST_HEADS:
         raise ValueError(TOO_MANY.format(name, layers * heads, MOST_HEADS))
-    return Opened(name, recording, translator.packed(recording))
+    return Opened(name, recording, translator.pack(recording))
 
 
 def take_away() -> None:
@@ -101,7 +101,7 @@ def take_away() -> None:
 
 
 def _begin() -> None:
-    """Another file is shown from its beginning, and none leaves the experiments."""
+    """Show another file from its beginning; without a file, the experiments."""
     shown = FILE if st.session_state.get(_key()) is not None else None
     persistent.write({"recording": shown, "moment": None, "site": None, "sentence": None})
 
@@ -116,7 +116,7 @@ def _read(digest: str, name: str, _content: bytes) -> Opened:
     from attnviz.learning.storage import read_recording
 
     with _READING:
-        found = of(name, read_recording(io.BytesIO(_content), name))
+        found = pack(name, read_recording(io.BytesIO(_content), name))
     try:
         pictures.ROOM.put(found, pictures.size(found.recording) + len(found.packed[1]))
     except MemoryError:

@@ -1,4 +1,4 @@
-"""How a mask of any shape meets the scores: the Broadcast tab of the Masks page."""
+"""The Broadcast tab of the Masks page: a mask of any shape, broadcast to the scores."""
 
 import pandas as pd
 import streamlit as st
@@ -9,11 +9,11 @@ from attnviz.views.masks.matrices import cells
 
 
 def broadcast(bench: MaskExperiment) -> None:
-    """Where a mask gets its head axis, drawn on this sentence; and what torch says without it."""
+    """Draw where a mask gets its head axis, on this sentence, and list torch's answers without it."""
     batch, heads = bench.trace.call(bench.view.kind, bench.view.layer).query.shape[:2]
     q_len, k_len = bench.shape
     combined = bench.recipe.build(q_len, k_len, real=bench.real)
-    st.html("<div class='broadcast'>" + _drawn(bench, combined, (batch, heads, q_len, k_len)) + "</div>")
+    st.html("<div class='broadcast'>" + _picture(bench, combined, (batch, heads, q_len, k_len)) + "</div>")
     table = [
         {"code": one.code, "result": "raises" if one.shape is None else axes(one.shape), "what happens": one.said}
         for one in attempts(combined.expand(batch, q_len, k_len), (batch, heads, q_len, k_len))
@@ -31,7 +31,7 @@ def broadcast(bench: MaskExperiment) -> None:
     )
 
 
-def _drawn(bench: MaskExperiment, combined, shape: tuple[int, int, int, int]) -> str:
+def _picture(bench: MaskExperiment, combined, shape: tuple[int, int, int, int]) -> str:
     batch, heads, q_len, k_len = shape
     keys = cells(bench.real.tolist(), note=f"padding {axes((batch, 1, k_len))}: which keys are real, for every query")
     rules = {name: numbers for name, numbers in bench.recipe.rules.items() if name != "padding"}

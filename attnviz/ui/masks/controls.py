@@ -32,7 +32,7 @@ SECOND = "I love you."
 
 
 def current(trace) -> MasksState:
-    """The view that the address asks for; what it asks wrongly is said above the picture."""
+    """Return the mask that the address asks for; what it asks wrongly is said above the picture."""
     view, problems = view_of(persistent.texts(), SiteBounds.of(trace))
     layout.note(*persistent.of_link(problems))
     return view
@@ -47,13 +47,13 @@ def adopt() -> None:
     persistent.write(write_view(MasksState, edit) | ({"masks": "none"} if bakes else {}))
 
 
-def answered() -> int:
+def last_edit() -> int:
     """Return the number of the newest edit that Python has heard of."""
     return (reported(COMPONENT, "edit", {"seq": NUMBER}) or {"seq": 0})["seq"]
 
 
 def site(trace, view: MasksState) -> None:
-    """Kind, layer and head."""
+    """Draw the choice of kind, layer and head."""
     named = {kind: KINDS[kind].name if kind in KINDS else kind for kind in trace.kinds}
     _pick("kind", "Site", trace.kinds, view.kind, named.__getitem__)
     left, right = st.columns(2, gap="small")
@@ -64,7 +64,7 @@ def site(trace, view: MasksState) -> None:
 
 
 def masks(view: MasksState) -> None:
-    """Rules that are combined with &, and their numbers."""
+    """Draw the rules that are combined with &, and their numbers."""
     chosen = dict(view.rules)
 
     def draw(**more) -> list[str]:
@@ -83,7 +83,7 @@ def masks(view: MasksState) -> None:
 
 
 def batch(view: MasksState) -> None:
-    """The sentence that joins the batch, and which of both is looked at."""
+    """Draw the field of the sentence that joins the batch, and the choice of the one that is shown."""
     widgets.text_field(
         "second",
         "Second sentence of the batch",
@@ -97,7 +97,7 @@ def batch(view: MasksState) -> None:
 
 
 def fill(view: MasksState) -> None:
-    """What stands in masked cells, in which dtype, and how far the mask reaches."""
+    """Draw the choice of the number in masked cells, of the dtype, and of the heads that are masked."""
     _pick("fill", "Fill", FILLS, view.fill, FILL_NAMES.__getitem__)
     if view.fill == "number":
 

@@ -21,11 +21,11 @@ class MaskExperiment(MaskBench):
 
     def effect(self) -> Effect | Refused:
         """Run the model again with the mask on, or return it from the cache."""
-        after = _again.get(self._key(self._settings), read=lambda *_: self._after())
+        after = _again.get(self._key(self._settings), read=lambda *_: self._masked_run())
         # Cached without the run before, which has a cache of its own.
         return after if isinstance(after, Refused) else Effect(self.trace, after, self.probe(writing=False))
 
-    def _after(self) -> Trace | Refused:
+    def _masked_run(self) -> Trace | Refused:
         found = super().effect()
         return found if isinstance(found, Refused) else found.after
 
@@ -40,9 +40,9 @@ class MaskExperiment(MaskBench):
         """Return what the model would now write, as far as it has come."""
         return _writing(self._key(self._settings), super().writing)
 
-    def unchanged(self) -> Writing:
-        """Return what it writes without the mask: the same whatever the mask is."""
-        return _writing(self._key(()), super().unchanged)
+    def unmasked_writing(self) -> Writing:
+        """Return what the model writes without the mask, as far as it has come; all masks share it."""
+        return _writing(self._key(()), super().unmasked_writing)
 
     @property
     def _settings(self) -> tuple:

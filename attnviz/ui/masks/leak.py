@@ -36,7 +36,7 @@ class LeakState(PageState):
 
 @dataclass(frozen=True)
 class RowsState(PageState):
-    """How many tokens of the target have arrived."""
+    """The number of target tokens that have arrived."""
 
     arrived: int = whole(2, 100)
 

@@ -1,4 +1,4 @@
-"""The tab where the model has run again with the mask in force: its words, its next tokens, every later map.
+"""The tab of the model's run with the mask on: its words, its next tokens, every later map.
 
 The words are written step by step and the next tokens come from one pass over the whole target; each says so, for a
 mask between target positions means something else in each.
@@ -69,7 +69,7 @@ def _says(bench: MaskExperiment, view: SaysState) -> None:
 def _words(bench: MaskExperiment) -> None:
     """Draw what the model writes, before and after, as far as it has come: all of it, for texts may part late."""
     what = "translation" if bench.model.languages else "what it writes"
-    rows = _row("before", bench.unchanged(), bench.view.item) + _row("after", bench.writing(), bench.view.item)
+    rows = _row("before", bench.unmasked_writing(), bench.view.item) + _row("after", bench.writing(), bench.view.item)
     head = f"<tr><th></th><th>{what}, <b>{term('written step by step')}</b>: {NO_FUTURE}</th></tr>"
     st.html(f"<table class='words'>{head}{rows}</table>")
 

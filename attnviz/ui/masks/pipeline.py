@@ -12,7 +12,7 @@ from attnviz.analysis.masks.findings import cells_table
 from attnviz.pictures.mask_lab import bench_payload, site_name
 from attnviz.text.display import display
 from attnviz.ui import captions, charts
-from attnviz.ui.masks.controls import adopt, answered
+from attnviz.ui.masks.controls import adopt, last_edit
 from attnviz.ui.masks.experiment import MaskExperiment
 from attnviz.ui.masks.streaming import drawn_while_written
 from attnviz.ui.mount import mask_lab
@@ -22,7 +22,7 @@ ROUNDING = 1e-5  # of a row's attention: two runs of the same in float32 differ 
 
 def picture(bench: MaskExperiment) -> None:
     """Draw scores, masked scores, weights and context of one head, with a mask to paint."""
-    payload = captions.on(bench_payload(bench, seq=answered()), site=site_name(bench.view))
+    payload = captions.on(bench_payload(bench, seq=last_edit()), site=site_name(bench.view))
     mask_lab(payload, on_change=adopt)
 
 
@@ -39,32 +39,32 @@ def _verdict(bench: MaskExperiment) -> str:
     """Write a sentence in a box that knows which edit it answers, and whether all is written."""
     is_whole, said = _says(bench)
     start = f"<b>{bench.named.capitalize()} at {html.escape(bench.where)}</b>"
-    marks = f"data-edit='{answered()}' data-written='{'whole' if is_whole else 'part'}'"
+    marks = f"data-edit='{last_edit()}' data-written='{'whole' if is_whole else 'part'}'"
     return f"<div class='verdict' role='status' {marks}>{start} {said}</div>"
 
 
 def _says(bench: MaskExperiment) -> tuple[bool, str]:
     if not bench.model.writes:
         return True, _runs(bench)
-    item, writing, unchanged = bench.view.item, bench.writing(), bench.unchanged()
-    after, before = _quoted(writing.written(item)), _quoted(unchanged.written(item))
+    item, writing, unchanged = bench.view.item, bench.writing(), bench.unmasked_writing()
+    after, before = _quote(writing.written(item)), _quote(unchanged.written(item))
     if not writing.done:
         return False, f"the model would say {after} <span class='was'>… {_so_far(writing)}</span>"
     # Asked for here: the first words do not wait for it.
     effect = bench.effect()
     if isinstance(effect, Refused):
-        return True, _refused(effect)
+        return True, _refusal(effect)
     if writing.error:
         return True, f"torch refuses to write: “{html.escape(writing.error)}”."
     if not unchanged.done:
         return False, f"the model would say {after} <span class='was'>instead of {before} … {_so_far(unchanged)}</span>"
-    in_one_pass = f"<span class='was'>{_in_one_pass(bench, effect)}</span>"
+    in_one_pass = f"<span class='was'>{_pass_sentence(bench, effect)}</span>"
     if after == before:
         return True, f"the model, writing step by step, still says {after}. {in_one_pass}"
     return True, f"the model, writing step by step, would say {after} instead of {before}. {in_one_pass}"
 
 
-def _in_one_pass(bench: MaskExperiment, effect: Effect) -> str:
+def _pass_sentence(bench: MaskExperiment, effect: Effect) -> str:
     """Say what one pass over the whole target changes, and whether it sees a future, which writing never does."""
     item = bench.view.item
     is_new = reads_ahead(effect.after, item) and not reads_ahead(effect.before, item)
@@ -84,11 +84,11 @@ def _runs(bench: MaskExperiment) -> str:
     """Say what the run changes in a model that writes nothing."""
     effect = bench.effect()
     if isinstance(effect, Refused):
-        return _refused(effect)
+        return _refusal(effect)
     return f"{_farthest_map(moved(effect, bench.view.item))}."
 
 
-def _refused(refusal: Refused) -> str:
+def _refusal(refusal: Refused) -> str:
     return f"torch refuses to run the model: “{html.escape(refusal.error)}”."
 
 
@@ -106,6 +106,6 @@ def _farthest_map(table: pd.DataFrame) -> str:
     return f"the map that moves furthest is L{row['layer']} H{row['head']}: {row['moved']:.1%} of a row moves"
 
 
-def _quoted(written) -> str:
+def _quote(written) -> str:
     note = f" ({html.escape(written.note)})" if written.note else ""
     return (f"<q>{html.escape(display(written.text))}</q>" if written.text else "nothing") + note

@@ -10,28 +10,28 @@ from attnviz.widgets.mask_lab.painting import painting_to_text
 
 
 def preset(bench: MaskExperiment) -> None:
-    """A button that paints a row shut and opens the tab that says what becomes of it."""
-    row = _pinned(bench)
+    """Draw a button that paints a row shut and opens the tab that lists its outcomes."""
+    row = _pinned_row(bench)
     row = min(2, bench.shape[0] - 1) if row is None else row
     st.button(
         "A row without keys",
         key="row-without-keys",
         width="stretch",
         on_click=_show,
-        args=(_painted(bench, row, sees=False), row),
+        args=(_paint_row(bench, row, sees=False), row),
     )
 
 
 def reopen(bench: MaskExperiment, row: int) -> None:
-    """A button that takes the row's paint away, where paint is what shuts it."""
+    """Draw a button that takes the row's paint away, where paint shuts it."""
     if bool(bench.rules[row].any()):
-        paint = _painted(bench, row, sees=True)
+        paint = _paint_row(bench, row, sees=True)
         st.button("Show the row's keys again", key="row-with-keys", on_click=_show, args=(paint, row))
 
 
 def telling_row(bench: MaskExperiment) -> int:
-    """The row to look at: the pinned one, else one without keys, one with paint, or one that misses some keys."""
-    pinned = _pinned(bench)
+    """Return the row to look at: the pinned one, else one without keys, with paint, or one that misses some keys."""
+    pinned = _pinned_row(bench)
     if pinned is not None:
         return pinned
     shut, painted = ~bench.mask.any(dim=-1), (bench.mask != bench.rules).any(dim=-1)
@@ -39,13 +39,13 @@ def telling_row(bench: MaskExperiment) -> int:
     return next((int(rows.int().argmax()) for rows in (shut, painted, misses_some) if bool(rows.any())), 0)
 
 
-def _pinned(bench: MaskExperiment) -> int | None:
+def _pinned_row(bench: MaskExperiment) -> int | None:
     row = bench.view.row
     return row if row is not None and row < bench.shape[0] else None
 
 
-def _painted(bench: MaskExperiment, row: int, *, sees: bool) -> str:
-    """The paint with a whole row of it changed, as text."""
+def _paint_row(bench: MaskExperiment, row: int, *, sees: bool) -> str:
+    """Change a whole row of the paint; return it as text."""
     before = bench.recipe.painted
     paint = torch.ones(bench.shape, dtype=torch.bool) if before is None else fitted(before, *bench.shape)
     paint[row] = sees

@@ -1,4 +1,4 @@
-"""What the model would say with the mask in force, drawn piece by piece while it is being written.
+"""Drawing of the model's text under the mask, piece by piece while it is written.
 
 A long text takes a second and more: its beginning is there at once, and an edit never waits for its end.
 """
@@ -29,7 +29,7 @@ def _write(bench: MaskExperiment, seconds: float) -> bool:
     """Let the model write for so long; whether nothing is left to write, with the mask and without."""
     if not bench.model.writes:
         return True
-    ways = [bench.writing(), bench.unchanged()]
+    ways = [bench.writing(), bench.unmasked_writing()]
     if going := [way for way in ways if not way.done]:
         bounded.with_room(lambda: going[0].go_on(seconds))
     return all(way.done for way in ways)

@@ -25,7 +25,7 @@ _SHORT: dict[Kind, str] = {"encoder_self": "self", "decoder_self": "self", "cros
 
 @dataclass(frozen=True, eq=False)
 class Lens:
-    """What one stack's states say after each layer, with its tokens; `comes_out` is what the columns are named by."""
+    """A lens on one stack: its tokens, which name the columns, and the predictions after each layer."""
 
     title: str
     found: LogitLens
@@ -35,8 +35,8 @@ class Lens:
 
 @dataclass(frozen=True, eq=False)
 class ShownLogit:
-    """What the tab draws of a run: the bars, why they are the last layer's only, what falls without each head (None:
-    nobody asked), the lenses, and the range of the row's logits. `names` tells a token's name from its id.
+    """A logit as the tab draws it: the bars, why they are the last layer's only, the loss without each head (None: not
+    asked for), the lenses, and the range of the row's logits. `names` tells a token's name from its id.
     """
 
     trace: Trace
@@ -50,7 +50,7 @@ class ShownLogit:
 
 
 def attribution_payload(model: Model, shown: ShownLogit, *, view: dict[str, Any]) -> Payload:
-    """What the widget draws from."""
+    """Pack what the widget draws."""
     blobs, bars = Blobs(), shown.explained.bars
     asked = bars.asked
     header = common_header(model.kinds[0], model.kinds, blobs) | {
@@ -64,7 +64,7 @@ def attribution_payload(model: Model, shown: ShownLogit, *, view: dict[str, Any]
         "why_last": shown.why_last,
         "bars": [_bar(part, shown.drops) for part in bars.parts],
         "has_drops": shown.drops is not None,
-        "opened": _opened(shown, blobs),
+        "opened": _heads_by_token(shown, blobs),
         "lenses": [_lens(lens, shown.names) for lens in shown.lenses],
     }
     return payload_of(header, view, blobs)
@@ -77,7 +77,7 @@ def _step(row: int, goes_in: Token, comes_out: Token | None) -> dict[str, Any]:
 
 
 def _bar(part: LogitPart, drops: Mapping[HeadPlace, float] | None) -> dict[str, Any]:
-    """One bar: its name, which head it is of, what it adds, and what falls without it."""
+    """Pack one bar: its name, its head, the part that it adds, and the loss without it."""
     head = (part.kind, part.layer, part.head)
     is_head = part.part == "head"
     return {
@@ -92,7 +92,7 @@ def _bar(part: LogitPart, drops: Mapping[HeadPlace, float] | None) -> dict[str, 
 
 
 def _name(part: LogitPart) -> str:
-    """Such as `L2 cross H4`, `L1 feed-forward`, `embedding`."""
+    """Name a part, such as `L2 cross H4`, `L1 feed-forward`, `embedding`."""
     where = "" if part.layer is None else f"L{part.layer} "
     site = "" if part.kind is None else _SHORT[part.kind]
     if part.part == "head":
@@ -102,8 +102,8 @@ def _name(part: LogitPart) -> str:
     return " ".join(filter(None, (where.strip(), site, what)))
 
 
-def _opened(shown: ShownLogit, blobs: Blobs) -> dict[str, Any]:
-    """Each site's heads by the tokens that they look at, float32."""
+def _heads_by_token(shown: ShownLogit, blobs: Blobs) -> dict[str, Any]:
+    """Pack each site's heads by the tokens that they look at, float32."""
     found = {}
     for site, numbers in shown.explained.opened.items():
         keys = shown.trace.key_tokens(site.kind)
@@ -118,7 +118,7 @@ def _opened(shown: ShownLogit, blobs: Blobs) -> dict[str, Any]:
 
 
 def _lens(lens: Lens, names: Callable[[int], str]) -> dict[str, Any]:
-    """The likeliest tokens after each layer, with their probabilities, and where the row's own token stands."""
+    """Pack the likeliest tokens after each layer, with their probabilities, and the rank of the row's own token."""
     found = lens.found
     layers, rows, count = found.ids.shape
     cells = [
@@ -137,6 +137,6 @@ def _lens(lens: Lens, names: Callable[[int], str]) -> dict[str, Any]:
 
 
 def _own(found: LogitLens, layer: int, row: int) -> list[float] | None:
-    """Probability and rank of the token that is asked about; None where a row puts out nothing."""
+    """Return probability and rank of the token that is asked about; None where a row puts out nothing."""
     rank = int(found.rank[layer, row])
     return None if rank < 0 else [round(float(found.probability[layer, row]), 6), rank]

@@ -26,7 +26,7 @@ MOST_TEXT = 4_000  # characters of a text that are sent
 
 @dataclass(frozen=True, eq=False)
 class ShownSides:
-    """What the tab draws besides the maps: names, texts, probabilities and models of both runs; sentences."""
+    """Facts that the tab draws besides the maps: names, texts, probabilities and models of both runs; sentences."""
 
     names: tuple[str, str]
     texts: tuple[str, str]
@@ -37,7 +37,7 @@ class ShownSides:
 
 
 def compared_payload(runs: Compared, shown: ShownSides, *, view: dict[str, Any]) -> Payload:
-    """What the widget draws from; `view` has kind, layer and head, which both runs have."""
+    """Pack what the widget draws; `view` has kind, layer and head, which both runs have."""
     blobs = Blobs()
     kinds = tuple(runs.kinds)
     header = common_header(view["kind"], kinds, blobs) | {
@@ -76,7 +76,7 @@ def _group(kind: Kind, found: ComparedKind) -> dict[str, Any]:
 
 
 def _maps(runs: Compared, view: dict[str, Any], blobs: Blobs) -> list[dict[str, Any]]:
-    """Both runs' weights of every head where these are few, else of the head in focus."""
+    """Pack both runs' weights of every head where these are few, else of the head in focus."""
     places: list[HeadPlace] = [
         (kind, layer, head)
         for kind, found in runs.kinds.items()
@@ -105,7 +105,7 @@ def _blob(map_: Any, blobs: Blobs) -> int:
 
 
 def _strip(shown: ShownSides) -> list[dict[str, Any]]:
-    """Both runs' tokens in one order, each with its probability; None on the side that has no such token."""
+    """Pack both runs' tokens in one order, each with its probability; None on the side that has no such token."""
     here, there = shown.chances
     sides = [[] if one is None else _tokens(one, model) for one, model in zip((here, there), shown.models, strict=True)]
     places, _ = in_order(*([token["text"] for token in tokens] for tokens in sides))

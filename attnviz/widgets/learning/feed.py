@@ -1,4 +1,4 @@
-"""What the feed of live runs brings, a few times a second: how far each is, and its moments since the last time."""
+"""The feed of live runs, a few times a second: how far each is, and its moments since the last time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from attnviz.learning.experiment import Experiment
 from attnviz.learning.live.runs import LiveView
 from attnviz.learning.recording import of_moments
 from attnviz.learning.run import WATCHED
-from attnviz.widgets.learning.payload import about_run, moments, run_key
+from attnviz.widgets.learning.payload import describe_run, moments, run_key
 from attnviz.widgets.wire import Blobs, Payload
 
 
@@ -23,7 +23,7 @@ class Piece:
 
 
 def feed_payload(pieces: Sequence[Piece]) -> Payload:
-    """The bytes that the feed hands on. What never changes comes with a run's first moments."""
+    """Pack looks at runs. Labels, which never change, come with a run's first moments."""
     blobs = Blobs()
     return Payload({"runs": [_piece(piece, blobs) for piece in pieces]}, blobs.join())
 
@@ -41,5 +41,5 @@ def _piece(piece: Piece, blobs: Blobs) -> Mapping[str, Any]:
         found = of_moments(piece.experiment, looked.moments, lines, {})
         header["moments"] = moments(found, blobs)
         if not piece.since:
-            header["about"] = about_run(found)
+            header["about"] = describe_run(found)
     return header

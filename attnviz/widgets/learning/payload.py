@@ -36,7 +36,7 @@ class ShownRun:
     the feed), "asked" (it begins when the visitor has guessed) or "absent", with a `note` that says why.
 
     `outcome` are sentences on what it came to; `trained` says that it was trained while the visitor watched. `packed`
-    is what `packed` makes of the recording, where nobody else is to share it.
+    is what `pack` makes of the recording, where nobody else is to share it.
     """
 
     experiment: Experiment
@@ -55,7 +55,7 @@ class ShownRun:
         return run_key(self.experiment) if self.packed is None else packed_key(self.packed)
 
     def header(self, blobs: Blobs) -> dict[str, Any]:
-        """Its part of the payload's header; what it is long goes into `blobs`."""
+        """Return its part of the payload's header; long arrays go into `blobs`."""
         return _run(self, blobs)
 
 
@@ -68,7 +68,7 @@ class Shown(Protocol):
         ...
 
     def header(self, blobs: Blobs, /) -> dict[str, Any]:
-        """Its part of the payload's header; what it is long goes into `blobs`."""
+        """Return its part of the payload's header; long arrays go into `blobs`."""
         ...
 
 
@@ -83,7 +83,7 @@ class Asked:
 
 
 def learning_payload(runs: Sequence[Shown], asked: Asked | None, *, view: Mapping[str, Any]) -> Payload:
-    """The bytes that the Learning component draws from; `view` holds moment, site and guess."""
+    """Pack what the Learning component draws; `view` holds moment, site and guess."""
     blobs = Blobs()
     header: dict[str, Any] = {
         "format": FORMAT,
@@ -96,23 +96,23 @@ def learning_payload(runs: Sequence[Shown], asked: Asked | None, *, view: Mappin
 
 
 def run_key(experiment: Experiment) -> str:
-    """A short name of a run, equal for equal ones."""
+    """Return a short name of a run, equal for equal ones."""
     return hashlib.blake2b(experiment.key.encode(), digest_size=8).hexdigest()
 
 
 def packed_key(packed: Packed) -> str:
-    """A short name of what is sent of a recording."""
+    """Return a short name of a packed recording."""
     return hashlib.blake2b(packed[1], digest_size=8).hexdigest()
 
 
-def about_run(recording: Recording) -> dict[str, Any]:
-    """What holds of a run at every moment: kinds and labels of its maps, its words and lines, what a guess costs."""
+def describe_run(recording: Recording) -> dict[str, Any]:
+    """Describe a run once for all moments: kinds and labels of its maps, its words and lines, what a guess costs."""
     task, words = recording.experiment.about, recording.words
     return {
         "kinds": [kind_header(kind, recording.sentence, maps.shape[1:]) for kind, maps in recording.maps.items()],
         "scores": [
             [name, SCORES[name], layer, head]
-            for name, found in _of_heads(recording).items()
+            for name, found in _head_scores(recording).items()
             for layer in range(found.shape[1])
             for head in range(found.shape[2])
         ],
@@ -127,9 +127,9 @@ def about_run(recording: Recording) -> dict[str, Any]:
 
 
 def moments(recording: Recording, blobs: Blobs) -> dict[str, Any]:
-    """The moments of a run, each piece moment by moment: where their numbers lie."""
+    """Pack the moments of a run, each piece moment by moment; return where their numbers lie."""
     count = len(recording.steps)
-    scores = [found.reshape(count, -1) for found in _of_heads(recording).values()]
+    scores = [found.reshape(count, -1) for found in _head_scores(recording).values()]
     maps = [found.reshape(count, -1) for found in recording.maps.values()]
     curves = [recording.held_out_loss, recording.teacher_prefix, recording.own_prefix]
     return {
@@ -145,7 +145,7 @@ def moments(recording: Recording, blobs: Blobs) -> dict[str, Any]:
 
 
 def kind_header(kind: str, sentence: Sentence, shape: Sequence[int]) -> dict[str, Any]:
-    """A kind in words, and its rows and columns: `shape` is layers, heads, rows, columns."""
+    """Describe a kind, its rows and columns: `shape` is layers, heads, rows, columns."""
     words, outputs = KINDS[kind], sentence.outputs(kind)  # type: ignore[arg-type]
     queries, keys = sentence.queries(kind), sentence.keys(kind)  # type: ignore[arg-type]
     said = outputs or (None,) * len(queries)
@@ -186,14 +186,14 @@ def _run(run: ShownRun, blobs: Blobs) -> dict[str, Any]:
 
 @lru_cache(maxsize=_KEPT)
 def _whole(recording: Recording) -> Packed:
-    """As `packed`, the same for everybody who opens it."""
-    return packed(recording)
+    """Pack a recording once for all who open it."""
+    return pack(recording)
 
 
-def packed(recording: Recording) -> Packed:
-    """A recording's part of a header, and its moments deflated."""
+def pack(recording: Recording) -> Packed:
+    """Return a recording's part of a header, and its moments deflated."""
     blobs = Blobs()
-    said = {"about": about_run(recording), "moments": moments(recording, blobs)}
+    said = {"about": describe_run(recording), "moments": moments(recording, blobs)}
     return said, zlib.compress(blobs.join(), 6)
 
 
@@ -209,8 +209,8 @@ def _own(own: OwnLine, blobs: Blobs) -> dict[str, Any]:
     }
 
 
-def _of_heads(recording: Recording) -> dict[str, np.ndarray]:
-    """The scores that say what a head does; sharpness, which says how surely, is no such score."""
+def _head_scores(recording: Recording) -> dict[str, np.ndarray]:
+    """Return the scores of what a head does; sharpness, which says how surely it does so, is none."""
     return {name: found for name, found in recording.heads.items() if name in SCORES}
 
 

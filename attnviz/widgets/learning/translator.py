@@ -1,4 +1,4 @@
-"""How a translator learned, for the Learning component: curves, and for each watched sentence every head's maps.
+"""A translator's training for the Learning component: curves, and for each watched sentence every head's maps.
 
 Laid out as a toy's run (`attnviz.widgets.learning.payload`): a header, and the moments deflated.
 """
@@ -19,7 +19,7 @@ MOST_WRITTEN = 400  # characters of a line that are sent
 
 @dataclass(frozen=True, eq=False)
 class ShownTranslator:
-    """A translator's training as the page shows it; `packed` is what `packed` makes of its recording."""
+    """A translator's training as the page shows it; `packed` is what `pack` makes of its recording."""
 
     title: str
     packed: Packed
@@ -30,7 +30,7 @@ class ShownTranslator:
         return packed_key(self.packed)
 
     def header(self, blobs: Blobs) -> dict[str, Any]:
-        """Its part of the payload's header."""
+        """Return its part of the payload's header."""
         said, content = self.packed
         return {
             "key": self.key,
@@ -45,15 +45,15 @@ class ShownTranslator:
         }
 
 
-def packed(recording: TranslatorRecording) -> Packed:
-    """A recording's part of a header, and its moments deflated."""
+def pack(recording: TranslatorRecording) -> Packed:
+    """Return a recording's part of a header, and its moments deflated."""
     blobs = Blobs()
-    said = {"about": _about(recording), "moments": _moments(recording, blobs)}
+    said = {"about": _describe(recording), "moments": _moments(recording, blobs)}
     return said, zlib.compress(blobs.join(), 6)
 
 
-def _about(recording: TranslatorRecording) -> dict[str, Any]:
-    """What holds at every moment: sentences with their kinds, names of the scores, what a guess costs."""
+def _describe(recording: TranslatorRecording) -> dict[str, Any]:
+    """Describe the training for all moments: sentences with their kinds, names of scores, a guess's loss."""
     return {
         "of": "translator",
         "sentences": [_sentence(recording, at, line) for at, line in enumerate(recording.lines)],
@@ -76,7 +76,7 @@ def _sentence(recording: TranslatorRecording, at: int, line: WatchedLine) -> dic
 
 
 def _moments(recording: TranslatorRecording, blobs: Blobs) -> dict[str, Any]:
-    """Where the numbers of each moment lie; its maps one sentence after the other, kind after kind."""
+    """Pack each moment's numbers, its maps one sentence after the other, kind after kind; return where they lie."""
     count = len(recording.steps)
     maps = [found.reshape(count, -1) for of_line in recording.maps for found in of_line.values()]
     return {

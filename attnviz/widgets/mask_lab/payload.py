@@ -47,7 +47,7 @@ class Pipeline:
 def mask_payload(
     pipeline: Pipeline, *, paint: str, row: int | None, zoom: Window | None = None, seq: int = 0
 ) -> Payload:
-    """The bytes that the component draws. `zoom` is the part of the maps that is drawn: first row, row after the last,
+    """Pack what the component draws. `zoom` is the part of the maps that is drawn: first row, row after the last,
     first key, key after the last. `seq` is the number of the visitor's edit that this answers.
     """
     blobs = Blobs()
@@ -58,7 +58,7 @@ def mask_payload(
         "cols": list(pipeline.cols),
         "row_entries": list(pipeline.entries[0]),
         "col_entries": list(pipeline.entries[1]),
-        "fill": None if pipeline.fill is None else _told(pipeline.fill),
+        "fill": None if pipeline.fill is None else _fill_text(pipeline.fill),
         "words": pipeline.words,
         "sink": pipeline.sink,
         "findings": list(pipeline.findings),
@@ -81,6 +81,6 @@ def _add(blobs: Blobs, array: np.ndarray | None, dtype: Any = "<f4") -> int | No
     return None if array is None else blobs.add(np.ascontiguousarray(array, dtype=dtype))
 
 
-def _told(value: float) -> str:
-    """A fill as text: JSON has no infinity."""
+def _fill_text(value: float) -> str:
+    """Write a fill as text: JSON has no infinity."""
     return f"{value:.6g}".replace("-", "−").replace("inf", "∞") if math.isinf(value) or value else "0"

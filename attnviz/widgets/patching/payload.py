@@ -1,5 +1,5 @@
-"""The data of the Patch tab: matrices of what each patch restores and of what it does to the control pair, and what
-came of the patches that are in force.
+"""The data of the Patch tab: matrices of what each patch restores and of its effect on the control pair, and the
+result of the cells that are patched together.
 
 Cells are named as links name them (`analysis.causes.pairs.in_place.Cell`); a cell's state is 0 where it was measured,
 1 where it cannot reach the answer, 2 where its token has no partner, 3 where it was left out.
@@ -39,11 +39,11 @@ _STACKS = {
 
 @dataclass(frozen=True, eq=False)
 class ShownPair:
-    """What the tab draws: `pair` in the direction that is asked for, `row` of its clean run, and the matrices there.
+    """Two runs as the tab draws them: `pair` in the direction that is asked for, and the matrices of `step`.
 
     `steps` are the rows to choose from, of the sentence above: number, row of `pair.clean`, how far apart the answers
-    are. `names` tells a token's name from its id, `result` what the cells in force did, `before` what
-    was written without them.
+    are. `names` tells a token's name from its id, `result` is that of the cells patched together,
+    `before` the text that was written without them.
     """
 
     pair: Pair
@@ -56,7 +56,7 @@ class ShownPair:
 
 
 def patching_payload(model: Model, shown: ShownPair, *, done: Sequence[str], view: dict[str, Any]) -> Payload:
-    """What the widget draws from; `done` are the cells that `shown.result` has in force."""
+    """Pack what the widget draws; `done` are the cells of `shown.result`."""
     blobs, found = Blobs(), shown.matrices
     header = common_header(model.kinds[0], model.kinds, blobs) | {
         "from": _source(shown.pair.clean),
@@ -81,7 +81,7 @@ def _source(trace: Any) -> str:
 
 
 def _step(pair: Pair, number: int, row: int, difference: float) -> dict[str, Any]:
-    """A row: what goes in, what comes out of it in the clean run, and how far apart the two answers are."""
+    """Pack a row: its input, its output in the clean run, and how far apart the two answers are."""
     sentence = pair.clean.sentences[0]
     if not sentence.tgt:
         goes_in, comes_out = sentence.src[row], None
@@ -93,7 +93,7 @@ def _step(pair: Pair, number: int, row: int, difference: float) -> dict[str, Any
 
 
 def _measure(shown: ShownPair, metric: Any, clean: float, changed: float) -> dict[str, Any]:
-    """A pair of tokens, and the lead of one over the other in both runs."""
+    """Pack a pair of tokens, and the lead of one over the other in both runs."""
     return {"a": shown.names(metric.a), "b": shown.names(metric.b), "clean": clean, "changed": changed}
 
 
@@ -105,7 +105,7 @@ def _matrices(model: Model, shown: ShownPair, blobs: Blobs) -> list[dict[str, An
 
 
 def _heads(model: Model, shown: ShownPair, kind: Any, blobs: Blobs) -> dict[str, Any]:
-    """Layers down, heads across."""
+    """Pack a matrix with layers down, heads across."""
     layers, heads = model.shapes[kind]
     found = shown.matrices.heads
     mine = [at for at, place in enumerate(found.places) if place[0] == kind]
@@ -125,7 +125,7 @@ def _heads(model: Model, shown: ShownPair, kind: Any, blobs: Blobs) -> dict[str,
 
 
 def _stream(model: Model, found: PatchedStream, of: Matrices, blobs: Blobs) -> dict[str, Any]:
-    """The embedding and each layer down, tokens across."""
+    """Pack a matrix with the embedding and each layer down, tokens across."""
     assert found.outside is not None and found.alone is not None and found.left_out is not None  # noqa: PT018
     state = np.full(found.patched.shape, MEASURED, dtype=np.uint8)
     state[found.left_out.numpy()] = LEFT_OUT
@@ -150,14 +150,14 @@ def _title(model: Model, stack: Stack) -> str:
 
 
 def _numbers(found: Restored, at: list[int], shape: Sequence[int], blobs: Blobs) -> dict[str, int]:
-    """Shares, what the control did, and the metric itself, each `shape`, float32; NaN where nothing was measured."""
+    """Pack shares, the control's change, and the metric, each `shape`, float32; NaN where nothing was measured."""
     assert found.control is not None  # there is a control
     pieces = {"share": found.share, "moved": found.control, "patched": found.patched}
     return {name: blobs.add(_float32(numbers.flatten()[at])) for name, numbers in pieces.items()}
 
 
 def _result(shown: ShownPair) -> dict[str, Any]:
-    """What the patches in force brought back together, and the texts: of both runs, and what is written now."""
+    """Pack what all patches brought back together, and the texts written without and with them."""
     found = shown.result
     assert found is not None  # the caller asked
     control = found.restored.control
@@ -174,7 +174,7 @@ def _result(shown: ShownPair) -> dict[str, Any]:
 
 
 def _name(pair: Pair, cell: str) -> str:
-    """A cell in words: `cross L1 H3`, or `encoder after L1 at dog`."""
+    """Write a cell in words: `cross L1 H3`, or `encoder after L1 at dog`."""
     found = Cell.of(cell)
     if found is None:
         return cell

@@ -54,11 +54,11 @@ class Inference:
 def stepper_payload(
     training: Training, made: DecodingRecord, inference: Inference, *, view: Mapping[str, Any], budget: int = BUDGET
 ) -> Payload:
-    """The bytes that the Stepper component draws from.
+    """Pack what the Stepper component draws.
 
     `view` holds step, layer and head ("mean" or a number); what does not fit falls back to the first.
     """
-    blobs, view = Blobs(), _fitted(view, made)
+    blobs, view = Blobs(), _fit(view, made)
     only = (
         None if sum(4 * maps.numel() for maps in (*made.attn.values(), *inference.passed.values())) <= budget else view
     )
@@ -70,19 +70,19 @@ def stepper_payload(
             "counts": training.counts,
             "note": training.note,
         },
-        "kinds": [_kind(*drawn, made, blobs, only) for drawn in _drawn(made, inference)],
+        "kinds": [_kind(*drawn, made, blobs, only) for drawn in _maps(made, inference)],
         "steps": [_step(made, inference, index) for index in range(len(made.chosen))],
         "way": [list(part) for part in inference.way],
         "opens": inference.opens,
-        "fork": parts_ways(made, inference.teacher),
+        "fork": fork_step(made, inference.teacher),
         "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
     }
     header["id"] = header["base"] = blobs.digest(header)
     return Payload({**header, "view": view}, blobs.join())
 
 
-def parts_ways(made: DecodingRecord, teacher: Sequence[Token]) -> int | None:
-    """The first step after which another token goes in than the teacher's; None where there is none.
+def fork_step(made: DecodingRecord, teacher: Sequence[Token]) -> int | None:
+    """Find the first step after which another token goes in than the teacher's; None where there is none.
 
     Of a prompt, or a teacher's prefix, the next token goes in whatever the model has chosen.
     """
@@ -91,12 +91,12 @@ def parts_ways(made: DecodingRecord, teacher: Sequence[Token]) -> int | None:
 
 
 def _order(made: DecodingRecord) -> list[Kind]:
-    """Decoder kinds first: they are what a step adds to; the encoder's map was there before the first step."""
+    """Order kinds, the decoder's first: a step adds to them; the encoder's map was there before the first step."""
     return sorted(made.attn, key=lambda kind: kind == "encoder_self")
 
 
-def _drawn(made: DecodingRecord, inference: Inference) -> Iterator[tuple[Kind, Tensor, bool]]:
-    """The maps in the order in which they stand, a pass left of its steps: kind, numbers, whether a pass made them."""
+def _maps(made: DecodingRecord, inference: Inference) -> Iterator[tuple[Kind, Tensor, bool]]:
+    """List maps as they stand, a pass left of its steps: kind, numbers, whether a pass made them."""
     for kind in _order(made):
         if kind in inference.passed:
             yield kind, inference.passed[kind], True
@@ -132,7 +132,7 @@ def _kind(
 
 
 def _one(maps: Tensor, view: dict[str, Any]) -> Tensor:
-    """The map in view, or its mean, `(rows, cols)`; zeros where the kind has no such layer or head: it is not drawn."""
+    """Return the map in view, or the mean, `(rows, cols)`; zeros, not drawn, where the kind has no such head."""
     layer, head = view["layer"], view["head"]
     if any(at != "mean" and at >= count for at, count in zip((layer, head), maps.shape, strict=False)):
         return maps.new_zeros(maps.shape[2:])
@@ -159,7 +159,7 @@ def _step(made: DecodingRecord, inference: Inference, index: int) -> dict[str, A
     }
 
 
-def _fitted(view: Mapping[str, Any], made: DecodingRecord) -> dict[str, Any]:
+def _fit(view: Mapping[str, Any], made: DecodingRecord) -> dict[str, Any]:
     layers, heads = (max(maps.shape[axis] for maps in made.attn.values()) for axis in (0, 1))
     step = view.get("step")
     last = len(made.chosen) - 1

@@ -1,4 +1,4 @@
-"""The data of the Switch off tab: every head as a switch with what it is worth, and what came of those that are off.
+"""The data of the Switch off tab: every head as a switch with its worth, and the effect of those that are off.
 
 `view.off` are the heads that are off, each as `kind.layer.head`; `header.done` those that the numbers are of.
 """
@@ -30,13 +30,13 @@ MOST_TEXT = 4_000  # characters of a text that are sent
 
 @dataclass(frozen=True, eq=False)
 class ShownSwitches:
-    """What the tab draws besides the two runs.
+    """Facts that the tab draws besides the two runs.
 
-    `worth` is what each single head is worth, `usual` what it usually is; `texts` are what the model writes without
-    interventions and with them; `asks` names what its probabilities are of, `said` and `fixed` are sentences, `more` is
-    whatever else is done to the run, in words. `put` stands in the place of the heads that are off; `waits` says why
-    nobody knows what heads are worth, and `measurable` whether they are measured when somebody asks for it.
-    `countable` is over how many sentences what is off can be counted, and `many` says what came of it.
+    `worth` is the worth of each single head, `usual` its worth over many sentences; `texts` are the model's without
+    interventions and with them; `asks` names the tokens of the probabilities, `said` and `fixed` are sentences, `more`
+    are the other changes to the run, in words. `put` takes the place of the heads that are off; `waits` says why the worth
+    of heads is not known, and `measurable` whether the visitor can ask to measure it. `countable` is the
+    number of sentences over which the effect can be counted, and `many` says what the count came to.
     """
 
     worth: HeadEffects | None = None
@@ -57,7 +57,7 @@ class ShownSwitches:
 def switches_payload(
     model: Model, runs: SwitchedOff, shown: ShownSwitches, *, done: Sequence[str], view: dict[str, Any]
 ) -> Payload:
-    """What the widget draws from; `done` are the heads that are off in `runs.after`."""
+    """Pack what the widget draws; `done` are the heads that are off in `runs.after`."""
     blobs = Blobs()
     kinds = runs.before.kinds
     header = common_header(kinds[0], kinds, blobs) | {
@@ -80,7 +80,7 @@ def switches_payload(
 
 
 def _group(model: Model, runs: SwitchedOff, shown: ShownSwitches, kind: Kind, blobs: Blobs) -> dict[str, Any]:
-    """One kind of attention: its heads, what each is worth, how far its map moved, and the map."""
+    """Pack one kind of attention: its heads, the worth of each, how far its map moved, and the map."""
     layers, heads = model.shapes[kind]
     many = sum(each * count for each, count in model.shapes.values()) > MANY
     maps = runs.after.thumbnails(kind, side=SMALL_SIDE if many else SIDE).numpy()
@@ -100,7 +100,7 @@ def _group(model: Model, runs: SwitchedOff, shown: ShownSwitches, kind: Kind, bl
 
 
 def _worth(shown: ShownSwitches, kind: Kind) -> tuple[list[float | None] | None, list[float | None] | None]:
-    """Nats a token, and units of the usual spread, head by head; None for what was not measured."""
+    """Return nats a token, and units of the usual spread, head by head; None where nothing was measured."""
     if shown.worth is None:
         return None, None
     mine = torch.tensor([place[0] == kind for place in shown.worth.places])
@@ -109,12 +109,12 @@ def _worth(shown: ShownSwitches, kind: Kind) -> tuple[list[float | None] | None,
 
 
 def _numbers(values: Tensor) -> list[float | None]:
-    """Numbers that JSON can hold: what is none is null."""
+    """Return numbers that JSON can hold: NaN becomes null."""
     return [float(f"{value:.6g}") if math.isfinite(value) else None for value in values.flatten().tolist()]
 
 
 def _texts(texts: tuple[str, str] | None) -> list[list[Run]] | None:
-    """Both texts as runs, each with whether the other differs there."""
+    """Split both texts into runs, each with whether the other differs there."""
     if texts is None:
         return None
     return list(map(display_runs, word_differences(*map(_cut, texts))))
@@ -125,7 +125,7 @@ def _cut(text: str) -> str:
 
 
 def _strip(model: Model, both: tuple[Chances, Chances] | None) -> list[dict[str, Any]]:
-    """A token each, with its probability, and with its runner-up and how far ahead of that it is: before, and after."""
+    """Pack each token with its probability, and its runner-up and lead over that: before, and after."""
     if both is None:
         return []
     tokens = both[0].asked.tokens

@@ -40,7 +40,7 @@ def of_two(trace, number: int):
 
 
 def stepped(trace, seed: int):
-    return run.decoded(traces.model(""), REQUEST, trace, DecodingState(choose="sampled", seed=seed)).made
+    return run.run_decoding(traces.model(""), REQUEST, trace, DecodingState(choose="sampled", seed=seed)).made
 
 
 def kept(make: Callable[[int], object], numbers: Iterable[int] = NUMBERS) -> list[int]:

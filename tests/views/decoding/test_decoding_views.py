@@ -11,7 +11,7 @@ from attnviz.models.decoding_record import DecodingRecord
 from attnviz.text.tokens import Token
 from attnviz.views.decoding.cost_chart import cost_chart
 from attnviz.views.decoding.verdict_map import TALL, verdict_map
-from attnviz.widgets.stepper.payload import Inference, Training, parts_ways, stepper_payload
+from attnviz.widgets.stepper.payload import Inference, Training, fork_step, stepper_payload
 
 STEPS, SRC, LAYERS, HEADS = 5, 3, 2, 7
 
@@ -190,13 +190,13 @@ def test_where_the_model_leaves_its_teacher_is_named_once(made: DecodingRecord) 
     assert header["fork"] == 1
     teachers = [step["teacher"] for step in header["steps"]]
     assert teachers == ["t10", "t15", None, None, None]  # after another choice his token belongs to another sentence
-    assert parts_ways(made, [token(10)]) is None
+    assert fork_step(made, [token(10)]) is None
 
 
 def test_what_is_fed_whatever_the_model_chose_does_not_leave_the_teacher(made: DecodingRecord) -> None:
     """A prompt's tokens, for example: the first three steps choose something else, and yet the prompt goes on."""
     prompted = replace(made, chosen=(token(17), token(18), token(19), token(13), token(2)))
-    assert parts_ways(prompted, [token(id_) for id_ in (10, 11, 12, 15, 2)]) == 3
+    assert fork_step(prompted, [token(id_) for id_ in (10, 11, 12, 15, 2)]) == 3
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from attnviz.learning.storage import read_recording
 from attnviz.learning.translator.recording import TranslatorRecording
 from attnviz.tracing.trace import KINDS
 from attnviz.widgets.learning.payload import learning_payload
-from attnviz.widgets.learning.translator import ShownTranslator, packed
+from attnviz.widgets.learning.translator import ShownTranslator, pack
 from tests.learning.translator import trained
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import sent
@@ -27,7 +27,7 @@ def recording() -> TranslatorRecording:
 @pytest.fixture(scope="module")
 def decoded(module, recording):
     """Read the run as the widget does, each of its moments with the maps of every sentence."""
-    payload = learning_payload([ShownTranslator("one", packed(recording))], None, view={})
+    payload = learning_payload([ShownTranslator("one", pack(recording))], None, view={})
     act = """async (script, bytes) => {
       const [run] = (await script.decodePayload(new Uint8Array(bytes))).runs;
       return {...run, moments: run.moments.map((m) => ({...m, mapsOf: m.mapsOf.map((maps) => [...maps])}))};

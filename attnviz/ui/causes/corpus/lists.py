@@ -1,4 +1,4 @@
-"""Which sentences are gone over: those that come along, or a visitor's own, pasted or from a file.
+"""The list of sentences to measure: those that come along, or a visitor's own, pasted or from a file.
 
 A visitor's own stay in the session while the page is left, and no link carries them.
 """
@@ -23,7 +23,7 @@ NO_TEXT = "“{}” is not UTF-8 text. Save it as plain text, one sentence per l
 
 
 def picker(view: SentencesState, to: str, kinds_of_text: str) -> tuple[CorpusLine, ...]:
-    """Draw the place for a visitor's own; the lines, none where there are none, or cannot be read, which is said above.
+    """Draw the place for a visitor's own; return the lines, none where they cannot be read, which is said above.
 
     `kinds_of_text` says what a line of this model holds.
     """
@@ -38,7 +38,7 @@ def picker(view: SentencesState, to: str, kinds_of_text: str) -> tuple[CorpusLin
 
 
 def _own(kinds_of_text: str) -> None:
-    """The field and the place for a file; what a file holds goes into the field."""
+    """Draw the field and the place for a file, whose text goes into the field."""
     left, right = st.columns([3, 1])
     with left:
         if _TEXT not in st.session_state:
@@ -66,7 +66,7 @@ def _own(kinds_of_text: str) -> None:
 
 
 def _read(text: str, *, asked: bool) -> tuple[CorpusLine, ...]:
-    """Raises TextError, one sentence."""
+    """Read the lines of a text. Raises TextError with one sentence."""
     if not text.strip():
         if asked:
             layout.note(AGAIN)
@@ -77,7 +77,7 @@ def _read(text: str, *, asked: bool) -> tuple[CorpusLine, ...]:
 
 
 def _keep() -> None:
-    """Another list is read when somebody says so."""
+    """Keep the typed list; another one is measured when the visitor asks for it."""
     st.session_state[_KEPT] = st.session_state.get(_TEXT) or ""
     persistent.write({"read": None})
 

@@ -1,4 +1,4 @@
-"""What heads can be compared by over many sentences: names for the address, titles, and columns of a study's table."""
+"""Measures of heads over many sentences: names for the address, titles, and columns of a study's table."""
 
 from attnviz.analysis.corpus.roles import WHAT, WHERE_IN_CROSS, WHERE_IN_SELF
 from attnviz.analysis.corpus.study import CorpusStudy
@@ -24,8 +24,8 @@ AXES: dict[str, Axis] = (
 _IMPORTANCE = ("gradient", "ablation", "helped")
 
 
-def offered(study: CorpusStudy) -> dict[str, Axis]:
-    """Those that this study has numbers of, or will have when it is over."""
+def measures_of(study: CorpusStudy) -> dict[str, Axis]:
+    """Return the measures that this study has, or will have when it is over."""
     has = set(study.heads.dropna(axis="columns", how="all").columns)
     comes = () if study.why_not else _IMPORTANCE
     return {name: axis for name, axis in AXES.items() if axis.column in has or name in comes}

@@ -22,7 +22,7 @@ _PARTS = ("least", "second fifth", "middle", "fourth fifth", "most")
 
 
 def draw(study: CorpusStudy, place: HeadPlace, caption: list[str]) -> None:
-    """All of one head."""
+    """Draw all of one head."""
     kind, layer, head = place
     name = f"{KINDS[kind].tab} {head_name(layer, head)}"
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -85,7 +85,7 @@ def _reads(study: CorpusStudy, place: HeadPlace) -> None:
 
 
 def _samples(study: CorpusStudy, place: HeadPlace) -> None:
-    """Sentences as links into Heads, the row that writes most pinned there."""
+    """Draw sentences as links into Heads, the row that writes most pinned there."""
     st.markdown("**Sentences by how much it writes**", help=definition("writes"))
     if study.profiles.why_not:
         st.caption(literal(f"How much a head writes is not known for this model: {study.profiles.why_not}."))

@@ -15,7 +15,7 @@ from attnviz.text.spreadsheet import csv_file
 from attnviz.ui import charts, hosted, layout
 from attnviz.ui.address import persistent
 from attnviz.ui.address.widgets import select
-from attnviz.ui.causes.corpus.measures import AXES, SPREAD, WRITTEN, offered
+from attnviz.ui.causes.corpus.measures import AXES, SPREAD, WRITTEN, measures_of
 from attnviz.ui.causes.corpus.state import SentencesState
 from attnviz.views.causes.corpus import distributions
 from attnviz.views.causes.corpus.scatter import head_scatter
@@ -26,14 +26,14 @@ _MOST_CELLS = 300_000  # sentences times heads, of the long file
 
 
 def values_of(study: CorpusStudy, measure: str) -> np.ndarray:
-    """A measure of every head in every sentence that was reached `(sentences, heads)`."""
+    """Return a measure of every head in every sentence that was reached `(sentences, heads)`."""
     profiles = study.profiles
     found = profiles.written if measure == WRITTEN else profiles.measures[:, :, list(METRICS).index(measure)]
     return found[profiles.measured].numpy()
 
 
 def draw(study: CorpusStudy, view: SentencesState, caption: list[str]) -> None:
-    """The table on the left, the scatter on the right, and below them what can be taken along."""
+    """Draw the table on the left, the scatter on the right, and below them the files to take along."""
     left, right = st.columns([5, 4])
     with left:
         select("spread", "Spread of", list(SPREAD), view.spread, SPREAD.__getitem__, means=definition("Spread of"))
@@ -69,7 +69,7 @@ def _table(study: CorpusStudy, view: SentencesState) -> None:
 
 
 def shown_table(study: CorpusStudy, measure: str) -> pd.DataFrame:
-    """A line a head, the columns that a reader compares."""
+    """Make a table with a line a head, of the columns that a reader compares."""
     table, values = study.heads, values_of(study, measure)
     along = distributions.edges(values)
     found = pd.DataFrame(
@@ -95,7 +95,7 @@ _IMPORTANCE = {
 
 
 def _most_often(study: CorpusStudy) -> list[str]:
-    """The commonest role of each head's strongest key, as a share beside what lot gives: no label."""
+    """Name the commonest role of each head's strongest key, with its share beside the share by chance: no label."""
     shares = study.profiles.role_shares()
     ordered = shares.loc[shares["group"] == "where"].sort_values(by="share")
     best = ordered.groupby(["kind", "layer", "head"]).last()
@@ -104,7 +104,7 @@ def _most_often(study: CorpusStudy) -> list[str]:
 
 
 def _scatter(study: CorpusStudy, view: SentencesState, caption: list[str]) -> None:
-    there = offered(study)
+    there = measures_of(study)
     names = {name: there[_or_first(there, getattr(view, name))] for name in ("along", "up", "shade")}
     with st.container(horizontal=True, key="corpus-axes"):
         for name, label in (("along", "Along"), ("up", "Up"), ("shade", "Colour")):
@@ -120,12 +120,12 @@ def _scatter(study: CorpusStudy, view: SentencesState, caption: list[str]) -> No
 
 
 def _or_first(there: Mapping[str, Any], name: str) -> str:
-    """A measure that this study has: a model without targets has no importance."""
+    """Return the measure if this study has it, else its first: a model without targets has no importance."""
     return name if name in there else next(iter(there))
 
 
 def _files(study: CorpusStudy) -> None:
-    """All numbers as CSV: a line a head, and a line a sentence and head."""
+    """Draw buttons for all numbers as CSV: a line a head, and a line a sentence and head."""
     with st.container(horizontal=True, gap="xsmall", key="corpus-files"):
         _csv("CSV, every head", "heads", lambda: study.heads)
         if study.profiles.measured.sum() * len(study.places) <= _MOST_CELLS:

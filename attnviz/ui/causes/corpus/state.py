@@ -1,4 +1,4 @@
-"""What a link to the tab of many sentences carries; its head in focus goes along to the other pages."""
+"""The state of the tab Many sentences; its head in focus goes along to the other pages."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

@@ -29,12 +29,12 @@ OTHERS = "It goes on: {} more {} for it."
 
 @cache
 def queue() -> Studies:
-    """The studies that people wait for: one at a time for all visitors of this server."""
+    """Return the queue of studies: one runs at a time for all visitors of this server."""
     return Studies()
 
 
 def study(loaded: Model, lines: tuple[CorpusLine, ...], to: str, *, is_asked: bool) -> CorpusStudy | None:
-    """What is known of a list so far, and above it how far that is; None before there is anything to show."""
+    """Return what is measured of a list so far, and draw the progress above; None before the first numbers."""
     if not is_asked:
         _button(f"Measure on {len(lines):,} {'sentence' if len(lines) == 1 else 'sentences'}")
         st.caption(literal(definition("Measure the list")))
@@ -66,13 +66,13 @@ def _say_how_it_ended(view: StudyView, count: int) -> None:
     if view.state == "failed":
         layout.warn(view.error)
     if view.state == "stopped":
-        layout.note(_stopped(view, count))
+        layout.note(_stopped_sentence(view, count))
     if view.state != "done":
         _button("Measure again")
 
 
-def _stopped(view: StudyView, count: int) -> str:
-    """How far it came, in words."""
+def _stopped_sentence(view: StudyView, count: int) -> str:
+    """Say how far a stopped study came."""
     if view.study is None:
         return "Stopped before anything was measured."
     measured = int(view.study.profiles.measured.sum())
@@ -81,7 +81,7 @@ def _stopped(view: StudyView, count: int) -> str:
 
 
 def _progress(run: StudyRun, drawn: StudyView) -> None:
-    """How far it is, twice in a while, until there is more to show."""
+    """Draw the progress again and again, until there is more to show."""
 
     def tick() -> None:
         view = run.look(_watcher())
