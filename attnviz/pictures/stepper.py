@@ -14,7 +14,7 @@ HYPOTHESES = 6  # of a beam, at each step
 
 
 def stepper(model: Model, trace: Trace, state: DecodingState = START, *, run: Decoded | None = None) -> Payload:
-    """Draw a run's training pass beside its decoding; `run` is `run_decoding(model, trace, state)`, made here if left out.
+    """Draw a run's training pass beside its decoding; `run` is that of `run_decoding`, made here if left out.
 
     Raises ValueError with one sentence for a model that does not write.
     """

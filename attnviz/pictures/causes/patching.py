@@ -52,7 +52,7 @@ _START = PatchState()
 
 @dataclass(frozen=True, eq=False)
 class PatchQuestion:
-    """A state's question about two runs: `pair` is these in the direction that is patched, `step` a row of the first run,
+    """A state's question about two runs: `pair` is these in the direction that is patched, `step` a row of the first,
     `metric` and `control` the two leads that are measured there. `problems` are sentences about tokens that cannot be
     asked for, in whose place the runs' own suggestion stands.
     """

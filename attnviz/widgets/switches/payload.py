@@ -34,9 +34,9 @@ class ShownSwitches:
 
     `worth` is the worth of each single head, `usual` its worth over many sentences; `texts` are the model's without
     interventions and with them; `asks` names the tokens of the probabilities, `said` and `fixed` are sentences, `more`
-    are the other changes to the run, in words. `put` takes the place of the heads that are off; `waits` says why the worth
-    of heads is not known, and `measurable` whether the visitor can ask to measure it. `countable` is the
-    number of sentences over which the effect can be counted, and `many` says what the count came to.
+    are the other changes to the run, in words. `put` takes the place of the heads that are off; `waits` says why the
+    worth of heads is not known, and `measurable` whether the visitor can ask to measure it. `countable` is the number
+    of sentences over which the effect can be counted, and `many` says what the count came to.
     """
 
     worth: HeadEffects | None = None
