@@ -1,4 +1,4 @@
-"""Ask the room: a class on a single question about the picture that stands on the page."""
+"""Ask the room: a class on a single question about the page's picture."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,7 +34,7 @@ _ROWS = (CELL, ROW, TOKEN)
 
 
 def draw_form(page: str, query: str) -> None:
-    """What is asked; a mistake is said below, and what was typed stays."""
+    """Draw the form of the question; a mistake is shown below, and what was typed stays."""
     link = Link(page, dict(parse_qsl(query)))
     st.markdown("One question about the picture on this page. Students join with a code and answer on their phones.")
     try:
@@ -54,7 +54,7 @@ def draw_form(page: str, query: str) -> None:
 
 
 def _fields(kind: str, shown: Picture | None) -> dict[str, Any]:
-    """What a question of this kind needs besides."""
+    """Draw the further fields of this kind of question; return their values."""
     found: dict[str, Any] = {}
     if kind in _ROWS and shown is not None:
         found |= _row(shown, may_be_none=kind == CELL)
@@ -125,7 +125,7 @@ def _start(link: Link, said: Mapping[str, Any], shown: Picture | None) -> None:
 
 
 def _question(said: Mapping[str, Any], shown: Picture | None) -> Question:
-    """The question, whose answer the picture has. Raises ValueError with one sentence."""
+    """Return the question, whose answer the picture has. Raises ValueError with one sentence."""
     from attnviz.lessons.answers import truth_of
     from attnviz.lessons.block import question_of
     from attnviz.lessons.faults import LessonError

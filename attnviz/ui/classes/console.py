@@ -1,4 +1,4 @@
-"""The teacher's screen: what the class is asked, its answers once they are revealed, who is where, and the end."""
+"""The teacher's screen: the question, its answers once they are revealed, the members, and the end."""
 
 import html
 
@@ -58,8 +58,8 @@ def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
 
 
 def _asked(found: TeacherView, step: LessonStep) -> None:
-    """The step, and beside it how the class is joined; once it is told, its question alone, for the answers are the
-    picture then.
+    """Draw the step, and beside it the invitation; once it is revealed, its question alone, since the answers are
+    the picture then.
     """
     is_told = found.state == REVEALED
     with st.container(key="class-asked"):
@@ -79,7 +79,7 @@ def _shows_answers(found: TeacherView) -> bool:
 
 
 def _invites_beside(found: TeacherView) -> bool:
-    """Check whether code and QR code stand beside the question; else they are at the side, or the screen is theirs."""
+    """Check whether code and QR code stand beside the question; else they are at the side, or fill the screen."""
     return not (_is_lobby(found) or _shows_answers(found) or found.is_over)
 
 
@@ -89,13 +89,13 @@ def _is_lobby(found: TeacherView) -> bool:
 
 
 def _options(question: Question, *, is_told: bool) -> None:
-    """What can be chosen, for those who look at the wall; once it is told, the bars say it."""
+    """Draw the answers to choose from, for the wall; once they are revealed, the bars name them."""
     if question.options and not is_told:
         st.markdown("\n".join(f"{at}. {literal(option.text)}" for at, option in enumerate(question.options, 1)))
 
 
 def _side(own: Seat, found: TeacherView) -> DeltaGenerator:
-    """Draw it; the place of who is there."""
+    """Draw the side; return the container of the members."""
     if not (_is_lobby(found) or _invites_beside(found)):
         invitation.draw(found.code)
     st.segmented_control(
@@ -121,7 +121,9 @@ def _guide(own: Seat) -> None:
 
 
 def _names(own: Seat, found: TeacherView) -> None:
-    """Check whether there are nicknames, asked before anybody has joined; and whether this screen shows them."""
+    """Draw the choice of nicknames: before the first student joins whether the class has any, then whether this
+    screen shows them.
+    """
     if not found.members:
         st.toggle(
             "No nicknames in this class", value=found.is_anonymous, key=_ANONYMOUS, disabled=found.is_over,
@@ -142,7 +144,7 @@ def _shows_names(found: TeacherView) -> bool:
 
 
 def _members(found: TeacherView) -> str:
-    """Who is there, whether they have answered, and where they are if they walk alone."""
+    """Return the list of members as HTML: who is here, who has answered, and their step if they walk alone."""
     here = sum(one.is_here for one in found.members)
     is_named = _shows_names(found)
     lines = "".join(
@@ -171,7 +173,7 @@ def _where(one: MemberLine) -> str:
 
 
 def _remove(own: Seat, found: TeacherView) -> None:
-    """For a nickname that nobody wants to see."""
+    """Draw the choice of a student to remove, such as for a nickname."""
     with st.popover("Remove a student", type="tertiary"):
         names = {one.id: one.nickname for one in found.members}
         st.selectbox(

@@ -1,4 +1,4 @@
-"""What becomes of a class: its answers as a file, its end, its deletion, and the link that brings the teacher back."""
+"""The end of a class: its answers as a file, its deletion, and the link that brings the teacher back."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from attnviz.ui.classes.seat import CLASS, Seat
 
 
 def draw(own: Seat, found: TeacherView) -> None:
-    """The buttons, and when everything is deleted; of a rehearsal there is nothing to keep."""
+    """Draw the buttons, and the day of the deletion; a rehearsal has nothing to keep."""
     if found.is_rehearsal:
         if not found.is_over:
             _end(own)

@@ -1,4 +1,4 @@
-"""A class beside any page: the panel of a student or of the teacher, and what the page may not show yet."""
+"""A class beside any page: the panel of a student or of the teacher, and the cover of the page's picture."""
 
 from functools import partial
 
@@ -20,7 +20,7 @@ def begin(_page: Page) -> None:
 
 
 def draw_panel(page: Page) -> str:
-    """Draw the panel; the sentence in the place of the page's picture, "" where it may be shown."""
+    """Draw the panel; return the sentence in the place of the page's picture, "" where it may be shown."""
     if page.title == "Class":
         return ""
     st.html(style("lessons.css", "classes.css"))
@@ -44,7 +44,9 @@ def draw_panel(page: Page) -> str:
 
 
 def _outside() -> None:
-    """For a link that somebody passed on, and for the moment until the browser has said who this is."""
+    """Draw the way into the class, for a link that was passed on, and until the browser has brought this visitor's
+    seat.
+    """
     st.markdown(f"#### {phrase('A class')}")
     of = {CLASS: persistent.text(CLASS)}
     st.button(
@@ -55,7 +57,7 @@ def _outside() -> None:
 
 
 def _way_back(title: str, found: MemberView) -> None:
-    """For a student who has gone elsewhere."""
+    """Draw the way back, for a student who has gone elsewhere."""
     page, query = following.address(found.code, found.link)
     if page != title and not following.is_waiting(found):
         name = phrase("Back to the class’s picture")

@@ -1,4 +1,4 @@
-"""What a class is at, as this visitor may know it, and the way there: where a class goes, a student's screen goes."""
+"""The class's step as this visitor may know it, and the way there: a student's screen goes where the class goes."""
 
 from dataclasses import replace
 
@@ -20,8 +20,8 @@ _VIEW, _PLACE = "_attnviz_class_view", "_attnviz_class_place"
 
 
 def begin() -> None:
-    """Call early in each run of a page whose address names a class: reads what the class is at, and has the run that
-    follows go there. Where the database is away, what was read last holds, so that nothing that is typed is lost.
+    """Read the class's step, and have the next run go there. Call it early in each run of a page whose address
+    names a class. Where the database is away, the last view holds, so that nothing typed is lost.
     """
     own = seat.current()
     try:
@@ -51,7 +51,7 @@ def _read(own: Seat) -> MemberView | TeacherView:
 
 
 def _fill(found: MemberView) -> None:
-    """Show the answer that was given in the fields in which it can be changed: after a reload they hold nothing."""
+    """Show the given answer in the fields in which it can be changed: after a reload they hold nothing."""
     now = opened.opened()
     if found.may_answer and found.given is not None and now is not None and now.question is not None:
         drafted.fill(now, now.question, found.given)
@@ -62,13 +62,15 @@ def _step(found: MemberView | TeacherView) -> tuple[OpenedLesson, Progress]:
 
 
 def view() -> MemberView | TeacherView | None:
-    """What `begin` has read; None for somebody who is not in the class, and for a class that cannot be read."""
+    """Return the view that `begin` has read; None for a visitor outside the class, and for a class that cannot be
+    read.
+    """
     found = st.session_state.get(_VIEW)
     return found if found is not None and found.code == seat.code() else None
 
 
 def answered(found: MemberView, saved: Receipt) -> None:
-    """An answer of this visitor's has been saved, and is all that has changed since `found`."""
+    """Put this visitor's saved answer into the view, where nothing else has changed since `found`."""
     st.session_state[_VIEW] = replace(found, given=saved.given, has_answered=True)
 
 
@@ -78,12 +80,12 @@ def is_waiting(found: MemberView) -> bool:
 
 
 def say(sentence: str) -> None:
-    """Have the page say a sentence about the class, once, whatever has asked for it."""
+    """Show a sentence about the class in this run, once."""
     current_page().add(sentence)
 
 
 def address(code: str, link: Link | None) -> tuple[str, dict[str, str]]:
-    """The page of a step, and what its address says."""
+    """Return the page of a step, and the parameters of its address."""
     place = {CLASS: code}
     return (
         (HOME, place)
@@ -93,12 +95,12 @@ def address(code: str, link: Link | None) -> tuple[str, dict[str, str]]:
 
 
 def show_step(found: TeacherView) -> None:
-    """The teacher's screen goes to the picture of the class's step."""
+    """Move the teacher's screen to the picture of the class's step."""
     navigation.send(*teacher_address(found.code, found.lesson, found.class_at, is_revealed=found.state == REVEALED))
 
 
 def teacher_address(code: str, lesson: Lesson, at: int, *, is_revealed: bool) -> tuple[str, dict[str, str]]:
-    """As `address`, without what a projector may not show before the reveal."""
+    """Return `address` without what a projector may not show before the reveal."""
     link = lesson.picture(at)
     if link is None:
         return HOME, {CLASS: code}
@@ -107,7 +109,7 @@ def teacher_address(code: str, lesson: Lesson, at: int, *, is_revealed: bool) ->
 
 
 def _go_along(found: MemberView) -> None:
-    """Once for each step and round that is opened, and for each reveal: whoever looked elsewhere is brought back."""
+    """Move a student's screen once for each step and round that is opened, and for each reveal, from wherever it is."""
     if is_waiting(found):
         return
     moment = f"{found.at} {found.round} {found.is_revealed if found.is_guided else ''}"
@@ -116,12 +118,12 @@ def _go_along(found: MemberView) -> None:
 
 
 def show(found: MemberView) -> None:
-    """The student's screen goes to the picture of the class's step."""
+    """Move the student's screen to the picture of the class's step."""
     navigation.send(*address(found.code, found.link))
 
 
 def _teacher_along(found: TeacherView) -> None:
-    """As students' screens: the picture follows the controls, which are in another window. It stays at the first."""
+    """Move the picture's window after the controls, which are in another window. It stays at the first step."""
     is_first = _PLACE not in st.session_state
     where = teacher_address(found.code, found.lesson, found.class_at, is_revealed=found.state == REVEALED)
     if _is_new(found.code, str(found.class_at), *where) and not is_first:
@@ -136,7 +138,7 @@ def _is_new(code: str, moment: str, page: str, query: dict[str, str]) -> bool:
 
 
 def _of_student(found: MemberView) -> tuple[OpenedLesson, Progress]:
-    """The step as a lesson of its own: each round has fields of its own."""
+    """Return the step as a lesson of its own: each round has its own fields."""
     step = replace(found.step, link=found.link)
     lesson = Lesson(f"{found.code}-{found.at}-{found.round}", found.title, 1, "", found.language, (step,))
     marked = found.marked if found.is_revealed else None

@@ -1,4 +1,4 @@
-"""Hand an answer in, once however often it is tried, and remember why it was refused."""
+"""Hand an answer in, once however often it is tried, and remember its refusal."""
 
 from typing import Any
 from uuid import uuid4
@@ -35,11 +35,13 @@ def hand_in(own: Seat, found: MemberView, given: Any) -> Receipt | None:
 
 
 def refusal(own: Seat, found: MemberView) -> str:
-    """Why the last answer to this question was not taken, "" where it was; not a refusal of a former step or round."""
+    """Return why the last answer to this question was refused, "" where it was not; a refusal of a former step or
+    round does not count.
+    """
     place, said = st.session_state.get(_SAID, (None, ""))
     return said if place == _place(own, found) else ""
 
 
 def _place(own: Seat, found: MemberView) -> _Place:
-    """Which question is being answered: the class, its step and its round."""
+    """Return the identity of the question: the class, its step and its round."""
     return own.code, found.at, found.round

@@ -1,4 +1,4 @@
-"""How a class is joined: its code, a link, and the link as a QR code that is drawn here."""
+"""The invitation to a class: its code, a link, and the link as a QR code."""
 
 import html
 from urllib.parse import urlsplit
@@ -13,17 +13,19 @@ _OWN_NAMES = ("localhost", "127.", "0.0.0.0", "[::1]")  # each computer's own na
 
 
 def link(code: str) -> str:
-    """The students' link, on the host under which this browser has opened the page."""
+    """Return the students' link, on the host under which this browser has opened the page."""
     return f"{_origin()}/class?{CLASS}={code}"
 
 
 def secret_link(own: Seat) -> str:
-    """The teacher's. The secret stands behind "#": browsers send that to no server, and tell it no other site."""
+    """Return the teacher's link. The secret stands behind "#": browsers send that to no server, and to no other
+    site.
+    """
     return f"{link(own.code)}#teach={own.token}"
 
 
 def reach() -> str:
-    """A sentence where students cannot follow the link; "" where they can."""
+    """Return a sentence where students cannot follow the link; "" where they can."""
     host = urlsplit(_origin()).netloc
     if not host.startswith(_OWN_NAMES):
         return ""
@@ -32,8 +34,8 @@ def reach() -> str:
 
 
 def draw(code: str, *, is_large: bool = False) -> None:
-    """Code, address and QR code; large on the screen that the class looks at first. The QR code's link has the code in
-    it; whoever types the address is asked for it.
+    """Draw code, address and QR code; large on the screen that the class looks at first. The QR code's link has the
+    code in it; a typed address asks for it.
     """
     address = link(code)
     picture = segno.make(address, error="m").svg_data_uri(scale=8, border=3, light="#fff")

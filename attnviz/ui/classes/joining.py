@@ -1,4 +1,4 @@
-"""How a student comes in: the code, a nickname, and before that what is going to be stored."""
+"""The form that joins a class: the code, a nickname, and what is going to be stored."""
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ _CODE, _NAME, _SAID = "class-code", "class-nickname", "_attnviz_join_said"
 
 
 def draw() -> None:
-    """The form; where a code came with the link, it stands there already."""
+    """Draw the form; a code from the link stands there already."""
     linked = seat.code()
     st.markdown(f"#### {phrase('Join a class')}")
     try:
@@ -53,7 +53,7 @@ def draw() -> None:
 
 
 def stored(days: float) -> str:
-    """What a class keeps of its students, and for how long."""
+    """Return the sentences on what a class stores of its students, and for how long."""
     return phrase(
         "What is stored: your nickname, your answers and their times, how many hints you opened, and which step you "
         "see. Nothing else, and no account. Your teacher sees your nickname beside your answers. Other students see it "
@@ -65,7 +65,7 @@ def stored(days: float) -> str:
 
 
 def _join() -> None:
-    """Take the seat; a refusal is said below the form, and what was typed stays."""
+    """Take the seat; a refusal is shown below the form, and what was typed stays."""
     st.session_state[_SAID] = ""
     try:
         joined = room().students.join(

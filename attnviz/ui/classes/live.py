@@ -1,4 +1,4 @@
-"""News of a class: a fragment asks for them, and draws again what they change.
+"""News of a class: a fragment polls for them, and draws again what they change.
 
 A page that has not changed is thus not sent again, and what is being typed stays. What students are shown changes
 seldom, and then the whole page runs again. Their answers come one by one: on the teacher's screen the few elements that
@@ -21,14 +21,14 @@ _SEEN, _COUNTED, _IS_WHOLE = "_attnviz_class_seen", "_attnviz_class_counted", "_
 
 
 def member_view(own: Seat) -> MemberView:
-    """What a student may see now; whatever happens to the class from now on is news."""
+    """Return a student's view; any change of the class from now on is news."""
     st.session_state[_SEEN] = None
     st.session_state[_SEEN] = room().students.heartbeat(own.token).shared
     return room().students.view(own.token)
 
 
 def teacher_view(own: Seat) -> TeacherView:
-    """As `member_view`, of the teacher."""
+    """Return the teacher's view, as `member_view` does a student's."""
     st.session_state[_SEEN] = None
     st.session_state[_SEEN] = version(own)
     return teachers(own).view(own.key)
@@ -36,7 +36,7 @@ def teacher_view(own: Seat) -> TeacherView:
 
 @st.fragment(run_every=_EVERY)
 def watch(own: Seat) -> None:
-    """Have a student's page run again when there is news, as long as it is open. Others' answers are none."""
+    """Run a student's page again when it has news, as long as it is open. Others' answers are no news."""
     try:
         is_new = room().students.heartbeat(own.token).shared != st.session_state.get(_SEEN)
     except ClassGoneError:
@@ -48,8 +48,8 @@ def watch(own: Seat) -> None:
 
 
 def watch_answers(own: Seat, found: TeacherView, draw: DrawCounts) -> None:
-    """As `watch`, of the teacher. `draw` draws what tells how many have answered into containers of the page: now, and
-    again whenever that has changed.
+    """Watch a teacher's class. `draw` draws the counts of answers into containers of the page: now, and again
+    whenever they change.
     """
     st.session_state[_COUNTED], st.session_state[_IS_WHOLE] = found, True
     every = _TEACHER_EVERY if found.is_guided else _EVERY
@@ -70,7 +70,7 @@ def _counts(own: Seat, draw: DrawCounts) -> None:
 
 
 def _counted_now(own: Seat, before: TeacherView) -> TeacherView:
-    """The class as it is; where more has changed than counts, the page runs again."""
+    """Return the class's view; where more has changed than counts, run the page again."""
     seen: ClassVersion | None = st.session_state.get(_SEEN)
     now = version(own)
     if now == seen:
@@ -84,5 +84,5 @@ def _counted_now(own: Seat, before: TeacherView) -> TeacherView:
 
 
 def _shape(found: TeacherView) -> tuple[object, ...]:
-    """What decides which controls there are."""
+    """Return what decides which controls are drawn."""
     return tuple((one.id, one.nickname) for one in found.members), any(one.answered for one in found.members)

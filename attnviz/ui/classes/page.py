@@ -11,12 +11,12 @@ from attnviz.ui.wording import phrase
 
 
 def bar() -> None:
-    """What stands in the place of the sentence."""
+    """Draw the page's line in the place of the sentence."""
     st.markdown(phrase("**Class** · A lesson or a question together. No account needed."))
 
 
 def draw() -> None:
-    """What this visitor is there for."""
+    """Draw the form to join, a student's panel, or the teacher's console."""
     seat.draw()
     own, found = seat.current(), following.view()
     if own is None or found is None:

@@ -1,4 +1,4 @@
-"""Texts that students wrote: the teacher picks which of them the class sees."""
+"""The teacher's choice of students' texts that the class sees."""
 
 import streamlit as st
 
@@ -12,7 +12,9 @@ _BOX = "class-pick"
 
 
 def button(found: TeacherView, in_round: str) -> None:
-    """Says how many texts are shown, and opens the list of all. No text is sent to this screen before that."""
+    """Draw a button with the number of shown texts, which opens the list of all. No text is sent to this screen
+    before that.
+    """
     said = found.summaries[in_round].texts
     shown = sum(one.is_picked for one in said)
     own = seat.current()

@@ -1,4 +1,6 @@
-"""Rehearse a class with invented students: from the teacher's page of a class that has not begun, and back to it."""
+"""Rehearsal of a class with invented students: begun from the teacher's page of a class that has not begun, and
+ended.
+"""
 
 import streamlit as st
 
@@ -13,7 +15,7 @@ _SIZE, _USUAL = "class-rehearse-size", 20
 
 
 def draw(own: Seat, found: TeacherView, *, may_begin: bool) -> None:
-    """The way into a rehearsal of a class that may begin, and out of it."""
+    """Draw the way into a rehearsal of a class that may begin, or out of it."""
     if found.is_rehearsal:
         _stop_button(own, found)
     elif may_begin and not found.is_over:
@@ -32,12 +34,12 @@ def _offer(own: Seat) -> None:
 
 
 def badge(found: TeacherView) -> str:
-    """What marks a rehearsal on the teacher's page, as Markdown; "" for a class."""
+    """Return the mark of a rehearsal on the teacher's page, as Markdown; "" for a class."""
     return ":orange-badge[Rehearsal: all students and answers are invented] " if found.is_rehearsal else ""
 
 
 def whom(found: TeacherView) -> str:
-    """What follows a number of students, so that invented ones are never counted as real."""
+    """Return the words after a number of students, so that invented ones are never counted as real."""
     return " invented students" if found.is_rehearsal else ""
 
 

@@ -1,4 +1,4 @@
-"""What the class answered, drawn on the picture: beside the truth, and the first round beside the second."""
+"""The class's answers, drawn on the picture: beside the truth, and the first round beside the second."""
 
 import html
 from collections import Counter
@@ -26,7 +26,7 @@ _MOST_TYPED = 7  # different texts that have a bar of their own
 
 
 def draw(found: TeacherView, question: Question) -> None:
-    """The figure of the question's kind, of the last round or of that which is chosen, and what is right."""
+    """Draw the figure of the question's kind, of the last round or the chosen one, and the right answer."""
     rounds = {name: one for name, one in found.summaries.items() if one.answered}
     if not rounds:
         st.caption("No answers.")
@@ -46,8 +46,8 @@ def draw(found: TeacherView, question: Question) -> None:
 
 
 def shares(question: Question, rounds: dict[str, RoundSummary], both: BothRounds | None, whom: str = "") -> str:
-    """The share that is right, as a bar for each round, and how those changed who answered both; `whom` follows each
-    number of students.
+    """Return the share of right answers, as a bar for each round, and its change among members who answered both;
+    `whom` follows each number of students.
     """
     lines = [
         f"<dt>{_NAMES[name]}</dt><dd>{_share(question, one, whom)}</dd>"
@@ -60,7 +60,9 @@ def shares(question: Question, rounds: dict[str, RoundSummary], both: BothRounds
 
 
 def _share(question: Question, one: RoundSummary, whom: str) -> str:
-    """A bar and numbers: of a row how much weight it shares with the model's, of the rest how many were right."""
+    """Return a bar and numbers: of a row the weight that it shares with the model's, of the rest the number of
+    right answers.
+    """
     if question.kind == ROW:
         return (
             f"{_meter(one.mean_score or 0.0)} <b>{one.mean_score or 0.0:.0%}</b> of the weight shared on average; "
@@ -79,7 +81,7 @@ def _change(both: BothRounds) -> str:
 
 
 def _score(one: RoundSummary) -> str:
-    """What is left to say where an answer can be right in part."""
+    """Return the mean score where an answer can be right in part."""
     is_news = one.mean_score is not None and abs(one.mean_score - (one.share_right or 0)) >= 0.005
     return f", mean score {one.mean_score:.0%}" if is_news else ""
 
@@ -118,7 +120,7 @@ def _drawn(found: TeacherView, question: Question, chosen: str) -> None:
 def _figure(
     question: Question, one: RoundSummary, truth: Any, shown: Picture | None
 ) -> "tuple[Any, Callable[[], pd.DataFrame]]":
-    """The figure of the question's kind, with its numbers as a table; None where there are texts to read."""
+    """Return the figure of the question's kind, with its numbers as a table; None for texts to read."""
     import pandas as pd
 
     from attnviz.views.classes import answers_chart as drawn
@@ -150,8 +152,9 @@ def _figure(
 
 
 def written(said: Sequence[WrittenText], right: str | None) -> tuple[list[str], list[int], int | None]:
-    """What was typed most often, how often, and which of these is right. Case, signs and spaces do not count. What the
-    teacher did not pick is counted among the others, but for what is right, which is written as the model writes it.
+    """Count the typed answers; return the most frequent ones, their counts, and the place of the right one. Case,
+    signs and spaces do not count. Texts that the teacher did not pick are counted among the others, but for the
+    right one, which is written as the model writes it.
     """
     counts, first = Counter[str](), dict[str, str]() if right is None else {fold_text(right): right}
     for one in said:
@@ -175,6 +178,6 @@ def _bars(names: Sequence[str], counts: Sequence[int], right: int | None) -> "tu
 
 
 def texts(said: Sequence[WrittenText]) -> str:
-    """The texts that the teacher picked, as a list; whatever they hold is drawn as text."""
+    """Return the texts that the teacher picked, as a list in HTML, escaped."""
     lines = "".join(f"<li><q><bdi>{html.escape(one.text)}</bdi></q></li>" for one in said if one.is_picked)
     return f"<ul class='class-texts' tabindex='0' aria-label='What the class wrote'>{lines}</ul>"

@@ -1,4 +1,4 @@
-"""The classes of this instance and their rehearsals, whose pictures are run with the models that all visitors share."""
+"""The classes of this instance and their rehearsals, run with the models that all visitors share."""
 
 from attnviz.classroom import opened
 from attnviz.classroom.codes import is_rehearsal
@@ -12,23 +12,25 @@ from attnviz.ui.lessons.run import picture
 
 
 def room() -> Classroom:
-    """All classes, without rehearsals. Raises ValueError with one sentence where their database cannot be opened."""
+    """Return all classes, without rehearsals. Raises ValueError with one sentence where their database cannot be
+    opened.
+    """
     return opened.classroom(picture, hosted.ensure_turn)
 
 
 def rehearsals() -> Rehearsals:
-    """All rehearsals."""
+    """Return all rehearsals."""
     return opened.rehearsals(picture, hosted.ensure_turn)
 
 
 def teachers(own: Seat) -> Teachers:
-    """The teachers' side of what a visitor teaches: of a class, or of a rehearsal. Raises ValueError as `room`."""
+    """Return the teachers' side of a seat: of a class, or of a rehearsal. Raises ValueError as `room`."""
     return rehearsals().teachers if is_rehearsal(own.code) else room().teachers
 
 
 def version(own: Seat) -> ClassVersion:
-    """Check whether there is news of what a visitor teaches; in a rehearsal, what invented students have done by
-    now is.
+    """Return the version of a seat's class; in a rehearsal the invented students first do what they would have done
+    by now.
     """
     if is_rehearsal(own.code):
         rehearsals().catch_up(own.key)

@@ -1,4 +1,4 @@
-"""Who this visitor is in a class: nobody yet, a student, or its teacher.
+"""The visitor's seat in a class: none, a student's, or its teacher's.
 
 The session holds it; the browser brings it back after a reload or a sleep (attnviz/widgets/class_seat). A student's
 token lies in the browser for all tabs, so that two of them are one student; a teacher's secret for its own tab.
@@ -30,17 +30,17 @@ class Seat:
 
     @property
     def key(self) -> TeacherKey:
-        """As a teacher's."""
+        """The teacher's key."""
         return TeacherKey(self.code, self.token)
 
 
 def code() -> str:
-    """The code that the address names; "" for none, and for what cannot be one."""
+    """Return the code that the address names; "" for none, and for what cannot be one."""
     return read_code(persistent.text(CLASS))
 
 
 def current() -> Seat | None:
-    """The visitor's seat in the class that the address names."""
+    """Return the visitor's seat in the class that the address names."""
     own: dict[str, Seat] = st.session_state.setdefault(_SEATS, {})
     told = _told()
     if told is not None and told.token != st.session_state.get(_LEFT, {}).get(told.code):
@@ -51,23 +51,25 @@ def current() -> Seat | None:
 
 
 def all_taken() -> tuple[Seat, ...]:
-    """Every seat of this visit, of classes that were put aside, too."""
+    """Return every seat of this visit, of classes that were put aside, too."""
     return tuple(st.session_state.get(_SEATS, {}).values())
 
 
 def take(seat: Seat) -> None:
-    """Sit down; the browser remembers it from the next run on."""
+    """Take a seat; the browser remembers it from the next run on."""
     st.session_state.setdefault(_SEATS, {})[seat.code] = seat
 
 
 def give_up(seat: Seat) -> None:
-    """Stand up, in the browser, too."""
+    """Give a seat up, in the browser, too."""
     st.session_state.setdefault(_SEATS, {}).pop(seat.code, None)
     st.session_state.setdefault(_LEFT, {})[seat.code] = seat.token
 
 
 def draw() -> None:
-    """The part in the browser, which shows nothing. Drawn in every run of a page whose address names a class."""
+    """Draw the widget that keeps the seat in the browser, in every run of a page whose address names a class. It
+    shows nothing.
+    """
     if not (of := code()):
         return
     seat, left = st.session_state.get(_SEATS, {}).get(of), st.session_state.get(_LEFT, {}).get(of, "")
@@ -76,7 +78,7 @@ def draw() -> None:
 
 
 def _told() -> Seat | None:
-    """What the browser says, which may be anything: whether it is true, the class knows."""
+    """Return the seat that the browser reports; only the class can tell whether its token is valid."""
     said = reported(_KEY, "seat", {"code": TEXT, "role": TEXT, "token": TEXT})
     if said is None or said["role"] not in (STUDENT, TEACHER) or not 0 < len(said["token"]) <= _MOST_TOKEN:
         return None

@@ -1,4 +1,4 @@
-"""A class on a lesson: begun by one button, which makes whoever presses it its teacher."""
+"""Start of a class: its teacher is the visitor who starts it."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from attnviz.ui.classes.seat import CLASS, TEACHER, Seat
 
 
 def on_lesson(lesson: Lesson) -> None:
-    """To be called by a button: a new class, and the teacher's screen goes to it."""
+    """Start a class on a lesson, and move the teacher's screen to it. A button's callback."""
     try:
         key = room().teachers.start(lesson, address=st.context.ip_address or "")
     except ClassroomError as refusal:
@@ -23,11 +23,11 @@ def on_lesson(lesson: Lesson) -> None:
 
 
 def ask(question: Question, link: Link | None) -> None:
-    """A class on a single question. Raises ValueError with one sentence."""
+    """Start a class on a single question. Raises ValueError with one sentence."""
     teach(room().teachers.ask_the_room(question, link, address=st.context.ip_address or ""))
 
 
 def teach(key: TeacherKey) -> None:
-    """Sit down as the teacher of a class, and go to its console."""
+    """Take the teacher's seat of a class, and go to its console."""
     seat.take(Seat(key.code, TEACHER, key.secret))
     navigation.send(following.HOME, {CLASS: key.code})

@@ -1,4 +1,4 @@
-"""What a student sees of a class: the step that it is at, the question, and what was right once it is revealed."""
+"""A student's panel in a class: the class's step, the question, and the solution once it is revealed."""
 
 import re
 from collections.abc import Callable
@@ -30,7 +30,7 @@ _IS_MORE = "_attnviz_class_is_more"  # what was pressed changes more than the pa
 
 
 def draw(own: Seat, found: MemberView) -> None:
-    """The panel."""
+    """Draw the panel."""
     st.session_state[_IS_MORE] = False  # the whole page is being drawn
     now = opened()
     if now is not None and not following.is_waiting(found):
@@ -76,7 +76,7 @@ def _head(own: Seat, found: MemberView) -> None:
 
 
 def _name(nickname: str) -> str:
-    """The nickname; a number that a class without nicknames has given, in the lesson's language."""
+    """Return the nickname; a number that a class without nicknames has given, in the lesson's language."""
     given = re.fullmatch(r"Student (\d+)", nickname, re.ASCII)
     return phrase("Student {number}", number=given[1]) if given else nickname
 
@@ -111,7 +111,7 @@ def _question(own: Seat, found: MemberView, now: OpenedLesson, question: Questio
 
 
 def _answering(own: Seat) -> None:
-    """The part of the panel that an answer changes: nothing else of the page waits for it, and it waits for nothing."""
+    """Draw the part of the panel that an answer changes, in a fragment: the rest of the page does not run for it."""
     found, now = following.view(), opened()
     if not isinstance(found, MemberView) or now is None or now.question is None or st.session_state[_IS_MORE]:
         st.rerun()
@@ -153,7 +153,7 @@ def _asked(own: Seat, found: MemberView, now: OpenedLesson, question: Question, 
 
 
 def _is_in(found: MemberView, question: Question, shown: Picture | None, further: str) -> None:
-    """Which answer counts by now, and what can be done."""
+    """Show the answer that counts by now, and what can be done."""
     then = translate(further)
     if found.is_skipped:
         st.info(f"{phrase('You skipped this question.')} {then}", icon=":material/skip_next:")
@@ -166,7 +166,7 @@ def _is_in(found: MemberView, question: Question, shown: Picture | None, further
 
 
 def _first(found: MemberView, question: Question, shown: Picture | None) -> None:
-    """What was said in the first round, where there were two."""
+    """Show the answer of the first round, if the class had two."""
     if found.round == AFTER and found.first is not None and question.kind not in (ROW, TEXT):
         answer = answering.shown_answer(question, found.first, shown)
         st.caption(literal(phrase("In the first round you said {answer}.", answer=answer)))
@@ -192,7 +192,7 @@ def _skip(own: Seat, at: int) -> None:
 
 
 def _further(act: Callable[[], object]) -> None:
-    """Do what shows more of the step; why it was refused is said."""
+    """Reveal more of the step; a refusal is shown."""
     st.session_state[_IS_MORE] = True
     try:
         act()
@@ -211,7 +211,7 @@ def _leave(own: Seat) -> None:
 
 
 def _way(own: Seat, found: MemberView) -> None:
-    """Back and Next, where everybody walks alone."""
+    """Draw Back and Next, in a class that walks alone."""
     with st.container(horizontal=True, horizontal_alignment="distribute", key="lesson-way"):
         for key, name, at in (("back", phrase("Back"), found.at - 1), ("next", phrase("Next"), found.at + 1)):
             st.button(name, key=f"class-{key}", disabled=not 0 <= at < found.steps, on_click=_walk, args=(own, at))

@@ -1,4 +1,4 @@
-"""The teacher's controls: which step the class is at, and whether it takes answers.
+"""The teacher's controls: the class's step, and whether it takes answers.
 
 The console and the panel beside any page have the same ones.
 """
@@ -23,7 +23,7 @@ _TIMER = "class-timer"
 
 
 def panel(own: Seat, found: TeacherView) -> None:
-    """What stands beside the picture of a step: the question, who has answered, the controls."""
+    """Draw the panel beside a step's picture: the question, the count of answers, the controls."""
     step = found.lesson.steps[found.class_at]
     with st.container(key="lesson-head", horizontal=True, vertical_alignment="center"):
         doing = ":orange-badge[Rehearsal]" if found.is_rehearsal else "You teach ·"
@@ -45,7 +45,7 @@ def panel(own: Seat, found: TeacherView) -> None:
 
 
 def answered(found: TeacherView) -> None:
-    """How many have answered, as a bar and in words."""
+    """Draw the number of answers, as a bar and in words."""
     here = [one for one in found.members if one.is_here]
     if found.lesson.steps[found.class_at].question is None:
         st.caption(f"{len(here)}{rehearsing.whom(found)} here · this step has no question")
@@ -62,7 +62,9 @@ def answered(found: TeacherView) -> None:
 
 
 def controls(own: Seat, found: TeacherView, *, goes_along: bool = False) -> None:
-    """Back, Next, and what the class's step does next. With `goes_along` the teacher's screen goes to its picture."""
+    """Draw Back, Next, and the buttons of the class's step. With `goes_along` the teacher's screen goes to its
+    picture.
+    """
     with st.container(horizontal=True, key="class-controls", vertical_alignment="bottom"):
         _steps(own, found, goes_along=goes_along)
         if found.is_guided and not found.is_over:
@@ -78,7 +80,7 @@ def _steps(own: Seat, found: TeacherView, *, goes_along: bool) -> None:
 
 
 def _stage(own: Seat, found: TeacherView) -> None:
-    """What can be done to the step, the usual thing first."""
+    """Draw the actions on the step, the usual one first."""
     asks = found.lesson.steps[found.class_at].question is not None
     if found.state == CLOSED:
         _button("Open", teachers(own).open, own, is_next=True)
@@ -94,7 +96,7 @@ def _stage(own: Seat, found: TeacherView) -> None:
 
 
 def _timer(own: Seat, found: TeacherView) -> None:
-    """Minutes for the open question; each choice begins anew, and closes the popover."""
+    """Draw the minutes for the open question; each choice starts the timer anew, and closes the popover."""
     with st.popover("Timer", icon=":material/timer:", key=_TIMER, on_change="rerun"):
         st.markdown("Counts down on this screen and on the phones. At 0 the step stays open until you close it.")
         with st.container(horizontal=True):
@@ -119,7 +121,7 @@ def _button(name: str, does: Callable[..., None], own: Seat, *, is_next: bool = 
 
 
 def act(does: Callable[..., None], own: Seat, **more: bool) -> None:
-    """Have the class do something; why it does not is said on the page."""
+    """Have the class do something; a refusal is shown on the page."""
     try:
         does(own.key, **more)
     except ClassroomError as refusal:
@@ -137,5 +139,5 @@ def _go(own: Seat, found: TeacherView, at: int, goes_along: bool) -> None:
 
 
 def _put_aside() -> None:
-    """Use the app without the class's panel; the class goes on, and its link opens it again."""
+    """Hide the class's panel; the class goes on, and its link opens it again."""
     persistent.write({CLASS: None})

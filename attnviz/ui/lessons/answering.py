@@ -1,4 +1,4 @@
-"""The controls of each kind of question: they show a draft of the answer and return it, or None for none yet."""
+"""Controls of each kind of question: they show a draft of the answer and return it, or None for none yet."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,19 +16,19 @@ from attnviz.ui.wording import phrase
 
 
 def draft(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
-    """Draw the controls; the answer as it stands."""
+    """Draw the controls; return the answer as it stands."""
     return _DRAW[question.kind](now, question, shown)
 
 
 def how_rows_count() -> str:
-    """From which score a drawn row is right."""
+    """Return the sentence on the score from which a drawn row is right."""
     return phrase(
         "It counts as right from {share} of the weight shared with the model’s row.", share=f"{RIGHT_FROM:.0%}"
     )
 
 
 def _cells(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
-    """Lists for the keyboard; on the map a click marks the same cells."""
+    """Draw lists for the keyboard; on the map a click marks the same cells."""
     assert shown is not None  # a question about cells has a picture
     rows, row_names, col_names = marks.lists_of(shown, question)
     cells = marks.marked(now, question)
@@ -77,12 +77,12 @@ def _row(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
 
 
 def drawn_row(now: OpenedLesson, shown: Picture, guess: Any, truth: Truth) -> None:
-    """A row as it was guessed, and beside it the model's; it moves from one to the other."""
+    """Draw a row as it was guessed, and beside it the model's; it moves from one to the other."""
     _bars(shown, marks.key(now, "told"), guess=guess, truth=truth.answer)
 
 
 def given_row(now: OpenedLesson, shown: Picture, guess: Any) -> None:
-    """A row as it was guessed, for the time until the model's is shown."""
+    """Draw a row as it was guessed, for the time until the model's is shown."""
     _bars(shown, marks.key(now, "given"), guess=guess, closed=True)
 
 
@@ -136,7 +136,7 @@ def _text(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
 
 
 def shown_answer(question: Question, answer: Any, shown: Picture | None) -> str:
-    """An answer in words."""
+    """Return an answer in words."""
     if question.kind == CELL and shown is not None:
         rows, cols = shown.maps.rows, shown.maps.cols
         return "; ".join(f"{rows[row].text} × {cols[col].text}" for row, col in answer)

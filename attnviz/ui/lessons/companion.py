@@ -1,4 +1,4 @@
-"""The lesson's panel in a window of its own: the button that opens it, and what the two windows tell each other.
+"""The lesson's panel in a window of its own: the button that opens it, and the messages between the two windows.
 
 Each tells where the lesson is and what was done, numbered by the time of the change: the higher number is the newer. A
 window's session reveals no more than it would with the panel in it: what it hears is an answer, a skip or a hint, and
@@ -38,7 +38,7 @@ class _Told:
 
 @contextmanager
 def attached(show_picture: Callable[[], None]) -> Iterator[None]:
-    """Around the drawing of a panel that calls `button`; `show_picture` opens the picture in this window."""
+    """Wrap the drawing of a panel that calls `button`; `show_picture` opens the picture in this window."""
     _take()
     if navigation.is_going():
         st.rerun()
@@ -49,12 +49,12 @@ def attached(show_picture: Callable[[], None]) -> Iterator[None]:
 
 
 def button() -> None:
-    """Where in a panel's first line the button of its own window stands; it is drawn when the panel is."""
+    """Reserve a place for the window's button in the panel's first line; it is drawn when the panel is."""
     st.session_state[_SLOT] = st.container(width="content")
 
 
 def show_step() -> None:
-    """To be called by a button: the run that follows opens the picture of the lesson's step."""
+    """Open the picture of the lesson's step in the next run. A button's callback."""
     if (now := opened()) is not None:
         going.go(now.lesson, now.at)
 
@@ -89,7 +89,7 @@ def _draw(show_picture: Callable[[], None]) -> None:
 
 
 def _words() -> dict[str, str]:
-    """What the buttons and lines say, by their class in the widget."""
+    """Return the labels of the widget's buttons and lines, by their class in it."""
     return {
         "open": phrase("Own window"),
         "elsewhere": phrase("Lesson in another window"),
@@ -101,14 +101,14 @@ def _words() -> dict[str, str]:
 
 
 def _address(now: OpenedLesson) -> str:
-    """The panel alone, against the address of any page."""
+    """Return the address of the panel alone, relative to any page's."""
     code = persistent.text("class")
     page, place = ("class", {"class": code}) if code else ("lessons", {LESSON: now.lesson.name, STEP: str(now.at + 1)})
     return f"{page}?{urlencode(place | {windows.PANEL: windows.line()})}"
 
 
 def _tell(now: OpenedLesson) -> _Told:
-    """Number what has changed here since the windows last agreed."""
+    """Number the changes here since the windows last agreed."""
     told: _Told | None = st.session_state.get(_HELD)
     found = _news(now)
     text = found.to_text()
@@ -135,14 +135,14 @@ def _done(now: OpenedLesson) -> dict[int, news.StepNews]:
 
 
 def _heard() -> dict[str, Any] | None:
-    """What the other window has told, if it is newer than what is known here."""
+    """Return the other window's message, if it is newer than the state here."""
     heard = reported(_KEY, "heard", {"revision": NUMBER, "text": TEXT})
     told: _Told | None = st.session_state.get(_HELD)
     return heard if heard is not None and heard["revision"] > (told.revision if told else 0) else None
 
 
 def _take() -> None:
-    """Do what the other window has told, before anything is drawn that depends on it."""
+    """Repeat what the other window did, before anything is drawn that depends on it."""
     if (heard := _heard()) is None:
         return
     st.session_state[_HELD] = _Told(heard["revision"], is_taken=True)

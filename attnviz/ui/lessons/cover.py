@@ -1,4 +1,4 @@
-"""What a page may not show before a question is answered, or skipped."""
+"""The cover of a picture until its question is answered, or skipped."""
 
 from attnviz.lessons.picture import MEAN, Picture
 from attnviz.lessons.question import Question
@@ -12,7 +12,7 @@ _NO_PICTURE = ("Lessons", "Class")
 
 
 def said() -> str:
-    """What a page says in the place of what is covered."""
+    """Return the sentence in the place of a covered picture."""
     now = opened()
     if now is not None and progress(now).awaits_reveal:
         return phrase("Covered until the teacher reveals the answer.")
@@ -34,7 +34,7 @@ def hides_numbers() -> bool:
 
 
 def cover() -> Cover | None:
-    """What Heads covers of its maps, if anything."""
+    """Return the cover of the maps on Heads; None for none."""
     question = _open_question()
     now = opened()
     if question is None or now is None or question.cover not in ("row", "map", "maps"):
@@ -47,7 +47,7 @@ def cover() -> Cover | None:
 
 
 def covered(question: Question, shown: Picture) -> Cover:
-    """What a question's cover is on its picture."""
+    """Return a question's cover on its picture."""
     heads = question.heads if question.cover == "maps" and question.heads else _in_focus(shown)
     is_row = question.cover == "row" and question.row
     tokens = frozenset(shown.maps.rows[shown.row(question.row)].tokens) if is_row else None
@@ -55,7 +55,7 @@ def covered(question: Question, shown: Picture) -> Cover:
 
 
 def _in_focus(shown: Picture) -> tuple[tuple[int, int], ...] | None:
-    """The head of the link; a mean is of all, so that all are covered."""
+    """Return the link's head; None for a mean, which covers all heads."""
     return None if MEAN in (shown.layer, shown.head) else ((int(shown.layer), int(shown.head)),)
 
 

@@ -1,4 +1,4 @@
-"""The editor's fields: each shows a text of the draft, and writes it back while it is typed."""
+"""Fields of the editor: each shows a text of the draft, and writes it back while it is typed."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,31 +14,35 @@ _PAUSE = "600ms"
 
 @dataclass(frozen=True)
 class Fields:
-    """Texts by name, under one `key`; `write` takes over a new one."""
+    """Texts by name, under one `key`; `write` saves a new one."""
 
     key: str
     texts: Mapping[str, str]
     write: Callable[[str, str], None]
 
     def line(self, name: str, label: str, **more: Any) -> None:
-        """A line of text."""
+        """Draw a field of one line."""
         draw = lambda **start: st.text_input(label, max_chars=MOST_TEXT, live=_PAUSE, **more, **start)  # noqa: E731
         self._text(name, draw)
 
     def area(self, name: str, label: str, *, height: int | Literal["content"] = 90, **more: Any) -> None:
-        """Several lines, in a field of that many pixels; the keeper of the draft has them told while they are typed."""
+        """Draw a field of several lines, that many pixels high; the keeper of the draft reports them while they are
+        typed.
+        """
         draw = lambda **start: st.text_area(label, max_chars=MOST_TEXT, height=height, **more, **start)  # noqa: E731
         self._text(name, draw)
 
     def choose(self, name: str, label: str, titles: Mapping[str, str], **more: Any) -> None:
-        """One of `titles`, by the text that stands for it; the first where the text is none of them."""
+        """Draw a choice of `titles` by their keys; the first where the text is none of them."""
         value = self.texts.get(name, "")
         self.choose_as(name, label, titles, (value if value in titles else next(iter(titles)), str), **more)
 
     def choose_as(
         self, name: str, label: str, titles: Mapping[str, str], held: tuple[str, Callable[[str], str]], **more: Any
     ) -> None:
-        """As `choose`, where the text is another than the choice: `held` has the choice, and makes the text of one."""
+        """Draw a choice as `choose` does, where the text differs from the choice: `held` has the choice, and the
+        function from a choice to its text.
+        """
         (value, said), options, key = held, list(titles), f"{self.key}-{name}"
 
         def draw(**start: Any) -> Any:
@@ -50,7 +54,7 @@ class Fields:
         widgets.show(key, value, {"index": options.index(value)}, draw, take)
 
     def several(self, name: str, label: str, options: list[str], **more: Any) -> None:
-        """Some of the options, held as a list with commas."""
+        """Draw a choice of some of the options, held as a list with commas."""
         key = f"{self.key}-{name}"
         value = [part for part in (one.strip() for one in self.texts.get(name, "").split(",")) if part in options]
 
@@ -62,7 +66,7 @@ class Fields:
         )
 
     def switch(self, name: str, label: str) -> None:
-        """Yes or no, held as "true" or nothing."""
+        """Draw a checkbox, held as "true" or nothing."""
         key, value = f"{self.key}-{name}", self.texts.get(name) == "true"
 
         def take() -> None:

@@ -1,4 +1,4 @@
-"""The editor's two forms: what the lesson is, and what one of its steps says, shows and asks."""
+"""The editor's two forms: the lesson's head, and one step's text, picture and question."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ _DRAWN = (TABS["heads"], TABS["links"])
 
 
 def head(draft: Draft) -> None:
-    """What the lesson is."""
+    """Draw the form of the lesson's head."""
 
     def write(name: str, text: str) -> None:
         drafting.attempt(lambda now: replace(now, **{name: text}))
@@ -43,11 +43,11 @@ def head(draft: Draft) -> None:
 
 
 def step(draft: Draft, at: int) -> None:
-    """A step: its title, its picture, its text, and what it asks."""
+    """Draw the form of a step: its title, its picture, its text, and its question."""
     now = draft.steps[at]
 
     def place(latest: Draft) -> int:
-        """Where the step is by now: another tab may have moved it."""
+        """Find the step's place, which another tab may have changed."""
         found = [i for i, one in enumerate(latest.steps) if one.name == now.name]
         if not found:
             raise ValueError("This step has just been deleted in another tab.")
@@ -77,7 +77,7 @@ def step(draft: Draft, at: int) -> None:
 
 
 def _link(fields: Fields, link: Link | None) -> None:
-    """The field of the step's link, and the way to the picture that it has."""
+    """Draw the field of the step's link, and the button that opens its picture."""
     field, way = st.columns([80, 20], vertical_alignment="bottom")
     with field:
         fields.line("link", "Link of its picture", placeholder="empty: the picture of the step before stays")
@@ -88,7 +88,7 @@ def _link(fields: Fields, link: Link | None) -> None:
 
 
 def _beside(link: Link | None, shown: Picture | None) -> None:
-    """The step's picture, small, and where the lesson opens it."""
+    """Draw the step's picture, small, and name the page on which the lesson opens it."""
     if link is None:
         st.caption("No picture: put a link into this step, or into one before it.")
         return
@@ -107,7 +107,7 @@ def _beside(link: Link | None, shown: Picture | None) -> None:
 
 
 def _figure(shown: Picture) -> Any:
-    """The map in focus, or on the tab that has them its links."""
+    """Draw the map in focus, or on the tab Links its links."""
     from attnviz.pictures.heads_state import HeadsState
     from attnviz.ui.heads.state import read_page_state
     from attnviz.views.heads.heatmap import heatmap_of  # Plotly takes a while to import
@@ -128,7 +128,7 @@ def _figure(shown: Picture) -> Any:
 
 
 def _picture(link: Link | None) -> tuple[Picture | None, str]:
-    """The step's picture, or why there is none."""
+    """Return the step's picture, or the reason for none."""
     try:
         return picture(link), ""
     except ValueError as error:
@@ -136,7 +136,7 @@ def _picture(link: Link | None) -> tuple[Picture | None, str]:
 
 
 def _small(made: Any) -> Any:
-    """A figure without what has no room beside a form: the names of its axes, its scale, the rest of its title."""
+    """Shrink a figure to the room beside a form: without names of axes, scale, and the rest of its title."""
     made.update_layout(height=min(made.layout.height, _TALLEST), title_text=made.layout.title.text.partition(":")[0])
     made.update_layout(margin_r=40)  # the last key's name leans over the edge
     made.update_xaxes(title_text="").update_yaxes(title_text="")
@@ -144,7 +144,7 @@ def _small(made: Any) -> Any:
 
 
 def _right(draft: Draft, at: int, refusal: str) -> None:
-    """What is right, computed at once, or all that is missing or wrong."""
+    """Show the right answer, computed at once, or all problems."""
     found = list(proofreading.remarks(draft, at, picture))
     for said, is_problem in found:
         if not is_problem:

@@ -1,4 +1,4 @@
-"""What is chosen, drawn or typed for a question and not handed in yet, as another window is told of it."""
+"""Answers in progress: chosen, drawn or typed for a question and not handed in yet; the other window receives them."""
 
 import math
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _FIELDS = {CELL: (), ROW: (), HEAD: ("option",), NUMBER: ("number",), TEXT: ("te
 
 
 def fields(now: OpenedLesson, question: Question) -> dict[str, Any]:
-    """What there is by now, by the field's name."""
+    """Return what the question's fields hold, by the field's name."""
     found = {name: st.session_state.get(marks.key(now, name)) for name in ("option", "number", "said", "text")}
     found["row"] = row(now)
     found["cells"] = marks.marked(now, question) or None if question.kind == CELL else None
@@ -28,7 +28,7 @@ def fields(now: OpenedLesson, question: Question) -> dict[str, Any]:
 
 
 def answer(now: OpenedLesson, question: Question, drawn: Any) -> Any:
-    """The answer as its field has it by now, None for none; `drawn` is what the last run has read of it.
+    """Return the answer that its field holds now, None for none; `drawn` is the last run's.
 
     Who types and presses the button leaves the field in that moment: no run may have read it before the button counts.
     The same is so of a cell or a bar that was touched just before.
@@ -51,7 +51,7 @@ def _names(question: Question) -> tuple[str, ...]:
 
 
 def fill(now: OpenedLesson, question: Question, given: Any) -> None:
-    """Put an answer that was given into the question's fields, before they are drawn, unless they hold something."""
+    """Put a given answer into the question's fields, before they are drawn, unless they hold something."""
     if question.kind == ROW:
         if row(now) is None:
             take_over(now, question, {"row": [round(weight * 1000) for weight in given]})
@@ -63,7 +63,7 @@ def fill(now: OpenedLesson, question: Question, given: Any) -> None:
 
 
 def take_over(now: OpenedLesson, question: Question, told: Mapping[str, Any]) -> None:
-    """Put what the other window has into this one's fields, before they are drawn."""
+    """Put the other window's values into this one's fields, before they are drawn."""
     marks.put(now, question, told.get("cells"))
     choices = len(question.heads if question.kind == HEAD else question.options)
     for name, is_taken in {
@@ -80,24 +80,24 @@ def take_over(now: OpenedLesson, question: Question, told: Mapping[str, Any]) ->
 
 
 def row(now: OpenedLesson) -> list[int] | None:
-    """A row that is being drawn, in thousandths: the newer one of both windows."""
+    """Return a row that is being drawn, in thousandths: the newer one of both windows."""
     heard, own_then = st.session_state.get(marks.key(now, _HEARD), (None, None))
     own = _own_row(now)
     return heard if heard is not None and own == own_then else own
 
 
 def weights_of(thousandths: list[int] | None) -> list[float] | None:
-    """A row as an answer has it."""
+    """Convert thousandths to weights, as an answer has them."""
     return None if thousandths is None else [weight / 1000 for weight in thousandths]
 
 
 def heard_row(now: OpenedLesson) -> list[int] | None:
-    """The row that the other window has drawn last."""
+    """Return the row that the other window has drawn last."""
     return st.session_state.get(marks.key(now, _HEARD), (None, None))[0]
 
 
 def row_key(now: OpenedLesson) -> str:
-    """The session's key of the bars that are drawn in this window."""
+    """Return the session's key of the bars that are drawn in this window."""
     return marks.key(now, _DRAWN)
 
 

@@ -1,5 +1,5 @@
-"""The visitor's draft of a lesson: the browser keeps it (`attnviz/widgets/draft_keeper`), the session has a copy to
-work on, and whichever was changed last holds.
+"""The visitor's draft of a lesson: the browser keeps it (`attnviz/widgets/draft_keeper`), the session has a working
+copy, and the newer one holds.
 """
 
 from collections.abc import Callable
@@ -23,10 +23,10 @@ _KEY, _KEEPER = "_attnviz_draft", "draft-keeper"
 
 @dataclass
 class Desk:
-    """What the session has: the `draft`, how often it was changed, and whether the browser `is_known` to have no newer
-    one; `former` is the draft that another one has replaced. `said` is why something could not be done, a line for each
-    reason, `tried` the lesson as it was tried last, `checked` what the check of all steps found, by the step's number
-    from 1.
+    """A visitor's draft in the session: the `draft`, the `revision` that counts its changes, and whether the
+    browser `is_known` to have no newer one; `former` is the draft that another one has replaced. `said` is the
+    refusal of the last action, a line for each reason, `tried` the lesson as it was tried last, `checked` the
+    findings of the check of all steps, by the step's number from 1.
     """
 
     draft: Draft | None = None
@@ -39,19 +39,19 @@ class Desk:
 
 
 def desk() -> Desk:
-    """What this visitor has."""
+    """Return this visitor's desk."""
     return st.session_state.setdefault(_KEY, Desk())
 
 
 def keep() -> None:
-    """Draw, once a page, what has the browser keep the draft, or brings it."""
+    """Draw, once a page, the widget that has the browser keep the draft, or brings it."""
     now = desk()
     text = now.draft.to_json() if now.draft else ""
     mount.draft_keeper(text, revision=now.revision, is_known=now.is_known, key=_KEEPER, on_change=_take)
 
 
 def _take() -> None:
-    """What the browser has is newer, or all that there is."""
+    """Take over the browser's draft where it is newer."""
     found, now = reported(_KEEPER, "kept", {"text": TEXT, "revision": NUMBER}), desk()
     if found is None:
         return
@@ -65,7 +65,7 @@ def _take() -> None:
 
 
 def change(draft: Draft) -> None:
-    """Take over what was typed."""
+    """Save a changed draft."""
     _put(draft, desk().revision + 1)
 
 
@@ -75,20 +75,20 @@ def _put(draft: Draft, revision: int) -> None:
 
 
 def replace(draft: Draft) -> None:
-    """Another draft in the place of this one, which can be brought back."""
+    """Replace the draft by another one; `bring_back` undoes it."""
     former = desk().draft
     change(draft)
     desk().former = former if former is not None and former != Draft() else None
 
 
 def bring_back() -> None:
-    """The draft that was replaced, which takes the other's place."""
+    """Swap the draft with the one that it replaced."""
     if (former := desk().former) is not None:
         replace(former)
 
 
 def attempt(make: Callable[[Draft], Draft]) -> None:
-    """Change the draft, or say why not."""
+    """Change the draft, or note the refusal."""
     now = desk()
     try:
         change(make(now.draft or Draft()))
@@ -97,7 +97,7 @@ def attempt(make: Callable[[Draft], Draft]) -> None:
 
 
 def open_file(name: str, content: bytes) -> None:
-    """A lesson's file as the draft. Raises ValueError with a line for each mistake."""
+    """Open a lesson's file as the draft. Raises ValueError with a line for each mistake."""
     if len(content) > MOST_BYTES:
         raise ValueError(f"{name} has {len(content):,} bytes, and a lesson at most {MOST_BYTES:,}: divide it.")
     try:
@@ -113,7 +113,7 @@ def open_file(name: str, content: bytes) -> None:
 
 
 def lesson() -> Lesson | None:
-    """The draft as a lesson; None until the browser has said whether it keeps one.
+    """Return the draft as a lesson; None until the browser has told whether it keeps one.
 
     Raises ValueError with a line for each problem.
     """
@@ -127,7 +127,7 @@ def lesson() -> Lesson | None:
 
 
 def forget_answers(progress: dict[int, Any]) -> None:
-    """Nothing of the draft has been answered yet: it is tried anew."""
+    """Forget the answers to the draft's questions, so that it is tried anew."""
     progress.clear()
     for key in [key for key in st.session_state if str(key).startswith(f"lesson-{DRAFT}-")]:
         del st.session_state[key]

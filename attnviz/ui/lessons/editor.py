@@ -1,4 +1,4 @@
-"""The draft editor: what can be done with the draft, its steps in their order, and the form of the one that is open."""
+"""The draft editor: its buttons, the draft's steps in their order, and the form of the open one."""
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ EDIT = "edit"  # in the address: the number of the step that is open, 0 for what
 
 
 def draw() -> None:
-    """The editor of this visitor's draft."""
+    """Draw the editor of this visitor's draft."""
     desk = drafting.desk()
     draft, at = desk.draft or Draft(), _open(desk.draft or Draft())
     with st.container(key="draft"):
@@ -38,7 +38,7 @@ def edit(number: int) -> None:
 
 
 def _open(draft: Draft) -> int:
-    """The step that the address names, from 0; -1 for what the lesson is."""
+    """Return the step that the address names, from 0; -1 for the lesson's head."""
     said = persistent.text(EDIT)
     return min(int(said) if said.isdecimal() and len(said) < 4 else 0, len(draft.steps)) - 1
 
@@ -66,7 +66,7 @@ def _tools(draft: Draft, at: int) -> None:
 
 
 def _finished() -> Lesson | None:
-    """The draft as a lesson; None where it is none yet, and what is missing is said."""
+    """Return the draft as a lesson; None where it is none yet, and its problems are shown."""
     desk = drafting.desk()
     desk.said, desk.checked = "", None
     try:
@@ -88,7 +88,7 @@ def _start_class() -> None:
 
 
 def _check() -> None:
-    """What `python -m attnviz lessons check` would say."""
+    """Check the draft as `python -m attnviz lessons check` does."""
     desk = drafting.desk()
     draft = desk.draft or Draft()
     head = [*proofreading.head_problems(draft), *([] if draft.steps else [proofreading.NO_STEPS])]
@@ -106,7 +106,7 @@ def _check() -> None:
 
 
 def _told(desk: drafting.Desk) -> None:
-    """Why something could not be done, and what the check found: where the buttons are that ask for it."""
+    """Draw the refusal of the last action, and the findings of the check, beside the buttons that ask for them."""
     if desk.said:
         st.error(literal_lines(desk.said.split("\n")))
     if desk.checked is not None:
@@ -123,7 +123,7 @@ def _checked(found: tuple[tuple[int, str, bool], ...]) -> None:
 
 
 def _steps(draft: Draft, at: int) -> None:
-    """The list of steps; the open one can be moved, doubled and deleted."""
+    """Draw the list of steps; the open one can be moved, duplicated and deleted."""
     _way("The lesson", 0, is_open=at < 0, problems=proofreading.head_problems(draft))
     for i, step in enumerate(draft.steps):
         _way(
@@ -170,7 +170,7 @@ def _double(at: int) -> None:
 
 
 def _delete(at: int) -> None:
-    """The draft as it was can be brought back."""
+    """Delete a step; the draft before it can be brought back."""
     former = drafting.desk().draft
     drafting.attempt(lambda draft: draft.remove(at))
     drafting.desk().former = former

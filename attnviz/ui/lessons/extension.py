@@ -1,4 +1,4 @@
-"""A lesson beside any page: its panel, and what the page may not show yet."""
+"""A lesson beside any page: its panel, and its cover on the page's picture."""
 
 import streamlit as st
 
@@ -12,14 +12,14 @@ from attnviz.ui.styles import style
 
 
 def begin(_page: Page) -> None:
-    """Take out of the address what does not hold here; style a window that has the panel alone."""
+    """Take stale parameters out of the address; style a window that has the panel alone."""
     windows.tidy()
     if windows.is_panel():
         st.html(style("lesson_window.css"))
 
 
 def draw_panel(page: Page) -> str:
-    """Draw the lesson's panel; the sentence in the place of the page's picture, "" where it may be shown."""
+    """Draw the lesson's panel; return the sentence in the place of the page's picture, "" where it may be shown."""
     if page.title in ("Lessons", "Class") or persistent.text("class") or not persistent.text("lesson"):
         return ""
     st.html(style("lessons.css"))
@@ -31,7 +31,7 @@ def draw_panel(page: Page) -> str:
 
 
 def covering(view: HeadsState) -> Covering:
-    """What the open question keeps back of the Heads picture, asks on its map and marks there."""
+    """Return the open question's cover of the Heads picture, its task on the map, and the marks there."""
     if not is_open():
         return Covering()
     now, asked = opened(), marks.on_map(view)
@@ -46,10 +46,10 @@ def hides_numbers() -> bool:
 
 
 def covered_sentence() -> str:
-    """What stands in the place of a covered picture."""
+    """Return the sentence in the place of a covered picture."""
     return cover.said()
 
 
 def adopt_marks() -> None:
-    """Take over what was marked on the Heads map."""
+    """Take over the cells that were marked on the Heads map."""
     marks.adopt()

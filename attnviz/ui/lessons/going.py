@@ -1,4 +1,6 @@
-"""From step to step: the step's link is opened as if it had come with the address, and Back goes to the step before."""
+"""Navigation from step to step: the step's link is opened as if it had come with the address, and Back goes to the
+step before.
+"""
 
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.question import Question
@@ -10,7 +12,7 @@ HOME = "Lessons"
 
 
 def address(lesson: Lesson, at: int) -> tuple[str, dict[str, str]]:
-    """The page of a step, and what its address says."""
+    """Return the page of a step, and the parameters of its address."""
     link = lesson.picture(at)
     place = {LESSON: lesson.name, STEP: str(at + 1)}
     if link is None or windows.is_panel():
@@ -19,7 +21,7 @@ def address(lesson: Lesson, at: int) -> tuple[str, dict[str, str]]:
 
 
 def texts_of(link: Link, question: Question | None) -> dict[str, str]:
-    """What a step's link says, as far as it may stand in the bar before `question` is answered."""
+    """Return the texts of a step's link that may stand in the bar before `question` is answered."""
     texts = {name: text for name, text in link.texts.items() if text}
     if question is not None and question.cover == "page":
         texts.pop("tgt", None)  # the bar would show what is asked for; the model writes it again
@@ -27,18 +29,18 @@ def texts_of(link: Link, question: Question | None) -> dict[str, str]:
 
 
 def go(lesson: Lesson, at: int) -> None:
-    """To be called by a button: the run that follows opens the step."""
+    """Open the step in the next run. A button's callback."""
     navigation.send(*address(lesson, at))
 
 
 def show(link: Link | None) -> None:
-    """To be called by a button: the run that follows opens the link."""
+    """Open the link in the next run. A button's callback."""
     if link is not None:
         navigation.send(link.page, {name: text for name, text in link.texts.items() if text})
 
 
 def home(query: dict[str, str]) -> None:
-    """To be called by a button: the run that follows opens the page Lessons, with what its address is to say."""
+    """Open the page Lessons, with these parameters of its address, in the next run. A button's callback."""
     navigation.send(HOME, query)
 
 

@@ -1,4 +1,4 @@
-"""A question is over: its answer is marked, or it was skipped; and what all of a lesson came to."""
+"""Scoring of answers on the page: mark or skip a question, and sum up the lesson."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from attnviz.ui.wording import phrase
 
 
 def answer(did: Progress, question: Question, shown: Picture | None, guess: Any) -> None:
-    """Mark a guess; why it cannot be one is said."""
+    """Mark a guess; a refusal is noted."""
     try:
         hosted.ensure_turn()
         truth = truth_of(question, shown)
@@ -33,7 +33,7 @@ def skip(did: Progress, question: Question, shown: Picture | None) -> None:
 
 
 def summary(now: OpenedLesson) -> str:
-    """What the visitor did in the whole lesson, in one sentence."""
+    """Sum up the visitor's answers to the whole lesson in one sentence."""
     did = of_lesson(now.lesson)
     found = [did[at] for at in now.lesson.questions if at in did]
     right = sum(one.marked is not None and one.marked.is_right for one in found)

@@ -16,18 +16,18 @@ Cells = list[list[int]]
 
 
 def key(now: OpenedLesson, name: str) -> str:
-    """The session's key of a field of a step."""
+    """Return the session's key of a field of a step."""
     return f"lesson-{now.lesson.name}-{now.at}-{name}"
 
 
 def marked(now: OpenedLesson, question: Question) -> Cells:
-    """The cells that are marked by now."""
+    """Return the marked cells."""
     found = st.session_state.get(key(now, "cells"), [])
     return found if positions(found, question.most) else []
 
 
 def adopt() -> None:
-    """Take over what was marked on the map, for the widget says that something was chosen there."""
+    """Take over the cells that were marked on the map, after the widget's choice."""
     now = opened()
     st.session_state[_ADOPTED] = told = _told()
     did = progress(now) if now is not None else None
@@ -37,7 +37,8 @@ def adopt() -> None:
 
 
 def newest(now: OpenedLesson, question: Question, listed: Any) -> Any:
-    """The cells by now, None for none: `listed` as the lists were drawn last, unless the map was clicked since then.
+    """Return the marked cells, None for none: `listed` as the lists were drawn last, unless the map was clicked
+    since then.
 
     Streamlit calls a button back before the map, where both were pressed while a run was busy.
     """
@@ -58,9 +59,9 @@ def put(now: OpenedLesson, question: Question, cells: Any) -> None:
 
 
 def on_map(view: Any) -> dict[str, Any] | None:
-    """What the Heads widget is told of the open step: which row it is about, and how many cells it asks for; while a
-    class takes no answers, the cells that were given; and in the end what was right. None where the step is about
-    something else than the cells, or a row, of the map in focus.
+    """Return the open step for the Heads widget: the row that it is about, and the number of cells that it asks
+    for; while a class takes no answers, the given cells; and in the end the right ones. None where the step is
+    about something else than the cells, or a row, of the map in focus.
     """
     now = opened()
     question = now.question if now else None
@@ -85,6 +86,6 @@ def on_map(view: Any) -> dict[str, Any] | None:
 
 
 def lists_of(shown: Picture, question: Question) -> tuple[list[int], list[str], list[str]]:
-    """The rows that may be chosen, and the names of all rows and keys."""
+    """Return the rows that may be chosen, and the names of all rows and keys."""
     rows = [shown.row(question.row)] if question.row else list(range(len(shown.maps.rows)))
     return rows, [row.text for row in shown.maps.rows], [col.text for col in shown.maps.cols]

@@ -1,4 +1,4 @@
-"""What one window of a lesson tells the other, as a text. Knows no page.
+"""A message from one window of a lesson to the other, as a text. Knows no page.
 
 Whatever a browser sends is read with care: it may be anybody's.
 """
@@ -14,8 +14,8 @@ _MOST_STEPS = 60
 
 @dataclass(frozen=True)
 class StepNews:
-    """What was done with a step's question: the `guess` that was answered, or that it `is_skipped`; how many hints
-    were opened.
+    """A step's question as one window has it: the `guess` that was answered, or that it `is_skipped`; the number of
+    opened hints.
     """
 
     guess: Any = None
@@ -25,7 +25,7 @@ class StepNews:
 
 @dataclass(frozen=True)
 class LessonNews:
-    """Where a lesson is, counted from 0, what was done by step, and what is chosen or typed for the open question."""
+    """The lesson's step, counted from 0, its questions by step, and the fields of the open one."""
 
     lesson: str
     at: int
@@ -33,13 +33,13 @@ class LessonNews:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     def to_text(self) -> str:
-        """As JSON, in ASCII."""
+        """Encode it as JSON, in ASCII."""
         done = {str(at): asdict(step) for at, step in sorted(self.done.items())}
         return json.dumps({"lesson": self.lesson, "at": self.at, "done": done, "fields": dict(self.fields)})
 
 
 def read(text: str) -> LessonNews | None:
-    """What such a text says; None for any other."""
+    """Decode such a text; None for any other."""
     if len(text) > _MOST_TEXT:
         return None
     try:
@@ -53,7 +53,7 @@ def read(text: str) -> LessonNews | None:
 
 
 def _step(said: Mapping[str, Any]) -> StepNews:
-    """Raises ValueError for what no step can be."""
+    """Decode a step's question. Raises ValueError for what no step can be."""
     guess, is_skipped, rungs = (said[name] for name in ("guess", "is_skipped", "rungs"))
     if not isinstance(is_skipped, bool) or not _is_count(rungs):
         raise ValueError(said)

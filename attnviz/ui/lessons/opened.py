@@ -1,4 +1,4 @@
-"""Which lesson is open at which step, as the address says, and how far the visitor is with it."""
+"""The open lesson and its step, as the address names them, and the visitor's progress."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +31,7 @@ class OpenedLesson:
 
     @property
     def question(self) -> Question | None:
-        """What it asks, if it does."""
+        """The step's question, if it has one."""
         return self.step.question
 
     @property
@@ -42,9 +42,9 @@ class OpenedLesson:
 
 @dataclass
 class Progress:
-    """What a visitor did with a question. `guess` is the answer that was given, `rungs` how many hints were asked for,
-    `said` why an answer was not taken. In a class `is_closed` says that no answer is taken now, and `awaits_reveal`
-    that the teacher shows what is right.
+    """A visitor's progress with a question. `guess` is the given answer, `rungs` the number of opened hints, `said`
+    why an answer was refused. In a class `is_closed` says that no answer is taken now, and `awaits_reveal` that the
+    teacher shows what is right.
     """
 
     guess: Any = None
@@ -64,7 +64,7 @@ class Progress:
 
 
 def follow(step: tuple[OpenedLesson, Progress] | None) -> None:
-    """Have this run be about a step that a class is at, whatever lesson the address names; None for no class."""
+    """Follow a class's step, whatever lesson the address names; None for no class."""
     st.session_state[_FOLLOWED] = step
 
 
@@ -73,7 +73,7 @@ def _followed() -> "tuple[OpenedLesson, Progress] | None":
 
 
 def is_followed() -> bool:
-    """Check whether a class is followed, which knows how far it is."""
+    """Check whether a class is followed, which keeps its own progress."""
     return _followed() is not None
 
 
@@ -83,8 +83,8 @@ def is_open() -> bool:
 
 
 def opened() -> OpenedLesson | None:
-    """The lesson that a class follows, or that the address names; None for none, for a draft that the browser has yet
-    to bring, and for one that cannot be opened, which a note says.
+    """Return the lesson that a class follows, or that the address names; None for none, for a draft that the
+    browser has yet to bring, and for one that cannot be opened, which a note says.
     """
     if followed := _followed():
         return followed[0]
@@ -105,7 +105,7 @@ def opened() -> OpenedLesson | None:
 
 
 def progress(now: OpenedLesson) -> Progress:
-    """How far this visitor is with a step."""
+    """Return this visitor's progress with a step."""
     followed = _followed()
     if followed and followed[0] == now:
         return followed[1]
@@ -113,7 +113,7 @@ def progress(now: OpenedLesson) -> Progress:
 
 
 def first_open(lesson: Lesson) -> int:
-    """The first step whose question is open, where any is done; else the first step."""
+    """Return the first step whose question is open, where any is done; else the first step."""
     did = of_lesson(lesson)
     still = [at for at in lesson.questions if at not in did or not did[at].is_over]
     return still[0] if len(still) < len(lesson.questions) and still else 0
@@ -126,5 +126,5 @@ def is_done(lesson: Lesson) -> bool:
 
 
 def of_lesson(lesson: Lesson) -> dict[int, Progress]:
-    """All that this visitor did in a lesson, by step."""
+    """Return this visitor's progress in a lesson, by step."""
     return st.session_state.setdefault(_PROGRESS, {}).setdefault(lesson.name, {})

@@ -22,12 +22,12 @@ _UPLOAD = "draft-upload"
 
 
 def bar() -> None:
-    """What stands in the place of the sentence."""
+    """Draw the page's line in the place of the sentence."""
     st.markdown(phrase("**Lessons** · Each asks you to guess first. No account needed."))
 
 
 def draw() -> None:
-    """The open lesson alone, or the list; a class has its own panel beside it."""
+    """Draw the open lesson alone, or the list; a class has its own panel beside it."""
     drafting.keep()
     if (now := opened()) is None or is_followed():
         editor.draw() if persistent.text(editor.EDIT) else _list()
@@ -57,7 +57,7 @@ def _list() -> None:
 
 
 def _of_author(found: list[LibraryFile]) -> None:
-    """Lessons that are not listed, and files that are no lessons."""
+    """Draw unlisted lessons, and files with mistakes."""
     if not found:
         return
     st.markdown("##### Only you see these")
@@ -75,7 +75,7 @@ def _of_author(found: list[LibraryFile]) -> None:
 
 
 def _own() -> None:
-    """Buttons for a lesson of one's own: begin it, go on with it, or open it from a file."""
+    """Draw the buttons for a lesson of one's own: begin it, go on with it, or open it from a file."""
     draft = drafting.desk().draft
     with st.container(horizontal=True, vertical_alignment="center", key="own-lesson"):
         if draft is None:
@@ -120,7 +120,7 @@ def _card(lesson: Lesson, title: str, *, is_following: bool = False, note: str =
 
 
 def _ways(lesson: Lesson, *, is_following: bool) -> None:
-    """What can be done with a lesson; of the one that follows, the first button stands out."""
+    """Draw the buttons of a lesson; of the next one to do, the first button stands out."""
     name, first = lesson.name, first_open(lesson)
     label = "Again" if is_done(lesson) else "Begin" if first == 0 else "Go on"
     kind = "primary" if is_following else "secondary"

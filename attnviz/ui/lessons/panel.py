@@ -1,4 +1,4 @@
-"""The lesson's panel: the step's text and question, hints, the answer, what was right, and the way on.
+"""The lesson's panel: the step's text and question, hints, the answer, the solution, and the way on.
 
 On a phone it is folded to a line above the picture, which says what is asked; what answers it stands below the picture
 (assets/styles/lessons.css).
@@ -31,7 +31,7 @@ _IN_WORDS = (CHOICE, TOKEN, TRANSLATION)  # kinds of question whose answer is a 
 
 
 def draw() -> None:
-    """The open lesson's step, where there is one."""
+    """Draw the open lesson's step, if one is open."""
     now = opened()
     if now is None:
         return
@@ -47,8 +47,8 @@ def draw() -> None:
 
 
 def line(now: OpenedLesson, place: str) -> None:
-    """The panel as a line, for a phone. While the step is the same, so is the line: what is open stays open. It is
-    open at first where the question covers the whole page, until it is answered.
+    """Draw the panel as a line, for a phone. It stays folded or open while the step is the same. It is open at
+    first where the question covers the whole page, until it is answered.
     """
     if windows.is_panel():
         return
@@ -62,7 +62,7 @@ def line(now: OpenedLesson, place: str) -> None:
 
 
 def form() -> DeltaGenerator:
-    """Where a question is answered, and what is told of it; on a phone it stands at the foot of the window."""
+    """Return the container of the answer and its solution; on a phone it stands at the foot of the window."""
     return st.container(key="lesson-form")
 
 
@@ -116,7 +116,7 @@ def _question(now: OpenedLesson, question: Question) -> None:
 
 
 def hints(question: Question, rungs: int) -> None:
-    """The hints that were opened: two in words, the third a spotlight."""
+    """Draw the opened hints: two in words, the third a spotlight."""
     for hint in question.hints[:rungs]:
         st.info(literal(hint), icon=":material/lightbulb:")
     if rungs > len(question.hints):
@@ -133,7 +133,7 @@ def _submit(now: OpenedLesson, question: Question, shown: Picture | None) -> Non
 
 
 def told(now: OpenedLesson, question: Question, shown: Picture | None, *, unanswered: str = _SKIPPED) -> None:
-    """What was right and why; `unanswered` is said to whoever gave no answer."""
+    """Draw the solution and its reason; a student without an answer reads `unanswered`."""
     did = progress(now)
     if did.truth is None:
         st.error(literal(translate(did.said)))
@@ -198,7 +198,9 @@ def _way(now: OpenedLesson) -> None:
 
 
 def _next_lesson(now: OpenedLesson) -> None:
-    """What follows the last step. In the panel's own window nothing does: the picture's window stays at its lesson."""
+    """Draw the button after the last step, but not in the panel's own window: the picture's window stays at its
+    lesson.
+    """
     if windows.is_panel() or now.lesson.name == drafting.DRAFT:
         return
     if (other := next_lesson(now.lesson.name)) is None:
@@ -211,5 +213,5 @@ def _next_lesson(now: OpenedLesson) -> None:
 
 
 def _pull(now: OpenedLesson):
-    """The way on draws the eye once the question is over."""
+    """Return the type of the way on, which stands out once the question is over."""
     return "primary" if now.question is None or progress(now).is_over else "secondary"

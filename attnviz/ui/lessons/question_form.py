@@ -32,7 +32,7 @@ _OPTIONS = f"{label('options')}, one per line"
 
 
 def draw(fields: Fields, picture: Picture | None) -> None:
-    """The question of a step; `picture` is the run of its link, where there is one."""
+    """Draw the form of a step's question; `picture` is the run of its link, if it has one."""
     fields.choose("kind", label("kind"), _KINDS)
     kind = fields.texts.get("kind", "")
     if kind not in _FORMS:
@@ -42,7 +42,7 @@ def draw(fields: Fields, picture: Picture | None) -> None:
 
 
 def around(fields: Fields) -> None:
-    """What every kind of question has besides: hints, why it is so, and what is covered."""
+    """Draw the fields that every kind of question has: hints, the reason, and the cover."""
     if fields.texts.get("kind", "") not in _FORMS:
         return
     with st.expander("Hints, why, and what is covered", expanded=True):
@@ -161,7 +161,9 @@ def _position(
     found: list[tuple[str, str]],
     place: Callable[[str], int] | None,
 ) -> None:
-    """A row or a key of the picture, held as its token where that is the only one, else as its position."""
+    """Draw a choice of a row or a key of the picture, held as its token where that is the only one, else as its
+    position.
+    """
     title, text = label(name, fields.texts.get("kind", "")), fields.texts.get(name, "")
     try:
         at = "" if not text or place is None else str(place(text))
@@ -184,7 +186,7 @@ def _position(
 
 
 def _nothing(fields: Fields, picture: Picture | None) -> None:
-    """Free text has no fields of its own."""
+    """Draw no fields: free text has none of its own."""
 
 
 _FORMS: dict[str, Callable[[Fields, Picture | None], None]] = {

@@ -1,4 +1,4 @@
-"""A step's link, run with the models and traces that all visitors share."""
+"""Runs of a step's link, with the models and traces that all visitors share."""
 
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import Picture
@@ -9,7 +9,7 @@ from attnviz.ui.request import Request
 
 
 def request(link: Link) -> Request:
-    """What the top bar asks for when the link is opened."""
+    """Return the top bar's request when the link is opened."""
     said, name = link.texts, link.texts.get("model") or DEFAULT
     entry = next((one for one in entries() if one.name == name), None) or unshipped_entry(name)
     to = said.get("to", "") or (entry.languages[0] if entry.languages else "")
@@ -20,7 +20,7 @@ def request(link: Link) -> Request:
 
 
 def picture(link: Link | None) -> Picture | None:
-    """The link's picture; None for none, and for a page that runs nothing of the bar.
+    """Return the link's picture; None for no link, and for a page that runs nothing of the bar.
 
     Raises ValueError with one sentence.
     """

@@ -29,13 +29,13 @@ def is_beside() -> bool:
 
 
 def line() -> str:
-    """The name of the line to the other window: that of the address, else the one that another window would get."""
+    """Return the name of the line to the other window: that of the address, else a new window's."""
     own: str = st.session_state.setdefault(_OWN, secrets.token_hex(8))
     return persistent.text(PANEL) or persistent.text(BESIDE) or own
 
 
 def tidy() -> None:
-    """Call early in each run: takes out of the address what does not hold on this page, or where nothing is open."""
+    """Take out of the address what does not hold on this page, or without an open lesson. Call it early in each run."""
     is_open = persistent.text("lesson") or persistent.text("class")
     for name in (PANEL, BESIDE):
         if not is_open or not _NAME.fullmatch(persistent.text(name)):
