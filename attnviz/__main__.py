@@ -33,8 +33,8 @@ _ASKED = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status: 2 for unusable input, with one sentence on standard error, and 130
-    where somebody stopped it (Ctrl-C).
+    """Run one command; return the exit status: 2 for unusable input, with one sentence on standard error, and 130
+    after Ctrl-C.
     """
     options = _parser().parse_args(arguments)
     for stream in (sys.stdin, sys.stdout, sys.stderr):  # whatever the shell thinks: sentences are in every script
@@ -72,7 +72,9 @@ def _exact_products() -> None:
 
 
 def _reader_gone() -> int:
-    """Whoever read our output has had enough (`| head`): no error, and nothing more to flush at exit."""
+    """Close standard output, whose reader has stopped reading (`| head`): no error, and nothing more to flush at
+    exit.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
@@ -119,7 +121,7 @@ def _lessons(options: argparse.Namespace) -> int:
 
 
 def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
-    """What was asked for as arguments of `model.trace`. Raises ValueError for what the model does not take."""
+    """Return the arguments of `model.trace`. Raises ValueError for those that the model does not take."""
     more = {"new": model.inputs.is_prompt, "to": bool(model.languages)}
     taken = (*model.inputs.names, *(name for name, is_taken in more.items() if is_taken))
     given = {option: value for option in _ASKED if (value := getattr(options, option)) is not None}

@@ -19,7 +19,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run until somebody stops it. Raises ValueError, with one sentence, for what cannot be."""
+    """Run the cluster until a signal stops it. Raises ValueError, with one sentence, for unusable arguments."""
     try:
         from attnviz.server.cluster import plan, supervisor
         from attnviz.server.telemetry import say, set_up_log

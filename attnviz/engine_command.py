@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until somebody stops it. Raises ValueError, with one sentence, for what cannot be."""
+    """Serve until a signal stops it. Raises ValueError, with one sentence, for unusable arguments."""
     from attnviz.engine.admission import Limits
     from attnviz.engine.serving import EngineSettings, run_alone
 

@@ -13,7 +13,7 @@ _CHOICES = ("seed", "leak", "pairs", "layers", "heads", "d_model", "d_ff", "step
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments. What is left out is what the task is learned with."""
+    """Add the command's arguments. What is left out is what the task is learned with."""
     parser.add_argument("task", help="french, reverse, sort, twice or add")
     parser.add_argument("--out", type=Path, help="an .npz file; attnviz.learning.storage lists its keys")
     parser.add_argument("--without", action="append", default=[], metavar="NAME",
@@ -46,7 +46,7 @@ def line(options: argparse.Namespace) -> str:
 
 
 def _said(recording: "Recording", as_json: bool) -> str:
-    """The scores in a line, for people or as JSON."""
+    """Format the scores in a line, for people or as JSON."""
     if as_json:
         return json.dumps(dict(recording.scores))
     return ", ".join(f"{name} {score:.4f}" for name, score in recording.scores.items())

@@ -6,14 +6,14 @@ from pathlib import Path
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
+    """Add the command's arguments."""
     parser.add_argument("what", choices=["check"], help="check: read the file, run its links, compute its answers")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a lesson's Markdown file")
     parser.add_argument("--sign", action="store_true", help="write a fingerprint of each answer into the file")
 
 
 def lines(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
-    """What is to be printed, line by line, and whether it is a problem."""
+    """Yield the lines to print, and whether each is a problem."""
     from attnviz.lessons.check import check_lesson, sign
     from attnviz.lessons.faults import LessonError
     from attnviz.lessons.picture import pictures

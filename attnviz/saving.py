@@ -1,4 +1,4 @@
-"""`attnviz.save`: whatever was made, as one npz file."""
+"""`attnviz.save`: write a trace, or another result, as one npz file."""
 
 from pathlib import Path
 

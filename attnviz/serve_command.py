@@ -15,7 +15,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until somebody stops it. Raises ValueError, with one sentence, for a setting that cannot be."""
+    """Serve until a signal stops it. Raises ValueError, with one sentence, for an unusable setting."""
     try:
         from attnviz.server import serving
 

@@ -26,7 +26,7 @@ COLUMNS = ("step", "goes in", "comes out", "probability", "looks back at", "look
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments, besides language and model."""
+    """Add the command's arguments, besides language and model."""
     parser.add_argument("text", help="the sentence")
     parser.add_argument("--target", help="a target to feed at each step, whatever the model would choose")
     parser.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")
@@ -43,8 +43,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def lines(options: argparse.Namespace) -> Iterator[str]:
-    """A line a step, columns parted by tabs; behind a # what was cut, and the verdict. Raises ValueError for unusable
-    input.
+    """Yield a line a step, columns parted by tabs; then, behind a #, notes on what was cut, and the verdict. Raises
+    ValueError for unusable input.
     """
     from attnviz.models import catalogue
 
@@ -75,7 +75,7 @@ def _of_translator(options: argparse.Namespace, model: "Translator") -> Iterator
 
 
 def _of_checkpoint(options: argparse.Namespace, model: Any) -> Iterator[str]:
-    """The same of somebody else's model, whose steps are held against one pass over what was stepped through."""
+    """Yield the lines of a checkpoint, whose steps are compared with one pass over the tokens that it wrote."""
     from dataclasses import replace
 
     from attnviz.analysis.decoding.verdict import judged
@@ -99,7 +99,7 @@ def _of_checkpoint(options: argparse.Namespace, model: Any) -> Iterator[str]:
 
 
 def _asked(options: argparse.Namespace, model: Any) -> dict[str, Any]:
-    """What was asked for as arguments of `stepwise`. Raises ValueError for what the checkpoint does not take."""
+    """Return the arguments of `stepwise`. Raises ValueError for those that the checkpoint does not take."""
     no_language = options.to is not None and not model.languages
     for option, is_given in (("--to", no_language), ("--beam", options.beam is not None)):
         if is_given:
@@ -119,7 +119,7 @@ def _notes(model: "Translator", text: str) -> tuple[str, ...]:
 
 
 def _teacher(options: argparse.Namespace, model: "Translator") -> "Encoded | None":
-    """The target that is fed; a blank one is none."""
+    """Return the target that is fed; none for a blank one."""
     if options.target is None or not options.target.strip():
         return None
     return model.codec.encode_target(options.target, options.to)
@@ -148,7 +148,9 @@ def _choose(options: argparse.Namespace, model: Any) -> "Choose | Beam":
 
 
 def _rows(made: "DecodingRecord", model: Any) -> Iterator[tuple[str, ...]]:
-    """A step's columns. What it looks at most is told of the mean over layers and heads; a decoder has no source."""
+    """Return a step's columns. The most attended token is that of the mean over layers and heads; a decoder has no
+    source.
+    """
     from attnviz.text.display import display_token
 
     probabilities = model.vocabulary.forbid(made.logits).softmax(dim=-1)

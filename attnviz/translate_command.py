@@ -60,7 +60,7 @@ def chunks_of(stream: TextIO, *, most: int) -> Iterator[list[str]]:
 
 
 def _pieces(stream: TextIO) -> Iterator[bytes]:
-    """What comes in, as it comes, the last line with its end; nothing (b"") where nothing comes for a moment."""
+    """Yield the input as it comes, its last line with its end; b"" where nothing comes for a moment."""
     try:
         file = stream.fileno()
     except OSError:  # not a file: what a test, or another program, put in its place
@@ -88,7 +88,7 @@ def _has_more(file: int) -> bool:
 
 
 def _of_checkpoint(model: Any, options: argparse.Namespace, chunks: Iterator[list[str]]) -> int:
-    """A checkpoint's translations, a line for a line."""
+    """Yield a checkpoint's translations, a line for a line."""
     if options.to is not None and not model.languages:
         raise ValueError(f"{model.name} takes no --to: it has only one output language.")
     to = {"to": options.to} if options.to is not None else {}
@@ -103,7 +103,7 @@ def _of_checkpoint(model: Any, options: argparse.Namespace, chunks: Iterator[lis
 
 
 def _teller(first: int) -> Callable[[int, str], None]:
-    """What says, on standard error, what was not read or written of the lines from `first` on."""
+    """Return the function that writes notes on cut lines, from `first` on, to standard error."""
 
     def tell(index: int, note: str) -> None:
         print(f"attnviz: line {first + index}: {note[0].lower()}{note[1:]}", file=sys.stderr)

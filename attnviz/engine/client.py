@@ -158,7 +158,7 @@ class Engine:
 
 @dataclass
 class _Patience:
-    """How long one request has met silence, or only a proxy without replicas."""
+    """The time in which one request has met silence, or only a proxy without replicas."""
 
     silent_since: float = 0.0
     down_since: float = 0.0

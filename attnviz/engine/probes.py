@@ -55,7 +55,7 @@ def read(said: Mapping[str, Any] | None, tensors: Mapping[str, Tensor]) -> Probe
 
 
 def is_same(one: Probe | None, other: Probe | None) -> bool:
-    """Check whether two probes do the same, at whatever position a run begins."""
+    """Check whether two probes do the same, wherever a run begins."""
     if isinstance(one, Chain) and isinstance(other, Chain):
         pairs = zip(one.probes, other.probes, strict=False)
         return len(one.probes) == len(other.probes) and all(is_same(*pair) for pair in pairs)

@@ -17,7 +17,8 @@ Height = Literal["content", "stretch"]  # the figure's own, or that of its place
 
 
 def show(made: Any, *, key: str, table: "Table", caption: list[str] | None = None, height: Height = "content") -> None:
-    """Draw a figure, and below it the buttons that save it; `table` makes its numbers when somebody asks for them.
+    """Draw a figure, and below it the buttons that save it; `table` computes its numbers when a visitor asks for
+    them.
 
     `key` is made of ASCII letters, digits and dashes: files are named after it. `caption` stands below the picture in a
     file; left out, it is what the page says of its run.
@@ -34,7 +35,9 @@ def chart(made: Any, *, key: str, height: Height = "content") -> None:
 
 
 def take_along(key: str, table: "Table", caption: list[str] | None = None) -> None:
-    """The buttons of the chart under `key`: PNG and SVG, made in the browser, and its numbers as CSV and as a table."""
+    """Draw the buttons of the chart under `key`: PNG and SVG, made in the browser, and its numbers as CSV and as a
+    table.
+    """
     name = f"attnviz-{key}"
     with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center", key=f"{key}-tools"):
         picture_tools(key, name=name, caption=captions.lines() if caption is None else caption)
@@ -50,12 +53,12 @@ def take_along(key: str, table: "Table", caption: list[str] | None = None) -> No
 
 
 def numbers(key: str, table: "Table") -> None:
-    """A button that opens a picture's numbers as a table: for reading aloud, for sorting and for copying."""
+    """Draw a button that opens a picture's numbers as a table: for reading aloud, for sorting and for copying."""
     with st.popover("Table", key=f"{key}-table", on_change="rerun") as opened:
         if opened.open:
             st.dataframe(table(), hide_index=True, width="content", height="auto", key=f"{key}-numbers")
 
 
 def theme() -> str:
-    """The browser's theme, "light" or "dark"."""
+    """Return the browser's theme, "light" or "dark"."""
     return st.context.theme.type or "light"

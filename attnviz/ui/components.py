@@ -36,7 +36,7 @@ export default (component) => {{
 
 
 def widget(name: str) -> Callable[..., Any]:
-    """The widget as a function that draws it; `key` and `data` are those of Streamlit's component."""
+    """Return the function that draws a widget; its `key` and `data` are those of Streamlit's component."""
     if not streamlit_internals.has_server():  # a page that is run as a plain script, which nobody sees
         return component(f"{_PACKAGE}_{name}", html=source(name).html)
     with _REGISTERING:
@@ -65,7 +65,7 @@ def _file(name: str, made: Source) -> str:
 
 @cache
 def _folder() -> Path:
-    """A temporary folder with the scripts of all widgets; it goes with the process."""
+    """Make a temporary folder with the scripts of all widgets; it goes with the process."""
     folder = Path(_temporary().name)
     (folder / _SCRIPTS).mkdir()
     for name in (file.parent.name for file in WIDGETS.glob("*/widget.html")):

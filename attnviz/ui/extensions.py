@@ -1,4 +1,4 @@
-"""Extensions: what may stand beside any page. Frame and pictures ask this list, and know no lesson and no class.
+"""Extensions: panels beside any page. Frame and pictures ask this list, and know no lesson and no class.
 
 An extension is a module that is imported once the address has one of its texts. The list says the order in which they
 are drawn.
@@ -23,7 +23,7 @@ _EXTENSIONS = {
 
 
 class Extension(Protocol):
-    """What each of these modules has."""
+    """The functions of each of these modules."""
 
     @staticmethod
     def begin(page: Page) -> None:
@@ -31,16 +31,18 @@ class Extension(Protocol):
 
     @staticmethod
     def draw_panel(page: Page) -> str:
-        """Draw beside or below the bar; the sentence in the place of the page's picture, "" where it may be shown."""
+        """Draw beside or below the bar; return the sentence in the place of the page's picture, "" where it may be
+        shown.
+        """
         ...
 
 
 class Asking(Protocol):
-    """What an extension that asks questions about a picture has; classes ask by means of lessons."""
+    """The functions of an extension that asks questions about a picture; classes ask by means of lessons."""
 
     @staticmethod
     def covering(view: "HeadsState") -> "Covering":
-        """What an open question keeps back of the Heads picture, asks on its map and marks there."""
+        """Return the open question's cover of the Heads picture, its task on the map, and the marks there."""
         ...
 
     @staticmethod
@@ -50,7 +52,7 @@ class Asking(Protocol):
 
     @staticmethod
     def covered_sentence() -> str:
-        """What stands in the place of a covered picture."""
+        """Return the sentence in the place of a covered picture."""
         ...
 
     @staticmethod
@@ -65,12 +67,12 @@ def begin(page: Page) -> None:
 
 
 def draw_panels(page: Page) -> str:
-    """Draw their panels; the first sentence that stands in the place of the page's picture, "" for none."""
+    """Draw their panels; return the first sentence in the place of the page's picture, "" for none."""
     return next(filter(None, [extension.draw_panel(page) for extension in _wanted()]), "")
 
 
 def asking() -> Asking | None:
-    """The extension that may ask about this page's picture."""
+    """Return the extension that may ask about this page's picture."""
     is_asked = any(map(persistent.text, _EXTENSIONS["attnviz.ui.lessons.extension"][:2]))
     return cast("Asking", import_module("attnviz.ui.lessons.extension")) if is_asked else None
 

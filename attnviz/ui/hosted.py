@@ -1,5 +1,5 @@
-"""What a server that many share sets for its pages: a queue for runs, and who may open any model. `make run` sets
-neither, and nobody waits.
+"""Hooks of a server with many visitors: a queue for runs, and the right to open any model. `make run` sets neither,
+and its visitor never waits.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class Queue(Protocol):
 
     @property
     def is_over(self) -> bool:
-        """Whether this thread's turn took too long and was told to end."""
+        """Whether this thread's turn took too long and has been asked to end."""
         ...
 
     def take(self, address: str, tell: Tell) -> None:
@@ -32,15 +32,15 @@ class Queue(Protocol):
         ...
 
     def give_back(self) -> float:
-        """End this thread's turn; the seconds that it waited."""
+        """End this thread's turn; return the seconds that it waited."""
         ...
 
 
 @dataclass(frozen=True)
 class Hosting:
-    """The queue for runs; `network_of(address)` is what shares one place in it; `may_open_any(role)` says whether a
-    visitor of that role may open models that are not offered, `is_author(role)` whether they see which lessons are
-    broken.
+    """The queue for runs; `network_of(address)` identifies the visitors that share a place in it;
+    `may_open_any(role)` says whether a visitor of that role may open models that are not offered, `is_author(role)`
+    whether they see broken lessons.
     """
 
     queue: Queue
@@ -58,13 +58,13 @@ _hosting: list[Hosting] = []
 
 
 def use(hosting: Hosting | None) -> None:
-    """Called once by the server, before anybody comes; None for a server that nobody shares."""
+    """Set the server's hooks, before the first visitor comes; None for a server with one visitor."""
     _hosting[:] = [hosting] if hosting else []
 
 
 def wait(place: DeltaGenerator) -> None:
-    """Wait for this visitor's turn, and say in `place` why it takes so long. Raises ValueError, with one sentence,
-    where too many wait.
+    """Wait for this visitor's turn, and show the reason in `place`. Raises ValueError, with one sentence, where too
+    many wait.
     """
     said: list[DeltaGenerator] = []
 
@@ -95,14 +95,16 @@ def ensure_turn() -> None:
 
 
 def is_over() -> bool:
-    """Check whether this run took too long and was told to end: a loop that says what is wrong and goes on ends
+    """Check whether this run took too long and has been asked to end: a loop that shows an error and goes on ends
     here.
     """
     return any(hosting.queue.is_over for hosting in _hosting)
 
 
 def in_turn(make: Callable[[], bytes]) -> Callable[[], bytes]:
-    """A file that is made for a download button when it is pressed, in a turn of this visitor, within a run's limit."""
+    """Wrap `make`, the file of a download button: pressed, it waits for a turn of this visitor, within a run's
+    limit.
+    """
     address = st.context.ip_address or ""
 
     def made() -> bytes:
@@ -123,12 +125,12 @@ def may_open_any() -> bool:
 
 
 def is_author() -> bool:
-    """Check whether this visitor sees which lessons are broken or not listed: teachers where there is a login, and
-    whoever runs a dashboard of their own. All visitors of a server without a login are taken for students.
+    """Check whether this visitor sees broken and unlisted lessons: a teacher, or the visitor of `make run`. All
+    visitors of a server without a login are taken for students.
     """
     return not _hosting or any(hosting.is_author(role()) for hosting in _hosting)
 
 
 def role() -> str:
-    """Who this visitor is, as the server says; "" where there is no login."""
+    """Return this visitor's role, as the server's header has it; "" without a login."""
     return st.context.headers.get(ROLE, "")

@@ -1,4 +1,4 @@
-"""What is done to the run, in the frame of every page: chips below the bar, each with a way back.
+"""Interventions in the frame of every page: chips below the bar, each with a way back.
 
 The text `do` of the address holds it (`tracing.causes.notation`); every page runs with it, or says that it does not.
 """
@@ -27,7 +27,7 @@ _ABSENT = "not in this model"
 
 
 def change(interventions: "Sequence[Intervention]") -> None:
-    """Have this done to the run from now on, and nothing else; what the model wrote before is written again.
+    """Replace the run's interventions; what the model wrote before is written again.
 
     More than an address can carry is not done, and a note says so.
     """
@@ -42,7 +42,7 @@ def change(interventions: "Sequence[Intervention]") -> None:
 
 
 def switch_off(heads: "Iterable[Head]", shapes: "Shapes") -> None:
-    """Have these heads off from now on and no others; whatever else is done to the run stays."""
+    """Switch these heads off and no others; other interventions stay."""
     from attnviz.tracing.causes import notation, switches
 
     asked = notation.parse(persistent.text(NAME)).interventions
@@ -50,7 +50,7 @@ def switch_off(heads: "Iterable[Head]", shapes: "Shapes") -> None:
 
 
 def in_force(request: Request) -> Request:
-    """The request with what the address asks to be done to its run, as far as its model can; draws the chips."""
+    """Return the request with the address's interventions, as far as its model can; draw their chips."""
     if not (text := persistent.text(NAME)):
         return request
     from attnviz.tracing.causes import fitting, notation
@@ -72,7 +72,9 @@ def in_force(request: Request) -> Request:
 def _with_numbers(
     loaded: "Model", asked: "Sequence[Intervention]", to: str
 ) -> "tuple[Sequence[Intervention], tuple[str, ...]]":
-    """What is asked, with the means that it names; as it is, and a sentence, where they cannot be measured."""
+    """Return the interventions with the means that they name; as they are, and a sentence, where these cannot be
+    measured.
+    """
     place = st.empty()
 
     def tell(share: float, what: str) -> None:
@@ -91,7 +93,7 @@ def _is_among(one: "Intervention", others: "Sequence[Intervention]") -> bool:
 
 
 def left_out(why: str) -> None:
-    """Draw the chips on a page, or of a part of one, that leaves out what is done to the run; `why` says so."""
+    """Draw the chips on a page, or of a part of one, that ignores interventions; `why` says so."""
     if text := persistent.text(NAME):
         from attnviz.tracing.causes import notation
 

@@ -28,7 +28,7 @@ FRAME_STYLES = ("frame.css", "screen.css", "present.css", "contrast.css")
 
 
 def begin_page(title: str, *, as_it_is: str = "") -> Request:
-    """Draw the frame of a page and return what the top bar asks for.
+    """Draw the frame of a page and return the top bar's request.
 
     A page that leaves out what is done to the run says why, in `as_it_is`.
     """
@@ -45,8 +45,8 @@ def begin_page(title: str, *, as_it_is: str = "") -> Request:
 
 
 def begin_page_of_its_own(title: str, bar: Callable[[], None]) -> None:
-    """As `begin_page`, for a page that runs nothing of the top bar: `bar` draws what stands in its place, on the left
-    of the link to copy. Model and sentence wait for the other pages.
+    """Draw the frame of a page that runs nothing of the top bar: `bar` draws in its place, on the left of the link
+    to copy. Model and sentence wait for the other pages.
     """
     page, line = _begin(title)
     top_bar.bar_of(bar)
@@ -56,8 +56,8 @@ def begin_page_of_its_own(title: str, bar: Callable[[], None]) -> None:
 
 
 def _begin(title: str) -> tuple[Page, DeltaGenerator]:
-    """Draw what every page begins with; the page, and the place of the line for narrow screens, which says what the
-    bar asks.
+    """Draw the beginning of every page; return the page, and the place of the line for narrow screens, which sums
+    up the bar.
     """
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=ICON, layout="wide")
     st.html(style(*FRAME_STYLES))
@@ -100,17 +100,17 @@ def _ready(page: Page) -> None:
 
 
 def page_link(path: str, label: str) -> None:
-    """A link to a page as this visitor left it, with the sentence that is typed above: one step for Back."""
+    """Draw a link to a page as this visitor left it, with the sentence in the bar: one step for Back."""
     st.page_link(path, label=label, width="stretch", query_params=persistent.address(menu.title_of(path)))
 
 
 def note(*sentences: str) -> None:
-    """Notes above the picture: what was cut, what a link asked for and did not get."""
+    """Show notes above the picture: on cut texts, and on links that ask for what is missing."""
     current_page().say(*sentences)
 
 
 def refuse(sentence: str) -> None:
-    """Say in one sentence why there is no picture, and end the page; what was typed stays."""
+    """Show in one sentence why the page has no picture, and end it; what was typed stays."""
     current_page().warn(sentence)
     _publish()
     sheet.open_if_asked()
@@ -118,7 +118,9 @@ def refuse(sentence: str) -> None:
 
 
 def run_or_refuse(make: Callable[[], T]) -> T:
-    """What `make` returns; an input that it refuses ends the page with its sentence. A long run shows that it runs."""
+    """Return the result of `make`; an input that it refuses ends the page with its sentence. A long run shows a
+    spinner.
+    """
     try:
         with current_page().running.spinner("Running"):  # over the link to the picture that is still seen
             return make()
@@ -151,8 +153,8 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
 
 
 def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> None:
-    """As `end_page`, for a page that runs nothing of the top bar; `status` is the status bar's HTML, part by part.
-    Without a `view` there is nothing that a link could carry.
+    """End a page that runs nothing of the top bar; `status` is the status bar's HTML, part by part. Without a
+    `view` there is nothing that a link could carry.
     """
     _publish()
     page = current_page()
@@ -166,13 +168,13 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
 
 
 def _publish() -> None:
-    """Tell the browser where the page is now, and that it has heard of all that was set here."""
+    """Send the browser the page's address, and the end of this run's updates."""
     persistent.publish()
     echoes.end()
 
 
 def warn(*sentences: str) -> None:
-    """Say above the picture what cannot be done, and go on."""
+    """Show above the picture what cannot be done, and go on."""
     current_page().warn(*sentences)
 
 
@@ -189,7 +191,7 @@ def _reading_notes(request: Request, trace) -> tuple[str, ...]:
 
 
 def _still_linked(request: Request) -> dict[str, str]:
-    """What the link said, less what does not concern the model and the language that are in force by now."""
+    """Return the link's texts without those that concern another model or language than the current one."""
     linked = dict(persistent.said())
     if linked["model"] != request.entry.name:
         linked.pop("weights", None)

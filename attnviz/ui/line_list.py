@@ -1,4 +1,4 @@
-"""A table whose lines are chosen: what is chosen is a text of the address."""
+"""A table whose lines are chosen: the choice is a text of the address."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from attnviz.ui.reported import NUMBER, reported
 
 @dataclass(frozen=True)
 class Lines:
-    """A table to choose from: what it is called, its column titles, and a row of texts for each line.
+    """A table to choose from: its label, its column titles, and a row of texts for each line.
 
     `code` draws them monospaced and numbered from 0. `helps` names the term that a column's title is
     explained by; the page says what it means.
@@ -25,7 +25,7 @@ class Lines:
 
 
 def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> None:
-    """Draw `lines`, that of `value` marked; the one that is chosen goes from `values` into the text `name`."""
+    """Draw `lines`, that of `value` marked; a chosen line writes its one of `values` into the text `name`."""
     key = f"lines-{name}"
 
     def take() -> None:

@@ -15,7 +15,7 @@ _LOOKED_FOR = re.compile(
 
 
 def literal(sentence: str) -> str:
-    """Markdown that shows a sentence as it is.
+    """Return Markdown that shows a sentence as it is.
 
     Streamlit looks for addresses, emoji and arrows in what Markdown leaves as text, where no backslash keeps it out.
     Inside those, and nowhere else, is a word joiner (U+2060): nobody sees it, but it is copied with the text.
@@ -25,5 +25,5 @@ def literal(sentence: str) -> str:
 
 
 def literal_lines(lines: Iterable[str]) -> str:
-    """Markdown that shows each sentence as it is, on a line of its own."""
+    """Return Markdown that shows each sentence as it is, on a line of its own."""
     return "  \n".join(map(literal, lines))

@@ -1,4 +1,4 @@
-"""What is known of the model in the top bar: a button beside its name opens it, Esc closes it."""
+"""Facts of the model in the top bar: a button beside its name opens them, Esc closes them."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ _WORDS = "Hello."  # any text would do: sizes and scales are the same for all
 
 
 def button() -> bool:
-    """Draw the button; whether it was pressed."""
+    """Draw the button; return whether it was pressed."""
     return st.button("About this model", key="model-facts")
 
 

@@ -1,4 +1,4 @@
-"""Which model is asked for: a shipped one, one that this instance offers, or any folder or hub id that is typed.
+"""The picker of the model: a shipped one, one that this instance offers, or any folder or hub id that is typed.
 
 Whether others than the listed ones may be opened, `offered` says; each step on the way to one asks it again, since any
 message can be made by hand.
@@ -24,7 +24,7 @@ _OPENED, _ASKED, _NEXT = "models-opened", "model-asked", "model-next"
 
 
 def picker() -> Entry:
-    """Draw the list of models; the one that is chosen."""
+    """Draw the list of models; return the chosen one."""
     known = {entry.name: entry for entry in (*entries(), *map(unshipped_entry, (*engine.names(), *opened())))}
     if not known:
         st.error(f"No model is installed: assets/models has no {DEFAULT}. Get the whole repository, or train a model.")
@@ -53,7 +53,8 @@ def picker() -> Entry:
 
 
 def told_apart(titles: Mapping[str, str]) -> dict[str, str]:
-    """Titles by name, no two of them the same: those that are give way to as much of their names as tells them apart.
+    """Return titles by name, no two of them the same: equal ones give way to as much of their names as tells them
+    apart.
 
     A list knows what was chosen by its text alone, so that of two same ones only the last could be chosen.
     """
@@ -67,12 +68,12 @@ def told_apart(titles: Mapping[str, str]) -> dict[str, str]:
 
 
 def opened() -> list[str]:
-    """Models besides the shipped ones: pinned by the instance, or opened by this visitor."""
+    """List the models besides the shipped ones: pinned by the instance, or opened by this visitor."""
     return st.session_state.get(_OPENED, []) if is_free() else offered.listed()
 
 
 def _linked() -> str:
-    """The model in the address, or the one that was just opened."""
+    """Return the model in the address, or the one that was just opened."""
     if (name := st.session_state.pop(_NEXT, None)) and offered.is_offered(name):
         _choose(name)
     return persistent.text("model")
@@ -87,7 +88,7 @@ def _adopt() -> None:
 
 
 def _choose(name: str) -> None:
-    """A target belongs to the model that wrote it, and may be no second sentence for the next one."""
+    """Write a model into the address, without the target that another model wrote."""
     persistent.write_model(name)
     persistent.write({"tgt": None})
 

@@ -1,4 +1,5 @@
-"""Which models an instance lets its visitors open. Whatever opens a model asks here first, from wherever the name came.
+"""The models that an instance lets its visitors open. All code that opens a model by name asks here first. Whatever
+opens a model asks here first, from wherever the name came.
 
 ATTNVIZ_MODELS, where it is set, lists what an instance offers besides the shipped models (folders or hub ids, with
 commas between them; it may be empty). A name that is not in the list is refused by the same sentence whether such a
@@ -31,7 +32,7 @@ def is_free() -> bool:
 
 
 def listed() -> list[str]:
-    """The models besides the shipped ones that the instance names; none where it leaves the choice free."""
+    """List the models besides the shipped ones that the instance names; none where it leaves the choice free."""
     return [name for part in os.environ.get(VARIABLE, "").split(",") if (name := part.strip())]
 
 
@@ -47,6 +48,6 @@ def is_offered(name: str) -> bool:
 
 
 def require(name: str) -> None:
-    """Raises ValueError, with one sentence, for a model that a visitor may not open."""
+    """Raise ValueError, with one sentence, for a model that a visitor may not open."""
     if not is_offered(name):
         raise ValueError(f"This instance does not offer the model “{name[:80]}”: choose one from the list.")

@@ -1,4 +1,4 @@
-"""What the top bar asks for."""
+"""The top bar's request."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """What the top bar asks for. An empty `tgt` means that the model writes the target; for an encoder `tgt` is the
-    second sentence of a pair, if any. `new` is how many tokens are written after a prompt. `do` is what is done to the
-    run, as `tracing.causes.notation` writes it.
+    """The top bar's request. An empty `tgt` means that the model writes the target; for an encoder `tgt` is the
+    second sentence of a pair, if any. `new` is the number of tokens to write after a prompt. `do` are the
+    interventions, as `tracing.causes.notation` writes them.
     """
 
     entry: Entry
@@ -25,7 +25,7 @@ class Request:
 
     @property
     def interventions(self) -> "tuple[Intervention, ...]":
-        """What is done to the run; none of it needs another run's numbers."""
+        """The run's interventions; none of them needs another run's numbers."""
         if not self.do:  # which needs no torch
             return ()
         from attnviz.tracing.causes import notation
@@ -33,6 +33,6 @@ class Request:
         return notation.parse(self.do).interventions
 
     def to_params(self) -> dict[str, str]:
-        """As the texts that stand in a link."""
+        """Return the texts that stand in a link."""
         texts = {"model": self.entry.name, "src": self.src, "to": self.to, "tgt": self.tgt}
         return texts | ({"new": str(self.new)} if self.new else {}) | ({"do": self.do} if self.do else {})

@@ -1,4 +1,5 @@
-"""What Streamlit does not offer openly, reached into here and nowhere else: check it when Streamlit's pin moves.
+"""Parts of Streamlit that it does not offer openly, used here and nowhere else: check them when Streamlit's pin
+moves.
 
 A state that cannot be read counts as not sent (`sending/client_state.py`). Uploads are kept by Streamlit for each
 visitor without a limit over all of them; here they have one. Streamlit forgets the file of a button at the end of any
@@ -75,7 +76,7 @@ BACK_MESSAGE = BackMsg.DESCRIPTOR  # what a browser's messages are made of
 
 
 def install() -> None:
-    """Set the guards, once for the server; a second call changes nothing.
+    """Set the guards, once for the server.
 
     Raises RuntimeError with one sentence for a Streamlit that they do not fit: none of them is set then.
     """
@@ -98,7 +99,7 @@ def has_server() -> bool:
 
 
 def missing() -> str:
-    """What the guards use and this Streamlit does not have, in one sentence; "" where it has all."""
+    """Return, in one sentence, the names that the guards use and this Streamlit lacks; "" where it has all."""
     gone = [f"{owner.__name__}.{name}" for owner, names in _USED.items() for name in names if not _has(owner, name)]
     return _gone(gone) if gone else ""
 
@@ -114,7 +115,9 @@ def _has(owner: type, name: str) -> bool:
 
 
 def _within_room(add: Any) -> Any:
-    """Keep a visitor's newest file alone, and nothing of it where all files together would take too much room."""
+    """Wrap `add_file`: keep a visitor's newest file alone, without its content where all files together would take
+    too much room.
+    """
 
     @wraps(add)
     def guarded(files: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
@@ -127,12 +130,12 @@ def _within_room(add: Any) -> Any:
 
 
 def replace_content(file: UploadedFileRec) -> UploadedFileRec:
-    """A file's name without what it held."""
+    """Return a file without its content."""
     return UploadedFileRec(file_id=file.file_id, name=file.name, type=NO_ROOM, data=b"")
 
 
 def _for_nobody(session: AppSession) -> None:
-    """One visitor's message would empty the caches of all: no control here sends it."""
+    """Ignore a message that would empty the caches of all visitors: no control here sends it."""
 
 
 def _connection(runner: ScriptRunner) -> object:
@@ -144,7 +147,7 @@ def _connection(runner: ScriptRunner) -> object:
 
 
 def around_runs(around: Callable[[Callable[[], str]], AbstractContextManager[None]]) -> None:
-    """Have each run of each visitor happen inside `around(page)`; `page()` says at its end which page it was, as in an
+    """Run each run of each visitor inside `around(page)`; `page()` returns at its end the page's name in an
     address, "" for the welcome.
     """
     run: Any = ScriptRunner._run_script
@@ -162,8 +165,8 @@ def _page(pages: Any) -> str:
 
 
 async def forget_gone_sessions() -> None:
-    """End the sessions that nobody came back to. Streamlit does so only when another visitor comes or goes, and until
-    then each has three files open.
+    """End the sessions of visitors who have not come back. Streamlit does so only when another visitor comes or
+    goes, and until then each has three files open.
     """
     storage: Any = runtime.get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
     for _, gone in storage._cache.expire():
@@ -171,13 +174,13 @@ async def forget_gone_sessions() -> None:
 
 
 def is_back_or_forward() -> bool:
-    """Check whether this run was asked for by Back or Forward: then the address holds, whatever was chosen since."""
+    """Check whether Back or Forward asked for this run: then the address holds, not later choices."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 
 
 def missing_for_server() -> str:
-    """What the functions below use and this Streamlit does not have, in one sentence; "" where it has all."""
+    """Return, in one sentence, the names that the functions below use and this Streamlit lacks; "" where it has all."""
     gone = [f"{module}.{name}" for module, names in _OF_SERVER.items() for name in names if not _is_in(module, name)]
     return _gone(gone) if gone else ""
 
@@ -190,7 +193,9 @@ def _is_in(module: str, name: str) -> bool:
 
 
 def set_options(options: Mapping[str, Any]) -> None:
-    """Set options over those of Streamlit's file. Raises RuntimeError with one sentence for what is not taken."""
+    """Set options over those of Streamlit's file. Raises RuntimeError with one sentence for one that it does not
+    take.
+    """
     from streamlit.web import bootstrap
 
     bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})
@@ -200,12 +205,12 @@ def set_options(options: Mapping[str, Any]) -> None:
 
 
 def keep_quiet_outside_pages() -> None:
-    """Outside a page Streamlit warns of each of its functions; the model is warmed up there."""
+    """Silence Streamlit's warnings of its functions outside a page, where the model is warmed up."""
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 
 
 def signed_in(cookies: Mapping[str, str], secret: str) -> bytes:
-    """What the cookie says that Streamlit signs after a login, as JSON; b"" where none was signed here."""
+    """Return the JSON in the cookie that Streamlit signs after a login; b"" where none was signed here."""
     from streamlit.auth_util import get_cookie_with_chunks
     from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
     from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
@@ -217,14 +222,14 @@ def signed_in(cookies: Mapping[str, str], secret: str) -> bytes:
 
 
 def login_address() -> str:
-    """Where Streamlit sends somebody on to the provider."""
+    """Return the path at which Streamlit sends a visitor on to the provider."""
     from streamlit.auth_util import encode_provider_token
 
     return f"/auth/login?provider={quote(encode_provider_token('default'))}"
 
 
 def is_poll(frame: bytes) -> bool:
-    """Check whether a frame asks for one fragment of a page, as its browser does by itself: far less than a run."""
+    """Check whether a frame is an automatic poll of one fragment of a page: far less work than a run."""
     try:
         asked = BackMsg.FromString(frame).rerun_script
     except DecodeError:

@@ -19,5 +19,5 @@ class _Style:
 
 @cache
 def style(*names: str) -> _Style:
-    """Style sheets of `assets/styles` for `st.html`, read once: in every run a page draws the same ones."""
+    """Return style sheets of `assets/styles` for `st.html`, read once: in every run a page draws the same ones."""
     return _Style(*names)

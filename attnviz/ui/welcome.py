@@ -1,4 +1,4 @@
-"""The parts of the welcome page: what attnviz is, a first step, a live example in words and one picture, the pages."""
+"""The parts of the welcome page: an introduction, a first step, a live example in words and one picture, the pages."""
 
 import html
 
@@ -44,7 +44,7 @@ def intro() -> None:
 
 
 def story(trace) -> None:
-    """What just happened to the sentence above, with its own numbers."""
+    """Tell the run of the sentence above, with its own numbers."""
     kinds = {3: "three kinds of attention", 2: "two kinds of attention"}.get(len(trace.kinds))
     of_kinds = f" for each of {term(kinds)}" if kinds else ""
     maps = "attention maps" if _count(trace) > 1 else "attention map"
@@ -58,12 +58,12 @@ def story(trace) -> None:
 
 
 def _count(trace) -> int:
-    """Maps of all kinds."""
+    """Count the maps of all kinds."""
     return sum(layers * heads for layers, heads in map(trace.shape, trace.kinds))
 
 
 def _what_happened(trace) -> str:
-    """What the model read, and what it wrote, if it writes."""
+    """Return the sentence on what the model read, and what it wrote, if it writes."""
     read, written = trace.sentences[0].src, trace.sentences[0].tgt
     if not written:
         return f"<b>{_quoted(trace.src_text)}</b> ({len(read)} tokens), all of it at once."
@@ -79,20 +79,20 @@ def _what_happened(trace) -> str:
 
 
 def pages() -> None:
-    """A link to each page, with what can be done there."""
+    """Draw a link to each page, with what can be done there."""
     with st.container(border=True, key="ways"):
         for page, label in _PAGES:
             layout.page_link(page, label)
 
 
 def model_drawing(request: Request) -> None:
-    """The model that has just run, as the paper draws it."""
+    """Draw the model that has just run, as the paper draws it."""
     with st.container(key="welcome-drawing"):
         sheet.draw(Pictured("", request, view=HeadsState(**request.entry.start)), key="model-drawing")
 
 
 def live_example(trace, entry: Entry) -> None:
-    """One head of the sentence above, as the Heads page starts with it."""
+    """Draw one head of the sentence above, as the Heads page starts with it."""
     start = HeadsState(**entry.start)
     kind = start.kind if start.kind in trace.kinds else trace.kinds[0]
     theme = st.context.theme.type or "light"
@@ -110,6 +110,6 @@ def live_example(trace, entry: Entry) -> None:
 
 
 def _quoted(text: str) -> str:
-    """A sentence in running text: the page must stay in sight, whatever was typed."""
+    """Quote a sentence in running text, cut to `QUOTED` characters: the page must stay in sight."""
     shown = display(text)
     return html.escape(shown if len(shown) <= QUOTED else shown[:QUOTED].rstrip() + " …")

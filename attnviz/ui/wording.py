@@ -1,4 +1,4 @@
-"""What a student reads on a page, in the language of the lesson that is open or of the class that is joined."""
+"""Texts for students, in the language of the open lesson or of the joined class."""
 
 import streamlit as st
 
@@ -13,17 +13,17 @@ _OF_CLASSES = "_attnviz_class_languages"
 
 
 def phrase(english: str, /, **values: object) -> str:
-    """A sentence in the lesson's language. `english` is written out at each call: a test collects them."""
+    """Translate a sentence to the lesson's language. `english` is written out at each call: a test collects them."""
     return translate(Translatable(english, **values))
 
 
 def translate(said: str | Exception) -> str:
-    """A phrase, or what an error says, in the lesson's language; another text as it is."""
+    """Translate a phrase, or an error's, to the lesson's language; another text stays as it is."""
     return phrases.translate(phrases.sentence(said) if isinstance(said, Exception) else said, language())
 
 
 def language() -> str:
-    """The language of the open lesson, or of the class that the address names; "" where there is neither."""
+    """Return the language of the open lesson, or of the class that the address names; "" without either."""
     known: dict[str, str] = st.session_state.setdefault(_OF_CLASSES, {})
     code, now = seat.code(), opened()
     if now is not None:
@@ -33,7 +33,7 @@ def language() -> str:
 
 
 def _of_class(code: str, known: dict[str, str]) -> str:
-    """The language of a class that this visitor has not joined; looked up once, for a wrong code counts each time."""
+    """Look up the language of a class that this visitor has not joined, once: a wrong code counts each time."""
     if code not in known:
         try:
             known[code] = room().students.language(code, address=st.context.ip_address or "")

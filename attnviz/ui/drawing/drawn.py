@@ -1,4 +1,4 @@
-"""What the drawing of the model is made from: the model of the top bar, its run, and where the page is in it."""
+"""The data of the model's drawing: the model of the top bar, its run, and the page's place in it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ _ANY = "Hello."  # a model is built alike for every text
 
 @dataclass(frozen=True)
 class Pictured:
-    """What a page draws: its title; the request of its bar, None where it has none; weights that somebody brought, in
-    the place of a model; and what its link carries, which says where the page is.
+    """A page as the drawing needs it: its title; its bar's request, None where it has none; a visitor's own
+    weights, in the place of a model; and its link's content, with its place in the model.
     """
 
     page: str = ""
@@ -38,7 +38,7 @@ class Pictured:
 
 
 def payload(shown: Pictured) -> "Payload":
-    """The drawing's data. Raises ValueError, in one sentence, where there is no model to draw."""
+    """Return the drawing's data. Raises ValueError, in one sentence, where no model can be drawn."""
     here = _here(shown.view)
     if shown.own is not None:
         made = _with_run(shown.own, None, here)
@@ -56,7 +56,7 @@ def payload(shown: Pictured) -> "Payload":
 
 
 def _waiting() -> "Request":
-    """On a page without the top bar: what the other pages' bar asks for meanwhile."""
+    """Return the request of the other pages' bar, on a page without it."""
     from attnviz.ui.frame.top_bar import examples
     from attnviz.ui.request import Request
 
@@ -93,7 +93,7 @@ def _captioned(made: "Payload", request: "Request", trace: "TraceLike") -> "Payl
 
 
 def _run(request: "Request") -> "tuple[TraceLike | None, str]":
-    """The run of the bar's sentence, or why there are no numbers."""
+    """Run the bar's sentence; None, and the reason, where numbers cannot be shown."""
     asking = extensions.asking()
     if asking is not None and asking.hides_numbers():
         return None, asking.covered_sentence()
@@ -112,7 +112,7 @@ def _built(weights: str, _model: Any) -> "Structure":
 
 
 def _here(view: "Linkable | None") -> "Here":
-    """The site in a page's link; a mean over layers or heads is none."""
+    """Return the site in a page's link; none for a mean over layers or heads."""
     from attnviz.widgets.model_drawing.numbers import Here
 
     texts: Mapping[str, str] = view.to_params() if view is not None else {}

@@ -1,4 +1,6 @@
-"""The drawing of the model over a page: a key or a button opens it (`widgets/screen`), and nothing is made before."""
+"""The drawing of the model over a page: a key or a button opens it (`widgets/screen`), and nothing is computed
+before.
+"""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -24,17 +26,17 @@ _PAGE = "_attnviz_drawing_of"
 
 
 def ask() -> None:
-    """To be called when the button is pressed: the run that follows opens the sheet."""
+    """Open the sheet in the next run. A button's callback."""
     st.session_state[_ASKED] = True
 
 
 def begin(page: str, request: "Request | None") -> None:
-    """What this page would draw, as far as is known before its run; a page that is refused draws that."""
+    """Note what this page would draw, as far as is known before its run; the sheet of a refused page shows that."""
     st.session_state[_PAGE] = Pictured(page, request)
 
 
 def open_if_asked(view: "Linkable | None" = None, own: "TraceLike | None" = None) -> None:
-    """Call at the end of a page, once it is known what it looks at, and whether at weights that somebody brought."""
+    """Open the sheet at the end of a page, with the page's view, and the visitor's own weights if it shows those."""
     if st.session_state.pop(_ASKED, False):
         _sheet(replace(st.session_state[_PAGE], view=view, own=own))
 
@@ -60,7 +62,7 @@ def _words(page: str) -> None:
 
 
 def draw(shown: Pictured, *, key: str) -> None:
-    """The drawing; a click on a part opens its page. Where there is nothing to draw, a sentence says why."""
+    """Draw the model; a click on a part opens its page. A refusal is shown in its place."""
     from attnviz.ui.drawing.drawn import payload
 
     try:
@@ -74,7 +76,7 @@ def draw(shown: Pictured, *, key: str) -> None:
 
 
 def _go(key: str) -> None:
-    """The run that follows opens the place that was clicked."""
+    """Open the place that was clicked in the next run."""
     place = reported(key, "go", {"page": TEXT, "query": TEXT})
     if place is not None and place["page"] in PLACES:
         navigation.send(place["page"], dict(parse_qsl(place["query"])))

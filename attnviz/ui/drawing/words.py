@@ -1,4 +1,4 @@
-"""The words of a page: explained where something points at them, with a link to where each can be tried."""
+"""The words of a page: their explanations at the pointer, each with a link to a place to try it."""
 
 from functools import cache
 from typing import Any
@@ -23,19 +23,19 @@ def explain(page: str) -> None:
 
 @cache
 def _told(page: str) -> dict[str, Any]:
-    """The words of a page and where each is tried."""
+    """Return the words of a page, and the place to try each."""
     places = {term: (place.page, place.tab, place.title) for term, place in places_of(page).items()}
     return {"words": dict(words_of(page)), "places": places}
 
 
 def address(place: TryPlace) -> dict[str, str]:
-    """What the address of a place says: the page as this visitor left it, and the tab."""
+    """Return the address of a place: the page as this visitor left it, and the tab."""
     texts = {name: text for name, text in persistent.address(place.page).items() if name != "tab"}
     return texts | ({"tab": place.tab} if place.tab else {})
 
 
 def _go(page: str) -> None:
-    """The run that follows opens where the word is tried whose link was followed."""
+    """Open the place to try the word whose link was followed, in the next run."""
     asked = reported(_KEY, "go", {"word": TEXT})
     place = places_of(page).get(asked["word"]) if asked is not None else None
     if place is not None:

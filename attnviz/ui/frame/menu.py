@@ -25,7 +25,7 @@ PATHS = {page: f"pages/{page.lower()}.py" if icon else "dashboard.py" for page, 
 
 
 def title_of(path: str) -> str:
-    """The page of that file."""
+    """Return the title of that file's page."""
     return next(page for page, known in PATHS.items() if known == path)
 
 
@@ -44,7 +44,7 @@ def _entry(page: str) -> dict[str, str]:
 
 
 def _go() -> None:
-    """The run that follows opens the page that was clicked, with what else was chosen in the same moment."""
+    """Open the page that was clicked in the next run, with what else was chosen in the same moment."""
     asked = reported(KEY, "go", {"page": TEXT})
     if asked is not None and asked["page"] in PATHS:
         navigation.send(asked["page"])

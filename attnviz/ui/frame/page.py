@@ -1,4 +1,4 @@
-"""The page that a run draws: places in its frame, and notes that it says above its picture."""
+"""The page that a run draws: places in its frame, and notes above its picture."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,7 +14,8 @@ _KEY = "_attnviz_page"
 
 @dataclass
 class Page:
-    """One run's page. `notes` are said when the page ends; what a button's callback adds is said by the run after it.
+    """One run's page. `notes` are shown when the page ends; the notes of a button's callback are shown by the run
+    after it.
 
     `refusal` is why the bar's model cannot be loaded. Each place exists once the frame has drawn it: `above` the
     picture, `running` over the link to copy, and the `link` itself.
@@ -35,11 +36,11 @@ class Page:
         return made
 
     def add(self, *sentences: str) -> None:
-        """Say sentences when the page ends, each once."""
+        """Note sentences for the end of the page, each once."""
         self.notes.extend(sentence for sentence in sentences if sentence not in self.notes)
 
     def say(self, *sentences: str) -> None:
-        """Say sentences above the picture: what was cut, what a link asked for and did not get."""
+        """Show sentences above the picture: on cut texts, and on links that ask for what is missing."""
         for sentence in sentences:
             self.above.info(literal(sentence), icon=":material/info:")
 
@@ -49,11 +50,11 @@ class Page:
         self.notes.clear()
 
     def warn(self, *sentences: str) -> None:
-        """Say above the picture what cannot be done, and go on."""
+        """Show above the picture what cannot be done, and go on."""
         for sentence in sentences:
             self.above.error(literal(sentence), icon=":material/error:")
 
 
 def current_page() -> Page:
-    """The page of this visitor's run; before the first one, a page without a title that takes notes."""
+    """Return the page of this visitor's run; before the first one, a page without a title that takes notes."""
     return st.session_state.setdefault(_KEY, Page())

@@ -1,4 +1,4 @@
-"""The page on screens of every size: a line that stands for menu and bar on a narrow one, and the picture alone.
+"""The page on screens of every size: a line in the place of menu and bar on a narrow one, and the picture alone.
 
 Both are the browser's own doing (`attnviz/widgets/screen`): Python says what the line reads, and keeps in the address
 that the picture is presented.
@@ -21,13 +21,13 @@ _MOST_SAID = 160  # characters of a sentence: a line has room for some forty
 
 @dataclass(frozen=True)
 class Screen:
-    """How the page is looked at: `present` shows its picture alone."""
+    """The view of the page: `present` shows its picture alone."""
 
     present: bool = flag()
 
 
 def draw(title: str, request: Request | None, on_drawing: Callable[[], None]) -> tuple[Problem, ...]:
-    """Draw the line, closed; returns what the address asks wrongly. Without a `request` it says the page's title.
+    """Draw the line, closed; return the problems of the address. Without a `request` it says the page's title.
 
     `on_drawing` is called when the drawing of the model is asked for.
     """
@@ -40,12 +40,12 @@ def draw(title: str, request: Request | None, on_drawing: Callable[[], None]) ->
 
 
 def is_presented() -> bool:
-    """Check whether the picture is looked at alone; on the server that is known a moment after the key."""
+    """Check whether the visitor sees the picture alone; the server hears of that a moment after the key."""
     return persistent.text("present") == "1"
 
 
 def summary_of(request: Request) -> str:
-    """What the bar asks for, in a line: the sentence, and into what it is translated."""
+    """Sum up the bar's request in a line: the sentence, and the language or text that it is translated into."""
     src, tgt = (display(text[:_MOST_SAID]) if text.strip() else "" for text in (request.src, request.tgt))
     named = language_name if request.to in request.entry.languages else named_code  # as the bar's own list does
     into = tgt or (named(request.to) if request.to else "")

@@ -9,7 +9,7 @@ from attnviz.views.terms import term
 
 
 def of_run(loaded, trace) -> None:
-    """What ran, on what, how large it is, and how long it took."""
+    """Draw the bar of a run: the model, its size, the tokens, and the time that it took."""
     times = f"{term('forward')} <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
     if trace.info.decoding_seconds > 1e-3:
         times += f", {term('decoding')} <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
@@ -27,17 +27,17 @@ def of_run(loaded, trace) -> None:
 
 
 def draw(parts: Sequence[str]) -> None:
-    """The bar, of HTML, part by part."""
+    """Draw the bar from parts of HTML."""
     st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
 
 
 def _count(parameters: int) -> str:
-    """In millions; of a toy in thousands."""
+    """Format a number of parameters in millions, a toy's in thousands."""
     return f"{parameters / 1e6:.1f} M" if parameters >= 1e5 else f"{parameters / 1e3:.0f} k"
 
 
 def _size(trace) -> str:
-    """Layers of each stack, heads and their size."""
+    """Format the layers of each stack, the heads and their size."""
     own = [kind for kind in trace.kinds if kind != "cross"]
     layers = "+".join(str(trace.shape(kind)[0]) for kind in own)
     size = f"<b>{layers}</b> {term('layers')} × <b>{trace.shape(trace.kinds[0])[1]}</b> {term('heads')}"

@@ -53,12 +53,12 @@ _PROMPT = _Field("src", "Prompt", "Prompt")
 
 @cache
 def examples() -> tuple[str, ...]:
-    """Sentences to try."""
+    """Return sentences to try."""
     return tuple(json.loads(EXAMPLES.read_text(encoding="utf-8")))
 
 
 def top_bar() -> Request:
-    """Model, then what it asks for; Enter runs."""
+    """Draw the model's and its texts' controls, and return the request; Enter runs."""
     bar = st.container(key="top-bar")
     picker, middle, run, menu, link = bar.columns([17, 85, 8, 12, 12], vertical_alignment="bottom", gap="small")
     with picker, st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="model-row"):
@@ -78,7 +78,7 @@ def top_bar() -> Request:
 
 
 def bar_of(draw: Callable[[], None]) -> None:
-    """The bar of a page that has one of its own, with the link to copy at its end."""
+    """Draw the bar of a page that has one of its own, with the link to copy at its end."""
     left, link = st.container(key="top-bar").columns([112, 12], vertical_alignment="bottom", gap="small")
     with left:
         draw()
@@ -92,7 +92,7 @@ def _link_slots() -> None:
 
 
 def _inputs(entry: Entry) -> Request:
-    """Draw the sentences that a model asks for. What is not shipped is loaded first, to know them."""
+    """Draw the sentences that a model asks for. A model that is not shipped is loaded first, to know them."""
     places: list[DeltaGenerator] = []
 
     def tell(share: float, what: str) -> None:
@@ -148,9 +148,7 @@ def _written(entry: Entry) -> Request:
 
 
 def _languages(entry: Entry) -> dict[str, str]:
-    """The languages of a checkpoint with their names; the one that it writes by itself comes first, or that none is
-    chosen.
-    """
+    """Return the languages of a checkpoint with their names; its own comes first, or "not chosen"."""
     loaded = traces.model(entry.name)
     own = getattr(loaded, "own_language", "")
     names = dict(sorted(((code, named_code(code)) for code in loaded.languages), key=lambda named: named[1]))
@@ -159,7 +157,7 @@ def _languages(entry: Entry) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Prompt:
-    """What the bar asks besides a prompt."""
+    """The bar's controls besides a prompt."""
 
     new: int = whole(NEW, MAX_NEW + 1)
 
@@ -194,7 +192,7 @@ _ASKED: dict[Inputs, Callable[[Entry], Request]] = {
 
 
 def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable[[], None] = lambda: None) -> str:
-    """One of `titles`; the address holds its key."""
+    """Draw a choice of `titles`; the address holds its key."""
     options, linked, shown = list(titles), persistent.text(key), f"{key}-shown"
     value = linked if linked in titles else options[0]
 
@@ -209,7 +207,7 @@ def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable
 
 
 def _sentence(field: _Field) -> str:
-    """A sentence to type."""
+    """Draw a sentence's field, and return its text."""
     default, changed = {"src": (examples()[2], drop_written_target), "tgt": ("", _target_typed)}[field.key]
     value, shown = persistent.text(field.key, default), f"{field.key}-shown"
 
@@ -230,7 +228,7 @@ def _sentence(field: _Field) -> str:
 
 
 def drop_written_target() -> None:
-    """A target that the model wrote for another sentence goes; one that a person typed stays."""
+    """Drop a target that the model wrote for another sentence; one that a person typed stays."""
     if persistent.text("tgt") != st.session_state.get("tgt-typed"):
         persistent.write({"tgt": None})
 

@@ -108,7 +108,7 @@ def _address(now: OpenedLesson) -> str:
 
 
 def _tell(now: OpenedLesson) -> _Told:
-    """Number the changes here since the windows last agreed."""
+    """Record the changes here since the windows last agreed, under a new number."""
     told: _Told | None = st.session_state.get(_HELD)
     found = _news(now)
     text = found.to_text()

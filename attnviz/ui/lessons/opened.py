@@ -64,7 +64,7 @@ class Progress:
 
 
 def follow(step: tuple[OpenedLesson, Progress] | None) -> None:
-    """Follow a class's step, whatever lesson the address names; None for no class."""
+    """Follow a class's step instead of the lesson that the address names; None for no class."""
     st.session_state[_FOLLOWED] = step
 
 

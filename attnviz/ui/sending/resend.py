@@ -1,4 +1,4 @@
-"""Bytes that the browser holds already are not sent to it again."""
+"""Payloads that the browser holds already, and that are not sent to it again."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from attnviz.widgets.wire import Payload
 
 
 def unless_unchanged(payload: Payload, key: str) -> bytes:
-    """The bytes sent last, where the browser holds all that `payload` says; else `payload`.
+    """Return the last bytes again, where the browser holds all of `payload`; else `payload`'s.
 
     After each choice of the visitor only the view in the header differs, and that the browser knows already: the same
     bytes again cost nothing, where a long text's maps are megabytes. The header's view carries the number of the newest
