@@ -42,10 +42,10 @@ def line(options: argparse.Namespace) -> str:
         recording = attnviz.learn(options.task, watch=bar, **choices)
     if options.out is not None:
         attnviz.save(recording, options.out)
-    return _said(recording, options.json)
+    return _format_scores(recording, options.json)
 
 
-def _said(recording: "Recording", as_json: bool) -> str:
+def _format_scores(recording: "Recording", as_json: bool) -> str:
     """Format the scores in a line, for people or as JSON."""
     if as_json:
         return json.dumps(dict(recording.scores))

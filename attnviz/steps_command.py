@@ -51,11 +51,11 @@ def lines(options: argparse.Namespace) -> Iterator[str]:
     if not options.sample and (given := [name for name in _OF_SAMPLE if getattr(options, name) is not None]):
         raise ValueError(f"--{given[0].replace('_', '-')} says how to draw tokens: give --sample, too.")
     if not catalogue.is_translator(options.model):
-        return _of_checkpoint(options, catalogue.load(options.model))
-    return _of_translator(options, catalogue.translator(options.model))
+        return _checkpoint_lines(options, catalogue.load(options.model))
+    return _translator_lines(options, catalogue.translator(options.model))
 
 
-def _of_translator(options: argparse.Namespace, model: "Translator") -> Iterator[str]:
+def _translator_lines(options: argparse.Namespace, model: "Translator") -> Iterator[str]:
     from attnviz.analysis.decoding.verdict import judged
     from attnviz.models.decoding_record import decoding_record
     from attnviz.models.translator.stepwise import steps, teacher_forced
@@ -71,17 +71,19 @@ def _of_translator(options: argparse.Namespace, model: "Translator") -> Iterator
         yield "\t".join(row)
     for note in (*_notes(model, options.text), *prefix_notes("Target", () if teacher is None else teacher.notes)):
         yield f"# {note}"
-    yield _said(judged(made, lambda probe: teacher_forced(model, options.text, made.ids, to=options.to, probe=probe)))
+    yield _verdict(
+        judged(made, lambda probe: teacher_forced(model, options.text, made.ids, to=options.to, probe=probe))
+    )
 
 
-def _of_checkpoint(options: argparse.Namespace, model: Any) -> Iterator[str]:
+def _checkpoint_lines(options: argparse.Namespace, model: Any) -> Iterator[str]:
     """Yield the lines of a checkpoint, whose steps are compared with one pass over the tokens that it wrote."""
     from dataclasses import replace
 
     from attnviz.analysis.decoding.verdict import judged
     from attnviz.models.decoding_record import decoding_record
 
-    steps = model.stepwise(options.text, cached=not options.recompute, **_asked(options, model))
+    steps = model.stepwise(options.text, cached=not options.recompute, **_arguments(options, model))
     kept: list[Trace] = []
 
     def first_kept() -> "Iterator[Step]":
@@ -95,10 +97,10 @@ def _of_checkpoint(options: argparse.Namespace, model: Any) -> Iterator[str]:
     yield from (f"# {note}" for note in kept[0].info.notes)
     sentence = replace(kept[0].sentences[0], tgt=(*made.fed, made.chosen[-1]), cut=False, first_row=0)
     through = replace(kept[0], sentences=(sentence,))
-    yield _said(judged(made, lambda probe: model.rerun(through, probe)))
+    yield _verdict(judged(made, lambda probe: model.rerun(through, probe)))
 
 
-def _asked(options: argparse.Namespace, model: Any) -> dict[str, Any]:
+def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
     """Return the arguments of `stepwise`. Raises ValueError for those that the checkpoint does not take."""
     no_language = options.to is not None and not model.languages
     for option, is_given in (("--to", no_language), ("--beam", options.beam is not None)):
@@ -169,7 +171,7 @@ def _most(row: "torch.Tensor", keys: "tuple[Token, ...]") -> str:
     return f"{display_token(keys[place])} {float(row[place]):.2f}"
 
 
-def _said(found: "Verdict") -> str:
+def _verdict(found: "Verdict") -> str:
     word = "equal to one pass" if found.holds else "not equal to one pass"
     place = found.first_break or found.closest
     where = f"{place.line.name}, position {place.position}"

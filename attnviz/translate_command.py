@@ -18,7 +18,7 @@ def run(options: argparse.Namespace, progress: Callable[[float, str], None] | No
 
     chunks = chunks_of(sys.stdin, most=_FEW if sys.stdout.isatty() else _MANY)
     if not catalogue.is_translator(options.model):
-        return _of_checkpoint(catalogue.load(options.model, progress=progress), options, chunks)
+        return _checkpoint_lines(catalogue.load(options.model, progress=progress), options, chunks)
     model, first = catalogue.translator(options.model), 1
     if options.to is None:
         raise ValueError(f"Choose the language to write with --to: {', '.join(model.languages)}.")
@@ -87,7 +87,7 @@ def _has_more(file: int) -> bool:
         return False
 
 
-def _of_checkpoint(model: Any, options: argparse.Namespace, chunks: Iterator[list[str]]) -> int:
+def _checkpoint_lines(model: Any, options: argparse.Namespace, chunks: Iterator[list[str]]) -> int:
     """Yield a checkpoint's translations, a line for a line."""
     if options.to is not None and not model.languages:
         raise ValueError(f"{model.name} takes no --to: it has only one output language.")

@@ -43,7 +43,7 @@ def take_along(key: str, table: "Table", caption: list[str] | None = None) -> No
         picture_tools(key, name=name, caption=captions.lines() if caption is None else caption)
         st.download_button(
             "CSV",
-            hosted.in_turn(lambda: csv_file(table())),
+            hosted.file_in_turn(lambda: csv_file(table())),
             file_name=f"{name}.csv",
             mime="text/csv",
             on_click="ignore",

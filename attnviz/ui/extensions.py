@@ -62,13 +62,13 @@ class Asking(Protocol):
 
 def begin(page: Page) -> None:
     """Begin the extensions that the address asks for."""
-    for extension in _wanted():
+    for extension in _wanted_extensions():
         extension.begin(page)
 
 
 def draw_panels(page: Page) -> str:
     """Draw their panels; return the first sentence in the place of the page's picture, "" for none."""
-    return next(filter(None, [extension.draw_panel(page) for extension in _wanted()]), "")
+    return next(filter(None, [extension.draw_panel(page) for extension in _wanted_extensions()]), "")
 
 
 def asking() -> Asking | None:
@@ -77,7 +77,7 @@ def asking() -> Asking | None:
     return cast("Asking", import_module("attnviz.ui.lessons.extension")) if is_asked else None
 
 
-def _wanted() -> Iterator[Extension]:
+def _wanted_extensions() -> Iterator[Extension]:
     for name, texts in _EXTENSIONS.items():
         if any(map(persistent.text, texts)):
             yield cast("Extension", import_module(name))

@@ -101,7 +101,7 @@ def is_over() -> bool:
     return any(hosting.queue.is_over for hosting in _hosting)
 
 
-def in_turn(make: Callable[[], bytes]) -> Callable[[], bytes]:
+def file_in_turn(make: Callable[[], bytes]) -> Callable[[], bytes]:
     """Wrap `make`, the file of a download button: pressed, it waits for a turn of this visitor, within a run's
     limit.
     """

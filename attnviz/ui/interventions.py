@@ -49,7 +49,7 @@ def switch_off(heads: "Iterable[Head]", shapes: "Shapes") -> None:
     change(switches.switch_heads_off(asked, shapes, heads))
 
 
-def in_force(request: Request) -> Request:
+def apply_to(request: Request) -> Request:
     """Return the request with the address's interventions, as far as its model can; draw their chips."""
     if not (text := persistent.text(NAME)):
         return request
@@ -60,7 +60,7 @@ def in_force(request: Request) -> Request:
         loaded = traces.model(request.entry.name)
     except ValueError:  # said by who runs it
         return request
-    given, why = _with_numbers(loaded, asked, request.to)
+    given, why = _measure_means(loaded, asked, request.to)
     found = fitting.split_by_fit(given, loaded.shapes, loaded.model_id)
     said = [_problem(sentence, is_part=bool(asked)) for sentence in (*problems, *found.notes, *why)]
     current_page().add(*persistent.of_link(said))
@@ -69,7 +69,7 @@ def in_force(request: Request) -> Request:
     return replace(request, do=notation.write([one for one in asked if not _is_among(one, absent)]))
 
 
-def _with_numbers(
+def _measure_means(
     loaded: "Model", asked: "Sequence[Intervention]", to: str
 ) -> "tuple[Sequence[Intervention], tuple[str, ...]]":
     """Return the interventions with the means that they name; as they are, and a sentence, where these cannot be
@@ -92,7 +92,7 @@ def _is_among(one: "Intervention", others: "Sequence[Intervention]") -> bool:
     return any(one is other for other in others)
 
 
-def left_out(why: str) -> None:
+def draw_ignored(why: str) -> None:
     """Draw the chips on a page, or of a part of one, that ignores interventions; `why` says so."""
     if text := persistent.text(NAME):
         from attnviz.tracing.causes import notation

@@ -37,9 +37,9 @@ def begin_page(title: str, *, as_it_is: str = "") -> Request:
     _draw_line(line, page, request)
     persistent.said().setdefault("model", request.entry.name)
     if as_it_is:
-        interventions.left_out(as_it_is)
+        interventions.draw_ignored(as_it_is)
     else:
-        request = interventions.in_force(request)
+        request = interventions.apply_to(request)
     _ready(page)
     return request
 
@@ -49,9 +49,9 @@ def begin_page_of_its_own(title: str, bar: Callable[[], None]) -> None:
     to copy. Model and sentence wait for the other pages.
     """
     page, line = _begin(title)
-    top_bar.bar_of(bar)
+    top_bar.draw_own_bar(bar)
     _draw_line(line, page)
-    interventions.left_out("This page runs its own models and ignores the changes made on other pages")
+    interventions.draw_ignored("This page runs its own models and ignores the changes made on other pages")
     _ready(page)
 
 
@@ -148,7 +148,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     with page.link:
         copy_link(query)
     ask_the_room(page, query)
-    status_bar.of_run(loaded, trace)
+    status_bar.draw_run(loaded, trace)
     sheet.open_if_asked(view)
 
 

@@ -25,11 +25,11 @@ _OPENED, _ASKED, _NEXT = "models-opened", "model-asked", "model-next"
 
 def picker() -> Entry:
     """Draw the list of models; return the chosen one."""
-    known = {entry.name: entry for entry in (*entries(), *map(unshipped_entry, (*engine.names(), *opened())))}
+    known = {entry.name: entry for entry in (*entries(), *map(unshipped_entry, (*engine.names(), *opened_models())))}
     if not known:
         st.error(f"No model is installed: assets/models has no {DEFAULT}. Get the whole repository, or train a model.")
         st.stop()
-    linked = _linked()
+    linked = _linked_name()
     if linked and linked not in known:
         if toys.is_toy(linked) and len(linked) <= _MOST_TYPED:
             known[linked] = toys.entry(linked)
@@ -39,7 +39,7 @@ def picker() -> Entry:
             why = "which this instance does not offer" if not is_free() else "which is too long for a name"
             current_page().add(f"The link asks for the model “{linked[:80]}”, {why}. Another model is shown.")
     value = linked if linked in known else next(iter(known))
-    titles = told_apart({name: entry.title for name, entry in known.items()})
+    titles = distinct_titles({name: entry.title for name, entry in known.items()})
     titles |= {_ANOTHER: "Another model …"} if is_free() else {}
 
     def draw(**more) -> str:
@@ -52,7 +52,7 @@ def picker() -> Entry:
     return found if engine.can_run(found.name) else next(iter(known.values()))  # the choice waits in the address
 
 
-def told_apart(titles: Mapping[str, str]) -> dict[str, str]:
+def distinct_titles(titles: Mapping[str, str]) -> dict[str, str]:
     """Return titles by name, no two of them the same: equal ones give way to as much of their names as tells them
     apart.
 
@@ -67,12 +67,12 @@ def told_apart(titles: Mapping[str, str]) -> dict[str, str]:
     return {name: name for name in titles}
 
 
-def opened() -> list[str]:
+def opened_models() -> list[str]:
     """List the models besides the shipped ones: pinned by the instance, or opened by this visitor."""
-    return st.session_state.get(_OPENED, []) if is_free() else offered.listed()
+    return st.session_state.get(_OPENED, []) if is_free() else offered.offered_models()
 
 
-def _linked() -> str:
+def _linked_name() -> str:
     """Return the model in the address, or the one that was just opened."""
     if (name := st.session_state.pop(_NEXT, None)) and offered.is_offered(name):
         _choose(name)

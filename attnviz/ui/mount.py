@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.ui.address import persistent
 from attnviz.ui.components import widget
-from attnviz.ui.sending.resend import unless_unchanged
+from attnviz.ui.sending.resend import bytes_to_send
 from attnviz.widgets.wire import Payload
 
 OnChange = Callable[[], None]
@@ -22,7 +22,7 @@ def _nothing() -> None:
 
 
 def _view(name: str, payload: Payload, key: str, on_change: OnChange) -> dict[str, Any]:
-    result = widget(name)(key=key, data=unless_unchanged(payload, key), on_view_change=on_change)
+    result = widget(name)(key=key, data=bytes_to_send(payload, key), on_view_change=on_change)
     persistent.catch_up(key, on_change)
     return result
 
@@ -43,7 +43,7 @@ def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange, on_o
     The browser holds every step's data, so that slider and play button need no round trip; Python hears a moment after
     each choice. In the run after a click on “Open step …” ``st.session_state[key]["open"]`` holds its `step`.
     """
-    data = unless_unchanged(payload, key)
+    data = bytes_to_send(payload, key)
     widget("stepper")(key=key, data=data, on_view_change=on_change, on_open_change=on_open)
     persistent.catch_up(key, on_change)
 

@@ -31,7 +31,7 @@ def is_free() -> bool:
     return VARIABLE not in os.environ or hosted.may_open_any()
 
 
-def listed() -> list[str]:
+def offered_models() -> list[str]:
     """List the models besides the shipped ones that the instance names; none where it leaves the choice free."""
     return [name for part in os.environ.get(VARIABLE, "").split(",") if (name := part.strip())]
 
@@ -40,7 +40,7 @@ def is_offered(name: str) -> bool:
     """Check whether a visitor may open the model of that name."""
     return (
         is_free()
-        or name in listed()
+        or name in offered_models()
         or name.startswith(TOY)
         or any(entry.name == name for entry in entries())
         or engine.has(name)

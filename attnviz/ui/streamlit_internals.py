@@ -84,11 +84,11 @@ def install() -> None:
         raise RuntimeError(said)
     if not hasattr(WStates.__getitem__, "__wrapped__"):
         WStates.__getitem__ = client_state.drop_malformed(WStates.__getitem__, Serialized)
-        MemoryUploadedFileManager.add_file = _within_room(MemoryUploadedFileManager.add_file)
+        MemoryUploadedFileManager.add_file = _limit_room(MemoryUploadedFileManager.add_file)
         NumberInputSerde.deserialize = client_state.drop_infinite(NumberInputSerde.deserialize)
         MediaFileManager.remove_orphaned_files = saved_files.sweep_seldom(MediaFileManager.remove_orphaned_files)
         MediaFileManager._remove_orphaned_deferred_callables = saved_files.remove_orphans  # type: ignore
-        AppSession._handle_clear_cache_request = _for_nobody  # type: ignore[method-assign]
+        AppSession._handle_clear_cache_request = _ignore  # type: ignore[method-assign]
         AppSession.flush_browser_queue = client_cache.note_sent(AppSession.flush_browser_queue)  # type: ignore
         ScriptRunner._run_script = client_cache.drop_evicted(ScriptRunner._run_script, _connection)  # type: ignore
 
@@ -101,10 +101,10 @@ def has_server() -> bool:
 def missing() -> str:
     """Return, in one sentence, the names that the guards use and this Streamlit lacks; "" where it has all."""
     gone = [f"{owner.__name__}.{name}" for owner, names in _USED.items() for name in names if not _has(owner, name)]
-    return _gone(gone) if gone else ""
+    return _missing_sentence(gone) if gone else ""
 
 
-def _gone(names: Sequence[str]) -> str:
+def _missing_sentence(names: Sequence[str]) -> str:
     return f"Streamlit {st.__version__} has no {', no '.join(names)}: see to {_FILE}, which uses it."
 
 
@@ -114,7 +114,7 @@ def _has(owner: type, name: str) -> bool:
     return name in known or name in owner.__init__.__code__.co_names
 
 
-def _within_room(add: Any) -> Any:
+def _limit_room(add: Any) -> Any:
     """Wrap `add_file`: keep a visitor's newest file alone, without its content where all files together would take
     too much room.
     """
@@ -134,7 +134,7 @@ def replace_content(file: UploadedFileRec) -> UploadedFileRec:
     return UploadedFileRec(file_id=file.file_id, name=file.name, type=NO_ROOM, data=b"")
 
 
-def _for_nobody(session: AppSession) -> None:
+def _ignore(session: AppSession) -> None:
     """Ignore a message that would empty the caches of all visitors: no control here sends it."""
 
 
@@ -182,7 +182,7 @@ def is_back_or_forward() -> bool:
 def missing_for_server() -> str:
     """Return, in one sentence, the names that the functions below use and this Streamlit lacks; "" where it has all."""
     gone = [f"{module}.{name}" for module, names in _OF_SERVER.items() for name in names if not _is_in(module, name)]
-    return _gone(gone) if gone else ""
+    return _missing_sentence(gone) if gone else ""
 
 
 def _is_in(module: str, name: str) -> bool:
@@ -209,7 +209,7 @@ def keep_quiet_outside_pages() -> None:
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 
 
-def signed_in(cookies: Mapping[str, str], secret: str) -> bytes:
+def login_cookie(cookies: Mapping[str, str], secret: str) -> bytes:
     """Return the JSON in the cookie that Streamlit signs after a login; b"" where none was signed here."""
     from streamlit.auth_util import get_cookie_with_chunks
     from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value

@@ -66,16 +66,16 @@ def _what_happened(trace) -> str:
     """Return the sentence on what the model read, and what it wrote, if it writes."""
     read, written = trace.sentences[0].src, trace.sentences[0].tgt
     if not written:
-        return f"<b>{_quoted(trace.src_text)}</b> ({len(read)} tokens), all of it at once."
+        return f"<b>{_quote(trace.src_text)}</b> ({len(read)} tokens), all of it at once."
     if not read:
         new = sum(token.segment for token in written)
         more = f", and written the last {new} of its tokens itself" if new else ", token after token"
-        return f"<b>{_quoted(trace.tgt_text)}</b> ({len(written)} tokens){more}."
+        return f"<b>{_quote(trace.tgt_text)}</b> ({len(written)} tokens){more}."
     did = "translated it" if trace.info.decoding_seconds > 1e-3 else "was given a translation"
     into = f" into {language_name(trace.to)}" if trace.to else ""
     if not trace.to:
         did = "answered" if trace.info.decoding_seconds > 1e-3 else "was given the answer"
-    return f"<b>{_quoted(trace.src_text)}</b> ({len(read)} tokens) and {did}{into}: <b>{_quoted(trace.tgt_text)}</b>"
+    return f"<b>{_quote(trace.src_text)}</b> ({len(read)} tokens) and {did}{into}: <b>{_quote(trace.tgt_text)}</b>"
 
 
 def pages() -> None:
@@ -109,7 +109,7 @@ def live_example(trace, entry: Entry) -> None:
     )
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Quote a sentence in running text, cut to `QUOTED` characters: the page must stay in sight."""
     shown = display(text)
     return html.escape(shown if len(shown) <= QUOTED else shown[:QUOTED].rstrip() + " …")

@@ -7,7 +7,7 @@ from attnviz.lessons import phrases
 from attnviz.lessons.phrases import Translatable
 from attnviz.ui.classes import seat
 from attnviz.ui.classes.room import room
-from attnviz.ui.lessons.opened import opened
+from attnviz.ui.lessons.opened import open_lesson
 
 _OF_CLASSES = "_attnviz_class_languages"
 
@@ -25,14 +25,14 @@ def translate(said: str | Exception) -> str:
 def language() -> str:
     """Return the language of the open lesson, or of the class that the address names; "" without either."""
     known: dict[str, str] = st.session_state.setdefault(_OF_CLASSES, {})
-    code, now = seat.code(), opened()
+    code, now = seat.code(), open_lesson()
     if now is not None:
         known[code] = now.lesson.language  # still known when the class is deleted
         return now.lesson.language
-    return _of_class(code, known) if code else ""
+    return _class_language(code, known) if code else ""
 
 
-def _of_class(code: str, known: dict[str, str]) -> str:
+def _class_language(code: str, known: dict[str, str]) -> str:
     """Look up the language of a class that this visitor has not joined, once: a wrong code counts each time."""
     if code not in known:
         try:

@@ -92,7 +92,7 @@ def test_of_two_models_with_the_same_last_name_each_can_be_chosen_and_stays(open
     ],
 )
 def test_models_with_the_same_title_are_told_apart_by_the_end_of_their_names(titles, shown) -> None:
-    assert list(model_picker.told_apart(titles).values()) == shown
+    assert list(model_picker.distinct_titles(titles).values()) == shown
 
 
 def test_what_is_known_of_a_model_opens_beside_its_name_and_its_card_is_text(open_page, tmp_path) -> None:

@@ -128,11 +128,11 @@ def test_what_a_callback_computes_has_a_turn() -> None:
 
 def test_a_file_made_on_demand_is_made_in_a_turn_which_ends_with_it() -> None:
     turns = share_turns()
-    make = hosted.in_turn(lambda: bytes([turns.running]))
+    make = hosted.file_in_turn(lambda: bytes([turns.running]))
     assert make() == b"\1"
     assert turns.running == 0
     with pytest.raises(ZeroDivisionError):
-        hosted.in_turn(lambda: bytes(1 // 0))()
+        hosted.file_in_turn(lambda: bytes(1 // 0))()
     assert turns.running == 0
 
 
@@ -146,4 +146,4 @@ def test_a_file_that_takes_too_long_is_ended() -> None:
         return b""
 
     with pytest.raises(TooLongError, match="longer than the"):
-        hosted.in_turn(make)()
+        hosted.file_in_turn(make)()

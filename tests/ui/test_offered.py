@@ -35,7 +35,7 @@ def test_a_model_that_is_not_listed_is_refused_whether_it_exists_or_not(listed, 
 
 def test_what_is_listed_or_shipped_is_offered(looked_for, monkeypatch) -> None:
     monkeypatch.setenv(offered.VARIABLE, " gpt2 , ,/models/own ")
-    assert offered.listed() == ["gpt2", "/models/own"]
+    assert offered.offered_models() == ["gpt2", "/models/own"]
     assert all(map(offered.is_offered, ("gpt2", "/models/own", catalogue.DEFAULT)))
     with pytest.raises(ValueError, match="no such folder"):
         traces.model("gpt2")

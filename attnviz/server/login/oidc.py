@@ -14,7 +14,7 @@ from attnviz.server.login.door import NEXT, STUDENT, TEACHER, local_path
 from attnviz.server.plain_page import paragraph, plain_page
 from attnviz.server.settings import Settings
 from attnviz.server.telemetry import Say
-from attnviz.ui.streamlit_internals import login_address, signed_in
+from attnviz.ui.streamlit_internals import login_address, login_cookie
 
 
 def secrets_of(settings: Settings, secret: str) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class OidcLogin:
         an address that the provider has not verified.
         """
         try:
-            said = json.loads(signed_in(cookies, self._secret) or b"{}")
+            said = json.loads(login_cookie(cookies, self._secret) or b"{}")
         except ValueError:
             return ""
         if not said.get("is_logged_in") or said.get("origin") != self._origin or said.get("email_verified") is False:

@@ -166,12 +166,12 @@ def _models(view: CompareState, request: Request) -> dict[str, str]:
     made = [toys.entry(toys.name_of(experiment)) for experiment in shipped.WITH_WEIGHTS]
     task = own.title.split(",")[0]  # of a toy: those of the same task read the same lines
     alike = [entry for entry in made if toys.is_toy(own.name) and entry.title.split(",")[0] == task]
-    others = map(unshipped_entry, (*([view.against] if view.against else []), *model_picker.opened()))
+    others = map(unshipped_entry, (*([view.against] if view.against else []), *model_picker.opened_models()))
     first = [*alike, *(entry for entry in others if offered.is_offered(entry.name)), *entries()]
     found = {entry.name: entry.title for entry in first if entry.name != own.name}
     found |= {own.name: f"{own.title} (the same)"}
     found |= {entry.name: entry.title for entry in made if entry.name not in found}
-    return model_picker.told_apart(found)
+    return model_picker.distinct_titles(found)
 
 
 def _other_model(view: CompareState, names: dict[str, str]) -> str:

@@ -28,7 +28,7 @@ def draw(own: Seat, found: TeacherView) -> None:
     def draw_counts(newest: TeacherView) -> None:
         if newest.state != REVEALED:
             with counts:
-                teacher.answered(newest)
+                teacher.draw_counts(newest)
         who.html(_members(newest))
 
     live.watch_answers(own, found, draw_counts)
@@ -44,7 +44,7 @@ def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
     if _is_lobby(found):
         invitation.draw(found.code, is_large=True)
     else:
-        _asked(found, step)
+        _draw_question(found, step)
     if not found.is_guided:
         st.info("Everybody works alone: each student sees what is right after answering.", icon=":material/hiking:")
     counts = st.container(key="class-counts")
@@ -57,7 +57,7 @@ def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
     return counts
 
 
-def _asked(found: TeacherView, step: LessonStep) -> None:
+def _draw_question(found: TeacherView, step: LessonStep) -> None:
     """Draw the step, and beside it the invitation; once it is revealed, its question alone, since the answers are
     the picture then.
     """

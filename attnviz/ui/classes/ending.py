@@ -21,7 +21,7 @@ def draw(own: Seat, found: TeacherView) -> None:
     with st.container(horizontal=True, gap="small", key="class-ending"):
         st.download_button(
             "Answers (CSV)",
-            hosted.in_turn(lambda: teachers(own).answers_csv(own.key)),
+            hosted.file_in_turn(lambda: teachers(own).answers_csv(own.key)),
             file_name=f"attnviz-class-{found.code}.csv",
             mime="text/csv",
             on_click="ignore",

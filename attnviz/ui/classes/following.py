@@ -52,13 +52,13 @@ def _read(own: Seat) -> MemberView | TeacherView:
 
 def _fill(found: MemberView) -> None:
     """Show the given answer in the fields in which it can be changed: after a reload they hold nothing."""
-    now = opened.opened()
+    now = opened.open_lesson()
     if found.may_answer and found.given is not None and now is not None and now.question is not None:
         drafted.fill(now, now.question, found.given)
 
 
 def _step(found: MemberView | TeacherView) -> tuple[OpenedLesson, Progress]:
-    return _of_student(found) if isinstance(found, MemberView) else _of_teacher(found)
+    return _student_step(found) if isinstance(found, MemberView) else _teacher_step(found)
 
 
 def view() -> MemberView | TeacherView | None:
@@ -69,7 +69,7 @@ def view() -> MemberView | TeacherView | None:
     return found if found is not None and found.code == seat.code() else None
 
 
-def answered(found: MemberView, saved: Receipt) -> None:
+def note_answer(found: MemberView, saved: Receipt) -> None:
     """Put this visitor's saved answer into the view, where nothing else has changed since `found`."""
     st.session_state[_VIEW] = replace(found, given=saved.given, has_answered=True)
 
@@ -137,7 +137,7 @@ def _is_new(code: str, moment: str, page: str, query: dict[str, str]) -> bool:
     return place != before
 
 
-def _of_student(found: MemberView) -> tuple[OpenedLesson, Progress]:
+def _student_step(found: MemberView) -> tuple[OpenedLesson, Progress]:
     """Return the step as a lesson of its own: each round has its own fields."""
     step = replace(found.step, link=found.link)
     lesson = Lesson(f"{found.code}-{found.at}-{found.round}", found.title, 1, "", found.language, (step,))
@@ -147,7 +147,7 @@ def _of_student(found: MemberView) -> tuple[OpenedLesson, Progress]:
     return OpenedLesson(lesson, 0), did
 
 
-def _of_teacher(found: TeacherView) -> tuple[OpenedLesson, Progress]:
+def _teacher_step(found: TeacherView) -> tuple[OpenedLesson, Progress]:
     lesson = replace(found.lesson, name=f"{found.code}-taught")
     did = Progress(truth=found.truth, is_skipped=found.state == REVEALED, awaits_reveal=True)
     return OpenedLesson(lesson, found.class_at), did

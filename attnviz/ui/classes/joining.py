@@ -38,7 +38,7 @@ def draw() -> None:
             autocomplete="off",
             placeholder=phrase("the name that your teacher sees; none in a class without nicknames"),
         )
-        st.caption(stored(days))
+        st.caption(stored_sentence(days))
         st.form_submit_button(phrase("Join"), type="primary", width="stretch", on_click=_join)
     if said := st.session_state.get(_SAID):
         st.error(literal(translate(said)), icon=":material/error:")
@@ -52,7 +52,7 @@ def draw() -> None:
     )
 
 
-def stored(days: float) -> str:
+def stored_sentence(days: float) -> str:
     """Return the sentences on what a class stores of its students, and for how long."""
     return phrase(
         "What is stored: your nickname, your answers and their times, how many hints you opened, and which step you "

@@ -35,9 +35,9 @@ def draw(found: TeacherView, question: Question) -> None:
             horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom", key="class-rounds"
         ):
             st.html(shares(question, rounds, found.both, rehearsing.whom(found)))
-            chosen = _chosen(list(rounds))
+            chosen = _choose_round(list(rounds))
         with st.container(key="class-drawn"):
-            _drawn(found, question, chosen)
+            _draw_figure(found, question, chosen)
     with st.container(key="class-why"):
         if found.truth is not None and found.truth.said:
             st.success(literal(f"Right: {found.truth.said}"), icon=":material/check:")
@@ -86,7 +86,7 @@ def _score(one: RoundSummary) -> str:
     return f", mean score {one.mean_score:.0%}" if is_news else ""
 
 
-def _chosen(names: list[str]) -> str:
+def _choose_round(names: list[str]) -> str:
     if len(names) == 1:
         return names[0]
     return st.segmented_control(
@@ -94,7 +94,7 @@ def _chosen(names: list[str]) -> str:
     )
 
 
-def _drawn(found: TeacherView, question: Question, chosen: str) -> None:
+def _draw_figure(found: TeacherView, question: Question, chosen: str) -> None:
     one = found.summaries[chosen]
     truth = found.truth.answer if found.truth is not None else None
     try:
@@ -147,11 +147,11 @@ def _figure(
     if question.kind == CHOICE or question.options:
         return _bars([option.text for option in question.options], one.options, truth)
     if question.kind != TEXT:
-        return _bars(*written(one.texts, truth))
+        return _bars(*count_typed(one.texts, truth))
     return None, pd.DataFrame
 
 
-def written(said: Sequence[WrittenText], right: str | None) -> tuple[list[str], list[int], int | None]:
+def count_typed(said: Sequence[WrittenText], right: str | None) -> tuple[list[str], list[int], int | None]:
     """Count the typed answers; return the most frequent ones, their counts, and the place of the right one. Case,
     signs and spaces do not count. Texts that the teacher did not pick are counted among the others, but for the
     right one, which is written as the model writes it.

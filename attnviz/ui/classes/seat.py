@@ -42,7 +42,7 @@ def code() -> str:
 def current() -> Seat | None:
     """Return the visitor's seat in the class that the address names."""
     own: dict[str, Seat] = st.session_state.setdefault(_SEATS, {})
-    told = _told()
+    told = _reported_seat()
     if told is not None and told.token != st.session_state.get(_LEFT, {}).get(told.code):
         is_better = told.role == TEACHER or told.code not in own
         if is_better:
@@ -77,7 +77,7 @@ def draw() -> None:
     class_seat({"code": of, "keep": keep, "left": left}, key=_KEY)
 
 
-def _told() -> Seat | None:
+def _reported_seat() -> Seat | None:
     """Return the seat that the browser reports; only the class can tell whether its token is valid."""
     said = reported(_KEY, "seat", {"code": TEXT, "role": TEXT, "token": TEXT})
     if said is None or said["role"] not in (STUDENT, TEACHER) or not 0 < len(said["token"]) <= _MOST_TOKEN:

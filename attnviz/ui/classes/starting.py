@@ -12,7 +12,7 @@ from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import CLASS, TEACHER, Seat
 
 
-def on_lesson(lesson: Lesson) -> None:
+def start_on(lesson: Lesson) -> None:
     """Start a class on a lesson, and move the teacher's screen to it. A button's callback."""
     try:
         key = room().teachers.start(lesson, address=st.context.ip_address or "")

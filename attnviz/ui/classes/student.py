@@ -16,7 +16,7 @@ from attnviz.ui.classes.dates import countdown, day
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import CLASS, Seat
 from attnviz.ui.lessons import answering, companion, drafted, panel
-from attnviz.ui.lessons.opened import OpenedLesson, opened, progress
+from attnviz.ui.lessons.opened import OpenedLesson, open_lesson, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 from attnviz.ui.wording import phrase, translate
@@ -32,7 +32,7 @@ _IS_MORE = "_attnviz_class_is_more"  # what was pressed changes more than the pa
 def draw(own: Seat, found: MemberView) -> None:
     """Draw the panel."""
     st.session_state[_IS_MORE] = False  # the whole page is being drawn
-    now = opened()
+    now = open_lesson()
     if now is not None and not following.is_waiting(found):
         place = phrase("{title}, step {at} of {steps}", title=found.title, at=found.at + 1, steps=found.steps)
         panel.line(now, place)
@@ -102,7 +102,7 @@ def _question(own: Seat, found: MemberView, now: OpenedLesson, question: Questio
     if found.is_revealed and found.problem:
         st.error(literal(translate(found.problem)))
     elif found.is_revealed:
-        panel.told(now, question, shown, unanswered=_UNANSWERED)
+        panel.draw_solution(now, question, shown, unanswered=_UNANSWERED)
         _first(found, question, shown)
     elif question.kind == CELL:  # what is chosen is marked on the page's map, too
         _answering(own)
@@ -112,7 +112,7 @@ def _question(own: Seat, found: MemberView, now: OpenedLesson, question: Questio
 
 def _answering(own: Seat) -> None:
     """Draw the part of the panel that an answer changes, in a fragment: the rest of the page does not run for it."""
-    found, now = following.view(), opened()
+    found, now = following.view(), open_lesson()
     if not isinstance(found, MemberView) or now is None or now.question is None or st.session_state[_IS_MORE]:
         st.rerun()
     try:
@@ -120,7 +120,7 @@ def _answering(own: Seat) -> None:
     except ValueError:  # the whole page says why
         st.rerun()
     if found.may_answer:
-        _asked(own, found, now, question, shown)
+        _ask(own, found, now, question, shown)
     elif found.has_answered:
         if question.kind == ROW and shown is not None and not found.is_skipped:
             answering.given_row(now, shown, found.given)
@@ -129,7 +129,7 @@ def _answering(own: Seat) -> None:
         st.info(translate(_CLOSED), icon=":material/hourglass:")
 
 
-def _asked(own: Seat, found: MemberView, now: OpenedLesson, question: Question, shown: Picture | None) -> None:
+def _ask(own: Seat, found: MemberView, now: OpenedLesson, question: Question, shown: Picture | None) -> None:
     did = progress(now)
     did.draft = answering.draft(now, question, shown)
     panel.hints(question, found.rungs)
@@ -177,7 +177,7 @@ def _submit(own: Seat, found: MemberView, now: OpenedLesson, question: Question)
     if saved is None:
         return
     if found.is_guided:
-        following.answered(found, saved)
+        following.note_answer(found, saved)
     else:  # what is right is shown now
         st.session_state[_IS_MORE] = True
 

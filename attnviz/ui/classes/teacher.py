@@ -39,12 +39,12 @@ def panel(own: Seat, found: TeacherView) -> None:
 
     def draw(newest: TeacherView) -> None:
         with counts:
-            answered(newest)
+            draw_counts(newest)
 
     live.watch_answers(own, found, draw)
 
 
-def answered(found: TeacherView) -> None:
+def draw_counts(found: TeacherView) -> None:
     """Draw the number of answers, as a bar and in words."""
     here = [one for one in found.members if one.is_here]
     if found.lesson.steps[found.class_at].question is None:

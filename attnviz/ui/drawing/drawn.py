@@ -41,18 +41,18 @@ def payload(shown: Pictured) -> "Payload":
     """Return the drawing's data. Raises ValueError, in one sentence, where no model can be drawn."""
     here = _here(shown.view)
     if shown.own is not None:
-        made = _with_run(shown.own, None, here)
-        return _placed(made, ("Heads",))
+        made = _run_payload(shown.own, None, here)
+        return _add_places(made, ("Heads",))
     request = shown.request or _waiting()
     loaded = traces.model(request.entry.name)
-    built = _built(loaded.model_id, loaded)
+    built = _structure(loaded.model_id, loaded)
     trace, why = _run(request)
     if trace is None:
         from attnviz.widgets.model_drawing.payload import drawing_payload
 
-        return _placed(drawing_payload(built, None, loaded, here, why=why), PLACES)
-    made = _with_run(trace, loaded, here, lambda: built)
-    return _placed(_captioned(made, request, trace), PLACES)
+        return _add_places(drawing_payload(built, None, loaded, here, why=why), PLACES)
+    made = _run_payload(trace, loaded, here, lambda: built)
+    return _add_places(_add_caption(made, request, trace), PLACES)
 
 
 def _waiting() -> "Request":
@@ -71,7 +71,7 @@ def _waiting() -> "Request":
     return Request(entry, persistent.text("src", examples()[2]), to, persistent.text("tgt"))
 
 
-def _with_run(
+def _run_payload(
     trace: "TraceLike", model: "Model | None", here: "Here", built: "Callable[[], Structure] | None" = None
 ) -> "Payload":
     from attnviz.models.structure import structure
@@ -84,7 +84,7 @@ def _with_run(
     return cached("model_drawing", (trace, str(here)), make)
 
 
-def _captioned(made: "Payload", request: "Request", trace: "TraceLike") -> "Payload":
+def _add_caption(made: "Payload", request: "Request", trace: "TraceLike") -> "Payload":
     from attnviz.pictures.captions import with_caption
     from attnviz.views.captions import Caption, sentence
 
@@ -104,7 +104,7 @@ def _run(request: "Request") -> "tuple[TraceLike | None, str]":
 
 
 @st.cache_resource(max_entries=32, show_spinner="Loading the model …")
-def _built(weights: str, _model: Any) -> "Structure":
+def _structure(weights: str, _model: Any) -> "Structure":
     from attnviz.models.structure import structure
 
     to = _model.languages[0] if _model.languages else ""
@@ -125,7 +125,7 @@ def _here(view: "Linkable | None") -> "Here":
 _SITE = ("layer", "head", "row")
 
 
-def _placed(made: "Payload", pages: tuple[str, ...]) -> "Payload":
+def _add_places(made: "Payload", pages: tuple[str, ...]) -> "Payload":
     from attnviz.widgets.model_drawing.payload import with_places
 
     return with_places(made, {page: persistent.address(page) for page in pages})

@@ -18,11 +18,11 @@ def explain(page: str) -> None:
     in our widgets, and finds each by the text that it shows, or by its `data-term` (`attnviz.views.terms`). A widget
     that explains its own terms (`shared/js/definitions.js`) is left alone; both have one bubble and one look.
     """
-    widget(_KEY)(key=_KEY, data=_told(page), on_go_change=lambda: _go(page))
+    widget(_KEY)(key=_KEY, data=_words_data(page), on_go_change=lambda: _go(page))
 
 
 @cache
-def _told(page: str) -> dict[str, Any]:
+def _words_data(page: str) -> dict[str, Any]:
     """Return the words of a page, and the place to try each."""
     places = {term: (place.page, place.tab, place.title) for term, place in places_of(page).items()}
     return {"words": dict(words_of(page)), "places": places}

@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.views.terms import term
 
 
-def of_run(loaded, trace) -> None:
+def draw_run(loaded, trace) -> None:
     """Draw the bar of a run: the model, its size, the tokens, and the time that it took."""
     times = f"{term('forward')} <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
     if trace.info.decoding_seconds > 1e-3:

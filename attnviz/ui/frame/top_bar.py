@@ -77,7 +77,7 @@ def top_bar() -> Request:
     return request
 
 
-def bar_of(draw: Callable[[], None]) -> None:
+def draw_own_bar(draw: Callable[[], None]) -> None:
     """Draw the bar of a page that has one of its own, with the link to copy at its end."""
     left, link = st.container(key="top-bar").columns([112, 12], vertical_alignment="bottom", gap="small")
     with left:
@@ -133,7 +133,7 @@ def _two_texts(fields: tuple[_Field, _Field]) -> Callable[[Entry], Request]:
     return draw
 
 
-def _written(entry: Entry) -> Request:
+def _source_text_and_target(entry: Entry) -> Request:
     """Source and target of a checkpoint, with a list of its languages between them where it has several."""
     languages = _languages(entry)
     if not languages:
@@ -185,7 +185,7 @@ def _count(key: str, label: str, value: int, **options: str) -> int:
 
 _ASKED: dict[Inputs, Callable[[Entry], Request]] = {
     Inputs.TRANSLATION: _source_and_target,
-    Inputs.SOURCE_AND_TARGET: _written,
+    Inputs.SOURCE_AND_TARGET: _source_text_and_target,
     Inputs.PAIR: _two_texts(_PAIR),
     Inputs.PROMPT: _prompt,
 }

@@ -37,7 +37,7 @@ def below(whole: "Whole", picture: "HeadsPicture", view: HeadsState) -> None:
     _part("table", view, lambda: _table(picture.drawn(), view))
     st.download_button(
         "Whole trace (npz)",
-        hosted.in_turn(lambda: npz(whole())),
+        hosted.file_in_turn(lambda: npz(whole())),
         file_name="trace.npz",
         key="npz",
         on_click="ignore",

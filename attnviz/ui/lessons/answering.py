@@ -31,7 +31,7 @@ def _cells(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     """Draw lists for the keyboard; on the map a click marks the same cells."""
     assert shown is not None  # a question about cells has a picture
     rows, row_names, col_names = marks.lists_of(shown, question)
-    cells = marks.marked(now, question)
+    cells = marks.marked_cells(now, question)
     if question.most > 1:
         return _several(now, question, (rows, row_names, col_names))
     row_at, col_at = cells[0] if cells else (None, None)
@@ -58,7 +58,7 @@ def _several(now: OpenedLesson, question: Question, found: tuple[list[int], list
     every = [(row, col) for row in rows for col in range(len(col_names))]
     key = marks.key(now, "several")
     if st.session_state.get(marks.key(now, "moved")):
-        st.session_state[key] = [tuple(cell) for cell in marks.marked(now, question)]
+        st.session_state[key] = [tuple(cell) for cell in marks.marked_cells(now, question)]
         st.session_state[marks.key(now, "moved")] = False
     chosen = st.multiselect(
         phrase("{count} cells", count=question.most), every, key=key, max_selections=question.most,
@@ -112,7 +112,7 @@ def _options(now: OpenedLesson, question: Question, shown: Picture | None) -> An
     return _radio(now, phrase("Which one?"), [literal(option.text) for option in question.options])
 
 
-def _said(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+def _option_or_text(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     if question.options:
         return _options(now, question, shown)
     return st.text_input(phrase("Your answer"), max_chars=200, key=marks.key(now, "said")).strip() or None
@@ -156,8 +156,8 @@ _DRAW: dict[str, Callable[[OpenedLesson, Question, Picture | None], Any]] = {
     CELL: _cells,
     ROW: _row,
     HEAD: _heads,
-    TOKEN: _said,
-    TRANSLATION: _said,
+    TOKEN: _option_or_text,
+    TRANSLATION: _option_or_text,
     NUMBER: _number,
     CHOICE: _options,
     TEXT: _text,

@@ -16,7 +16,16 @@ import streamlit as st
 
 from attnviz.ui.address import navigation, persistent
 from attnviz.ui.lessons import drafted, going, judging, news, windows
-from attnviz.ui.lessons.opened import LESSON, STEP, OpenedLesson, Progress, is_followed, of_lesson, opened, progress
+from attnviz.ui.lessons.opened import (
+    LESSON,
+    STEP,
+    OpenedLesson,
+    Progress,
+    is_followed,
+    lesson_progress,
+    open_lesson,
+    progress,
+)
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.mount import lesson_window
 from attnviz.ui.reported import NUMBER, TEXT, reported
@@ -37,7 +46,7 @@ class _Told:
 
 
 @contextmanager
-def attached(show_picture: Callable[[], None]) -> Iterator[None]:
+def with_window(show_picture: Callable[[], None]) -> Iterator[None]:
     """Wrap the drawing of a panel that calls `button`; `show_picture` opens the picture in this window."""
     _take()
     if navigation.is_going():
@@ -55,12 +64,12 @@ def button() -> None:
 
 def show_step() -> None:
     """Open the picture of the lesson's step in the next run. A button's callback."""
-    if (now := opened()) is not None:
+    if (now := open_lesson()) is not None:
         going.go(now.lesson, now.at)
 
 
 def _draw(show_picture: Callable[[], None]) -> None:
-    now = opened()
+    now = open_lesson()
     if now is None:
         return
     told = _tell(now)
@@ -124,12 +133,12 @@ def _news(now: OpenedLesson) -> news.LessonNews:
     question = now.question
     is_open = question is not None and not progress(now).is_over
     return news.LessonNews(
-        now.lesson.name, now.at, _done(now), drafted.fields(now, question) if is_open and question else {}
+        now.lesson.name, now.at, _step_news(now), drafted.fields(now, question) if is_open and question else {}
     )
 
 
-def _done(now: OpenedLesson) -> dict[int, news.StepNews]:
-    did = {now.at: progress(now)} if is_followed() else of_lesson(now.lesson)
+def _step_news(now: OpenedLesson) -> dict[int, news.StepNews]:
+    did = {now.at: progress(now)} if is_followed() else lesson_progress(now.lesson)
     found = {at: news.StepNews(one.guess, one.is_skipped, one.rungs) for at, one in did.items()}
     return {at: one for at, one in found.items() if one != news.StepNews()}
 
@@ -146,7 +155,7 @@ def _take() -> None:
     if (heard := _heard()) is None:
         return
     st.session_state[_HELD] = _Told(heard["revision"], is_taken=True)
-    found, now = news.read(heard["text"]), opened()
+    found, now = news.read(heard["text"]), open_lesson()
     if found is None or now is None or found.lesson != now.lesson.name:
         return
     if not is_followed():  # a class knows by itself
@@ -162,7 +171,7 @@ def _do_the_same(now: OpenedLesson, done: Mapping[int, news.StepNews]) -> None:
     for at, question in now.lesson.questions.items():
         if (other := done.get(at)) is None:
             continue
-        did = of_lesson(now.lesson).setdefault(at, Progress())
+        did = lesson_progress(now.lesson).setdefault(at, Progress())
         did.rungs = max(did.rungs, min(other.rungs, question.rungs))
         if did.is_over or not (other.is_skipped or other.guess is not None):
             continue

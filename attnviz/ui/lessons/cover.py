@@ -3,7 +3,7 @@
 from attnviz.lessons.picture import MEAN, Picture
 from attnviz.lessons.question import Question
 from attnviz.maps.cover import Cover
-from attnviz.ui.lessons.opened import opened, progress
+from attnviz.ui.lessons.opened import open_lesson, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.wording import phrase
 
@@ -11,9 +11,9 @@ _FINE = ("Heads",)  # pages that cover what tells, and show the rest
 _NO_PICTURE = ("Lessons", "Class")
 
 
-def said() -> str:
+def covered_sentence() -> str:
     """Return the sentence in the place of a covered picture."""
-    now = opened()
+    now = open_lesson()
     if now is not None and progress(now).awaits_reveal:
         return phrase("Covered until the teacher reveals the answer.")
     return phrase("Covered until you answer the question or skip it.")
@@ -36,31 +36,31 @@ def hides_numbers() -> bool:
 def cover() -> Cover | None:
     """Return the cover of the maps on Heads; None for none."""
     question = _open_question()
-    now = opened()
+    now = open_lesson()
     if question is None or now is None or question.cover not in ("row", "map", "maps"):
         return None
     try:
         shown = picture(now.link)
     except ValueError:
         return None
-    return None if shown is None else covered(question, shown)
+    return None if shown is None else cover_of(question, shown)
 
 
-def covered(question: Question, shown: Picture) -> Cover:
+def cover_of(question: Question, shown: Picture) -> Cover:
     """Return a question's cover on its picture."""
-    heads = question.heads if question.cover == "maps" and question.heads else _in_focus(shown)
+    heads = question.heads if question.cover == "maps" and question.heads else _focused_heads(shown)
     is_row = question.cover == "row" and question.row
     tokens = frozenset(shown.maps.rows[shown.row(question.row)].tokens) if is_row else None
-    return Cover(shown.kind, heads, tokens, said())
+    return Cover(shown.kind, heads, tokens, covered_sentence())
 
 
-def _in_focus(shown: Picture) -> tuple[tuple[int, int], ...] | None:
+def _focused_heads(shown: Picture) -> tuple[tuple[int, int], ...] | None:
     """Return the link's head; None for a mean, which covers all heads."""
     return None if MEAN in (shown.layer, shown.head) else ((int(shown.layer), int(shown.head)),)
 
 
 def _open_question() -> Question | None:
-    now = opened()
+    now = open_lesson()
     if now is None or now.question is None or progress(now).is_over:
         return None
     return now.question

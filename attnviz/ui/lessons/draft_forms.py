@@ -39,7 +39,7 @@ def head(draft: Draft) -> None:
         fields.line("language", label("language"), placeholder="en")
     fields.area("about", "One or two sentences for the list of lessons (Markdown)")
     fields.switch("unlisted", label("listed"))
-    _said(proofreading.head_problems(draft))
+    _show_problems(proofreading.head_problems(draft))
 
 
 def step(draft: Draft, at: int) -> None:
@@ -71,9 +71,9 @@ def step(draft: Draft, at: int) -> None:
         asked = Fields(f"{key}-question", now.question, ask)
         question_form.draw(asked, shown)
         _right(draft, at, refusal)
-        question_form.around(asked)
+        question_form.draw_common(asked)
     with side, st.container(key="draft-step-picture"):
-        _beside(link, shown)
+        _draw_picture(link, shown)
 
 
 def _link(fields: Fields, link: Link | None) -> None:
@@ -87,7 +87,7 @@ def _link(fields: Fields, link: Link | None) -> None:
         )
 
 
-def _beside(link: Link | None, shown: Picture | None) -> None:
+def _draw_picture(link: Link | None, shown: Picture | None) -> None:
     """Draw the step's picture, small, and name the page on which the lesson opens it."""
     if link is None:
         st.caption("No picture: put a link into this step, or into one before it.")
@@ -150,9 +150,9 @@ def _right(draft: Draft, at: int, refusal: str) -> None:
         if not is_problem:
             st.success(literal(said), icon=":material/check:")
     problems = [said for said, is_problem in found if is_problem]
-    _said(problems if found else [refusal] if refusal else [])
+    _show_problems(problems if found else [refusal] if refusal else [])
 
 
-def _said(problems: Sequence[str]) -> None:
+def _show_problems(problems: Sequence[str]) -> None:
     if problems:
         st.warning(literal_lines(problems), icon=":material/error:")

@@ -23,7 +23,7 @@ def fields(now: OpenedLesson, question: Question) -> dict[str, Any]:
     """Return what the question's fields hold, by the field's name."""
     found = {name: st.session_state.get(marks.key(now, name)) for name in ("option", "number", "said", "text")}
     found["row"] = row(now)
-    found["cells"] = marks.marked(now, question) or None if question.kind == CELL else None
+    found["cells"] = marks.marked_cells(now, question) or None if question.kind == CELL else None
     return {name: chosen for name, chosen in found.items() if chosen is not None}
 
 

@@ -10,7 +10,7 @@ from attnviz.ui import hosted
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import starting
 from attnviz.ui.lessons import draft_forms, drafting, going
-from attnviz.ui.lessons.opened import of_lesson
+from attnviz.ui.lessons.opened import lesson_progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal, literal_lines
 
@@ -24,7 +24,7 @@ def draw() -> None:
     with st.container(key="draft"):
         _tools(draft, at)
         with st.container(key="draft-told"):  # always there: what stands below stays, and with it the focus of a field
-            _told(desk)
+            _draw_messages(desk)
         steps, form = st.columns([23, 77], gap="medium")
         with steps:
             _steps(draft, at)
@@ -65,7 +65,7 @@ def _tools(draft: Draft, at: int) -> None:
             st.button("Bring back the previous draft", key="draft-former", on_click=drafting.bring_back)
 
 
-def _finished() -> Lesson | None:
+def _finish() -> Lesson | None:
     """Return the draft as a lesson; None where it is none yet, and its problems are shown."""
     desk = drafting.desk()
     desk.said, desk.checked = "", None
@@ -77,14 +77,14 @@ def _finished() -> Lesson | None:
 
 
 def _try(at: int) -> None:
-    if (lesson := _finished()) is not None:
-        drafting.forget_answers(of_lesson(lesson))
+    if (lesson := _finish()) is not None:
+        drafting.forget_answers(lesson_progress(lesson))
         going.go(lesson, at)
 
 
 def _start_class() -> None:
-    if (lesson := _finished()) is not None:
-        starting.on_lesson(lesson)
+    if (lesson := _finish()) is not None:
+        starting.start_on(lesson)
 
 
 def _check() -> None:
@@ -105,15 +105,15 @@ def _check() -> None:
     desk.checked = tuple(found)
 
 
-def _told(desk: drafting.Desk) -> None:
+def _draw_messages(desk: drafting.Desk) -> None:
     """Draw the refusal of the last action, and the findings of the check, beside the buttons that ask for them."""
     if desk.said:
         st.error(literal_lines(desk.said.split("\n")))
     if desk.checked is not None:
-        _checked(desk.checked)
+        _draw_findings(desk.checked)
 
 
-def _checked(found: tuple[tuple[int, str, bool], ...]) -> None:
+def _draw_findings(found: tuple[tuple[int, str, bool], ...]) -> None:
     problems = sum(is_problem for *_, is_problem in found)
     lines = [f"**The check** · {problems} {'problem' if problems == 1 else 'problems'}"]
     for number, said, is_problem in found:
@@ -156,10 +156,10 @@ def _moves(draft: Draft, at: int) -> None:
 
 
 def _move(label: str, icon: str, at: int, to: int, *, disabled: bool) -> None:
-    st.button(label, key=f"draft-{icon}", disabled=disabled, on_click=_moved, args=(at, to))
+    st.button(label, key=f"draft-{icon}", disabled=disabled, on_click=_move_step, args=(at, to))
 
 
-def _moved(at: int, to: int) -> None:
+def _move_step(at: int, to: int) -> None:
     drafting.attempt(lambda draft: draft.move(at, to))
     edit(to + 1)
 

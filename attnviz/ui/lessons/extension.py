@@ -7,7 +7,7 @@ from attnviz.pictures.heads_state import HeadsState
 from attnviz.ui.address import persistent
 from attnviz.ui.frame.page import Page
 from attnviz.ui.lessons import companion, cover, drafting, marks, panel, windows
-from attnviz.ui.lessons.opened import is_open, opened
+from attnviz.ui.lessons.opened import is_open, open_lesson
 from attnviz.ui.styles import style
 
 
@@ -25,18 +25,18 @@ def draw_panel(page: Page) -> str:
     st.html(style("lessons.css"))
     if persistent.text("lesson") == drafting.DRAFT:
         drafting.keep()
-    with st.container(key="lesson-panel"), companion.attached(companion.show_step):
+    with st.container(key="lesson-panel"), companion.with_window(companion.show_step):
         panel.draw()
-    return cover.said() if cover.hides(page.title) else ""
+    return cover.covered_sentence() if cover.hides(page.title) else ""
 
 
 def covering(view: HeadsState) -> Covering:
     """Return the open question's cover of the Heads picture, its task on the map, and the marks there."""
     if not is_open():
         return Covering()
-    now, asked = opened(), marks.on_map(view)
+    now, asked = open_lesson(), marks.map_task(view)
     is_asking = now is not None and now.question is not None and asked is not None and "most" in asked
-    cells = marks.marked(now, now.question) if is_asking and now and now.question else None
+    cells = marks.marked_cells(now, now.question) if is_asking and now and now.question else None
     return Covering(cover.cover(), asked, {} if cells is None else {"marks": cells})
 
 
@@ -47,7 +47,7 @@ def hides_numbers() -> bool:
 
 def covered_sentence() -> str:
     """Return the sentence in the place of a covered picture."""
-    return cover.said()
+    return cover.covered_sentence()
 
 
 def adopt_marks() -> None:

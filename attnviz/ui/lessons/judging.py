@@ -8,7 +8,7 @@ from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import Question
 from attnviz.lessons.scoring import score_answer
 from attnviz.ui import hosted
-from attnviz.ui.lessons.opened import OpenedLesson, Progress, of_lesson
+from attnviz.ui.lessons.opened import OpenedLesson, Progress, lesson_progress
 from attnviz.ui.wording import phrase
 
 
@@ -34,14 +34,14 @@ def skip(did: Progress, question: Question, shown: Picture | None) -> None:
 
 def summary(now: OpenedLesson) -> str:
     """Sum up the visitor's answers to the whole lesson in one sentence."""
-    did = of_lesson(now.lesson)
+    did = lesson_progress(now.lesson)
     found = [did[at] for at in now.lesson.questions if at in did]
     right = sum(one.marked is not None and one.marked.is_right for one in found)
     answered = sum(one.marked is not None for one in found)
     skipped, hints = sum(one.is_skipped for one in found), sum(one.rungs for one in found)
-    parts = [_answered(answered, len(now.lesson.questions))]
+    parts = [_answered_phrase(answered, len(now.lesson.questions))]
     if answered:
-        parts.append(_right_ones(right, answered))
+        parts.append(_right_phrase(right, answered))
     if skipped:
         parts.append(phrase("{count} skipped", count=skipped))
     if hints:
@@ -50,13 +50,13 @@ def summary(now: OpenedLesson) -> str:
     return phrase("The end. {what}.", what=said[0].upper() + said[1:])
 
 
-def _answered(count: int, questions: int) -> str:
+def _answered_phrase(count: int, questions: int) -> str:
     if not count:
         return phrase("none of {questions} answered", questions=questions)
     return phrase("{count} of {questions} answered", count=count, questions=questions)
 
 
-def _right_ones(right: int, answered: int) -> str:
+def _right_phrase(right: int, answered: int) -> str:
     if not right:
         return phrase("none right")
     return phrase("all right") if right == answered > 1 else phrase("{count} right", count=right)

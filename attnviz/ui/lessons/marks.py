@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, Question, positions
-from attnviz.ui.lessons.opened import OpenedLesson, opened, progress
+from attnviz.ui.lessons.opened import OpenedLesson, open_lesson, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.reported import NUMBER, reported
 
@@ -20,7 +20,7 @@ def key(now: OpenedLesson, name: str) -> str:
     return f"lesson-{now.lesson.name}-{now.at}-{name}"
 
 
-def marked(now: OpenedLesson, question: Question) -> Cells:
+def marked_cells(now: OpenedLesson, question: Question) -> Cells:
     """Return the marked cells."""
     found = st.session_state.get(key(now, "cells"), [])
     return found if positions(found, question.most) else []
@@ -28,8 +28,8 @@ def marked(now: OpenedLesson, question: Question) -> Cells:
 
 def adopt() -> None:
     """Take over the cells that were marked on the map, after the widget's choice."""
-    now = opened()
-    st.session_state[_ADOPTED] = told = _told()
+    now = open_lesson()
+    st.session_state[_ADOPTED] = told = _reported_marks()
     did = progress(now) if now is not None else None
     if now is None or now.question is None or did is None or told is None or did.is_over or did.is_closed:
         return
@@ -42,12 +42,12 @@ def newest(now: OpenedLesson, question: Question, listed: Any) -> Any:
 
     Streamlit calls a button back before the map, where both were pressed while a run was busy.
     """
-    if _told() != st.session_state.get(_ADOPTED):
+    if _reported_marks() != st.session_state.get(_ADOPTED):
         adopt()
-    return marked(now, question) or None if st.session_state.get(key(now, "moved")) else listed
+    return marked_cells(now, question) or None if st.session_state.get(key(now, "moved")) else listed
 
 
-def _told() -> dict[str, Any] | None:
+def _reported_marks() -> dict[str, Any] | None:
     return reported(MAP, "view", {"marks": list, "seq": NUMBER})
 
 
@@ -58,12 +58,12 @@ def put(now: OpenedLesson, question: Question, cells: Any) -> None:
         st.session_state[key(now, "moved")] = True  # the lists follow
 
 
-def on_map(view: Any) -> dict[str, Any] | None:
+def map_task(view: Any) -> dict[str, Any] | None:
     """Return the open step for the Heads widget: the row that it is about, and the number of cells that it asks
     for; while a class takes no answers, the given cells; and in the end the right ones. None where the step is
     about something else than the cells, or a row, of the map in focus.
     """
-    now = opened()
+    now = open_lesson()
     question = now.question if now else None
     if now is None or question is None or not (question.kind == CELL or question.row):
         return None

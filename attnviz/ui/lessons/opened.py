@@ -68,13 +68,13 @@ def follow(step: tuple[OpenedLesson, Progress] | None) -> None:
     st.session_state[_FOLLOWED] = step
 
 
-def _followed() -> "tuple[OpenedLesson, Progress] | None":
+def _class_step() -> "tuple[OpenedLesson, Progress] | None":
     return st.session_state.get(_FOLLOWED) if persistent.text("class") else None
 
 
 def is_followed() -> bool:
     """Check whether a class is followed, which keeps its own progress."""
-    return _followed() is not None
+    return _class_step() is not None
 
 
 def is_open() -> bool:
@@ -82,11 +82,11 @@ def is_open() -> bool:
     return is_followed() or bool(persistent.text(LESSON))
 
 
-def opened() -> OpenedLesson | None:
+def open_lesson() -> OpenedLesson | None:
     """Return the lesson that a class follows, or that the address names; None for none, for a draft that the
     browser has yet to bring, and for one that cannot be opened, which a note says.
     """
-    if followed := _followed():
+    if followed := _class_step():
         return followed[0]
     name = persistent.text(LESSON)
     if not name:
@@ -106,25 +106,25 @@ def opened() -> OpenedLesson | None:
 
 def progress(now: OpenedLesson) -> Progress:
     """Return this visitor's progress with a step."""
-    followed = _followed()
+    followed = _class_step()
     if followed and followed[0] == now:
         return followed[1]
-    return of_lesson(now.lesson).setdefault(now.at, Progress())
+    return lesson_progress(now.lesson).setdefault(now.at, Progress())
 
 
 def first_open(lesson: Lesson) -> int:
     """Return the first step whose question is open, where any is done; else the first step."""
-    did = of_lesson(lesson)
+    did = lesson_progress(lesson)
     still = [at for at in lesson.questions if at not in did or not did[at].is_over]
     return still[0] if len(still) < len(lesson.questions) and still else 0
 
 
 def is_done(lesson: Lesson) -> bool:
     """Check whether every question was answered, or skipped."""
-    did = of_lesson(lesson)
+    did = lesson_progress(lesson)
     return bool(lesson.questions) and all(at in did and did[at].is_over for at in lesson.questions)
 
 
-def of_lesson(lesson: Lesson) -> dict[int, Progress]:
+def lesson_progress(lesson: Lesson) -> dict[int, Progress]:
     """Return this visitor's progress in a lesson, by step."""
     return st.session_state.setdefault(_PROGRESS, {}).setdefault(lesson.name, {})

@@ -14,7 +14,7 @@ from attnviz.ui import hosted
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import starting
 from attnviz.ui.lessons import companion, drafting, editor, going, panel, windows
-from attnviz.ui.lessons.opened import first_open, is_done, is_followed, of_lesson, opened
+from attnviz.ui.lessons.opened import first_open, is_done, is_followed, lesson_progress, open_lesson
 from attnviz.ui.markdown import literal, literal_lines
 from attnviz.ui.wording import phrase
 
@@ -29,13 +29,13 @@ def bar() -> None:
 def draw() -> None:
     """Draw the open lesson alone, or the list; a class has its own panel beside it."""
     drafting.keep()
-    if (now := opened()) is None or is_followed():
+    if (now := open_lesson()) is None or is_followed():
         editor.draw() if persistent.text(editor.EDIT) else _list()
         return
     if windows.is_beside():
         said = phrase("This step has no picture. The other window has its text.")
         st.html(f"<p class='lesson-no-picture'>{html.escape(said)}</p>")
-    with st.container(key="lesson-alone"), companion.attached(companion.show_step):
+    with st.container(key="lesson-alone"), companion.with_window(companion.show_step):
         panel.draw()
         if now.link is not None and not windows.is_panel():
             st.button(
@@ -53,10 +53,10 @@ def _list() -> None:
     for number, one in enumerate(lessons, start=1):
         _card(one, f"{number} · {literal(one.title)}", is_following=one is following)
     if hosted.is_author():
-        _of_author([one for one in found if one.lesson is None or not one.lesson.is_listed])
+        _unlisted([one for one in found if one.lesson is None or not one.lesson.is_listed])
 
 
-def _of_author(found: list[LibraryFile]) -> None:
+def _unlisted(found: list[LibraryFile]) -> None:
     """Draw unlisted lessons, and files with mistakes."""
     if not found:
         return
@@ -113,7 +113,9 @@ def _card(lesson: Lesson, title: str, *, is_following: bool = False, note: str =
         with text:
             done = ":material/check_circle: " if is_done(lesson) else ""
             st.markdown(f"**{done}{title}**  \n{lesson.about}")
-            said = f"{lesson.minutes} minutes · for {lesson.audience}{_done(lesson)}{f' · {note}' if note else ''}"
+            said = (
+                f"{lesson.minutes} minutes · for {lesson.audience}{_done_phrase(lesson)}{f' · {note}' if note else ''}"
+            )
             st.caption(literal(said))
         with way, st.container(horizontal=True, horizontal_alignment="right"):
             _ways(lesson, is_following=is_following)
@@ -125,10 +127,10 @@ def _ways(lesson: Lesson, *, is_following: bool) -> None:
     label = "Again" if is_done(lesson) else "Begin" if first == 0 else "Go on"
     kind = "primary" if is_following else "secondary"
     st.button(label, key=f"begin-{name}", type=kind, on_click=going.go, args=(lesson, first))
-    st.button("Start a class", key=f"class-{name}", on_click=starting.on_lesson, args=(lesson,))
+    st.button("Start a class", key=f"class-{name}", on_click=starting.start_on, args=(lesson,))
     st.button("Edit a copy", key=f"copy-{name}", on_click=_copy, args=(draft_of(lesson),))
 
 
-def _done(lesson: Lesson) -> str:
-    over = sum(one.is_over for one in of_lesson(lesson).values())
+def _done_phrase(lesson: Lesson) -> str:
+    over = sum(one.is_over for one in lesson_progress(lesson).values())
     return f" · {over} of {len(lesson.questions)} questions done" if over else ""

@@ -15,7 +15,7 @@ from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CHOICE, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.ui.classes import starting
 from attnviz.ui.lessons import answering, companion, drafted, drafting, going, judging, windows
-from attnviz.ui.lessons.opened import OpenedLesson, Progress, first_open, opened, progress
+from attnviz.ui.lessons.opened import OpenedLesson, Progress, first_open, open_lesson, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 from attnviz.ui.wording import phrase, translate
@@ -32,7 +32,7 @@ _IN_WORDS = (CHOICE, TOKEN, TRANSLATION)  # kinds of question whose answer is a 
 
 def draw() -> None:
     """Draw the open lesson's step, if one is open."""
-    now = opened()
+    now = open_lesson()
     if now is None:
         return
     line(now, phrase("Lesson, step {at} of {steps}", at=now.at + 1, steps=len(now.lesson.steps)))
@@ -85,7 +85,7 @@ def _head(now: OpenedLesson) -> None:
             phrase("Start a class"),
             key="lesson-class",
             type="tertiary",
-            on_click=starting.on_lesson,
+            on_click=starting.start_on,
             args=(now.lesson,),
         )
         st.button(phrase("Close"), key="lesson-close", icon=":material/close:", type="tertiary", on_click=going.leave)
@@ -102,7 +102,7 @@ def _question(now: OpenedLesson, question: Question) -> None:
         did.is_skipped = True  # nobody can answer, and nothing is to be covered
         return
     if did.is_over:
-        told(now, question, shown)
+        draw_solution(now, question, shown)
         return
     did.draft = answering.draft(now, question, shown)
     hints(question, did.rungs)
@@ -132,7 +132,7 @@ def _submit(now: OpenedLesson, question: Question, shown: Picture | None) -> Non
     judging.answer(did, question, shown, drafted.answer(now, question, did.draft))
 
 
-def told(now: OpenedLesson, question: Question, shown: Picture | None, *, unanswered: str = _SKIPPED) -> None:
+def draw_solution(now: OpenedLesson, question: Question, shown: Picture | None, *, unanswered: str = _SKIPPED) -> None:
     """Draw the solution and its reason; a student without an answer reads `unanswered`."""
     did = progress(now)
     if did.truth is None:
@@ -157,16 +157,16 @@ def _verdict(question: Question, did: Progress, answer: str) -> None:
     off = translate(did.marked.said)
     if did.marked.is_right:
         right = "" if question.kind in _IN_WORDS else _right(question, did)
-        st.success(literal(_joined(phrase("Right."), said, off, right)), icon=":material/check:")
+        st.success(literal(_join(phrase("Right."), said, off, right)), icon=":material/check:")
         return
     if question.kind == ROW:  # a share, which is neither right nor wrong
-        st.info(literal(_joined(off, _right(question, did))), icon=":material/percent:")
+        st.info(literal(_join(off, _right(question, did))), icon=":material/percent:")
         return
     score = phrase("Score {share}.", share=f"{did.marked.share:.0%}") if did.marked.share > 0 else ""
-    st.warning(literal(_joined(said, off, _right(question, did), score)), icon=":material/close:")
+    st.warning(literal(_join(said, off, _right(question, did), score)), icon=":material/close:")
 
 
-def _joined(*sentences: str) -> str:
+def _join(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 

@@ -41,7 +41,7 @@ def draw(fields: Fields, picture: Picture | None) -> None:
     _FORMS[kind](fields, picture)
 
 
-def around(fields: Fields) -> None:
+def draw_common(fields: Fields) -> None:
     """Draw the fields that every kind of question has: hints, the reason, and the cover."""
     if fields.texts.get("kind", "") not in _FORMS:
         return
@@ -67,7 +67,7 @@ def _cell(fields: Fields, picture: Picture | None) -> None:
         fields.choose("most", label("most"), {"": "1", **{str(n): str(n) for n in range(2, 6)}})
 
 
-def _of_row(fields: Fields, picture: Picture | None) -> None:
+def _row_form(fields: Fields, picture: Picture | None) -> None:
     _row(fields, picture)
 
 
@@ -173,7 +173,7 @@ def _position(
         fields.line(name, f"{title} (its token, or its position from 0)")
         return
 
-    def held(chosen: str) -> str:
+    def text_of(chosen: str) -> str:
         token = found[int(chosen)][1] if chosen else ""
         try:
             is_only = bool(token.strip()) and not token.isdecimal() and place(token) == int(chosen)
@@ -182,7 +182,7 @@ def _position(
         return token if is_only else chosen
 
     titles = {"": empty} | {str(i): f"{i}  {shown}" for i, (shown, _) in enumerate(found)}
-    fields.choose_as(name, title, titles, (at, held))
+    fields.choose_as(name, title, titles, (at, text_of))
 
 
 def _nothing(fields: Fields, picture: Picture | None) -> None:
@@ -191,7 +191,7 @@ def _nothing(fields: Fields, picture: Picture | None) -> None:
 
 _FORMS: dict[str, Callable[[Fields, Picture | None], None]] = {
     CELL: _cell,
-    ROW: _of_row,
+    ROW: _row_form,
     HEAD: _head,
     TOKEN: _token,
     TRANSLATION: _translation,

@@ -8,7 +8,7 @@ from attnviz.ui.reported import NUMBER, reported
 from attnviz.widgets.wire import Payload
 
 
-def unless_unchanged(payload: Payload, key: str) -> bytes:
+def bytes_to_send(payload: Payload, key: str) -> bytes:
     """Return the last bytes again, where the browser holds all of `payload`; else `payload`'s.
 
     After each choice of the visitor only the view in the header differs, and that the browser knows already: the same
@@ -20,9 +20,9 @@ def unless_unchanged(payload: Payload, key: str) -> bytes:
     memory = f"_attnviz_{key}_drawn"
     drawn = st.session_state.get(memory)
     header = payload.header
-    view, seq = _without_seq(header["view"]), (counted or {"seq": 0})["seq"]
+    view, seq = _drop_seq(header["view"]), (counted or {"seq": 0})["seq"]
     if in_view and drawn and drawn["id"] == header["id"]:
-        held = _without_seq(in_view) if seq > drawn["seq"] else drawn["view"]
+        held = _drop_seq(in_view) if seq > drawn["seq"] else drawn["view"]
         if all(name in held and held[name] == value for name, value in view.items()):
             drawn.update(view=held, seq=seq)
             return drawn["packed"]
@@ -31,5 +31,5 @@ def unless_unchanged(payload: Payload, key: str) -> bytes:
     return packed
 
 
-def _without_seq(view: dict[str, Any]) -> dict[str, Any]:
+def _drop_seq(view: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in view.items() if name != "seq"}

@@ -1,7 +1,7 @@
 """How a class's answers that were typed are brought together for its screen."""
 
 from attnviz.classroom.state import WrittenText
-from attnviz.ui.classes.results import written
+from attnviz.ui.classes.results import count_typed
 
 
 def test_what_is_right_is_written_as_the_model_writes_it_whoever_typed_it_how() -> None:
@@ -11,7 +11,7 @@ def test_what_is_right_is_written_as_the_model_writes_it_whoever_typed_it_how() 
         WrittenText(3, "je t'aime"),
         WrittenText(4, "Quokkas."),
     ]
-    assert written(said, "Je t'aime.") == (["Je t'aime.", "others"], [2, 2], 0)
+    assert count_typed(said, "Je t'aime.") == (["Je t'aime.", "others"], [2, 2], 0)
 
 
 def test_a_text_that_is_picked_is_written_as_it_was_typed() -> None:
@@ -20,8 +20,8 @@ def test_a_text_that_is_picked_is_written_as_it_was_typed() -> None:
         WrittenText(2, "je te veux", is_picked=True),
         WrittenText(3, "Quokkas."),
     ]
-    assert written(said, "Je t'aime.") == (["Je TE veux.", "others"], [2, 1], None)
+    assert count_typed(said, "Je t'aime.") == (["Je TE veux.", "others"], [2, 1], None)
 
 
 def test_without_a_truth_only_what_is_picked_is_written() -> None:
-    assert written([WrittenText(1, "Quokkas.")], None) == (["others"], [1], None)
+    assert count_typed([WrittenText(1, "Quokkas.")], None) == (["others"], [1], None)

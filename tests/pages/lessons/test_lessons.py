@@ -271,7 +271,7 @@ def test_the_end_of_a_lesson_leads_to_the_next_one(open_lesson) -> None:
 )  # fmt: skip
 def test_a_lesson_is_summed_up_in_plain_words(monkeypatch, answered: int, right: int, words: str) -> None:
     did = {at: Progress(marked=AnswerScore(float(at < right))) for at in range(answered)}
-    monkeypatch.setattr(judging, "of_lesson", lambda lesson: did)
+    monkeypatch.setattr(judging, "lesson_progress", lambda lesson: did)
     monkeypatch.setattr(wording, "language", lambda: "en")
     assert judging.summary(OpenedLesson(read(LESSON), 3)) == f"The end. {words}"
 

@@ -137,7 +137,7 @@ def _files(study: CorpusStudy) -> None:
 def _csv(label: str, name: str, table: Callable[[], pd.DataFrame]) -> None:
     st.download_button(
         label,
-        hosted.in_turn(lambda: csv_file(table())),
+        hosted.file_in_turn(lambda: csv_file(table())),
         file_name=f"attnviz-{name}.csv",
         mime="text/csv",
         on_click="ignore",
