@@ -57,7 +57,7 @@ def test_without_a_class_the_form_is_english(open_page, french: TeacherKey, code
 
 def test_a_wrong_code_in_a_link_is_looked_up_once(open_page, classes: Classroom, monkeypatch) -> None:
     wrong: list[str] = []
-    monkeypatch.setattr(FairJoining, "wrong", lambda _, address: wrong.append(address))
+    monkeypatch.setattr(FairJoining, "count_wrong", lambda _, address: wrong.append(address))
     app = open_page("class", **{"class": "BCDFGHJK"})
     app.run()
     assert len(wrong) == 1
