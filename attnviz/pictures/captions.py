@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz.views import captions
 from attnviz.views.captions import Caption
-from attnviz.views.interventions import all_in_words
+from attnviz.views.interventions import describe_changes
 from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def caption_of(trace: "TraceLike", model: str = "", *, site: str = "", **which: 
     """Caption a run's pictures; `model` names the model, `which` is as for `attnviz.views.captions.sentence`."""
     name = "; ".join((model or f"weights {trace.model_id}", *_attending(trace)))
     if trace.interventions:
-        name = f"{name}; changes to the run: {all_in_words(trace.interventions)}"
+        name = f"{name}; changes to the run: {describe_changes(trace.interventions)}"
     return Caption(captions.sentence(trace, **which), name, site)
 
 

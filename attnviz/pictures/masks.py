@@ -22,7 +22,7 @@ from attnviz.text.entries import token_texts
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import AttentionCall, Kind, Site
-from attnviz.views.interventions import touched
+from attnviz.views.interventions import changed_head_note
 from attnviz.widgets.entries import col_entries, row_entries
 from attnviz.widgets.mask_lab.painting import painting_of_text
 
@@ -178,7 +178,7 @@ class MaskBench:
         leaves out.
         """
         no_sense = self.view.kind == "cross" and "causal" in self.recipe.rules
-        changes = touched(self.trace.interventions, (self.view.kind, self.view.layer, self.view.head))
+        changes = changed_head_note(self.trace.interventions, (self.view.kind, self.view.layer, self.view.head))
         return (*((CROSS_CAUSAL,) if no_sense else ()), *((changes,) if changes else ()), *findings(self.filled))
 
     @property

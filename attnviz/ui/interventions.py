@@ -101,16 +101,16 @@ def draw_ignored(why: str) -> None:
 
 
 def _chips(asked: "Sequence[Intervention]", *, absent: "Sequence[Intervention]" = (), why: str = "") -> None:
-    from attnviz.views.interventions import in_words
+    from attnviz.views.interventions import describe_change
 
     if not asked:
         return
     with st.container(key="interventions", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<span class='interventions-lead'>{why or 'Changes to the run'}</span>", width="content")
         for number, each in enumerate(asked):
-            words = f"{in_words(each)} ({_ABSENT})" if _is_among(each, absent) else in_words(each)
+            words = f"{describe_change(each)} ({_ABSENT})" if _is_among(each, absent) else describe_change(each)
             rest = [other for other in asked if other is not each]
-            _button(f"undo-{number}", f"{words} ✕", f"Undo: {in_words(each)}", lambda rest=rest: change(rest))
+            _button(f"undo-{number}", f"{words} ✕", f"Undo: {describe_change(each)}", lambda rest=rest: change(rest))
         if len(asked) > 1:
             _button("undo-all", "Undo all changes ✕", "Run the model unchanged", lambda: change(()))
 

@@ -1,6 +1,6 @@
-"""The caption below every picture that is saved: which sentence, which head of which model.
+"""The caption below every saved picture: its sentence, head and model.
 
-A picture leaves the page and its top bar behind; what it shows has to be said on it.
+A saved picture has no page and top bar around it that would tell.
 """
 
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ LONGEST = 600  # characters of a sentence: a caption shows three lines of it at 
 
 @dataclass(frozen=True)
 class Caption:
-    """`sentence` is the text and its translation, `model` which weights ran, `site` kind, layer and head, if one."""
+    """A caption: the text and its translation, the model, and kind, layer and head if the picture is of one."""
 
     sentence: str
     model: str
     site: str = ""
 
     def lines(self) -> list[str]:
-        """As a picture has it: the sentence, and below it the rest."""
+        """Split the caption into lines: the sentence, and below it the rest."""
         return [line for line in (self.sentence, " · ".join(filter(None, (self.site, self.model)))) if line]
 
 
 def sentence(trace: "TraceLike", *, written: str | None = None, item: int = 0) -> str:
-    """A run's text and its translation, safe to show; `written` is what was output, where that is not the target.
+    """Join a run's text and its translation, safe to show; `written` replaces the target if the output is another text.
 
     Bare weights have no text: their tokens stand apart.
     """

@@ -32,37 +32,37 @@ _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of linear red, green and blue
 
 
 def oklab(rgb: Float[np.ndarray, "*any 3"]) -> Float[np.ndarray, "*any 3"]:
-    """sRGB, 0 to 255, as OKLab: lightness 0 to 1, and green to red, and blue to yellow, both around 0."""
+    """Convert sRGB, 0 to 255, to OKLab: lightness 0 to 1, and green to red, and blue to yellow, both around 0."""
     return np.cbrt(_linear(rgb) @ _TO_CONE.T) @ _TO_LAB.T
 
 
 def _linear(rgb: Float[np.ndarray, "*any 3"]) -> Float[np.ndarray, "*any 3"]:
-    """Light, 0 to 1, of what sRGB says as 0 to 255."""
+    """Convert sRGB, 0 to 255, to linear light, 0 to 1."""
     rgb = np.asarray(rgb, dtype=float) / 255
     return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
 
 
 def contrast(one: Rgb, other: Rgb) -> float:
-    """How well one colour is read on another, from 1 to 21 (WCAG 2.2, contrast ratio); small letters need 4.5."""
+    """Compute the contrast ratio of two colours, 1 to 21 (WCAG 2.2); small letters need 4.5."""
     low, high = sorted(float(_linear(np.array(rgb)) @ _LUMINANCE) for rgb in (one, other))
     return (high + 0.05) / (low + 0.05)
 
 
 def ink_on(rgb: Rgb) -> str:
-    """Black or white, whichever is read better on a colour: on any, it is read at 4.5 or more."""
+    """Choose black or white, the one with more contrast to a colour: 4.5 or more for any."""
     is_black = contrast(rgb, (0, 0, 0)) >= contrast(rgb, (255, 255, 255))
     return "#000000" if is_black else "#ffffff"
 
 
 def srgb(lab: Float[np.ndarray, "*any 3"]) -> Float[np.ndarray, "*any 3"]:
-    """OKLab as sRGB, 0 to 255; below 0 or above 255 where no screen shows the colour."""
+    """Convert OKLab to sRGB, 0 to 255; below 0 or above 255 for a colour that no screen shows."""
     linear = (np.asarray(lab) @ np.linalg.inv(_TO_LAB).T) ** 3 @ np.linalg.inv(_TO_CONE).T
     return 255 * np.where(linear <= 0.0031308, linear * 12.92, 1.055 * np.abs(linear) ** (1 / 2.4) - 0.055)
 
 
 def sequential(knots: tuple[str, str, str, str], entries: int = ENTRIES) -> Scale:
-    """A scale through four colours such as "#1f115e", the first for 0, in steps of equal difference in OKLab."""
-    curve = _through(oklab(np.array([_parsed(knot) for knot in knots])), np.linspace(0, 1, 4001))
+    """Make a scale through four colours such as "#1f115e", the first for 0, in steps of equal difference in OKLab."""
+    curve = _interpolate(oklab(np.array([_parse_hex(knot) for knot in knots])), np.linspace(0, 1, 4001))
     walked = np.concatenate([[0], np.linalg.norm(np.diff(curve, axis=0), axis=1).cumsum()])
     steps = np.linspace(0, walked[-1], entries)
     even = np.stack([np.interp(steps, walked, curve[:, axis]) for axis in range(3)], axis=1)
@@ -70,23 +70,23 @@ def sequential(knots: tuple[str, str, str, str], entries: int = ENTRIES) -> Scal
 
 
 def diverging(below: tuple[str, str, str, str], above: tuple[str, str, str, str]) -> Scale:
-    """Two sequential scales that share their first colour, one falling from the middle and one rising."""
+    """Make a scale of two sequential ones that share their first colour in the middle."""
     return sequential(below, ENTRIES // 2)[::-1] + sequential(above, ENTRIES // 2)
 
 
 def plotly_scale(scale: Scale) -> list[list[float | str]]:
-    """The scale as Plotly takes it; every fifth entry and the middle, between which it interpolates."""
+    """Convert a scale for Plotly: every fifth entry and the middle, between which it interpolates."""
     last = len(scale) - 1
     stops = sorted({*range(0, last + 1, 5), last // 2, last // 2 + 1, last})
     return [[at / last, "#{:02x}{:02x}{:02x}".format(*scale[at])] for at in stops]
 
 
-def _parsed(colour: str) -> Rgb:
+def _parse_hex(colour: str) -> Rgb:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
-def _through(knots: Float[np.ndarray, "4 3"], at: Float[np.ndarray, " steps"]) -> Float[np.ndarray, "steps 3"]:
-    """The cubic that meets the four knots at 0, 1/3, 2/3 and 1 (Lagrange)."""
+def _interpolate(knots: Float[np.ndarray, "4 3"], at: Float[np.ndarray, " steps"]) -> Float[np.ndarray, "steps 3"]:
+    """Interpolate the four knots at 0, 1/3, 2/3 and 1 by a cubic (Lagrange)."""
     places = np.arange(4) / 3
     weights = [
         np.prod([(at - other) / (place - other) for other in places if other != place], axis=0) for place in places
@@ -108,7 +108,7 @@ DIVERGING_DARK = diverging(
 
 @dataclass(frozen=True)
 class Theme:
-    """What a figure is drawn with: background, text, quiet text, lines, accent, and the two scales."""
+    """The colours of a figure: background, text, quiet text, lines, accent, and the two scales."""
 
     panel: str
     text: str
@@ -126,7 +126,7 @@ _THEMES = {
 
 
 def theme(name: str) -> Theme:
-    """The colours of "light" or "dark". Raises ValueError for any other name."""
+    """Look up the colours of "light" or "dark". Raises ValueError for any other name."""
     if name not in _THEMES:
         raise ValueError(f"theme is 'light' or 'dark', not {name!r}.")
     return _THEMES[name]

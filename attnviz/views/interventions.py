@@ -1,4 +1,4 @@
-"""What is done to a run, in the words of the pages: on chips, in captions, in a verdict."""
+"""Interventions in the words of the pages: on chips, in captions, in a verdict."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,31 +20,31 @@ _TOUCHED = (
 )
 
 
-def in_words(each: "Intervention") -> str:
-    """One intervention, safe to show: “cross L1 H2 H5 off”."""
+def describe_change(each: "Intervention") -> str:
+    """Describe an intervention, safe to show: “cross L1 H2 H5 off”."""
     if each.where not in KINDS:
         return display(str(each))
-    at = "" if each.positions is None else f" at {_listed(each.positions)}"
+    at = "" if each.positions is None else f" at {_join_places(each.positions)}"
     place = _place(each)
     if each.columns:
-        return f"{place}: {_listed(each.columns)} swapped{at}"
+        return f"{place}: {_join_places(each.columns)} swapped{at}"
     if each.how == "values" and not each.source:
         return f"{place}: weights set by hand{at}"
     done = _DONE.get((each.what, each.how))
     return f"{place} {done}{at}" if done else display(str(each))
 
 
-def touched(interventions: "Sequence[Intervention]", site: tuple[str, int, int]) -> str:
-    """What to say of a head whose scores and weights are shown as it makes them, and that is changed itself: its kind,
-    layer and head. "" for one that is only given other numbers.
+def changed_head_note(interventions: "Sequence[Intervention]", site: tuple[str, int, int]) -> str:
+    """Explain that a head's scores and weights are shown before the head itself is changed; "" for an unchanged head,
+    whose inputs alone may differ.
     """
-    done = all_in_words([each for each in interventions if _acts_on(each, *site)])
+    done = describe_changes([each for each in interventions if _acts_on(each, *site)])
     return _TOUCHED.format(done=done) if done else ""
 
 
-def all_in_words(interventions: "Sequence[Intervention]") -> str:
-    """Several, one after another; "" for none."""
-    return "; ".join(map(in_words, interventions))
+def describe_changes(interventions: "Sequence[Intervention]") -> str:
+    """Describe several interventions, one after another; "" for none."""
+    return "; ".join(map(describe_change, interventions))
 
 
 def _acts_on(each: "Intervention", kind: str, layer: int, head: int) -> bool:
@@ -59,5 +59,5 @@ def _place(each: "Intervention") -> str:
     return kind + layer + "".join(f" H{head}" for head in each.heads)
 
 
-def _listed(places: "Sequence[Place]") -> str:
+def _join_places(places: "Sequence[Place]") -> str:
     return " and ".join(str(place) if isinstance(place, int) else f"“{display(place)}”" for place in places)

@@ -1,4 +1,4 @@
-"""What pictures of a map say: titles, axis titles, and tokens made safe for Plotly."""
+"""Texts of pictures of a map: titles, axis titles, and tokens made safe for Plotly."""
 
 import html
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from attnviz.text.entries import entry_of
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', 'Noto Sans CJK SC', sans-serif"
 MAX_TICKS, MAX_LABEL = 48, 28
-MEASURES = {"weight": "weight", "norm": "‖α f(x)‖", "share": "share of the output"}  # what a map's cell may hold
+MEASURES = {"weight": "weight", "norm": "‖α f(x)‖", "share": "share of the output"}  # the measures of a map's cell
 
 
 @dataclass(frozen=True)
 class KindWords:
-    """One kind of attention in words: its name, what a row does, what is along both axes, its name on a tab."""
+    """One kind of attention in words: its name, the question that a row answers, both axes, its name on a tab."""
 
     name: str
     question: str
@@ -42,24 +42,24 @@ KINDS = {
 }
 
 
-def escaped(text: str) -> str:
-    """Text that Plotly shows as it is: it would read `<b>`, `&amp;` and `$x$` as markup."""
+def escape_for_plotly(text: str) -> str:
+    """Escape text for Plotly, which reads `<b>`, `&amp;` and `$x$` as markup."""
     return html.escape(text, quote=False).replace("$", "&#36;")
 
 
 def hover_name(text: str, more: str = "") -> str:
-    """A label as a note on hover says it, `more` behind it; piece and id of its tokens follow, where it knows them."""
-    said, entry = escaped(f"{text}{more}"), entry_of(text)
-    return f"{said}<br><span style='font-size:10px'>{escaped(entry)}</span>" if entry else said
+    """Write a label for a note on hover, with `more` behind it, and piece and id of its tokens if it knows them."""
+    said, entry = escape_for_plotly(f"{text}{more}"), entry_of(text)
+    return f"{said}<br><span style='font-size:10px'>{escape_for_plotly(entry)}</span>" if entry else said
 
 
-def shortened(text: str, limit: int = MAX_LABEL) -> str:
-    """At most `limit` characters, the last one "…" where some are missing."""
+def shorten(text: str, limit: int = MAX_LABEL) -> str:
+    """Shorten a text to `limit` characters, the last one "…" if some are missing."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def head_name(layer: int | str, head: int | str) -> str:
-    """`L2 H5`, or which mean it is."""
+    """Name a head, `L2 H5`, or a mean of heads or layers."""
     if layer == "mean" and head == "mean":
         return "mean of all layers and heads"
     if head == "mean":
@@ -68,14 +68,14 @@ def head_name(layer: int | str, head: int | str) -> str:
 
 
 def map_title(kind: str, layer: int | str, head: int | str) -> str:
-    """What a map draws: "Cross-attention, L2 H5: which source token each step looks at"."""
+    """Write a map's title: "Cross-attention, L2 H5: which source token each step looks at"."""
     return f"{KINDS[kind].name}, {head_name(layer, head)}: {KINDS[kind].question}"
 
 
 def ticks(labels: list[str], *, most: int = MAX_TICKS) -> dict[str, list]:
-    """Plotly's tickvals and ticktext for integer positions, thinned to at most `most` labels.
+    """Make Plotly's tickvals and ticktext for integer positions, thinned to at most `most` labels.
 
     Positions, not the labels themselves, are the axis: equal tokens would fall on one place.
     """
     places = list(range(0, len(labels), -(-len(labels) // most) or 1))
-    return {"tickvals": places, "ticktext": [escaped(shortened(labels[at])) for at in places]}
+    return {"tickvals": places, "ticktext": [escape_for_plotly(shorten(labels[at])) for at in places]}

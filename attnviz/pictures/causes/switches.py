@@ -15,7 +15,7 @@ from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.replacements import replacements, without_replacements
 from attnviz.tracing.causes.switches import Head
 from attnviz.tracing.trace import Trace
-from attnviz.views.interventions import in_words
+from attnviz.views.interventions import describe_change
 from attnviz.widgets.switches.payload import ShownSwitches, switches_payload
 from attnviz.widgets.wire import Payload
 
@@ -77,7 +77,7 @@ def switches(
         asks=_NO_ANSWER if runs.chances is None else ASKS[runs.chances[0].asked.what],
         said=(*_findings(runs, known), *_parting(runs, written)),
         fixed=FIXED,
-        more=tuple(map(in_words, without_replacements(done, model.shapes))),
+        more=tuple(map(describe_change, without_replacements(done, model.shapes))),
         put=state.put,
         numbers=runs.before.numbers,
     )

@@ -102,7 +102,7 @@ def _draw_figure(found: TeacherView, question: Question, chosen: str) -> None:
     except ValueError as problem:
         st.warning(literal(str(problem)))
         shown = None
-    from attnviz.views.classes.projected import projected
+    from attnviz.views.classes.answers_chart import enlarge_for_projector
 
     figure, table = _figure(question, one, truth, shown)
     if one.texts:
@@ -112,7 +112,7 @@ def _draw_figure(found: TeacherView, question: Question, chosen: str) -> None:
         return
     caption = [question.ask, f"{one.answered} answers of{rehearsing.whom(found) or ' a class'}"]
     if screen.is_presented():
-        charts.show(projected(figure), key=_CHART, table=table, caption=caption, height="stretch")
+        charts.show(enlarge_for_projector(figure), key=_CHART, table=table, caption=caption, height="stretch")
     else:
         charts.show(figure, key=_CHART, table=table, caption=caption)
 

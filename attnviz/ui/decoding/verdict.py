@@ -15,7 +15,7 @@ from attnviz.tracing.causes.intervention import Intervention
 from attnviz.ui import charts
 from attnviz.ui.decoding.reasons import Equality, Reason, Seen, reasons, unbroken
 from attnviz.views.decoding.verdict_map import verdict_map
-from attnviz.views.interventions import all_in_words
+from attnviz.views.interventions import describe_changes
 
 _TERMS = ("what rounding allows", "|Δ|", "breaks first at", "blank", "embedding", "out", "logits")
 _WORDS = "".join(f"<dt>{term}</dt><dd>{html.escape(definition(term))}</dd>" for term in _TERMS)
@@ -48,7 +48,7 @@ def _head(run: Decoded, view: DecodingState) -> str:
 
 
 def _changes(interventions: Sequence[Intervention]) -> list[str]:
-    said = html.escape(all_in_words(interventions))
+    said = html.escape(describe_changes(interventions))
     return [f"applied to steps and pass alike: <b>{said}</b>"] if said else []
 
 

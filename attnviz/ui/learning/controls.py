@@ -25,7 +25,7 @@ from attnviz.ui.learning import upload
 from attnviz.ui.markdown import literal
 from attnviz.ui.reported import reported_view
 from attnviz.ui.styles import style
-from attnviz.views.learning.switches import NOTHING, offered, switch
+from attnviz.views.learning.switches import NOTHING, switch, switches_for
 
 COMPONENT = "learning"
 _SHOWN = "learning-view-shown"
@@ -151,7 +151,7 @@ def _is_of_recording(told: Mapping[str, Any]) -> bool:
 
 def _switches(name: str, label: str, task: str, chosen: Parts) -> None:
     key = f"{name}-switches"
-    options = list(dict.fromkeys((*offered(task), *chosen)))
+    options = list(dict.fromkeys((*switches_for(task), *chosen)))
 
     def draw(**more) -> list[str]:
         return st.multiselect(

@@ -9,8 +9,7 @@ from attnviz.ui import charts
 from attnviz.ui.address.widgets import select
 from attnviz.ui.masks.experiment import MaskExperiment
 from attnviz.ui.masks.shut_row import reopen, telling_row
-from attnviz.views.masks.fill_table import fill_table
-from attnviz.views.masks.three_answers import three_answers
+from attnviz.views.masks.fill_table import fill_table, three_answers
 
 
 def fills(bench: MaskExperiment) -> None:

@@ -1,5 +1,6 @@
-"""What a class answered, drawn large enough for the last row of a room: on the map, beside the model's row, as bars and
-as dots. Every text is escaped here; every figure is told from the truth by shape or pattern, not by colour alone.
+"""Answers of a class, drawn large enough for the last row of a room: on the map, beside the model's row, as bars and as
+dots, and all of these on a projector. Every text is escaped here; shape or pattern, not colour alone, marks the right
+answer.
 """
 
 import math
@@ -14,22 +15,25 @@ import plotly.graph_objects as go
 from attnviz.maps.maps import Maps
 from attnviz.views import colour
 from attnviz.views.heads.heatmap import heatmap_of
-from attnviz.views.labels import escaped, ticks
-from attnviz.views.site.panels import styled
+from attnviz.views.labels import escape_for_plotly, ticks
+from attnviz.views.site.panels import style_figure
 
 Cell = tuple[int, int]  # row and column
-CLASS = "#a3541a"  # what the class said: amber, on which white letters are read
+CLASS = "#a3541a"  # the class's answers: amber, on which white letters are read
 LETTERS, LEAST, MOST = 16, 22.0, 46.0  # pixels: letters, and the smallest and largest disc
 _WIDEST, _MOST_LINES = 24, 3  # characters and lines of an option beside its bar
 _BINS = 48  # places along a line where dots are stacked
+PROJECTED_LETTERS, PROJECTED_LEAST = 20, 9  # pixels on a projector: of usual letters, and with many rows
+_MAP = 290  # pixels that a map's rows have there
+_DISC, _MANY = 0.7, 8  # size of discs there beside those of a page; rows or keys from which on they are smaller
 
 
 def clicks_on_map(
     shown: Maps, site: tuple[int | str, int | str], counts: Mapping[Cell, int], right: Sequence[Cell], *, theme: str
 ) -> go.Figure:
-    """The model's map of `site` (layer, head). A disc on each cell that was clicked says how many did.
+    """Draw the model's map of `site` (layer, head), with a disc and a count on each cell that was clicked.
 
-    The cells that are right have a frame.
+    The right cells have a frame.
     """
     look = colour.theme(theme)
     figure = heatmap_of(shown, *site, theme=theme)
@@ -59,7 +63,7 @@ def clicks_on_map(
 
 
 def _frames(cells: Sequence[Cell], ink: str, width: int) -> go.Scatter:
-    """A frame round each cell. Two inks, one on the other, are seen on any cell."""
+    """Draw a frame round each cell. Two inks, one on the other, are visible on any cell."""
     x: list[float | None] = []
     y: list[float | None] = []
     for row, col in cells:
@@ -70,7 +74,7 @@ def _frames(cells: Sequence[Cell], ink: str, width: int) -> go.Scatter:
 
 
 def rows_compared(keys: Sequence[str], mean: Sequence[float], model: Sequence[float], *, theme: str) -> go.Figure:
-    """The mean of the rows that the class drew, hatched, beside the model's row."""
+    """Draw the mean of the class's rows, hatched, beside the model's row."""
     look = colour.theme(theme)
     hatched = {"color": CLASS, "pattern": _hatching("/")}
     figure = go.Figure(
@@ -97,10 +101,11 @@ def _upright(weights: Sequence[float], name: str, marker: dict) -> go.Bar:
 
 
 def bars_of_choices(options: Sequence[str], counts: Sequence[int], right: int | None, *, theme: str) -> go.Figure:
-    """A bar for each option, with how many chose it and what share that is; the right one is marked by a tick, too."""
+    """Draw a bar for each option with its count and share; a tick marks the right one, too."""
     look, total = colour.theme(theme), max(1, sum(counts))
     names = [
-        "<br>".join(map(escaped, wrap(option, _WIDEST, max_lines=_MOST_LINES, placeholder=" …"))) for option in options
+        "<br>".join(map(escape_for_plotly, wrap(option, _WIDEST, max_lines=_MOST_LINES, placeholder=" …")))
+        for option in options
     ]
     figure = go.Figure(
         go.Bar(
@@ -115,7 +120,7 @@ def bars_of_choices(options: Sequence[str], counts: Sequence[int], right: int | 
                 "color": [look.accent if at == right else CLASS for at in range(len(options))],
                 "pattern": _hatching(["" if at == right else "/" for at in range(len(options))]),
             },
-            customdata=[escaped(option) for option in options],
+            customdata=[escape_for_plotly(option) for option in options],
             hovertemplate="%{customdata}: %{x}<extra></extra>",
         )
     )
@@ -127,12 +132,13 @@ def bars_of_choices(options: Sequence[str], counts: Sequence[int], right: int | 
 
 
 def dots_on_a_line(values: Sequence[float], right: float, within: float, *, unit: str, theme: str) -> go.Figure:
-    """Every number as a dot, equal ones stacked, the right one a line; what lies far off stands at the end of the line
-    as a triangle, and hovering says where it belongs.
+    """Draw every number as a dot, equal ones stacked, and the right one as a line.
+
+    A number far off is a triangle at the end of the line; hovering shows its value.
     """
     look = colour.theme(theme)
     low, high = _span(values, right, within)
-    x, y, symbols = _stacked(values, low, high)
+    x, y, symbols = _stack_dots(values, low, high)
     figure = go.Figure(
         go.Scatter(
             x=x,
@@ -140,7 +146,7 @@ def dots_on_a_line(values: Sequence[float], right: float, within: float, *, unit
             mode="markers",
             marker={"size": 16, "color": CLASS, "symbol": symbols, "line": {"color": "#ffffff", "width": 1}},
             customdata=list(values),
-            hovertemplate=f"%{{customdata:.6g}} {escaped(unit)}<extra></extra>",
+            hovertemplate=f"%{{customdata:.6g}} {escape_for_plotly(unit)}<extra></extra>",
             cliponaxis=False,
             showlegend=False,
         )
@@ -153,12 +159,12 @@ def dots_on_a_line(values: Sequence[float], right: float, within: float, *, unit
     figure.update_yaxes(visible=False, range=[0, max(6, *y, 0) + 1])
     far = "▸ lies further off" if len(set(symbols)) > 1 or "circle" not in symbols else ""
     said = " · ".join(filter(None, (unit, far)))
-    figure.update_xaxes(title=escaped(said), range=[low, high], gridcolor=look.line, zeroline=False)
+    figure.update_xaxes(title=escape_for_plotly(said), range=[low, high], gridcolor=look.line, zeroline=False)
     return _large(figure, look).update_layout(height=360, margin_t=50)
 
 
 def _span(values: Sequence[float], right: float, within: float) -> tuple[float, float]:
-    """From where to where the line goes: the middle half of the answers and the right one have most of it."""
+    """Compute the ends of the line: the middle half of the answers and the right one have most of it."""
     away = float(np.median(np.abs(np.array(values) - right))) if values else 0.0
     reach = max(4 * away, 4 * within, 0.1 * abs(right), 1e-9)
     near = [value for value in values if abs(value - right) <= reach] + [right]
@@ -166,8 +172,8 @@ def _span(values: Sequence[float], right: float, within: float) -> tuple[float, 
     return min(near) - room, max(near) + room
 
 
-def _stacked(values: Sequence[float], low: float, high: float) -> tuple[list[float], list[int], list[str]]:
-    """Where each dot lies, how high on the others, and its shape."""
+def _stack_dots(values: Sequence[float], low: float, high: float) -> tuple[list[float], list[int], list[str]]:
+    """Compute the place of each dot, its height on the others, and its shape."""
     seen: Counter[int] = Counter()
     x, y, symbols = [], [], []
     for value in values:
@@ -181,10 +187,40 @@ def _stacked(values: Sequence[float], low: float, high: float) -> tuple[list[flo
 
 
 def _hatching(shape: str | list[str]) -> dict[str, Any]:
-    """White lines over a bar's colour."""
+    """Make white lines over a bar's colour."""
     return {"shape": shape, "fillmode": "overlay", "fgcolor": "#ffffff", "fgopacity": 0.55, "solidity": 0.2}
 
 
 def _large(figure: go.Figure, look: colour.Theme) -> go.Figure:
-    """Without a title: the question stands above the picture, and below it in a file."""
-    return styled(figure, "", look).update_layout(font_size=LETTERS, margin={"t": 20, "b": 50})
+    """Style a figure without a title: the question stands above the picture, and below it in a file."""
+    return style_figure(figure, "", look).update_layout(font_size=LETTERS, margin={"t": 20, "b": 50})
+
+
+def enlarge_for_projector(figure: go.Figure) -> go.Figure:
+    """Give a figure letters that the last row can read, and the height of its place.
+
+    Present (attnviz/widgets/screen) magnifies it half again or more.
+    """
+    figure.update_layout(height=None, font_size=PROJECTED_LETTERS)
+    parts: Any = figure.data
+    if parts[0].type == "heatmap":
+        return _enlarge_map(figure, parts)
+    return figure.update_traces(textfont_size=PROJECTED_LETTERS, selector={"type": "bar"})
+
+
+def _enlarge_map(figure: go.Figure, parts: Any) -> go.Figure:
+    """Fill the place with cells, square or not; the head's name moves to the axis of the keys."""
+    cells = parts[0]
+    layout: Any = figure.layout
+    keys = f"{layout.title.text} · {layout.xaxis.title.text}"
+    figure.update_xaxes(title={"text": keys, "font": {"size": PROJECTED_LETTERS - 4}}, automargin=True)
+    figure.update_yaxes(title=None, scaleanchor=None)
+    figure.update_traces(
+        colorbar={"len": 1, "title": {"font": {"size": PROJECTED_LETTERS - 4}}}, selector={"type": "heatmap"}
+    )
+    share = min(_DISC, _MANY / max(len(cells.x), len(cells.y)))
+    for discs in (part for part in parts if part.name == "clicked"):
+        discs.marker.size = [size * share for size in discs.marker.size]
+        discs.textfont.size = PROJECTED_LETTERS * share
+    letters = min(PROJECTED_LETTERS, max(PROJECTED_LEAST, _MAP // len(cells.y)))
+    return figure.update_layout(title=None, font_size=letters, margin={"l": 6, "r": 6, "t": 6, "b": 6})

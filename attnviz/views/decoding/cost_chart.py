@@ -1,4 +1,4 @@
-"""What the three ways cost as the target grows: seconds and multiply-adds, side by side."""
+"""The cost of the three ways as the target grows: seconds and multiply-adds, side by side."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ _LOOKS = {
 
 @dataclass(frozen=True)
 class _CostPanel:
-    """One of the two panels: the column that it draws, what it is called, and its unit."""
+    """One of the two panels: its column, its title, and its unit."""
 
     column: str
     title: str
@@ -36,7 +36,7 @@ _PANELS = (
 
 
 def cost_chart(costs: pd.DataFrame, *, theme: str = "light") -> go.Figure:
-    """Lines over target length: measured milliseconds on the left, counted multiply-adds on the right.
+    """Draw lines over target length: measured milliseconds on the left, counted multiply-adds on the right.
 
     `costs` has columns way, length, multiply_adds, and seconds where they were measured; without them only what is
     counted is drawn.

@@ -8,11 +8,11 @@ if TYPE_CHECKING:
 
 
 class PrefixLike(Protocol):
-    """What is printed of a prefix: see `attnviz.analysis.decoding.prefix_experiment.Prefix`."""
+    """The printed numbers of a prefix: see `attnviz.analysis.decoding.prefix_experiment.Prefix`."""
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The target ids that went in."""
+        """The target ids of the input."""
         ...
 
     @property
@@ -27,12 +27,12 @@ class PrefixLike(Protocol):
 
     @property
     def theirs_equal(self) -> "Tensor":
-        """Which of PyTorch's rows are those of the prefix before."""
+        """True for PyTorch's rows that equal those of the prefix before."""
         ...
 
     @property
     def ours_equal(self) -> "Tensor":
-        """Which of our rows are those of the prefix before."""
+        """True for our rows that equal those of the prefix before."""
         ...
 
     @property
@@ -42,7 +42,7 @@ class PrefixLike(Protocol):
 
 
 def prefix_rows(prefixes: Sequence[PrefixLike]) -> str:
-    """One block a prefix: the ids that went in, PyTorch's rows and ours, equal rows marked, and how far they differ."""
+    """Print a block for each prefix: its ids, PyTorch's rows and ours, equal rows marked, and their difference."""
     return "<div class='prefix-blocks'>" + "".join(_block(prefix) for prefix in prefixes) + "</div>"
 
 

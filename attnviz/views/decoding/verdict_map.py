@@ -1,4 +1,4 @@
-"""The verdict as a figure: every place's and position's share of what rounding allows there, on a log scale."""
+"""The verdict as a figure: each difference as a share of the tolerance for rounding, on a log scale."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _OVER = "#e0662b"
 
 @dataclass(frozen=True)
 class _StackPanel:
-    """One stack's part of the table: deltas, what is allowed, their share of it and whether they break, each
+    """One stack's part of the table: deltas, tolerances, their shares and whether they break, each
     `(lines, positions)`; a record a line.
     """
 
@@ -39,7 +39,7 @@ class _StackPanel:
 
     @property
     def edges(self) -> np.ndarray:
-        """Where rows begin and end, `(lines + 1,)`."""
+        """The edges of rows, `(lines + 1,)`."""
         heights = [1 if line["head"] == line["head"] and line["head"] is not None else TALL for line in self.lines]
         return np.concatenate([[0], np.cumsum(heights)]).astype(float)
 
@@ -50,7 +50,7 @@ class _StackPanel:
 
 
 def verdict_map(table: pd.DataFrame, labels: Mapping[str, Sequence[str]], *, theme: str = "light") -> go.Figure:
-    """A heatmap for each stack: a row for every head and output, in the order of computation, a column a position.
+    """Draw a heatmap for each stack: a row for every head and output, in the order of computation, a column a position.
 
     `table` is `Verdict.table()`; `labels` names the positions of each stack. Cells where more differs than rounding
     allows are crossed. Raises ValueError for an unknown theme.
@@ -111,7 +111,7 @@ def _cells(panel: _StackPanel, look: colour.Theme, *, scale: bool) -> go.Heatmap
 
 
 def _hover_texts(panel: _StackPanel) -> np.ndarray:
-    """`(lines, positions, 5)`: the place, the position, the difference, what is allowed, and the share of it."""
+    """Make `(lines, positions, 5)`: the place, the position, the difference, the tolerance, and the share of it."""
     texts = np.empty((*panel.deltas.shape, 5), dtype=object)
     texts[..., 0] = np.array([line["place"] for line in panel.lines], dtype=object)[:, None]
     texts[..., 1] = np.array([hover_name(label, f" ({at})") for at, label in enumerate(panel.labels)], dtype=object)
@@ -136,7 +136,7 @@ def _crosses(panel: _StackPanel) -> go.Scatter:
 
 
 def _label_axes(figure: go.Figure, column: int, panel: _StackPanel, *, most: int) -> None:
-    """A label for each block of heads, in its middle; positions as tokens, at most so many."""
+    """Label each block of heads in its middle, and positions by tokens, at most so many."""
     blocks = [_block(line) for line in panel.lines]
     starts = [at for at, block in enumerate(blocks) if at == 0 or block != blocks[at - 1]]
     ends = [*starts[1:], len(blocks)]

@@ -1,4 +1,4 @@
-"""One head's map as a Plotly figure: for notebooks, and for pages where a map is studied, not flipped through."""
+"""One head's map as a Plotly figure: for notebooks, and for pages on which a map is studied, not flipped through."""
 
 import html
 import math
@@ -45,7 +45,7 @@ def heatmap(
     words: bool = False,
     **options,
 ) -> go.Figure:
-    """One map of a trace as a Plotly figure; "mean" for layer or head averages over them.
+    """Draw one map of a trace as a Plotly figure; "mean" for layer or head averages over them.
 
     `specials` ("show", "hide", "renormalise") and `words` as in `attnviz.maps.options.MapOptions`; `options`
     (`theme`, `mask`, `zmax`) as in `heatmap_of`. Raises ValueError for a kind, layer, head or option that there is not.
@@ -58,7 +58,7 @@ def heatmap_of(
     shown: Maps, layer: int | str, head: int | str, *, theme: str = "light", mask: bool = True, zmax: float = 1.0,
     measure: str = "weight",
 ) -> go.Figure:  # fmt: skip
-    """One map as a Plotly figure. Colours run from 0 to `zmax`, and stay so from head to head.
+    """Draw one map as a Plotly figure. Colours run from 0 to `zmax`, and stay so from head to head.
 
     theme is "light" or "dark"; with `mask`, cells that may not be seen are hatched. Hovering names row, key and weight,
     or what else the cells hold, as `measure` says. Raises ValueError for a layer, head or theme that there is not.
@@ -95,7 +95,7 @@ def _cells(shown: Maps, weights: np.ndarray, hidden: np.ndarray, look: colour.Th
 
 
 def _hover_texts(shown: Maps, hidden: np.ndarray) -> np.ndarray:
-    """`(rows, cols, 3)`: the row's label and the key, each with pieces and ids, and what is special about the cell."""
+    """Make `(rows, cols, 3)`: the row's label and the key, each with pieces and ids, and a note on a special cell."""
     texts = np.empty((*hidden.shape, 3), dtype=object)
     rows = [hover_name(TokenText(row.text, *row.inputs, *row.outputs)) for row in shown.rows]
     texts[..., 0] = np.array(rows, dtype=object)[:, None]
@@ -108,7 +108,7 @@ def _hover_texts(shown: Maps, hidden: np.ndarray) -> np.ndarray:
 
 
 def _hatching(hidden: np.ndarray, look: colour.Theme) -> go.Scatter:
-    """Hatched boxes over the masked cells: a pattern, so that it is told from a small weight without colour."""
+    """Draw hatched boxes over the masked cells: a pattern, so that they differ from small weights without colour."""
     x: list[float | None] = []
     y: list[float | None] = []
     for top, bottom, left, right in _boxes(hidden):
@@ -129,7 +129,7 @@ def _hatching(hidden: np.ndarray, look: colour.Theme) -> go.Scatter:
 
 
 def _boxes(hidden: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
-    """Masked cells as few boxes (first and last row, first and last column): runs in a row, joined down equal rows."""
+    """Join masked cells to few boxes (first and last row, first and last column), also down equal rows."""
     top, last = 0, len(hidden) - 1
     for row in range(len(hidden)):
         if row < last and (hidden[row + 1] == hidden[row]).all():
@@ -177,11 +177,11 @@ def _key_ticks(shown: Maps) -> dict[str, list]:
 
 
 def _top(shown: Maps) -> int:
-    """Pixels above the map. Plotly lets a title and labels on top overlap: title, axis title and labels add up here."""
+    """Add up the pixels of title, axis title and labels above the map, which overlap in Plotly's own layout."""
     labels = _key_ticks(shown)["ticktext"]
     return round(118 + max(map(_width, labels), default=0) * math.sin(math.radians(SLANT)))
 
 
 def _width(text: str) -> float:
-    """About how many pixels a label takes at 12 px."""
+    """Estimate the pixels of a label at 12 px."""
     return sum(12 if unicodedata.east_asian_width(character) in "WF" else 7.2 for character in html.unescape(text))

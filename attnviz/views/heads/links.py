@@ -14,7 +14,7 @@ from attnviz.text.arguments import describe, reads_arguments
 from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
-from attnviz.views.labels import FONT, KINDS, escaped, head_name, ticks
+from attnviz.views.labels import FONT, KINDS, escape_for_plotly, head_name, ticks
 
 MOST_LINES = 6000  # Plotly draws each as an element of its own
 SHADES = 12
@@ -37,7 +37,7 @@ def links(  # noqa: PLR0913 - heads by one or by several, and what any view take
     words: bool = False,
     theme: str = "light",
 ) -> go.Figure:
-    """Query tokens on the left, key tokens on the right, and between them a line for each weight of the chosen heads.
+    """Draw query tokens on the left, key tokens on the right, and a line for each weight of the chosen heads.
 
     `layer` and `head` are those of one map, as in `heatmap`; or `heads` are (layer, head) pairs, each drawn in a colour
     of its own. A line is as opaque as its weight is large. Raises ValueError for a kind, head or theme that there is
@@ -62,7 +62,7 @@ def links(  # noqa: PLR0913 - heads by one or by several, and what any view take
 
 
 def _pairs(heads: Any, one: tuple[int | str, int | str]) -> list[tuple[int | str, int | str]]:
-    """(layer, head) of each map, however they were asked for. Raises ValueError for what are no pairs."""
+    """List (layer, head) of each map. Raises ValueError for a value that is no pair."""
     if heads is None:
         return [one]
     if one != ("mean", "mean"):
@@ -78,7 +78,7 @@ def _is_pair(given: Any) -> bool:
 
 
 def _strokes(ends: tuple[np.ndarray, np.ndarray, np.ndarray], name: str, hue: str) -> list[go.Scatter]:
-    """One trace for each shade: lines in it run (0, row) to (1, key), with gaps between them."""
+    """Draw one trace for each shade: lines in it run (0, row) to (1, key), with gaps between them."""
     rows, cols, weights = ends
     shades = np.ceil(np.clip(weights, 0, 1) * SHADES).astype(int)
     traces = []
@@ -122,7 +122,7 @@ def _layout(maps: Maps, heads: Sequence[tuple[int | str, int | str]], look: colo
 
 @reads_arguments
 def whole_model(trace: TraceLike, kind: Kind, *, side: int = 48, theme: str = "light") -> go.Figure:
-    """Every head of a kind as a small map, layers down and heads across, in one heatmap; colours from 0 to 1.
+    """Draw every head of a kind as a small map, layers down and heads across, in one heatmap; colours from 0 to 1.
 
     Cells of long texts are the largest weight under them, in eight bits. Raises ValueError for a kind or theme that
     there is not.
@@ -138,7 +138,7 @@ def whole_model(trace: TraceLike, kind: Kind, *, side: int = 48, theme: str = "l
     )
     axis = {"showgrid": False, "zeroline": False}
     figure.update_layout(
-        title={"text": f"{escaped(KINDS[kind].name)}: every head", "font": {"size": 15}},
+        title={"text": f"{escape_for_plotly(KINDS[kind].name)}: every head", "font": {"size": 15}},
         font={"family": FONT, "color": look.text, "size": 12},
         paper_bgcolor=look.panel,
         plot_bgcolor=look.panel,

@@ -12,12 +12,12 @@ COLUMNS = ("run", "updates", "loss_since_last", "held_out_loss", "teacher_prefix
 
 
 def curve_table(runs: Mapping[str, Recording]) -> pd.DataFrame:
-    """Recordings by their titles. `loss_since_last` is the mean over the updates since the moment before, in nats."""
+    """Make a table of recordings; `loss_since_last` is the mean over the updates since the last moment, in nats."""
     return pd.DataFrame([row for title, found in runs.items() for row in _rows(title, found)], columns=list(COLUMNS))
 
 
 def translator_table(found: TranslatorRecording) -> pd.DataFrame:
-    """The curves of a translator's training: `held_out_loss` of dev pairs, in nats a token, and scores of 0 to 100."""
+    """Make a table of a translator's training: `held_out_loss` of dev pairs in nats a token, scores of 0 to 100."""
     return pd.DataFrame({"updates": found.steps, "held_out_loss": found.held_out_loss} | dict(found.scores))
 
 

@@ -1,4 +1,4 @@
-"""What is asked before a run, and what came of it. Every number is the recording's own."""
+"""The question before a run and its outcome. Every number is the recording's own."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ _DOES = {
 
 
 def question(experiment: Experiment, scores: Mapping[str, float] | None) -> str:
-    """What the page asks before a run. The loss is quoted where it is known, of this very run."""
+    """Write the question before a run, with the loss of this run if it is known."""
     does = _DOES[experiment.task]
     if scores and "loss" in scores:
         return f"The training loss ends at {scores['loss']:.4f}. Will it {does}, on its own?"
@@ -27,12 +27,12 @@ def question(experiment: Experiment, scores: Mapping[str, float] | None) -> str:
 
 
 def came_of_it(own_prefix: float) -> str:
-    """Which of the guesses was right, by the share of held-out lines that are right on its own prefix."""
+    """Find the right guess, by the share of held-out lines that are right on the run's own prefix."""
     return "yes" if own_prefix >= _MOST else "no" if own_prefix <= _FEW else "some"
 
 
 def outcome(scores: Mapping[str, float], held_out: int) -> str:
-    """What a run came to on so many held-out lines, in a sentence; "" where nothing was scored."""
+    """Write a run's outcome on so many held-out lines as a sentence; "" without scores."""
     if not {"own_prefix", "teacher_prefix", "loss"} <= set(scores):
         return ""
     own, teacher = (round(scores[name] * held_out) for name in ("own_prefix", "teacher_prefix"))
@@ -43,7 +43,7 @@ def outcome(scores: Mapping[str, float], held_out: int) -> str:
 
 
 def verdict(guess: str, scores: Mapping[str, float]) -> str:
-    """The guess beside the outcome; "" where there is no guess."""
+    """Write the guess beside the outcome; "" without a guess."""
     if guess not in _SAID or "own_prefix" not in scores:
         return ""
     came = came_of_it(scores["own_prefix"])
@@ -51,7 +51,7 @@ def verdict(guess: str, scores: Mapping[str, float]) -> str:
 
 
 def more(scores: Mapping[str, float]) -> list[str]:
-    """What else was measured at the end, for the switches that it is about."""
+    """Write the other measures of the end, for the switches that they are about."""
     said = []
     if "grammatical" in scores:
         said.append(f"When words are sampled, {scores['grammatical']:.0%} of what it writes is grammatical.")

@@ -1,4 +1,4 @@
-"""An experiment's switches as people read them: what is left out or broken, in a few words and in a sentence."""
+"""An experiment's switches in words: the part that is left out or broken, in a few words and in a sentence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from attnviz.learning.names import experiment_of
 
 @dataclass(frozen=True)
 class Switch:
-    """`short` stands over a run, `sentence` in the list to choose from."""
+    """A switch in words: `short` stands over a run, `sentence` in the list to choose from."""
 
     short: str
     sentence: str
@@ -44,13 +44,13 @@ SWITCHES = {
 NOTHING = "nothing left out"
 
 
-def offered(task: str) -> list[str]:
-    """The switches that mean something for a task, in the order in which they are listed."""
+def switches_for(task: str) -> list[str]:
+    """List the switches that change a task, in their order."""
     return [part for part in SWITCHES if _changes(task, part)]
 
 
 def switch(part: str) -> Switch:
-    """A switch by its part of a name; one that is not listed, such as `steps-400`, says itself."""
+    """Look up a switch by its part of a name; one that is not listed, such as `steps-400`, is made of its name."""
     if part in SWITCHES:
         return SWITCHES[part]
     name, _, value = part.rpartition("-")
@@ -58,21 +58,21 @@ def switch(part: str) -> Switch:
     return Switch(said, said[:1].upper() + said[1:])
 
 
-def titled(parts: Sequence[str]) -> str:
-    """What stands over a run: its switches, or that it has none."""
+def run_title(parts: Sequence[str]) -> str:
+    """Write the title of a run: its switches, or that it has none."""
     said = ", ".join(switch(part).short for part in parts)
     return said[:1].upper() + said[1:] if said else NOTHING[:1].upper() + NOTHING[1:]
 
 
 def title_of(experiment: Experiment) -> str:
-    """As `titled`, with the seed where it is not the first."""
+    """Write the title of an experiment's run, with its seed if that is not 1."""
     parts = [part for part in experiment.parts if not part.startswith("seed-")]
     seed = f", seed {experiment.seed}" if experiment.seed != 1 else ""
-    return f"{titled(parts)}{seed}"
+    return f"{run_title(parts)}{seed}"
 
 
 def _changes(task: str, part: str) -> bool:
     try:
         return experiment_of(task, [part]) != experiment_of(task)
     except ValueError:
-        return part == "leak-one-head"  # which a task of one head would refuse, and another switch allow
+        return part == "leak-one-head"  # a task of one head refuses it, but another switch may allow it

@@ -1,4 +1,4 @@
-"""Figures of what a mask does to a whole run: how far every map moved, and what leaks back from the future."""
+"""Figures of a mask's effect on a whole run: the distance that every map moved, and leaks from the future."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.views import colour
-from attnviz.views.labels import FONT, KINDS, hover_name, shortened, ticks
+from attnviz.views.labels import FONT, KINDS, hover_name, shorten, ticks
 
 _MOVED_MARGINS = 66 + 45  # above and below, with the title and the lowest axis
 _MOST_NAMES = 20  # along one of two maps side by side: more of them would run into each other
@@ -16,7 +16,7 @@ FLOOR = 1e-4  # where the logarithmic scale begins; exact zeros are left blank
 
 
 def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
-    """How far every head's map moved, a grid of layers and heads for each kind, one below the other, 0 to 1.
+    """Draw the distance that every head's map moved, 0 to 1, as a grid of layers and heads for each kind.
 
     `table` has columns kind, layer, head, moved, largest; NaN cells are grey. Raises ValueError for a theme that
     there is not.
@@ -27,7 +27,7 @@ def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
     layers = [len(grid) for grid, _ in grids]
     figure = _below_each_other(kinds, layers)
     for row, (grid, largest) in enumerate(grids, start=1):
-        figure.add_trace(_moved(grid, largest), row=row, col=1)
+        figure.add_trace(_distances(grid, largest), row=row, col=1)
         if np.isnan(grid).any():
             figure.add_trace(_nan_cells(grid, look), row=row, col=1)
     bar = _bar("share of a row")
@@ -43,7 +43,7 @@ def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
 
 
 def _grids(part: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """`moved` and `largest` of one kind, `(layers, heads)` each."""
+    """Make `moved` and `largest` of one kind, `(layers, heads)` each."""
     grids = (
         part.pivot_table(index="layer", columns="head", values=name, dropna=False) for name in ("moved", "largest")
     )
@@ -52,7 +52,7 @@ def _grids(part: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _below_each_other(kinds: Sequence[str], layers: Sequence[int]) -> go.Figure:
-    """Empty grids, each as high as its layers ask for, with 30 pixels between two for the lower one's title."""
+    """Make empty grids of their layers' height, with 30 pixels between two for the lower one's title."""
     names = [(KINDS[kind].name if kind in KINDS else kind).removesuffix("-attention") for kind in kinds]
     inside = _moved_height(layers) - _MOVED_MARGINS
     return make_subplots(
@@ -61,7 +61,7 @@ def _below_each_other(kinds: Sequence[str], layers: Sequence[int]) -> go.Figure:
 
 
 def _moved_height(layers: Sequence[int]) -> int:
-    """Pixels: 24 a layer, fewer for a deep model."""
+    """Compute a grid's pixels: 24 a layer, fewer for a deep model."""
     total = max(sum(layers), 1)
     return _MOVED_MARGINS + 30 * (len(layers) - 1) + max(90, round(max(8, min(24, 420 / total)) * total))
 
@@ -69,7 +69,7 @@ def _moved_height(layers: Sequence[int]) -> int:
 def leak_figure(
     changes: Sequence[tuple[str, np.ndarray]], tokens: Sequence[str], position: int, *, theme: str = "light"
 ) -> go.Figure:
-    """max |Δ| of every position's decoder output, one map a case: rows are layers, the embedding first.
+    """Draw max |Δ| of every position's decoder output, one map a case: rows are layers, the embedding first.
 
     `changes` are (title, `(layers + 1, length)`); the scale is logarithmic from 1e-4, the same for all; cells that did
     not change by a single bit are blank. Raises ValueError for a theme that there is not.
@@ -90,7 +90,7 @@ def leak_figure(
     bar = _bar("max |Δ|") | {"tickvals": list(told), "ticktext": [f"1e{power}" for power in told]}
     figure.update_coloraxes(cmin=-4, cmax=max(powers), colorscale=colour.plotly_scale(look.sequential), colorbar=bar)
     names = ["embedding", *(f"L{layer}" for layer in range(len(changes[0][1]) - 1))]
-    marks = _named(tokens, position)
+    marks = _name_ticks(tokens, position)
     figure.update_xaxes(
         title={"text": "target position (dotted line: the token right of it was replaced)", "standoff": 8},
         tickangle=-50,
@@ -104,16 +104,16 @@ def leak_figure(
     return figure.update_layout(height=170 + 30 * len(names), margin={"l": 84, "b": 92})
 
 
-def _named(tokens: Sequence[str], position: int) -> dict:
-    """Ticks at as many positions as there is room for names, the one whose token is replaced among them."""
+def _name_ticks(tokens: Sequence[str], position: int) -> dict:
+    """Choose positions with room for their names as ticks, the replaced one among them."""
     every = -(-len(tokens) // _MOST_NAMES)
-    every_name = ticks([shortened(token, 12) for token in tokens], most=len(tokens))["ticktext"]
+    every_name = ticks([shorten(token, 12) for token in tokens], most=len(tokens))["ticktext"]
     places = [place for place in range(len(tokens)) if (place - position) % every == 0]
     return {"tickvals": places, "ticktext": [every_name[place] for place in places]}
 
 
 def leak_table(changes: Sequence[tuple[str, np.ndarray]], tokens: Sequence[str]) -> pd.DataFrame:
-    """The numbers of `leak_figure`, a row a cell: mask, layer, position, token, max_delta."""
+    """Make a table of `leak_figure`, a row a cell: mask, layer, position, token, max_delta."""
     rows = [
         (title, "embedding" if index == 0 else f"L{index - 1}", position, token, float(change[index, position]))
         for title, change in changes
@@ -123,7 +123,7 @@ def leak_table(changes: Sequence[tuple[str, np.ndarray]], tokens: Sequence[str])
     return pd.DataFrame(rows, columns=["mask", "layer", "position", "token", "max_delta"])
 
 
-def _moved(grid: np.ndarray, largest: np.ndarray) -> go.Heatmap:
+def _distances(grid: np.ndarray, largest: np.ndarray) -> go.Heatmap:
     return go.Heatmap(
         z=grid.astype(np.float32),
         customdata=largest.astype(np.float32),
@@ -136,7 +136,7 @@ def _moved(grid: np.ndarray, largest: np.ndarray) -> go.Heatmap:
 
 
 def _nan_cells(grid: np.ndarray, look: colour.Theme) -> go.Heatmap:
-    """NaN in grey, as in every map of the page: it is not nothing."""
+    """Draw NaN in grey, as in every map of the page."""
     return go.Heatmap(
         z=np.where(np.isnan(grid), 1, np.nan).astype(np.float32),
         hovertemplate="L%{y} H%{x}<br>NaN<extra></extra>",

@@ -10,7 +10,7 @@ MOST_CELLS = 32  # of a side
 
 
 def matrix(name: str, values: Numbers, *, rows: Sequence[str] = (), quiet: Sequence[tuple[int, int]] = ()) -> str:
-    """A matrix with a name and row names; cells in `quiet` (row, column) are drawn as masked."""
+    """Draw a matrix with a name and row names; cells in `quiet` (row, column) look masked."""
     body = "".join(
         "<tr>"
         + (f"<th>{html.escape(rows[row])}</th>" if rows else "")
@@ -22,7 +22,7 @@ def matrix(name: str, values: Numbers, *, rows: Sequence[str] = (), quiet: Seque
 
 
 def equation(*parts: str) -> str:
-    """Matrices and signs on one line."""
+    """Draw matrices and signs on one line."""
     return (
         "<div class='equation'>"
         + "".join(part if part.startswith("<") else f"<span class='sign'>{html.escape(part)}</span>" for part in parts)
@@ -31,14 +31,14 @@ def equation(*parts: str) -> str:
 
 
 def vector(name: str, values: Sequence[float], *, rest: int = 0, changed: bool = False) -> str:
-    """One vector on a line; `rest` numbers more are not shown, `changed` makes it stand out."""
+    """Draw one vector on a line; `rest` counts numbers that are not shown, `changed` makes it stand out."""
     shown = "  ".join(number(value) for value in values) + (f"  … {rest} more" if rest > 0 else "")
     kind = " changed" if changed else ""
     return f"<div class='vector{kind}'><span>{html.escape(name)}</span><code>{html.escape(shown)}</code></div>"
 
 
 def cells(mask: Sequence[Sequence[bool]], *, labels: Sequence[str] = (), note: str = "") -> str:
-    """A mask as a small picture: filled where a query may attend, hatched where not. Of a long one its first
+    """Draw a mask as a small picture: cells that a query sees are filled, others hatched. Of a long one its first
     `MOST_CELLS` rows and columns, and the note says so.
     """
     if max(len(mask), *map(len, mask)) > MOST_CELLS:
@@ -53,7 +53,7 @@ def cells(mask: Sequence[Sequence[bool]], *, labels: Sequence[str] = (), note: s
 
 
 def number(value: float) -> str:
-    """Four decimals with a real minus sign."""
+    """Format a number with four decimals and a real minus sign."""
     if math.isnan(value):
         return "NaN"
     return f"{value:.4f}".replace("-", "−") if abs(value) < 1e4 else f"{value:.3g}".replace("-", "−")

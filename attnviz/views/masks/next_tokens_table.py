@@ -1,4 +1,4 @@
-"""The likeliest next tokens of several runs beside each other, as HTML: each column says in its head what it is."""
+"""The likeliest next tokens of several runs side by side, as HTML, with a description of each run above them."""
 
 import html
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ MOST = 5
 
 @dataclass(frozen=True)
 class RunColumn:
-    """A run's column: its name, what it is in a few words, and the likeliest tokens as (text, probability).
+    """A run's column: its name, its description, and the likeliest tokens as (text, probability).
 
     Without candidates, every probability of the run is NaN.
     """
@@ -22,7 +22,7 @@ class RunColumn:
 
 
 def next_tokens_table(ways: Sequence[RunColumn]) -> str:
-    """A table with a group of two columns for each way. Every text is escaped here."""
+    """Make a table with two columns for each run. Every text is escaped here."""
     heads = "".join(
         f"<th scope='colgroup' colspan='2'><b>{term_if_known(way.name)}</b><small>{html.escape(way.says)}</small></th>"
         for way in ways

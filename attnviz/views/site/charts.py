@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.views import colour
-from attnviz.views.site.panels import styled
+from attnviz.views.site.panels import style_figure
 
 FLOOR, CEILING = -8.0, -3.0  # powers of ten between which agreement is coloured
 LINES = ("#4f46e5", "#bf6d2b", "#0f8a7e", "#b23a6f", "#6b7080", "#7aa32a", "#2f9be0")  # with a dash of its own each
@@ -18,7 +18,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid", "dash")
 def agreement_figure(
     grids: Mapping[str, pd.DataFrame], titles: Mapping[str, str], *, theme: str = "light"
 ) -> go.Figure:
-    """max |Δ| between every two ways, a square for each entry of `grids`; `titles` are the ways' names."""
+    """Draw max |Δ| between every two ways, a square for each entry of `grids`; `titles` are the ways' names."""
     look = colour.theme(theme)
     figure = make_subplots(1, len(grids), subplot_titles=list(grids), shared_yaxes=True, horizontal_spacing=0.03)
     for column, grid in enumerate(grids.values(), start=1):
@@ -51,11 +51,11 @@ def agreement_figure(
     figure.update_yaxes(autorange="reversed", showgrid=False, color=look.muted)
     figure.update_annotations(font_size=12)
     title = "max |Δ| between every two ways · shades from 1e-8 to 1e-3"
-    return styled(figure, title, look).update_layout(height=370, margin={"l": 170, "r": 20, "t": 62, "b": 100})
+    return style_figure(figure, title, look).update_layout(height=370, margin={"l": 170, "r": 20, "t": 62, "b": 100})
 
 
 def cost_figure(table: pd.DataFrame, titles: Mapping[str, str], *, theme: str = "light") -> go.Figure:
-    """Time and peak memory over the length: columns way, length, seconds, nbytes; both axes logarithmic."""
+    """Draw time and peak memory over the length: columns way, length, seconds, nbytes; both axes logarithmic."""
     look = colour.theme(theme)
     figure = make_subplots(1, 2, subplot_titles=["milliseconds per pass", "peak memory, MB"], horizontal_spacing=0.08)
     for place, way in enumerate(dict.fromkeys(table["way"])):
@@ -78,13 +78,13 @@ def cost_figure(table: pd.DataFrame, titles: Mapping[str, str], *, theme: str = 
     figure.update_xaxes(type="log", title="tokens", tickvals=sorted(set(table["length"])), gridcolor=look.line)
     figure.update_yaxes(type="log", gridcolor=look.line)
     figure.update_annotations(font_size=12)
-    return styled(figure, "What each way costs as the sentence grows", look).update_layout(
+    return style_figure(figure, "What each way costs as the sentence grows", look).update_layout(
         height=400, margin={"l": 50, "r": 10, "t": 62, "b": 40}
     )
 
 
 def spectrum_figure(spectrum: Sequence[float], d_model: int, *, theme: str = "light") -> go.Figure:
-    """Singular values of a head's form as bars, largest first."""
+    """Draw the singular values of a head's form as bars, largest first."""
     look = colour.theme(theme)
     bars = go.Bar(
         x=list(range(len(spectrum))),
@@ -97,15 +97,15 @@ def spectrum_figure(spectrum: Sequence[float], d_model: int, *, theme: str = "li
     figure.update_xaxes(title="singular value, largest first", showgrid=False)
     figure.update_yaxes(title="size", gridcolor=look.line)
     title = f"Spectrum of W_Q W_Kᵀ: {len(spectrum)} of {d_model} singular values, the others are exactly 0"
-    return styled(figure, title, look).update_layout(height=210, margin={"l": 50, "r": 10, "t": 40, "b": 40})
+    return style_figure(figure, title, look).update_layout(height=210, margin={"l": 50, "r": 10, "t": 40, "b": 40})
 
 
 Histograms = Mapping[str, Mapping[str, np.ndarray]]
-"""What is counted, as a title; then its groups, each with its numbers."""
+"""Title of a count -> its groups -> the numbers of each."""
 
 
 def histogram_figure(counted: Histograms, *, title: str, theme: str = "light") -> go.Figure:
-    """A column for each thing counted, its groups one below the other with one axis, so that their widths can be
+    """Draw a column for each count, its groups one below the other with one axis, so that their widths can be
     compared; shares of all numbers.
     """
     look = colour.theme(theme)
@@ -136,11 +136,11 @@ def histogram_figure(counted: Histograms, *, title: str, theme: str = "light") -
     figure.update_annotations(font_size=12)
     figure.update_yaxes(tickformat=".0%", gridcolor=look.line, nticks=4)
     figure.update_xaxes(showgrid=False)
-    return styled(figure, title, look).update_layout(height=290, margin={"l": 46, "r": 10, "t": 62, "b": 40})
+    return style_figure(figure, title, look).update_layout(height=290, margin={"l": 46, "r": 10, "t": 62, "b": 40})
 
 
 def histogram_table(counted: Histograms) -> pd.DataFrame:
-    """The bars as numbers: what is counted, the group, from and to, and the share of the group's numbers."""
+    """Make a table of the bars: the count, the group, from and to, and the share of the group's numbers."""
     parts = [
         pd.DataFrame({"of": what, "group": name, "from": edges[:-1], "to": edges[1:], "share": shares})
         for what, groups in counted.items()
@@ -150,7 +150,7 @@ def histogram_table(counted: Histograms) -> pd.DataFrame:
 
 
 def _shares(groups: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Edges, which all groups share, and the share of each group's numbers between them."""
+    """Compute edges that all groups share, and the share of each group's numbers between them."""
     everything = np.concatenate([values[np.isfinite(values)] for values in groups.values()])
     edges = np.linspace(everything.min(), everything.max() + 1e-9, 61)
     counts = {name: np.histogram(values, edges)[0] for name, values in groups.items()}

@@ -10,7 +10,7 @@ from attnviz.views import colour
 
 
 def source_diff(one: str, other: str, titles: tuple[str, str]) -> str:
-    """Two sources side by side; lines that differ are marked with a colour and with − and +."""
+    """Show two sources side by side; lines that differ are marked with a colour and with − and +."""
     left, right = one.splitlines(), other.splitlines()
     rows = []
     for tag, a, b, c, d in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
@@ -22,7 +22,7 @@ def source_diff(one: str, other: str, titles: tuple[str, str]) -> str:
 
 
 def code_change(wrong: str, right: str) -> str:
-    """One source below the other: lines of `wrong` that differ with −, those of `right` in their place with +."""
+    """Show one source below the other: lines of `wrong` that differ with −, those of `right` in their place with +."""
     before, after = wrong.splitlines(), right.splitlines()
     rows = []
     for tag, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
@@ -35,18 +35,18 @@ def code_change(wrong: str, right: str) -> str:
 
 
 def text_rows(rows: Mapping[str, str]) -> str:
-    """A name and a sentence on each line."""
+    """Make a table with a name and a sentence on each line."""
     body = (f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in rows.items())
     return f"<div class='number-rows text'><table>{''.join(body)}</table></div>"
 
 
 def small_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A few lines of texts and numbers under their heads; numbers from the third column on."""
+    """Make a table of a few lines; numbers from the third column on."""
     return _rows(map(html.escape, heads), rows, "lines")
 
 
 def word_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A few lines of texts under their heads, which are HTML already: they may hold terms."""
+    """Make a table of a few lines of HTML, which may hold terms."""
     return _rows(heads, rows, "lines left")
 
 
@@ -57,7 +57,7 @@ def _rows(heads: Iterable[str], rows: Sequence[Sequence[str]], kind: str) -> str
 
 
 def number_rows(rows: Mapping[str, Sequence[float]]) -> str:
-    """Numbers that belong together one below the other: a row for each name."""
+    """Make a table with a row of numbers for each name."""
     body = (
         f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{number:,}</td>" for number in numbers) + "</tr>"
         for name, numbers in rows.items()
@@ -66,7 +66,7 @@ def number_rows(rows: Mapping[str, Sequence[float]]) -> str:
 
 
 def memory_cells(numbers: np.ndarray, places: np.ndarray, axes: Sequence[str], *, theme: str = "light") -> str:
-    """Numbered cells of a small tensor of two or three axes: the number itself, and below it its place in
+    """Draw the cells of a small tensor of two or three axes: the number itself, and below it its place in
     memory; then memory itself as one row. Shades follow the place, so that order in memory is seen as order of colours.
     """
     look = colour.theme(theme)
@@ -89,7 +89,7 @@ def memory_cells(numbers: np.ndarray, places: np.ndarray, axes: Sequence[str], *
 
 
 def memory_card(code: str, note: str, cells: str) -> str:
-    """A tensor's line of code and a note above its cells, which are HTML of `memory_cells`."""
+    """Show a tensor's line of code and a note above its cells, which are HTML of `memory_cells`."""
     return f"<section><code>{html.escape(code)}</code><p>{html.escape(note)}</p>{cells}</section>"
 
 

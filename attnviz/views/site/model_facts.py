@@ -1,4 +1,4 @@
-"""What is known of a model as HTML: a list under each heading. Whatever a card says is text here, never markup."""
+"""Facts of a model as HTML, a list under each heading. A card's text is never markup here."""
 
 import html
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from attnviz.models.facts import Section
 
 
 def facts_html(sections: Iterable[Section]) -> str:
-    """The sections, each a heading and its facts."""
+    """Make the sections, each a heading and its facts."""
     return "".join(f"<section><h3>{html.escape(one.title)}</h3><dl>{_facts(one)}</dl></section>" for one in sections)
 
 

@@ -31,13 +31,17 @@ class Panel:
 def panels_figure(
     panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[str], *, title: str, theme: str = "light"
 ) -> go.Figure:
-    """Maps of the same tokens, with exact values on hover; NaN cells are crossed, and the title says so.
+    """Draw maps of the same tokens, with exact values on hover; NaN cells are crossed, and the title says so.
 
     `rows` and `cols` are texts to show, put through `escaped` here. Raises ValueError for an unknown theme.
     """
     look = colour.theme(theme)
     figure = make_subplots(
-        1, len(panels), subplot_titles=[_titled(panel) for panel in panels], shared_yaxes=True, horizontal_spacing=0.03
+        1,
+        len(panels),
+        subplot_titles=[_panel_title(panel) for panel in panels],
+        shared_yaxes=True,
+        horizontal_spacing=0.03,
     )
     for column, panel in enumerate(panels, start=1):
         figure.add_trace(_heatmap(panel, look, rows=rows, cols=cols), row=1, col=column)
@@ -51,13 +55,13 @@ def panels_figure(
     figure.update_yaxes(**ticks(list(rows), most=MOST_NAMES), autorange="reversed", ticklen=2, **axis)
     figure.update_yaxes(title={"text": DOWN.format("query"), "standoff": 4}, automargin=True, row=1, col=1)
     figure.update_annotations(font_size=12)
-    figure = styled(figure, title, look)
+    figure = style_figure(figure, title, look)
     height = min(max(len(rows), 8), MOST_NAMES) * NAME
     return figure.update_layout(height=height + 130, margin={"t": 56, "b": 44, "r": 8})
 
 
 def panels_table(panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[str]) -> pd.DataFrame:
-    """The same numbers, a line for each cell: its row and key with their places from 0, each panel's number, and piece
+    """Make a table with a line for each cell: its row and key with their places from 0, each panel's number, and piece
     and id of row and key, where they are known.
     """
     cells = pd.DataFrame(
@@ -75,8 +79,8 @@ def panels_table(panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[st
     )
 
 
-def styled(figure: go.Figure, title: str, look: colour.Theme) -> go.Figure:
-    """The figure in the page's colours and letters, with room for a title of two lines."""
+def style_figure(figure: go.Figure, title: str, look: colour.Theme) -> go.Figure:
+    """Give a figure the page's colours and letters, and room for a title of two lines."""
     return figure.update_layout(
         title={"text": title, "font": {"size": 14}, "x": 0, "xref": "container", "xanchor": "left", "pad": {"l": 12}},
         font={"family": FONT, "size": 12, "color": look.text},
@@ -86,7 +90,7 @@ def styled(figure: go.Figure, title: str, look: colour.Theme) -> go.Figure:
     )
 
 
-def _titled(panel: Panel) -> str:
+def _panel_title(panel: Panel) -> str:
     if np.isnan(panel.z).all():
         return f"{panel.title} · NaN everywhere"
     nans = " · × is NaN" if np.isnan(panel.z).any() else ""
@@ -103,7 +107,7 @@ def _largest(z: np.ndarray) -> float:
 
 
 def _not_numbers(panel: Panel, look: colour.Theme) -> go.Scatter:
-    """A cross on each cell that is NaN: left blank, it would look like a 0."""
+    """Draw a cross on each cell that is NaN: a blank one would look like a 0."""
     rows, cols = np.nonzero(np.isnan(panel.z))
     return go.Scatter(
         x=cols,

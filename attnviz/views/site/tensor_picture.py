@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from attnviz.views import colour
 from attnviz.views.labels import hover_name
-from attnviz.views.site.panels import DOWN, styled
+from attnviz.views.site.panels import DOWN, style_figure
 
 Tokens = Mapping[str, Sequence[Sequence[str]]]
 
@@ -21,7 +21,7 @@ GAP = 2  # cells between small multiples
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """Numbers `(batch, heads, rows, cols)`, the names of the last two axes, and what was left out of the picture.
+    """Numbers `(batch, heads, rows, cols)`, the names of the last two axes, and a note on parts that are left out.
 
     Of rows and columns every `step`-th is drawn.
     """
@@ -36,7 +36,7 @@ class Tiles:
 
 
 def tiles_of(tensor: np.ndarray, axes: tuple[str, ...], *, head: int = 0) -> Tiles:
-    """Put "batch" and "heads" in front, whatever their place. Too large a tensor keeps one head, then every n-th cell.
+    """Move "batch" and "heads" to the front. Too large a tensor keeps one head, then every n-th cell.
 
     Raises ValueError for axes without "batch" or of another number than the tensor's.
     """
@@ -68,8 +68,9 @@ def tensor_picture(
     band: slice | None = None,
     tokens: Tokens | None = None,
 ) -> go.Figure:
-    """One heatmap for all small multiples: sentences below each other, heads side by side, or sentences side by side
-    where there are no heads. `weights` are coloured from 0 to 1, other numbers around 0; −∞ is blank. `names` stand
+    """Draw one heatmap for all small multiples: sentences below each other, heads side by side.
+
+    Without heads sentences are side by side. `weights` are coloured from 0 to 1, other numbers around 0; −∞ is blank. `names` stand
     above the tiles in place of heads; `band` are rows of the first tile to outline. `tokens`, a list for each sentence
     by the name of an axis, are told on hover, where there are few enough cells.
     """
@@ -85,7 +86,7 @@ def tensor_picture(
             zmax=most,
             colorscale=colour.plotly_scale(look.sequential if weights else look.diverging),
             colorbar={"thickness": 10, "outlinewidth": 0, "len": 0.9, "nticks": 5},
-            **_told(tiles, where, tokens or {}),
+            **_hover_data(tiles, where, tokens or {}),
             hoverongaps=False,
             name="tensor",
         )
@@ -114,13 +115,13 @@ def tensor_picture(
     scale += " · blank: −∞" if np.isneginf(numbers).any() else ""
     told = " · ".join(part for part in (scale, tiles.note) if part)
     said = f"{title}<br><span style='font-size:11px'>{told}</span>"
-    return styled(figure, said, look).update_layout(
+    return style_figure(figure, said, look).update_layout(
         height=HEIGHT, margin={"l": 36, "r": 6, "t": 62, "b": 30}, title_y=0.93, title_yanchor="top"
     )
 
 
 def _sheet(numbers: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
-    """Tiles on one sheet with gaps of NaN, and for each cell (tile row, tile column, row, column)."""
+    """Lay tiles on one sheet with gaps of NaN, and for each cell (tile row, tile column, row, column)."""
     down, across, rows, cols = numbers.shape
     shape = (down * (rows + GAP) - GAP, across * (cols + GAP) - GAP)
     sheet, where = np.full(shape, np.nan, dtype=np.float32), np.zeros((*shape, 4), dtype=np.int16)
@@ -133,8 +134,8 @@ def _sheet(numbers: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
     return sheet, where
 
 
-def _told(tiles: Tiles, where: np.ndarray, tokens: Tokens) -> dict[str, object]:
-    """What is said on hover: sentence, head, row and column, with their tokens, and the number."""
+def _hover_data(tiles: Tiles, where: np.ndarray, tokens: Tokens) -> dict[str, object]:
+    """Write the note on hover: sentence, head, row and column, with their tokens, and the number."""
     sentence = where[..., 0 if tiles.heads else 1]
     found = [(axis, at) for at, axis in ((2, tiles.row), (3, tiles.col)) if axis in tokens]
     if not found or where.size > 4 * MOST_TOLD:
@@ -145,7 +146,7 @@ def _told(tiles: Tiles, where: np.ndarray, tokens: Tokens) -> dict[str, object]:
 
 
 def _names_at(sentences: Sequence[Sequence[str]], sentence: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """The token at each cell's place of its sentence, as a note on hover says it."""
+    """Write the token at each cell's place of its sentence, for a note on hover."""
     table = np.full((len(sentences), max(map(len, sentences))), "", dtype=object)
     for item, texts in enumerate(sentences):
         table[item, : len(texts)] = [hover_name(text) for text in texts]
@@ -153,7 +154,7 @@ def _names_at(sentences: Sequence[Sequence[str]], sentence: np.ndarray, place: n
 
 
 def _hover(tiles: Tiles, names: dict[int, int]) -> str:
-    """`names` says where among a cell's data the token of its row (2) and of its column (3) stands."""
+    """Make the template of a note; `names` places the row's token (2) and the column's (3) in a cell's data."""
     first = "sentence %{customdata[0]}, H%{customdata[1]}" if tiles.heads else "sentence %{customdata[1]}"
     if tiles.heads and len(tiles.heads) == 1:
         first = f"sentence %{{customdata[0]}}, H{tiles.heads[0]}"

@@ -14,7 +14,7 @@ from attnviz.models.protocol import Model
 from attnviz.text.difference import display_runs, word_differences
 from attnviz.text.display import display, display_token
 from attnviz.transformer.probe import Kind
-from attnviz.views.labels import KINDS, shortened
+from attnviz.views.labels import KINDS, shorten
 from attnviz.widgets.base.payload import common_header, payload_of
 from attnviz.widgets.entries import col_entries, row_entries
 from attnviz.widgets.wire import Blobs, Payload
@@ -43,7 +43,7 @@ def compared_payload(runs: Compared, shown: ShownSides, *, view: dict[str, Any])
     header = common_header(view["kind"], kinds, blobs) | {
         "groups": [_group(kind, found) for kind, found in runs.kinds.items()],
         "maps": _maps(runs, view, blobs),
-        "names": [shortened(display(name), MOST_NAME) for name in shown.names],
+        "names": [shorten(display(name), MOST_NAME) for name in shown.names],
         "texts": list(map(display_runs, word_differences(*map(_cut, shown.texts)))),
         "strip": _strip(shown),
         "said": list(shown.said),

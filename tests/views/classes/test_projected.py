@@ -5,8 +5,7 @@ import torch
 
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.maps import EagerMaps
-from attnviz.views.classes.answers_chart import bars_of_choices, clicks_on_map
-from attnviz.views.classes.projected import LETTERS, projected
+from attnviz.views.classes.answers_chart import PROJECTED_LETTERS, bars_of_choices, clicks_on_map, enlarge_for_projector
 
 NASTY = "<b>$x$&amp;"
 
@@ -23,9 +22,9 @@ def shown(rows: int, cols: int = 5) -> EagerMaps:
 
 @pytest.mark.parametrize("rows", [3, 11, 97])
 def test_a_map_keeps_its_name_and_gives_rows_letters_that_they_have_room_for(rows: int) -> None:
-    figure = projected(clicks_on_map(shown(rows), (0, 0), {(2, 4): 17}, [(2, 4)], theme="light"))
+    figure = enlarge_for_projector(clicks_on_map(shown(rows), (0, 0), {(2, 4): 17}, [(2, 4)], theme="light"))
     assert "L0 H0 · key → (source token)" in figure.layout.xaxis.title.text
-    assert figure.layout.font.size == (LETTERS if rows <= 11 else 9)
+    assert figure.layout.font.size == (PROJECTED_LETTERS if rows <= 11 else 9)
     assert figure.layout.height is None, "as high as its place"
     assert "<b>" not in "".join(figure.layout.xaxis.ticktext)
     discs = next(part for part in figure.data if part.name == "clicked")
@@ -36,9 +35,9 @@ def test_a_long_option_stands_in_lines_and_none_is_markup() -> None:
     long = (
         "Less than a tenth of it, for this head looks at <b>neighbours</b> and at nothing else that there is anywhere"
     )
-    figure = projected(bars_of_choices([long, "b"], [1, 3], 1, theme="light"))
+    figure = enlarge_for_projector(bars_of_choices([long, "b"], [1, 3], 1, theme="light"))
     first = figure.layout.yaxis.ticktext[0].split("<br>")
     assert len(first) == 3
     assert first[-1].endswith("…")
     assert "<b>" not in "".join(first)
-    assert figure.data[0].textfont.size == LETTERS
+    assert figure.data[0].textfont.size == PROJECTED_LETTERS

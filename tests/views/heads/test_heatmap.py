@@ -17,7 +17,7 @@ from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.views import colour
 from attnviz.views.heads.heatmap import _boxes, heatmap_of
-from attnviz.views.labels import MAX_LABEL, escaped, head_name, map_title, ticks
+from attnviz.views.labels import MAX_LABEL, escape_for_plotly, head_name, map_title, ticks
 
 NASTY = "<b>$x$&amp;"
 
@@ -63,11 +63,11 @@ def test_the_row_labelled_a_to_b_is_the_row_whose_query_is_a_and_whose_output_is
     assert outputs is not None
     rows = zip(trace.query_tokens("cross"), outputs, strict=True)
     for at, (query, output) in enumerate(rows):
-        assert labels[at] == escaped(f"{query.text} → {output.text}")
+        assert labels[at] == escape_for_plotly(f"{query.text} → {output.text}")
         hovered = set(cells(figure).customdata[at, :, 0])
         assert {said.partition("<br>")[0] for said in hovered} == {labels[at]}
         ids = f"ids {query.id}, {output.id}"
-        assert all(ids in said and escaped(output.piece) in said for said in hovered)
+        assert all(ids in said and escape_for_plotly(output.piece) in said for said in hovered)
         assert np.array_equal(cells(figure).z[at], trace.attn("cross", layer=0, head=2)[at].numpy())
 
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from attnviz.text.glossary import definition, definitions
+from attnviz.views.masks.fill_table import three_answers
 from attnviz.views.masks.next_tokens_table import RunColumn, next_tokens_table
-from attnviz.views.masks.three_answers import three_answers
 from attnviz.views.terms import term, term_if_known
 
 NAMES = {"-inf": "−∞", "-1e9": "−1e9 (masked_fill)", "fused": "PyTorch's fused kernel"}

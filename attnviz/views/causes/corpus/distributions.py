@@ -1,4 +1,4 @@
-"""How a head's measures are spread over sentences, and how often its strongest key has which role."""
+"""Distributions of a head's measures over sentences, and shares of the roles of its strongest key."""
 
 from collections.abc import Mapping
 
@@ -8,29 +8,30 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.views import colour
-from attnviz.views.site.panels import styled
+from attnviz.views.site.panels import style_figure
 
 BINS = 16
 _COLUMNS = 3
 
 
 def edges(values: np.ndarray) -> np.ndarray:
-    """Edges of equal bins over all of some numbers, so that heads can be compared."""
+    """Compute the edges of equal bins over all numbers, so that heads can be compared."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     return np.linspace(low, high if high > low else low + 1, BINS + 1)
 
 
 def counts(values: np.ndarray, along: np.ndarray) -> np.ndarray:
-    """How many numbers lie in each bin `(BINS,)`."""
+    """Count the numbers in each bin `(BINS,)`."""
     return np.histogram(values[np.isfinite(values)], along)[0]
 
 
 def distribution_figure(
     measures: Mapping[str, tuple[np.ndarray, np.ndarray]], *, title: str, theme: str = "light"
 ) -> go.Figure:
-    """A small histogram for each measure: its number for each sentence, over the edges that all heads share. A measure
-    that means nothing for this head is left out.
+    """Draw a small histogram for each measure: its number for each sentence, over the edges that all heads share.
+
+    A measure without meaning for this head is left out.
     """
     look = colour.theme(theme)
     measures = {name: each for name, each in measures.items() if np.isfinite(each[0]).any()}
@@ -52,13 +53,13 @@ def distribution_figure(
     figure.update_annotations(font_size=11)
     figure.update_xaxes(showgrid=False, nticks=4, color=look.muted)
     figure.update_yaxes(gridcolor=look.line, nticks=3, color=look.muted)
-    return styled(figure, title, look).update_layout(
+    return style_figure(figure, title, look).update_layout(
         height=140 * lines + 100, margin={"l": 40, "r": 8, "t": 92, "b": 30}
     )
 
 
 def distribution_table(measures: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> pd.DataFrame:
-    """The bars as numbers."""
+    """Make a table of the bars."""
     parts = [
         pd.DataFrame({"measure": name, "from": along[:-1], "to": along[1:], "sentences": counts(values, along)})
         for name, (values, along) in measures.items()
@@ -67,7 +68,7 @@ def distribution_table(measures: Mapping[str, tuple[np.ndarray, np.ndarray]]) ->
 
 
 def roles_figure(shares: pd.DataFrame, *, title: str, theme: str = "light") -> go.Figure:
-    """Roles as bars, each with a mark at what a key drawn by lot would reach: columns role, share, by lot."""
+    """Draw roles as bars, each with a mark at the share of a random key: columns role, share, by lot."""
     look = colour.theme(theme)
     roles = list(shares["role"])[::-1]
     part = shares.set_index("role").loc[roles]
@@ -90,7 +91,7 @@ def roles_figure(shares: pd.DataFrame, *, title: str, theme: str = "light") -> g
     figure = go.Figure([bars, lot])
     figure.update_xaxes(range=[0, 1], tickformat=".0%", gridcolor=look.line)
     figure.update_yaxes(showgrid=False, automargin=True)
-    return styled(figure, title, look).update_layout(
+    return style_figure(figure, title, look).update_layout(
         height=32 * len(roles) + 130,
         margin={"l": 10, "r": 10, "t": 50, "b": 60},
         legend={"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0},

@@ -1,4 +1,4 @@
-"""What is left of a model as its heads are taken out: two scores over the number of heads, a line for each order."""
+"""Two scores of a model over the number of heads that are removed, a line for each order."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -6,13 +6,13 @@ from plotly.subplots import make_subplots
 
 from attnviz.views import colour
 from attnviz.views.site.charts import DASHES, LINES
-from attnviz.views.site.panels import styled
+from attnviz.views.site.panels import style_figure
 
 _SCORES = {"log_probability": "nats per target token", "bleu": "BLEU of the model's text"}
 
 
 def pruning_chart(table: pd.DataFrame, *, title: str, theme: str = "light") -> go.Figure:
-    """`table` as `PruningCurve.table` writes it, seeds merged or not; bands are its intervals."""
+    """Draw a table of `PruningCurve.table`, seeds merged or not; bands are its intervals."""
     look = colour.theme(theme)
     figure = make_subplots(1, 2, subplot_titles=list(_SCORES.values()), horizontal_spacing=0.09)
     for place, (order, part) in enumerate(table.groupby("order", sort=False)):
@@ -24,7 +24,7 @@ def pruning_chart(table: pd.DataFrame, *, title: str, theme: str = "light") -> g
     figure.update_xaxes(title="heads removed", gridcolor=look.line, zeroline=False)
     figure.update_yaxes(gridcolor=look.line, zeroline=False)
     figure.update_annotations(font_size=12)
-    return styled(figure, title, look).update_layout(
+    return style_figure(figure, title, look).update_layout(
         height=440,
         margin={"l": 40, "r": 10, "t": 84, "b": 110},
         legend={"orientation": "h", "y": -0.3, "x": 0, "yanchor": "top"},

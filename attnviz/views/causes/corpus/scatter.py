@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from attnviz.views import colour
 from attnviz.views.labels import KINDS, head_name
-from attnviz.views.site.panels import styled
+from attnviz.views.site.panels import style_figure
 
 SYMBOLS = {"encoder_self": "circle", "decoder_self": "square", "cross": "diamond"}  # told apart without colour too
 _FAINTEST = 0.18  # of the scale: its first colour is that of the panel
@@ -17,7 +17,7 @@ _FAINTEST = 0.18  # of the scale: its first colour is that of the panel
 
 @dataclass(frozen=True)
 class Axis:
-    """A measure of heads: its name with its unit, and the column that holds it."""
+    """A measure of heads: its name with its unit, and its column."""
 
     title: str
     column: str
@@ -30,8 +30,9 @@ def head_scatter(
     chosen: tuple[str, int, int] | None = None,
     theme: str = "light",
 ) -> go.Figure:
-    """`table` has a line a head with kind, layer and head; `axes` are those along, up and of the colour. A head that a
-    measure means nothing for, or has no number for yet, is left out, and the title counts it.
+    """Draw a mark for each line of a table with kind, layer and head; `axes` are those along, up and of the colour.
+
+    A head without a number in one of them is left out, and the title counts it.
 
     Each mark's `customdata` is kind, layer and head, `chosen` is ringed.
     """
@@ -51,7 +52,7 @@ def head_scatter(
     left_out = f"<br>{without} heads without these measures are left out" if without else ""
     figure.update_xaxes(title=along.title, gridcolor=look.line, zeroline=False)
     figure.update_yaxes(title=up.title, gridcolor=look.line, zeroline=False)
-    return styled(figure, f"Every head by two measures{left_out}", look).update_layout(
+    return style_figure(figure, f"Every head by two measures{left_out}", look).update_layout(
         height=430,
         margin={"l": 60, "r": 10, "t": 64, "b": 90},
         legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
