@@ -54,7 +54,7 @@ class BeamSearch:
     def translations(
         self, sentences: Sequence[str], to: str, *, beam: int, best: int, max_tokens: int = 64
     ) -> Iterator[list[BeamTranslation]]:
-        """Up to `best` translations of each sentence out of a beam of width `beam`, the likeliest a token first."""
+        """Find up to `best` translations of each sentence by a beam of width `beam`, the likeliest a token first."""
         for start in range(0, len(sentences), _POOL):
             pool = sentences[start : start + _POOL]
             sources = [[str(id_) for id_ in ids[:max_tokens]] for ids in self._codec.source_ids(pool)]
@@ -77,7 +77,7 @@ class BeamSearch:
 
 
 def _spec(model: Transformer, codec: TranslatorTokenizer) -> Any:
-    """The model as CTranslate2 writes it down, which declares no types; its tokens are our ids, spelled out."""
+    """Describe the model for CTranslate2, which declares no types; its tokens are our ids, spelled out."""
     config = model.config
     if not config.norm_first or not config.positions:
         raise ValueError("Beam search for data knows models with positions whose layer norm comes first.")

@@ -1,4 +1,4 @@
-"""`python -m tools.pairs.distillation`: what a trained model writes, as pairs to train on (Kim & Rush 2016).
+"""`python -m tools.pairs.distillation`: a trained model's translations as pairs to train on (Kim & Rush 2016).
 
 A sentence of the corpus has many right translations, and whoever learns from one of each learns to waver between them.
 A beam's translations agree with each other better. Where the corpus has translations of a sentence, the one of the beam
@@ -24,11 +24,11 @@ from tools.pairs.beam_search import BeamSearch, BeamTranslation
 _CHRF = CHRF()
 
 
-def distilled(
+def distil(
     search: BeamSearch, references: dict[str, list[str]], english: Sequence[str], to: str, *, beam: int, least: float,
     surest: float,
 ) -> list[Pair]:  # fmt: skip
-    """A pair for each sentence of `english` whose translation is good enough, in their order.
+    """Make a pair for each sentence of `english` whose translation is good enough, in their order.
 
     Those with `references` need a chrF of `least` (0 to 100) with them, on average; the others a mean log-probability
     of `surest` a token (nats). A translation that is itself a reference is a pair already, and is kept: it counts more.
@@ -51,8 +51,8 @@ def _closeness(hypothesis: BeamTranslation, references: Sequence[str]) -> float:
     return sum(_CHRF.sentence_score(hypothesis.text, [each]).score for each in references) / len(references)
 
 
-def _chosen(references: dict[str, list[str]], others: Sequence[str], options: argparse.Namespace) -> list[str]:
-    """The sentences to translate: so many with references, so many without, drawn by the seed."""
+def _draw_sentences(references: dict[str, list[str]], others: Sequence[str], options: argparse.Namespace) -> list[str]:
+    """Draw the sentences to translate by the seed: so many with references, so many without."""
     draw = random.Random(f"{options.seed}/{options.to}")
     known, unknown = sorted(references), sorted(set(others) - references.keys())
     return [
@@ -62,11 +62,11 @@ def _chosen(references: dict[str, list[str]], others: Sequence[str], options: ar
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the pairs of one language; returns the exit status."""
-    return run(_parser(), _written, arguments)
+    """Write the pairs of one language; return the exit status."""
+    return run(_parser(), _write, arguments)
 
 
-def _written(options: argparse.Namespace) -> str:
+def _write(options: argparse.Namespace) -> str:
     translator = Translator.load(options.model, device=torch.device("cpu"), dtype=torch.float32)
     references: dict[str, list[str]] = {}
     for english, reference in read_pairs(options.data / f"en-{options.to}.train.tsv.gz"):
@@ -75,9 +75,9 @@ def _written(options: argparse.Namespace) -> str:
         english for path in sorted(options.data.glob("en-*.train.tsv.gz")) for english, _ in read_pairs(path)
     ]  # an English sentence is in the same split in every language
     search = BeamSearch(translator.model, translator.codec, workers=options.threads)
-    pairs = distilled(
-        search, references, _chosen(references, others, options), options.to, beam=options.beam, least=options.least,
-        surest=options.surest,
+    pairs = distil(
+        search, references, _draw_sentences(references, others, options), options.to, beam=options.beam,
+        least=options.least, surest=options.surest,
     )  # fmt: skip
     write_pairs(options.out, pairs)
     return f"{len(pairs):,} pairs in {options.out.name}"

@@ -16,9 +16,9 @@ from attnviz.training.command import run
 from attnviz.training.corpus import Pair, read_pairs, write_pairs
 
 
-def mixed(real: Sequence[Pair], own: Sequence[Pair], *, share: float, times: int, seed: str) -> list[Pair]:
-    """`share` of the real pairs, drawn by the seed, or all of them that often where it is a whole number; then the
-    model's own, `times` over.
+def mix(real: Sequence[Pair], own: Sequence[Pair], *, share: float, times: int, seed: str) -> list[Pair]:
+    """Draw `share` of the real pairs by the seed, or repeat all of them if it is a whole number, and repeat the
+    model's own `times` over.
     """
     if share < 1:
         return [*random.Random(seed).sample(real, round(share * len(real))), *list(own) * times]
@@ -26,17 +26,17 @@ def mixed(real: Sequence[Pair], own: Sequence[Pair], *, share: float, times: int
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the folder; returns the exit status."""
-    return run(_parser(), _written, arguments)
+    """Write the folder; return the exit status."""
+    return run(_parser(), _write, arguments)
 
 
-def _written(options: argparse.Namespace) -> str:
+def _write(options: argparse.Namespace) -> str:
     told = []
     for to, share in _shares(options.share).items():
         real, own = (
             read_pairs(path) for path in (options.data / f"en-{to}.train.tsv.gz", options.own / f"en-{to}.tsv.gz")
         )
-        pairs = mixed(real, own, share=share, times=options.times, seed=f"{options.seed}/{to}")
+        pairs = mix(real, own, share=share, times=options.times, seed=f"{options.seed}/{to}")
         write_pairs(options.out / f"en-{to}.train.tsv.gz", pairs)
         shutil.copyfile(options.data / f"en-{to}.dev.tsv.gz", options.out / f"en-{to}.dev.tsv.gz")
         told.append(

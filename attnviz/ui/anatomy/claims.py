@@ -17,8 +17,8 @@ from attnviz.text.glossary import text_of
 from attnviz.ui import charts
 from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.site.experiment import SiteExperiment, texts
-from attnviz.ui.site.said import of_this_site, scale_name
 from attnviz.ui.site.terms import explained
+from attnviz.ui.site.weights_text import learned_numbers_text, scale_name
 from attnviz.views.site.charts import histogram_figure, histogram_table, spectrum_figure
 from attnviz.views.site.code_tables import number_rows, small_table
 from attnviz.views.site.panels import Panel, panels_figure, panels_table
@@ -68,7 +68,7 @@ def _parameters(bench: SiteExperiment) -> None:
             fewest=table["heads"].min(),
             most=table["heads"].max(),
             counts=", ".join(f"{count:,}" for count in sorted(set(table["parameters"]))),
-            this_site=of_this_site(weights),
+            this_site=learned_numbers_text(weights),
         )
         st.html(number_rows({name: table[name].tolist() for name in table}))
 

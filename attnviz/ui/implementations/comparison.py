@@ -14,8 +14,8 @@ from attnviz.ui import captions, charts
 from attnviz.ui.address import widgets
 from attnviz.ui.implementations.state import REACHES, STRENGTHS, ImplementationsState
 from attnviz.ui.site.experiment import SiteExperiment
-from attnviz.ui.site.said import between
 from attnviz.ui.site.terms import explained
+from attnviz.ui.site.weights_text import extra_steps_text
 from attnviz.views.site.charts import agreement_figure, cost_figure
 from attnviz.views.site.code_tables import source_diff, text_rows
 from attnviz.views.site.panels import Panel, panels_figure, panels_table
@@ -41,7 +41,7 @@ def agreement(bench: SiteExperiment, view: ImplementationsState) -> None:
         "to compare.",
         help=explained("max |Δ|", "allclose"),
     )
-    if done := between(bench.case.weights.scoring):
+    if done := extra_steps_text(bench.case.weights.scoring):
         st.caption(f"In this model {done}, in every implementation.{READY if 'torch_module' in found.results else ''}")
     for name, reason in found.refused.items():
         st.info(f"{TITLES[name]}: {reason}")

@@ -1,4 +1,4 @@
-"""One attention site on the bench: the typed sentence and a second one as a batch, and what the site is made of."""
+"""One attention site run on two sentences: the typed one and a second one as a batch."""
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
@@ -27,7 +27,7 @@ from attnviz.ui.request import Request
 from attnviz.ui.site.terms import explained
 from attnviz.views.labels import KINDS
 
-SECONDS = ("I love you.", "Hello.")  # the second sentence, if nobody types one: the first that is the shorter of both
+SECONDS = ("I love you.", "Hello.")  # defaults of the second sentence: the second, if the typed one is short
 SHORT, MAX_SECOND = 6, 200
 _WATCHED = "The quick brown fox jumps over the lazy dog."
 
@@ -63,8 +63,8 @@ ThisView = TypeVar("ThisView", bound=SiteState)
 
 
 def view_of(view: type[ThisView], trace: Trace) -> ThisView:
-    """The view that the address asks for; what it asks wrongly is said above the picture."""
-    start, texts = view(kind=trace.kinds[0], second=_shorter(trace)), persistent.texts()
+    """Read the view from the address; notes above the picture name values that cannot be followed."""
+    start, texts = view(kind=trace.kinds[0], second=_default_second(trace)), persistent.texts()
     there = {"kind": trace.kinds, "layer": trace.n_layers, "head": trace.n_heads}
     kind = read(view, texts, there, start)[0].kind
     there |= dict(zip(("layer", "head"), trace.shape(kind), strict=True))  # a decoder may have others than its encoder
@@ -75,7 +75,7 @@ def view_of(view: type[ThisView], trace: Trace) -> ThisView:
 
 @dataclass(frozen=True, eq=False)
 class SiteExperiment:
-    """A request, its trace, the second sentence's trace, and the batch of two that both make."""
+    """A request, its trace, the second sentence's trace, and the batch of both."""
 
     request: Request
     trace: Trace
@@ -106,13 +106,13 @@ class SiteExperiment:
         return self._case(self.second)
 
     def weights(self, sites: Sequence[Site]) -> dict[Site, SiteWeights]:
-        """The projections of sites. Raises ValueError with one sentence where any is not made of four."""
+        """Collect the projections of sites. Raises ValueError with one sentence if any is not made of four."""
         if isinstance(self.model, Translator):
             return {site: SiteWeights.from_module(site_module(self.model, site)) for site in sites}
-        found = _observed((self.trace.model_id, *map(str, sites)), self.model, tuple(sites))
+        found = _find_projections((self.trace.model_id, *map(str, sites)), self.model, tuple(sites))
         for site, one in found.items():
             if isinstance(one, NotPlain):
-                name = f"{_named(site.kind)} of layer {self.trace.layer_number(site.kind, site.layer)}"
+                name = f"{_kind_name(site.kind)} of layer {self.trace.layer_number(site.kind, site.layer)}"
                 raise ValueError(f"{name} cannot be taken apart: {one.why}. {ELSEWHERE}.")
         return found  # type: ignore[return-value]  # none of them is NotPlain
 
@@ -123,7 +123,7 @@ class SiteExperiment:
         return observed_case(self.weights([site])[site], trace, *astuple(site))
 
     def labels(self, item: int = 0) -> tuple[list[str], list[str]]:
-        """The query tokens and key tokens of one sentence of the batch, safe to show."""
+        """Make the display texts of query and key tokens of one sentence of the batch."""
         kind = self.view.kind
         return texts(self.batch.query_tokens(kind, item)), texts(self.batch.key_tokens(kind, item))
 
@@ -136,18 +136,18 @@ class SiteExperiment:
     @property
     def name(self) -> str:
         """The site in words."""
-        return f"{_named(self.view.kind)}, {self.trace.layer_name(self.view.kind, self.view.layer)}"
+        return f"{_kind_name(self.view.kind)}, {self.trace.layer_name(self.view.kind, self.view.layer)}"
 
 
 def site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExperiment:
-    """Put a site on the bench. Raises ValueError for a second sentence that cannot be read, and for a site that is not
-    made of four projections.
+    """Run a site on two sentences. Raises ValueError for a second sentence that cannot be read, and for a site that is
+    not made of four projections.
     """
     key = (trace.model_id, *request.to_params().values(), view.second)
     model = traces.model(request.entry.name)
     second, batch = _pairs.get(key, read=lambda *_: _pair(model, view.second, trace))
     made = SiteExperiment(request, trace, second, batch, view)
-    weights = made.case.weights  # what cannot be taken apart says so before anything is drawn
+    weights = made.case.weights  # raises before anything is drawn if the site cannot be taken apart
     if weights.n_groups < weights.n_heads:
         layout.note(SHARED.format(groups=weights.n_groups, heads=weights.n_heads))
     captions.about(trace, request.entry, site=f"{made.name} H{view.head}")
@@ -155,13 +155,13 @@ def site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExpe
 
 
 def site(trace: Trace, view: SiteState) -> None:
-    """Kind, layer, head and second sentence, side by side."""
+    """Draw kind, layer, head and second sentence, side by side."""
     layers, heads = map(range, trace.shape(view.kind))
     with st.container(key="site"):
         wide = 5 if trace.own_numbers(view.kind) else 0  # room for the model's own number behind a layer's
         columns = st.columns([26 - wide, 10 + wide, 10, 54], gap="small")
     with columns[0]:
-        widgets.select("kind", "Site", trace.kinds, view.kind, _named, means=explained("Site"))
+        widgets.select("kind", "Site", trace.kinds, view.kind, _kind_name, means=explained("Site"))
     with columns[1]:
         named = partial(trace.layer_name, view.kind)
         widgets.select("layer", "Layer", layers, view.layer, named, means=explained("Layer"))
@@ -177,17 +177,17 @@ def site(trace: Trace, view: SiteState) -> None:
         )
 
 
-def _named(kind: str) -> str:
+def _kind_name(kind: str) -> str:
     return KINDS[kind].name if kind in KINDS else kind
 
 
 def texts(tokens: Sequence[Token]) -> list[str]:
-    """Tokens as they can be shown; each knows what the vocabulary has for it."""
+    """Make the display texts of tokens, which know their vocabulary entries."""
     return token_texts(tokens)
 
 
-def _shorter(trace: Trace) -> str:
-    """A second sentence that makes a batch of two lengths with the typed one."""
+def _default_second(trace: Trace) -> str:
+    """Choose a second sentence of another length than the typed one."""
     return SECONDS[0] if len(trace.sentences[0].src or trace.sentences[0].tgt) > SHORT else SECONDS[1]
 
 
@@ -202,7 +202,10 @@ def _pair(model: Model, second: str, trace: Trace) -> tuple[Trace, Trace]:
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _observed(key: tuple[str, ...], _model: Model, _sites: tuple[Site, ...]) -> Projections:
-    """On a text of our own, as what is found is kept for all: a single token, say, is turned by no position."""
+def _find_projections(key: tuple[str, ...], _model: Model, _sites: tuple[Site, ...]) -> Projections:
+    """Find the projections on a text of our own, because they are cached for all visitors.
+
+    A single token, say, would show no rotation by position.
+    """
     watched = traces.run(_model, _WATCHED, to=_model.languages[0] if _model.languages else "")
     return projections(_model, watched, _sites)

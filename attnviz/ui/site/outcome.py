@@ -1,4 +1,4 @@
-"""What a changed line or a bug does: torch's own words, or numbers and the map beside the right one."""
+"""The result of a changed line or a bug: torch's own words, or numbers and the map beside the right one."""
 
 import math
 
@@ -15,7 +15,7 @@ SENTENCES = ("first sentence", "second sentence")
 
 
 def verdict(outcome: Outcome | Raised) -> str:
-    """An outcome in a few words."""
+    """Describe an outcome in a few words."""
     if isinstance(outcome, Raised):
         return "raises " + outcome.error.split(":")[0]
     if math.isnan(outcome.output_change):
@@ -26,21 +26,21 @@ def verdict(outcome: Outcome | Raised) -> str:
 
 
 def wrong_vs_right(bench: SiteExperiment, outcome: Outcome | Raised, head: int, *, own_sizes: bool = False) -> None:
-    """The exception as torch words it, or numbers and the map beside the right one."""
+    """Draw the exception as torch words it, or numbers and the map beside the right one."""
     numbers(outcome)
     maps(bench, outcome, head, own_sizes=own_sizes)
 
 
 def numbers(outcome: Outcome | Raised) -> None:
-    """The exception as torch words it, or how far output, weights and row sums are from right."""
+    """Draw the exception as torch words it, or the errors of output, weights and row sums."""
     if isinstance(outcome, Raised):
         st.code(outcome.error, language=None, wrap_lines=True)
         return
     low, high = outcome.row_sums
     shape = "has the right shape" if outcome.same_shape else "has a different shape"
     fact_line(
-        f"output <b>{shape}</b> and is <b>{_moved(outcome.output, outcome.right_output)}</b>",
-        f"weights of all heads <b>{_moved(outcome.attn, outcome.right_attn)}</b>",
+        f"output <b>{shape}</b> and is <b>{_error_text(outcome.output, outcome.right_output)}</b>",
+        f"weights of all heads <b>{_error_text(outcome.attn, outcome.right_attn)}</b>",
         f"{term('row sums')} <b>{_sums(low, high)}</b>",
     )
     if not outcome.has_maps:
@@ -48,12 +48,12 @@ def numbers(outcome: Outcome | Raised) -> None:
 
 
 def has_maps(outcome: Outcome | Raised) -> bool:
-    """Whether there is a map to lay beside the right one."""
+    """Check whether a map can be drawn beside the right one."""
     return isinstance(outcome, Outcome) and outcome.has_maps
 
 
 def maps(bench: SiteExperiment, outcome: Outcome | Raised, head: int, *, own_sizes: bool = False) -> None:
-    """The map beside the right one, and their difference; nothing where there is no map."""
+    """Draw the map beside the right one, and their difference, if there is a map."""
     if isinstance(outcome, Raised) or not outcome.has_maps:
         return
     item = outcome.shows_at(head)
@@ -69,11 +69,11 @@ def maps(bench: SiteExperiment, outcome: Outcome | Raised, head: int, *, own_siz
 
 
 def fact_line(*parts: str) -> None:
-    """A few facts on one line; their HTML is made by the caller, who escapes what people typed."""
+    """Draw a few facts on one line; the caller makes their HTML and escapes text of visitors."""
     st.html(f"<div class='facts'>{''.join(f'<span>{part}</span>' for part in parts)}</div>")
 
 
-def _moved(found: Tensor, right: Tensor) -> str:
+def _error_text(found: Tensor, right: Tensor) -> str:
     if found.shape != right.shape:
         return "of a different shape"
     nans = int(found.isnan().sum())

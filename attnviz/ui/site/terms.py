@@ -1,6 +1,6 @@
-"""The parts of Anatomy and of Implementations side by side, and beside them the words that the chosen one uses.
+"""The parts of Anatomy and of Implementations to choose from, and the terms of the chosen one.
 
-A word that is HTML of the page is a `term` of `attnviz.views.terms`; here are those of widgets.
+A term in HTML of the page is a `term` of `attnviz.views.terms`; these here are for widgets.
 """
 
 import html

@@ -33,7 +33,7 @@ def panels_figure(
 ) -> go.Figure:
     """Draw maps of the same tokens, with exact values on hover; NaN cells are crossed, and the title says so.
 
-    `rows` and `cols` are texts to show, put through `escaped` here. Raises ValueError for an unknown theme.
+    `rows` and `cols` are texts to show, escaped here. Raises ValueError for an unknown theme.
     """
     look = colour.theme(theme)
     figure = make_subplots(

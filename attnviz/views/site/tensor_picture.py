@@ -70,9 +70,9 @@ def tensor_picture(
 ) -> go.Figure:
     """Draw one heatmap for all small multiples: sentences below each other, heads side by side.
 
-    Without heads sentences are side by side. `weights` are coloured from 0 to 1, other numbers around 0; −∞ is blank. `names` stand
-    above the tiles in place of heads; `band` are rows of the first tile to outline. `tokens`, a list for each sentence
-    by the name of an axis, are told on hover, where there are few enough cells.
+    Without heads sentences are side by side. `weights` are coloured from 0 to 1, other numbers around 0; −∞ is blank.
+    `names` stand above the tiles in place of heads; `band` are rows of the first tile to outline. `tokens`, a list for
+    each sentence by the name of an axis, appear on hover if there are few enough cells.
     """
     look = colour.theme(theme)
     numbers = tiles.numbers if tiles.heads else tiles.numbers.transpose(1, 0, 2, 3)

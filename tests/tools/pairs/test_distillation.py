@@ -76,7 +76,7 @@ def test_what_is_closest_to_all_translations_is_taken_and_only_if_it_is_close():
         "It is vague.": [BeamTranslation("C'est flou.", -0.9)],
     }
     references = {"You are tall.": ["Vous êtes grande.", "Vous êtes grands."], "He ran.": ["Il courut."]}
-    pairs = distillation.distilled(
+    pairs = distillation.distil(
         _Written(found), references, list(found), "fr", beam=2, least=40, surest=-0.3  # type: ignore[arg-type]
     )  # fmt: skip
     assert pairs == [("You are tall.", "Vous êtes grand."), ("It is sure.", "C'est sûr.")]

@@ -8,7 +8,6 @@ import pytest
 from attnviz.models.catalogue import translator
 from attnviz.training.corpus import read_table
 from tools.pairs.grammar import __main__ as grammar
-from tools.pairs.grammar import sentences
 from tools.pairs.grammar.lexicon import (
     ANIMALS,
     BEAUTIFUL,
@@ -27,7 +26,7 @@ HELD_OUT = Path(__file__).parents[3] / "assets" / "held-out.txt"
 OF = {noun.en: noun for noun in (*ANIMALS, *THINGS, *WAYS, *PLACES, *TEXTS)}
 BIG, SMALL = SIZES
 RED, WHITE = (next(each for each in COLOURS if each.en == name) for name in ("red", "white"))
-EVERY = {kind.__name__: list(kind()) for kind in sentences.KINDS}
+EVERY = {kind.__name__: list(kind()) for kind in grammar.KINDS}
 
 
 @pytest.mark.parametrize(

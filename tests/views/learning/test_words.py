@@ -14,7 +14,7 @@ from attnviz.views.learning.curve_table import curve_table
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_switch_that_is_offered_changes_the_run_and_says_how(task: str) -> None:
-    offered = switches.offered(task)
+    offered = switches.switches_for(task)
     assert "without-causal-mask" in offered
     for part in offered:
         assert switches.switch(part).sentence[0].isupper()
@@ -23,7 +23,7 @@ def test_every_switch_that_is_offered_changes_the_run_and_says_how(task: str) ->
 
 
 def test_what_a_decoder_alone_has_not_is_not_offered() -> None:
-    assert not {"without-cross-attention", "without-padding-mask"} & set(switches.offered("twice"))
+    assert not {"without-cross-attention", "without-padding-mask"} & set(switches.switches_for("twice"))
 
 
 def test_a_run_is_titled_by_its_switches_and_an_unlisted_one_says_itself() -> None:

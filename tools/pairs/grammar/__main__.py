@@ -1,7 +1,7 @@
 """`python -m tools.pairs.grammar --out agreement.tsv`: sentences of a small grammar, a table to train on.
 
-Agreement is what a small translator gets wrong: *ein großer rote Hund*, *parce qu'elle était trop fatigué*. Here every
-article, ending and pronoun follows from its noun. Sentences of `--without` are left out: those that judge the model.
+A small translator makes mistakes of agreement: *ein großer rote Hund*, *parce qu'elle était trop fatigué*. Here every
+article, ending and pronoun follows from its noun. Sentences of `--without`, which evaluate the model, are left out.
 """
 
 import argparse
@@ -11,12 +11,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attnviz.training.command import run
+from tools.pairs.grammar.of_animals import jumps, reasons, rests
+from tools.pairs.grammar.of_people import deadlines, gifts, orders, weathers
+from tools.pairs.grammar.of_things import comparisons, there_are
 from tools.pairs.grammar.phrases import Row
-from tools.pairs.grammar.sentences import KINDS
+
+KINDS = {  # each kind of sentence, and the number of rows to draw of it
+    jumps: 400, rests: 200, reasons: 1000, there_are: 250, orders: 200, comparisons: 150, deadlines: 150, gifts: 200,
+    weathers: 60,
+}  # fmt: skip
 
 
-def drawn(seed: int, without: frozenset[str]) -> list[Row]:
-    """So many rows of each kind, by the seed; no English sentence twice, and none of `without`."""
+def draw(seed: int, without: frozenset[str]) -> list[Row]:
+    """Draw rows of each kind by the seed; no English sentence twice, and none of `without`."""
     rows: list[Row] = []
     for kind, count in KINDS.items():
         known = {row[0] for row in rows} | without
@@ -26,13 +33,13 @@ def drawn(seed: int, without: frozenset[str]) -> list[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the table; returns the exit status."""
-    return run(_parser(), _written, arguments)
+    """Write the table; return the exit status."""
+    return run(_parser(), _write, arguments)
 
 
-def _written(options: argparse.Namespace) -> str:
+def _write(options: argparse.Namespace) -> str:
     without = {line for path in options.without for line in path.read_text(encoding="utf-8").splitlines()}
-    rows = drawn(options.seed, frozenset(without))
+    rows = draw(options.seed, frozenset(without))
     lines = ["\t".join(row) for row in (("en", "fr", "de", "es", "zh"), *rows)]
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -45,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--without", type=Path, nargs="*", default=[], help="files of sentences to leave out, one a line"
     )
-    parser.add_argument("--seed", type=int, default=1, help="which sentences are drawn")
+    parser.add_argument("--seed", type=int, default=1, help="which sentences are draw")
     return parser
 
 

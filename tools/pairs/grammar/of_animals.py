@@ -1,4 +1,4 @@
-"""Sentences about animals: what they jump over and sleep on, and why they did not cross the street."""
+"""Sentences about animals that jump over things, sleep on them, and do not cross the street."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -21,7 +21,7 @@ from tools.pairs.grammar.words import Noun, Quality
 
 
 def jumps() -> Iterator[Row]:
-    """A big red dog jumped over a small pond."""
+    """Make “A big red dog jumped over a small pond.” and its like."""
     for animal, size, colour, over, its in product(ANIMALS, SIZES, COLOURS, OBSTACLES, (*SIZES, OLD)):
         if (its is OLD and over.en not in ("fence", "wall", "box", "table", "chair")) or animal.en == "animal":
             continue
@@ -36,7 +36,7 @@ def jumps() -> Iterator[Row]:
 
 
 def rests() -> Iterator[Row]:
-    """The small black cat is sleeping under the old chair."""
+    """Make “The small black cat is sleeping under the old chair.” and its like."""
     for animal, size, colour, seat, (on, sur, auf, sobre, side) in product(
         ANIMALS, SIZES, COLOURS, SEATS,
         (("on", "sur", "auf", "sobre", "上"), ("under", "sous", "unter", "debajo de", "下面")),
@@ -72,7 +72,7 @@ def _because(animal: Noun, thing: Noun, reason: Quality, *, of_thing: bool, did:
 
 
 def reasons() -> Iterator[Row]:
-    """The animal didn't cross the street because it was too tired; and because it was too wide."""
+    """Make “The animal didn't cross the street because it was too tired.”, or too wide, and its like."""
     for animal, way, reason in product(ANIMALS, WAYS, (*STATES, *OF_WAYS)):
         zh = "没有过" if way.en in ("street", "bridge", "river") else "没有穿过"
         did = ("didn't cross", "n'a pas traversé", "überquerte", "no cruzó", zh)

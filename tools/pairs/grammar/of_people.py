@@ -1,4 +1,4 @@
-"""Sentences about people: what they are told, must do, gave each other and will do in the rain."""
+"""Sentences about people: orders, deadlines, gifts, and plans for the weather."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -40,7 +40,7 @@ _TO_DO = (
 
 
 def orders() -> Iterator[Row]:
-    """The teacher told the students to close their books."""
+    """Make “The teacher told the students to close their books.” and its like."""
     for who, whom, what in product(_TELL, _TOLD, _TO_DO):
         to_do = what[1].replace("chez eux", "chez elles") if whom[0] == "girls" else what[1]
         yield (
@@ -86,7 +86,7 @@ _DAYS = (
 
 
 def deadlines() -> Iterator[Row]:
-    """We have to finish this work before Monday."""
+    """Make “We have to finish this work before Monday.” and its like."""
     for who, (en, fr, de, de_verb, es, zh), day in product(_MUST, _TASKS, _DAYS):
         yield (
             f"{who[0]} to {en} before {day[0]}.",
@@ -121,7 +121,7 @@ _WHEN = (
 
 
 def gifts() -> Iterator[Row]:
-    """Tom gave Mary the book yesterday."""
+    """Make “Tom gave Mary the book yesterday.” and its like."""
     for how, what, giver, taker, when in product(_GIVE, _GIFTS, _NAMES, _NAMES, _WHEN):
         if giver is taker:
             continue
@@ -161,7 +161,7 @@ _WHO = (("we", "我们"), ("I", "我"), ("they", "他们"))
 
 
 def weathers() -> Iterator[Row]:
-    """It is raining, so we will stay at home."""
+    """Make “It is raining, so we will stay at home.” and its like."""
     for weather, (en, fr, de, es, zh), (at, (who, zh_who)) in product(_WEATHER, _PLANS, enumerate(_WHO)):
         yield (
             f"{weather[0]}, so {who} will {en}.",

@@ -1,4 +1,4 @@
-"""Sentences about things: how many there are, and which of two is bigger."""
+"""Sentences about things: their number in a place, and comparisons of two."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -21,7 +21,7 @@ from tools.pairs.grammar.phrases import Row, french, german, sentence, spanish
 
 
 def there_are() -> Iterator[Row]:
-    """There are many old houses in this town."""
+    """Make “There are many old houses in this town.” and its like."""
     quantities = (
         ("many", "beaucoup {de}", "viele", ("muchos", "muchas"), "有很多"),
         ("some", "quelques", "einige", ("algunos", "algunas"), "有一些"),
@@ -56,7 +56,7 @@ _FOR = (
 
 
 def comparisons() -> Iterator[Row]:
-    """Of two: this book is easier to read than that one."""
+    """Make “This book is easier to read than that one.” and its like."""
     pairs = [(thing, how, ("", "", "", "", "")) for thing, how in product(THINGS, COMPARATIVES)]
     pairs += [
         (text, how, what)

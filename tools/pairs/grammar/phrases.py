@@ -25,7 +25,7 @@ _THIS = {
 
 
 def english(noun: Noun, adjectives: Sequence[Adjective] = (), *, article: str = "a") -> str:
-    """*a big red dog*, *an old cat*, *the animal*."""
+    """Write *a big red dog*, *an old cat*, *the animal*."""
     words = [*(each.en for each in adjectives), noun.en]
     if article == "a" and words[0][0] in "aeiou":
         article = "an"
@@ -33,7 +33,7 @@ def english(noun: Noun, adjectives: Sequence[Adjective] = (), *, article: str = 
 
 
 def french(noun: Noun, adjectives: Sequence[Adjective] = (), *, article: str = "un") -> str:
-    """*un gros chien rouge*, *le vieil âne*, *cette route*; `article` is un, le or ce."""
+    """Write *un gros chien rouge*, *le vieil âne*, *cette route*; `article` is un, le or ce."""
     feminine = noun.fr_gender == "f"
     before = [each for each in adjectives if each.fr_first]
     words = [each.fr[2] if feminine else each.fr[0] for each in before]
@@ -49,14 +49,14 @@ def french(noun: Noun, adjectives: Sequence[Adjective] = (), *, article: str = "
 
 
 def german(noun: Noun, adjectives: Sequence[Adjective] = (), *, case: str = "nominative", article: str = "ein") -> str:
-    """*ein großer roter Hund*, *der alten Katze*, *diesem Dorf*; `article` is ein, der or dieser."""
+    """Write *ein großer roter Hund*, *der alten Katze*, *diesem Dorf*; `article` is ein, der or dieser."""
     table = {"ein": _INDEFINITE, "der": _DEFINITE, "dieser": _THIS}[article]
     first, ending = table[case][noun.de_gender]
     return " ".join([first, *(each.de + ending for each in adjectives), noun.de])
 
 
 def spanish(noun: Noun, adjectives: Sequence[Adjective] = (), *, article: str = "un") -> str:
-    """*un gran perro rojo*, *la vaca negra*, *este libro*; `article` is un, el or este."""
+    """Write *un gran perro rojo*, *la vaca negra*, *este libro*; `article` is un, el or este."""
     at = int(noun.es_gender == "f")
     first = {"un": ("un", "una"), "el": ("el", "la"), "este": ("este", "esta")}[article][at]
     words = [each.es_first[at] for each in adjectives if each.es_first]
@@ -64,11 +64,11 @@ def spanish(noun: Noun, adjectives: Sequence[Adjective] = (), *, article: str = 
 
 
 def chinese(noun: Noun, adjectives: Sequence[Adjective] = (), *, article: str = "一") -> str:
-    """一只红色的大狗: the measure word, what ends in 的, then what stands at the noun."""
+    """Write 一只红色的大狗: the measure word, words in 的, then words at the noun."""
     long = [each.zh for each in adjectives if each.zh.endswith("的")]
     return f"{article}{noun.zh_cl}{''.join(long)}{''.join(a.zh for a in adjectives if a.zh not in long)}{noun.zh}"
 
 
 def sentence(text: str) -> str:
-    """With a capital at its beginning."""
+    """Write a sentence with a capital at its beginning."""
     return text[0].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""What a word of the small grammar has in five languages, so that others can agree with it."""
+"""Words of the small grammar in five languages, with the features that others agree with."""
 
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ class Adjective:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """What something is too much of: *too tired*. `es_verb` is era or estaba."""
+    """An adjective of excess: *too tired*. `es_verb` is era or estaba."""
 
     en: str
     fr: tuple[str, str]

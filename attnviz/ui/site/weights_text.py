@@ -4,8 +4,8 @@ from attnviz.implementations.scoring import Scoring
 from attnviz.implementations.weights import SiteWeights
 
 
-def of_this_site(weights: SiteWeights) -> str:
-    """What this site learned, and what makes that another number than d_model alone would give."""
+def learned_numbers_text(weights: SiteWeights) -> str:
+    """Count the site's learned numbers, with the reasons why d_model alone would give another number."""
     told = [f"This site: {weights.n_learned:,}"]
     heads, groups = weights.n_heads, weights.n_groups
     if groups < heads:
@@ -24,8 +24,8 @@ def of_this_site(weights: SiteWeights) -> str:
     return "; ".join(told) + "."
 
 
-def between(scoring: Scoring) -> str:
-    """What is done to queries, keys and scores besides query · key / √d_k, as a list; "" for nothing."""
+def extra_steps_text(scoring: Scoring) -> str:
+    """List the steps on queries, keys and scores besides query · key / √d_k; "" for none."""
     done = (
         ("queries and keys are normalised", scoring.q_norm or scoring.k_norm),
         ("queries and keys are rotated by position", scoring.rotation),
@@ -36,6 +36,6 @@ def between(scoring: Scoring) -> str:
 
 
 def scale_name(weights: SiteWeights) -> str:
-    """The scale that a site is shown with."""
+    """Name the scale of a site."""
     is_own = weights.scoring.scale is not None and not weights.is_unscaled
     return f"with its own scale, {weights.scale:.4g}" if is_own else "with 1/√d_k"
