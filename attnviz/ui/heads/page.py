@@ -25,7 +25,7 @@ from attnviz.ui.heads import alignment_bar, choices, errors
 from attnviz.ui.heads.state import HeadsPageState
 from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
-from attnviz.views.interventions import touched
+from attnviz.views.interventions import changed_head_note
 from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _neuron(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Pa
     choices.remember_rows(rows)
     query = query_of(rows, row=page.heads.row, query=page.neuron.row)
     made = neuron(trace, replace(page.neuron, row=query))
-    if said := touched(trace.interventions, page.neuron.site_in(trace)):
+    if said := changed_head_note(trace.interventions, page.neuron.site_in(trace)):
         layout.note(said)
     return made
 
