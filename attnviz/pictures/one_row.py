@@ -12,7 +12,7 @@ from attnviz.pictures.fields import FocusState, choice, unlinked, whole
 from attnviz.tracing.causes.switches import heads_off
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
-from attnviz.widgets.one_row.payload import Strips, one_row_payload
+from attnviz.widgets.every_head.payload import Strips, one_row_payload
 from attnviz.widgets.wire import Payload
 
 NO_ROW = "No row is left to show: all tokens are special tokens, and these are hidden."

@@ -15,7 +15,7 @@ from attnviz.pictures.fields import FocusState, choice, unlinked
 from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
-from attnviz.widgets.whole_model.payload import SIDE, whole_model_payload
+from attnviz.widgets.every_head.payload import SIDE, whole_model_payload
 from attnviz.widgets.wire import Payload
 
 

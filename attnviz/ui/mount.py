@@ -32,9 +32,9 @@ def heads(payload: Payload, *, key: str = "heads", on_change: OnChange = _nothin
     return _view("heads", payload, key, on_change).get("view")
 
 
-def tab(name: str, payload: Payload, *, on_change: OnChange) -> None:
-    """Draw the widget of another tab of Heads: links, whole_model, one_row, neuron, alignment or flow."""
-    _view(name, payload, name, on_change)
+def tab(name: str, payload: Payload, *, key: str, on_change: OnChange) -> None:
+    """Draw the widget of another tab of Heads: links, every_head, neuron, alignment or flow."""
+    _view(name, payload, key, on_change)
 
 
 def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange, on_open: OnChange = _nothing) -> None:

@@ -13,10 +13,10 @@ from attnviz.text.display import display_token
 from attnviz.text.entries import entry
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.transformer.probe import Site
+from attnviz.widgets.every_head.payload import whole_model_payload
 from attnviz.widgets.links import fine_lines
 from attnviz.widgets.links.payload import links_payload
 from attnviz.widgets.neuron.payload import neuron_payload
-from attnviz.widgets.whole_model.payload import whole_model_payload
 from attnviz.widgets.wire import Payload
 
 

@@ -24,7 +24,7 @@ from attnviz.ui.heads.state import STATES, WHOLE, HeadsPageState, read_page_stat
 from attnviz.ui.heads.tabs import PARTS
 from attnviz.ui.reported import reported_view
 
-COMPONENTS = {"model": "whole_model", "row": "one_row"}  # where the component is not called as its tab is
+KEYS = {"model": "whole_model", "row": "one_row"}  # session keys of components that are not called as their tabs
 _SHOWN, _OFF = "heads-shown", "heads-off"
 _ROWS, _SENT = "heads-rows", "flow-sent"
 
@@ -66,7 +66,7 @@ def adopt(tab: str) -> Callable[[], None]:
 
 
 def _adopt(tab: str) -> None:
-    view = reported_view(COMPONENTS.get(tab, tab), STATES[tab])
+    view = reported_view(KEYS.get(tab, tab), STATES[tab])
     if view is None:
         return
     if tab == "heads":

@@ -52,7 +52,8 @@ def draw(trace: TraceLike, page: HeadsPageState, request: Request | None) -> Hea
     except ValueError as why:
         st.info(literal(str(why)), icon=":material/info:")
         return None
-    mount.tab(choices.COMPONENTS.get(page.tab, page.tab), captions.on(made), on_change=choices.adopt(page.tab))
+    name, key = _WIDGETS.get(page.tab, page.tab), choices.KEYS.get(page.tab, page.tab)
+    mount.tab(name, captions.on(made), key=key, on_change=choices.adopt(page.tab))
     return None
 
 
@@ -116,6 +117,7 @@ def _rows_of_flow(trace: TraceLike, page: HeadsPageState) -> Groups:
     return query_groups(trace, kind, page.options) if has_them else ()
 
 
+_WIDGETS = {"model": "every_head", "row": "every_head"}  # the widgets that are not called as their tabs
 _PICTURES = {
     "links": _links, "model": _whole_model, "row": _one_row, "neuron": _neuron, "alignment": _alignment, "flow": _flow,
 }  # fmt: skip

@@ -57,7 +57,7 @@ LOWEST = """(root, names) => Math.max(...names.flatMap((name) => [...root.queryS
 REACHED = {
     "links": {".square": 0.7, ".link-token": 0.7, ".link-list li": 0.7},
     "neuron": {".step-value": 0.75},
-    "model": {".mini": 0.7},
+    "model": {".head-cell": 0.7},
 }
 
 

@@ -92,7 +92,7 @@ def lie_apart(boxes: list[dict], width: int) -> None:
 
 def test_the_whole_models_last_layer_is_not_cut_off(page: Page, settled) -> None:
     picture = opened(page, settled, f"{LINK}&tab=model")
-    cut = picture.locator(".mini-body").evaluate(
+    cut = picture.locator(".heads-body").evaluate(
         "(body) => body.querySelector('canvas').offsetHeight - body.clientHeight"
     )
     assert cut <= 0

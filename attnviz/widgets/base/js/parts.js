@@ -7,7 +7,7 @@ import { change } from "../../shared/js/store.js";
 import { tableButton } from "./table.js";
 
 // A few buttons of which one is pressed; `options` are [value, text], and the text is a term of the glossary. Without
-// `options` they are those that the picture's state declares (attnviz/pictures), and drawn with the first payload.
+// `options` they are those that the picture's state declares (attnviz/pictures), drawn with the first payload, if any.
 export function choices(app, name, options = []) {
   const node = group(...options.map((option) => choice(app, name, option)));
   (app.groups ??= new Map()).set(name, node);
@@ -19,8 +19,11 @@ const choice = (app, name, [value, text]) =>
 
 export function paintChoices(app) {
   for (const [name, node] of app.groups ?? []) {
-    if (!node.children.length)
-      node.append(...app.payload.header.options[name].map((option) => choice(app, name, option)));
+    if (!node.children.length) {
+      const options = app.payload.header.options[name] ?? [];
+      node.append(...options.map((option) => choice(app, name, option)));
+      node.hidden = !options.length;
+    }
     for (const one of node.children) one.setAttribute("aria-pressed", String(one.dataset.value === app.view[name]));
   }
 }

@@ -1,5 +1,5 @@
-// The measure in a map's cells: the weight, or the vector that the head writes from its key (attnviz/pictures/head_maps/cells.py). Labels speak
-// of the numbers that are here; those that were asked for may be on their way.
+// The measure in a map's cells: the weight, or the vector that the head writes from its key
+// (attnviz/pictures/head_maps/cells.py). Labels speak of the numbers that are here; requested ones may be on their way.
 
 // name: in tips and titles. legend: what it is. column: in a table. sum: before the sum of a row.
 const MEASURES = {

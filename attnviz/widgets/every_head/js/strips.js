@@ -5,7 +5,8 @@ import { shortened } from "../../shared/js/pens/canvas_pen.js";
 import { sharpness } from "../../shared/js/resize.js";
 import { shortText, siteName } from "../../shared/js/text.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
-import { NAME } from "./layout.js";
+
+export const NAME = { size: 11, longest: 84, apart: 13 }; // of a key: pixels, and from one to the next
 
 export function weightsOf({ payload: { header, array } }, layer, head) {
   const [, heads, keys] = header.shape;
@@ -32,6 +33,7 @@ export function paintStrips(app, pen) {
   paintKeys(app, pen);
   for (let layer = 0; layer < layout.layers; layer++)
     for (let head = 0; head < layout.heads; head++) paintStrip(app, pen, [layer, head], high);
+  return "";
 }
 
 function paintStrip(app, pen, [layer, head], high) {

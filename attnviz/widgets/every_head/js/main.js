@@ -1,8 +1,8 @@
-// One row of the maps in every head: a strip a head, layer after layer (shared/js/store.js, base/js/tab.js).
+// Every head of every layer in one picture, each as a map, as lines or as one row (shared/js/store.js, base/js/tab.js).
 
 import { tab } from "../../base/js/tab.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
-import { AT_ONCE, settle } from "./layout.js";
+import { AT_ONCE, settle } from "./form.js";
 import { buildShell, paint } from "./shell.js";
 
 export default tab({
