@@ -1,4 +1,4 @@
-"""What every payload of the Heads component would say alike: it goes with the script, once, not with each sentence."""
+"""Constants of the Heads component that no payload carries: they go with the script, once, not with each sentence."""
 
 import base64
 from typing import Any

@@ -1,6 +1,6 @@
-"""What flows through the drawing when it plays: numbers of one run, read from its trace and from nothing else.
+"""Pack the numbers that the drawing plays: those of one run, read from its trace alone.
 
-Of each kind of attention one head is told: in every row its largest weights, and what it gathers with them.
+Of each kind of attention they are one head's: in every row its largest weights, and the context that they gather.
 """
 
 import math
