@@ -9,6 +9,7 @@ from attnviz.analysis.causes.lens import LogitLens, encoder_lens, logit_lens
 from attnviz.analysis.causes.parts.drops import drops
 from attnviz.analysis.causes.parts.explained import SplitModel
 from attnviz.models.protocol import Model
+from attnviz.pictures.browser_view import with_declaration
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.causes.one_token import id_of, name_of
 from attnviz.pictures.fields import PageState, Say, choice, declared, flag, text, whole
@@ -45,7 +46,7 @@ class AttributeState(PageState):
     token: str = text(limit=200)
     against: str = text(NONE, limit=200)
     opened: str = declared("", _head)
-    order: str = choice("size", ("size", "model"))
+    order: str = choice("size", {"size": "By size", "model": "In the model’s order"})
     drops: bool = flag()
 
 
@@ -84,7 +85,7 @@ def attribution(model: Model, trace: Trace, state: AttributeState = _START, *, c
         _lenses(model, trace, split, asked, cached),
     )
     view = {"step": asked.row, "opened": state.opened, "order": state.order, "drops": int(state.drops)}
-    return attribution_payload(model, shown, view=view)
+    return with_declaration(attribution_payload(model, shown, view=view), AttributeState)
 
 
 def rows(trace: Trace) -> list[tuple[int, Token, Token | None]]:

@@ -44,7 +44,7 @@ class PatchState(PageState):
     b: str = text(limit=_MOST_TOKEN)
     c: str = text(limit=_MOST_TOKEN)
     d: str = text(limit=_MOST_TOKEN)
-    put: tuple[str, ...] = declared((), _cells, lambda cells: "~".join(map(str, cells)), shape=list)
+    put: tuple[str, ...] = declared((), _cells, lambda cells: "~".join(map(str, cells)), shape=[str])
 
 
 _START = PatchState()

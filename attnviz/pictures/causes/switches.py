@@ -1,7 +1,6 @@
 """Heads switched off: every head as a switch with its worth, and what the model does without those that are off."""
 
 from dataclasses import dataclass, replace
-from typing import get_args
 
 from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing.switched_off import SwitchedOff
@@ -9,7 +8,7 @@ from attnviz.analysis.causes.effects import head_effects
 from attnviz.analysis.causes.usual.means import reference_means
 from attnviz.analysis.causes.usual.spreads import usual_effects
 from attnviz.models.protocol import Model
-from attnviz.pictures.browser_view import to_view
+from attnviz.pictures.browser_view import in_view
 from attnviz.pictures.fields import PageState, choice, flag, unlinked
 from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.replacements import replacements, without_replacements
@@ -19,7 +18,7 @@ from attnviz.views.interventions import describe_change
 from attnviz.widgets.switches.payload import ShownSwitches, switches_payload
 from attnviz.widgets.wire import Payload
 
-PUTS: tuple[Put, ...] = get_args(Put)
+PUTS: dict[Put, str] = {"zero": "Zero", "mean": "Mean", "uniform": "Even", "diagonal": "Diagonal"}
 FIXED = (
     "Above the line the model writes anew, token by token, with the heads off at every step. After the first word that "
     "differs it reads a different text, so later words may differ for that reason too.",
@@ -47,10 +46,10 @@ class SwitchOffState(PageState):
     """
 
     put: Put = choice("zero", PUTS)
-    shade: str = choice("usual", ("usual", "nats"))
+    shade: str = choice("usual", {"usual": "spreads", "nats": "nats"})
     measure: bool = flag()
     count: bool = flag()
-    off: tuple[str, ...] = unlinked((), list)
+    off: tuple[str, ...] = unlinked((), [str])
 
 
 _START = SwitchOffState()
@@ -81,7 +80,7 @@ def switches(
         put=state.put,
         numbers=runs.before.numbers,
     )
-    return switches_payload(model, runs, shown, done=off, view=to_view(replace(state, off=off)))
+    return in_view(switches_payload(model, runs, shown, done=off, view={}), replace(state, off=off))
 
 
 def head_name(head: Head) -> str:

@@ -46,10 +46,7 @@ export function buildShell(app) {
   parts.canvas = element("canvas", { role: "img" });
   const label = "What adds to the logit";
   parts.box = element("div", { class: "scrolls", tabindex: "0", role: "group", "aria-label": label }, parts.canvas);
-  const order = choices(app, "order", [
-    ["size", "By size"],
-    ["model", "In the model’s order"],
-  ]);
+  const order = choices(app, "order");
   parts.drops = explained(button("Falls without it", { onclick: () => toggleDrops(app) }), "Falls without it", "D");
   parts.openedTitle = element("h2");
   parts.openedCanvas = element("canvas", { role: "img" });

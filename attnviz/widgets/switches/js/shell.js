@@ -37,12 +37,6 @@ const WORDS = [
   "Where heads look now",
   "Count",
 ];
-const PUTS = [
-  ["zero", "Zero"],
-  ["mean", "Mean"],
-  ["uniform", "Even"],
-  ["diagonal", "Diagonal"],
-];
 
 export function buildShell(app) {
   app.root.replaceChildren(boardPane(app), answerPane(app), movedPane(app), helpPane(app, KEYS, WORDS));
@@ -67,10 +61,7 @@ function boardPane(app) {
 }
 
 const shades = (app) => {
-  app.parts.shades = choices(app, "shade", [
-    ["usual", "spreads"],
-    ["nats", "nats"],
-  ]);
+  app.parts.shades = choices(app, "shade");
   return app.parts.shades;
 };
 
@@ -182,7 +173,7 @@ export function paint(app, began) {
   parts.title.textContent = view.off.length
     ? `${view.off.length} of ${app.switches?.size ?? "…"} heads off`
     : "Switch heads off";
-  fillSelect(parts.put, PUTS, view.put);
+  fillSelect(parts.put, header.options.put, view.put);
   parts.shades.hidden = !header.usual;
   parts.search.hidden = !isMeasured;
   parts.measure.hidden = isMeasured || !header.measurable;

@@ -1,0 +1,58 @@
+"""Pictures of Decoding, Masks, Causes and Learning as a notebook asks for them: without a page, without Streamlit."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+EVERY_PICTURE = """
+import json, sys
+from dataclasses import replace
+from attnviz.analysis.causes.comparing.switched_off import switched_off
+from attnviz.analysis.causes.pairs.pair import pair_of
+from attnviz.learning import shipped
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.storage import toy_recording
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.pictures import learning, mask_lab, stepper
+from attnviz.pictures.causes import attribution, compared, patching, switches
+from attnviz.pictures.causes.compared import Side
+from attnviz.tracing.causes.making import ablate
+model = tiny_translator(seed=0)
+trace, other = (model.trace(text, to="fr", tgt_text="je t'aime") for text in ("I love you", "I see you"))
+made = {
+    "stepper": stepper.stepper(model, trace),
+    "mask_lab": mask_lab.mask_lab(model, trace),
+    "switches": switches.switches(model, switched_off(model, trace, [ablate("cross", layer=1, heads=[0])])),
+    "patching": patching.patching(model, pair_of(model, trace, other)),
+    "attribution": attribution.attribution(model, trace),
+    "compared": compared.compared(Side("one", model, trace), Side("other", model, other)),
+    "learning": learning.learning([toy_recording(shipped.path(Experiment("reverse")))]),
+}
+print(json.dumps([{name: one.header for name, one in made.items()}, "streamlit" in sys.modules]))
+"""
+
+
+@pytest.fixture(scope="module")
+def headers() -> dict[str, dict]:
+    done = subprocess.run([sys.executable, "-c", EVERY_PICTURE], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found, has_streamlit = json.loads(done.stdout)
+    assert not has_streamlit
+    return found
+
+
+def test_each_picture_is_made_of_a_trace_and_its_state_alone(headers) -> None:
+    assert len(headers["stepper"]["steps"]) == headers["stepper"]["view"]["step"] + 1
+    assert headers["mask_lab"]["words"]["title"].startswith("Decoder self-attention, L0 H0: mask causal")
+    assert headers["switches"]["view"]["off"] == headers["switches"]["done"] == ["cross.1.0"]
+    assert headers["patching"]["matrices"] or headers["patching"]["why_not"]
+    assert sum(bar["value"] for bar in headers["attribution"]["bars"]) == pytest.approx(headers["attribution"]["total"])
+    assert {"kind", "layer", "head"} == headers["compared"]["view"].keys()
+    assert headers["learning"]["asked"]["run"] == 0
+
+
+def test_a_script_has_its_options_from_the_header(headers) -> None:
+    assert headers["switches"]["options"]["put"][0] == ["zero", "Zero"]
+    assert headers["attribution"]["options"]["order"] == [["size", "By size"], ["model", "In the model’s order"]]
