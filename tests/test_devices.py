@@ -22,7 +22,7 @@ from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from attnviz.analysis.causes.written import norms
 from attnviz.analysis.corpus.lines import lines_of
 from attnviz.analysis.corpus.stoppable import UNSTOPPED
-from attnviz.analysis.corpus.study import studied
+from attnviz.analysis.corpus.study import run_stages
 from attnviz.analysis.decoding.verdict import judged
 from attnviz.analysis.implementations.bug_in_model import bug_in_model
 from attnviz.analysis.masks.effect import effect
@@ -112,7 +112,7 @@ def causes(model, _):
 
 
 def counted(model, _):
-    study = [*studied(model, lines_of([TEXT, OTHER]), to="fr", listen=lambda stage: UNSTOPPED)][-1]
+    study = [*run_stages(model, lines_of([TEXT, OTHER]), to="fr", listen=lambda stage: UNSTOPPED)][-1]
     return [study.heads, study.sentence_table()]
 
 

@@ -7,7 +7,7 @@ import sys
 def main(names: list[str]) -> int:
     """Train and write; the exit status is 2 for a name that there is not."""
     from attnviz.learning import shipped
-    from attnviz.learning.recording import recorded
+    from attnviz.learning.recording import record_run
     from attnviz.learning.run import TrainingRun
     from attnviz.learning.storage import save
 
@@ -17,7 +17,7 @@ def main(names: list[str]) -> int:
         return 2
     shipped.FOLDER.mkdir(exist_ok=True)
     for name in names or experiments:
-        recording = recorded(TrainingRun(experiments[name]))
+        recording = record_run(TrainingRun(experiments[name]))
         save(recording, shipped.path(experiments[name]), weights=experiments[name] in shipped.WITH_WEIGHTS)
         scores = ", ".join(f"{score} {value:.3f}" for score, value in recording.scores.items())
         print(f"{name} ({shipped.path(experiments[name]).stat().st_size / 1e3:.0f} kB): {scores}", flush=True)

@@ -43,17 +43,17 @@ def toy_batch(words: ToyWords, examples: Sequence[Example], *, shifted: bool = T
     expected = [target if alone else [*target, EOS] for target in targets]
     given = [source if alone else [] for source in sources]
     wholes = [[*first, *rest] for first, rest in zip(given, expected, strict=True)]
-    tgt_in = padded([[BOS, *whole[:-1]] for whole in wholes])
-    labels = padded(wholes) if shifted else tgt_in.where(tgt_in != BOS, PAD)
+    tgt_in = pad_rows([[BOS, *whole[:-1]] for whole in wholes])
+    labels = pad_rows(wholes) if shifted else tgt_in.where(tgt_in != BOS, PAD)
     answers = labels.clone()
     answers[:, : len(given[0])] = PAD  # a prompt is equally long in every line
-    src = torch.empty(len(sources), 0, dtype=torch.long) if alone else padded([[*source, EOS] for source in sources])
+    src = torch.empty(len(sources), 0, dtype=torch.long) if alone else pad_rows([[*source, EOS] for source in sources])
     return ToyBatch(
         tuple(examples), src, tgt_in, labels, answers, tgt_in[:, : 1 + len(given[0])], tuple(map(tuple, expected)),
     )  # fmt: skip
 
 
-def with_padding(batch: ToyBatch, count: int) -> ToyBatch:
+def add_padding(batch: ToyBatch, count: int) -> ToyBatch:
     """Return the same lines with so many more `<pad>` behind each source."""
     return replace(batch, src=torch.nn.functional.pad(batch.src, (0, count), value=PAD))
 
@@ -68,7 +68,7 @@ def one_line(batch: ToyBatch, row: int) -> ToyBatch:
     )  # fmt: skip
 
 
-def padded(rows: Sequence[Sequence[int]]) -> Tensor:
+def pad_rows(rows: Sequence[Sequence[int]]) -> Tensor:
     """Join rows of ids into one `(batch, length)`, shorter ones filled up with padding."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows])

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnviz.learning.batches import ToyBatch, one_line, with_padding
+from attnviz.learning.batches import ToyBatch, add_padding, one_line
 from attnviz.learning.network import ToyNetwork
 from attnviz.learning.tasks.french import French
 from attnviz.learning.words import PAD, ToyWords
@@ -57,9 +57,9 @@ def write_lines(
     return [tuple(row) for row in write(stepper, batch.begun, rules, limits=limit, choose=choose)]
 
 
-def beside_padding(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> dict[str, float]:
+def padding_scores(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> dict[str, float]:
     """Compute the share of right lines with more `<pad>` behind each source, and of lines alone without any."""
-    found = {f"own_prefix_{count}_more_pad": _right(network, with_padding(batch, count), rules) for count in (1, 5, 20)}
+    found = {f"own_prefix_{count}_more_pad": _right(network, add_padding(batch, count), rules) for count in (1, 5, 20)}
     rows = [one_line(batch, row) for row in range(len(batch.src))]
     return found | {"own_prefix_alone": sum(_right(network, row, rules) for row in rows) / len(rows)}
 

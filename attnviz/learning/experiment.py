@@ -120,7 +120,7 @@ class Experiment:
         if not isinstance(said, dict) or "task" not in said:
             raise ValueError("an experiment names its task and its switches")
         if unknown := sorted(set(said) - {field.name for field in fields(cls)}, key=str):
-            raise ValueError(f"it has an unknown setting {_shown(unknown[0])!r}")
+            raise ValueError(f"it has an unknown setting {_display_value(unknown[0])!r}")
         return cls(**said)
 
     def _check_numbers(self) -> None:
@@ -129,18 +129,18 @@ class Experiment:
             if name == "pairs" and value is None:
                 continue
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-                raise ValueError(f"{name} is a whole number from {least} to {most:,}, not {_shown(value)}.")
+                raise ValueError(f"{name} is a whole number from {least} to {most:,}, not {_display_value(value)}.")
         size = self.size
         if size.d_model % size.n_heads:
             raise ValueError(f"Heads share d_model evenly, and {size.d_model} is no multiple of {size.n_heads}.")
         rate = self.learning_rate
         if isinstance(rate, bool) or not isinstance(rate, int | float) or not 1e-6 <= rate <= 0.3:
-            raise ValueError(f"learning_rate is a number from 0.000001 to 0.3, not {_shown(rate)}.")
+            raise ValueError(f"learning_rate is a number from 0.000001 to 0.3, not {_display_value(rate)}.")
         object.__setattr__(self, "learning_rate", float(rate))
 
     def _check_switches(self) -> None:
         if not isinstance(self.leak, str) or self.leak not in LEAKS:
-            raise ValueError(f"leak is one of {', '.join(filter(None, LEAKS))}, not {_shown(self.leak)!r}.")
+            raise ValueError(f"leak is one of {', '.join(filter(None, LEAKS))}, not {_display_value(self.leak)!r}.")
         if self.leak and "causal-mask" in self.without:
             raise ValueError("Without a causal mask everything is visible already, so nothing can leak.")
         if self.leak == "one-head" and self.heads == 1:
@@ -160,14 +160,14 @@ def _left_out(said: Any) -> tuple[str, ...]:
         (said,) if isinstance(said, str) else tuple(said) if isinstance(said, tuple | list | set | frozenset) else None
     )
     if names is None:
-        raise ValueError(f"without is a list of names, such as 'causal-mask', not {_shown(said)}.")
+        raise ValueError(f"without is a list of names, such as 'causal-mask', not {_display_value(said)}.")
     for name in names:
         if not isinstance(name, str) or name not in WITHOUT:
-            raise ValueError(f"There is no {_shown(name)!r} to leave out: there are {', '.join(WITHOUT)}.")
+            raise ValueError(f"There is no {_display_value(name)!r} to leave out: there are {', '.join(WITHOUT)}.")
     return tuple(name for name in WITHOUT if name in names)
 
 
-def _shown(value: object) -> str:
+def _display_value(value: object) -> str:
     """Write a given value as text, shortened for an error message."""
     try:
         return str(value)[:40]

@@ -55,21 +55,21 @@ class WantedKeys:
         after, before = eye.triu(1) & eye.tril(1), eye.triu(-1) & eye.tril(-1)
         keys = {"superdiagonal": after & both, "previous-token": before & both}
         if batch.src.shape[1]:
-            keys["alignment"] = _placed(aligned, (*batch.tgt_in.shape, batch.src.shape[1]))
+            keys["alignment"] = _cells(aligned, (*batch.tgt_in.shape, batch.src.shape[1]))
         else:
-            keys["induction"] = _placed([_repeats(example) for example in batch.examples], shape)
+            keys["induction"] = _cells([_repeats(example) for example in batch.examples], shape)
         return cls(batch, keys)
 
     def scores(self, network: ToyNetwork) -> dict[str, Tensor]:
         """Each score, and `sharpness.<kind>` of each kind, as `(layers, heads)`; one teacher-forced pass."""
         recorder = look(network, self.batch)
-        found = {name: self._of_layers(recorder, name, wanted) for name, wanted in self.keys.items()}
+        found = {name: self._score_layers(recorder, name, wanted) for name, wanted in self.keys.items()}
         for kind in _kinds(recorder):
             rows = (self.batch.src if kind == "encoder_self" else self.batch.tgt_in) != 0
             found[f"sharpness.{kind}"] = torch.stack([sharpness(attn, rows) for attn in _maps(recorder, kind)])
         return found
 
-    def _of_layers(self, recorder: Recorder, name: str, wanted: Tensor) -> Tensor:
+    def _score_layers(self, recorder: Recorder, name: str, wanted: Tensor) -> Tensor:
         return torch.stack([mass(attn, wanted) for attn in _maps(recorder, SCORES[name])])
 
 
@@ -97,7 +97,7 @@ def _maps(recorder: Recorder, kind: Kind) -> list[Tensor]:
     return [call_attn(recorder.calls[site]) for site in sites]
 
 
-def _placed(pairs: list[frozenset[tuple[int, int]]], shape: tuple[int, ...]) -> Tensor:
+def _cells(pairs: list[frozenset[tuple[int, int]]], shape: tuple[int, ...]) -> Tensor:
     wanted = torch.zeros(shape, dtype=torch.bool)
     for item, places in enumerate(pairs):
         for row, key in places:

@@ -5,7 +5,7 @@ from typing import Any
 
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.limits import require_affordable
-from attnviz.learning.recording import Recording, recorded
+from attnviz.learning.recording import Recording, record_run
 from attnviz.learning.run import Moment, TrainingRun
 from attnviz.text.arguments import reads_arguments
 
@@ -32,4 +32,4 @@ def learn(task: str, *, watch: Callable[[Moment], None] | None = None, **choices
         unknown = ", ".join(sorted(set(choices) - set(Experiment.__dataclass_fields__)))
         raise ValueError(f"learn() takes {known}; it does not take {unknown}.") from None
     require_affordable(experiment)
-    return recorded(TrainingRun(experiment), watch)
+    return record_run(TrainingRun(experiment), watch)

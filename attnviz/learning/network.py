@@ -116,10 +116,10 @@ class DecoderAlone(nn.Module):
         length = tgt_in.shape[1]
         mask = None if length == 1 else masks.causal(length, start + length, device=tgt_in.device)
         run = self.habits.apply_to(run, tgt_in, self.config.n_layers)
-        x = _told(run.probe, -1, self.embedding(tgt_in, start))
+        x = _pass_to_probe(run.probe, -1, self.embedding(tgt_in, start))
         for index, layer in enumerate(self.layers):
             assert isinstance(layer, EncoderLayer)
-            x = _told(run.probe, index, _layer(layer, index, x, mask, run))
+            x = _pass_to_probe(run.probe, index, _layer(layer, index, x, mask, run))
         return self.norm(x)
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -144,7 +144,7 @@ def network_of(experiment: Experiment, vocab_size: int) -> ToyNetwork:
     return network
 
 
-def with_habits(network: ToyNetwork, habits: Habits) -> ToyNetwork:
+def replace_habits(network: ToyNetwork, habits: Habits) -> ToyNetwork:
     """Return the same weights, not copied, under other habits."""
     changed = copy.copy(network)
     changed.habits = habits
@@ -161,5 +161,5 @@ def _layer(layer: EncoderLayer, index: int, x: Tensor, mask: Tensor | None, run:
     return layer.feed_forward_sublayer(x, lambda x: layer.feed_forward(x, run.dropout), run.dropout)
 
 
-def _told(probe: Probe | None, layer: int, output: Tensor) -> Tensor:
+def _pass_to_probe(probe: Probe | None, layer: int, output: Tensor) -> Tensor:
     return output if probe is None else probe.on_layer("decoder", layer, output)

@@ -17,7 +17,7 @@ MOST_MOMENTS = 1_000
 _MOST_META = 1_000_000  # bytes
 
 
-def in_8_bits(attn: torch.Tensor) -> np.ndarray:
+def to_8_bits(attn: torch.Tensor) -> np.ndarray:
     """Convert weights of 0 to 1 to 0 to 255, the nearest."""
     return (attn * 255).round().to(torch.uint8).numpy()
 
@@ -27,22 +27,22 @@ def changes(maps: np.ndarray) -> np.ndarray:
     return np.diff(np.moveaxis(maps, 0, -1), axis=-1, prepend=np.uint8(0))
 
 
-def restored(changes: np.ndarray) -> np.ndarray:
+def undo_changes(changes: np.ndarray) -> np.ndarray:
     """Undo `changes`."""
     return np.moveaxis(np.cumsum(changes, axis=-1, dtype=changes.dtype), -1, 0)
 
 
-def as_bytes(meta: Any) -> np.ndarray:
+def pack_meta(meta: Any) -> np.ndarray:
     """Write plain JSON types as an array."""
     return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
 
 
-def of_bytes(meta: np.ndarray) -> Any:
-    """Read what `as_bytes` wrote. Raises ValueError for an array that is no JSON."""
+def unpack_meta(meta: np.ndarray) -> Any:
+    """Read what `pack_meta` wrote. Raises ValueError for an array that is no JSON."""
     return json.loads(meta[:_MOST_META].tobytes().decode("utf-8"))
 
 
-def named(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+def arrays_with_prefix(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
     """Return the arrays whose names begin so, by the rest of their names."""
     return {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
 

@@ -98,7 +98,7 @@ def shown_sentence(words: ToyWords, line: Example, padding: int = 0) -> Sentence
     return Sentence(src, words.tokens((BOS, *target, EOS)), words.text(source), words.text(target))
 
 
-def recorded(run: TrainingRun, watch: Callable[[Moment], None] | None = None) -> Recording:
+def record_run(run: TrainingRun, watch: Callable[[Moment], None] | None = None) -> Recording:
     """Train to the end; `watch` is called with each moment as it is recorded."""
     found: list[Moment] = []
     for moment in run:
@@ -113,10 +113,10 @@ def recorded(run: TrainingRun, watch: Callable[[Moment], None] | None = None) ->
         "held_out_loss": last.held_out_loss,
     }
     weights = torch.nn.utils.parameters_to_vector(run.network.parameters()).detach().half().numpy()
-    return of_moments(run.experiment, found, run.watched.examples, scores | run.at_the_end(), weights)
+    return recording_from_moments(run.experiment, found, run.watched.examples, scores | run.at_the_end(), weights)
 
 
-def of_moments(
+def recording_from_moments(
     experiment: Experiment, found: Sequence[Moment], watched: tuple[Example, ...], scores: Mapping[str, float],
     weights: np.ndarray | None = None,
 ) -> Recording:  # fmt: skip

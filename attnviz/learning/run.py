@@ -14,18 +14,18 @@ import torch
 from torch import nn
 
 from attnviz.learning.batches import (
+    add_padding,
     held_out_lines,
     seen_pairs,
     toy_batch,
     training_batches,
     watched_lines,
-    with_padding,
 )
-from attnviz.learning.evaluation import beside_padding, evaluation, grammatical, mean_loss, write_lines
+from attnviz.learning.evaluation import evaluation, grammatical, mean_loss, padding_scores, write_lines
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.head_scores import WantedKeys, look, maps
 from attnviz.learning.network import network_of
-from attnviz.learning.packing import in_8_bits
+from attnviz.learning.packing import to_8_bits
 from attnviz.learning.words import ToyWords
 from attnviz.transformer.probe import Kind
 
@@ -67,7 +67,7 @@ class TrainingRun:
             self.held_out = toy_batch(self.words, held_out, shifted=shifted)
             watched = toy_batch(self.words, watched_lines(experiment.about, WATCHED), shifted=shifted)
             if "padding-mask" in experiment.without:  # as long as a batch of its training is
-                watched = with_padding(watched, self.held_out.src.shape[1] - watched.src.shape[1])
+                watched = add_padding(watched, self.held_out.src.shape[1] - watched.src.shape[1])
             self.watched = watched
             looked_at = toy_batch(self.words, held_out[:LOOKED_AT], shifted=shifted)
             self._wanted = WantedKeys.of(looked_at, [experiment.about.aligned(line) for line in held_out[:LOOKED_AT]])
@@ -96,7 +96,7 @@ class TrainingRun:
             found = evaluation(self.network, toy_batch(self.words, seen), self.words.rules)
             scores = {"own_prefix_seen": sum(found.own) / len(found.own)}
             if "padding-mask" in self.experiment.without:
-                scores |= beside_padding(self.network, self.held_out, self.words.rules)
+                scores |= padding_scores(self.network, self.held_out, self.words.rules)
             if self.experiment.task == "french":
                 scores["grammatical"] = grammatical(self.network, self.held_out, self.words)
         return scores
@@ -113,7 +113,7 @@ class TrainingRun:
         weights = maps(look(self.network, self._first))
         return Moment(
             step, tuple(self._losses[before:step]), found.loss, teacher, own, heads,
-            {kind: in_8_bits(attn) for kind, attn in weights.items()},
+            {kind: to_8_bits(attn) for kind, attn in weights.items()},
             tuple(write_lines(self.network, self.watched, self.words.rules)),
         )  # fmt: skip
 

@@ -26,12 +26,12 @@ from attnviz.learning.head_scores import SCORES
 from attnviz.learning.packing import (
     FORMAT_VERSION,
     MOST_MOMENTS,
-    as_bytes,
+    arrays_with_prefix,
     changes,
-    named,
-    of_bytes,
+    pack_meta,
     require,
-    restored,
+    undo_changes,
+    unpack_meta,
     write,
 )
 from attnviz.learning.recording import Recording, shown_sentence
@@ -100,7 +100,7 @@ def read_recording(file: io.BufferedIOBase, name: str) -> Recording | Translator
         archive = Archive(file, most=_UNPACKED)
         if any(key.startswith(("query.", "attn.")) for key in archive.keys):
             raise ValueError("it holds a trace, which attnviz.load_trace reads")
-        return _recorded(archive.arrays(archive.keys))
+        return _read_arrays(archive.arrays(archive.keys))
     except (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_RECORDING) as error:
         raise ValueError(NO_RECORDING.format(name, first_line(error))) from error
 
@@ -116,19 +116,19 @@ def toy_recording(path: str | Path) -> Recording:
     return found
 
 
-def _recorded(arrays: dict[str, np.ndarray]) -> Recording | TranslatorRecording:
+def _read_arrays(arrays: dict[str, np.ndarray]) -> Recording | TranslatorRecording:
     _check_version(arrays)
     steps = arrays["steps"]
     require(
         steps.ndim == 1 and steps.size <= MOST_MOMENTS and steps.dtype.kind == "u", "its steps are not whole numbers"
     )
-    meta = of_bytes(arrays["meta"])
+    meta = unpack_meta(arrays["meta"])
     if "translator" in meta:
         return recording_of(arrays, meta["translator"])
-    return _of_toy(arrays, meta)
+    return _toy_recording(arrays, meta)
 
 
-def _of_toy(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Recording:
+def _toy_recording(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Recording:
     experiment = Experiment.from_dict(meta["experiment"])
     if meta["words"] != len(experiment.about.words):
         raise ValueError(
@@ -139,8 +139,8 @@ def _of_toy(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Recording:
         tuple(arrays["steps"].tolist()),
         arrays["losses"],
         *(arrays[name] for name in _CURVES),
-        heads=named(arrays, "heads."),
-        maps={kind: restored(changes) for kind, changes in named(arrays, "changes.").items()},  # type: ignore[arg-type]
+        heads=arrays_with_prefix(arrays, "heads."),
+        maps={kind: undo_changes(changes) for kind, changes in arrays_with_prefix(arrays, "changes.").items()},  # type: ignore[arg-type]
         wrote=arrays["wrote"],
         watched=tuple(Example(*(tuple(map(str, words)) for words in line)) for line in meta["watched"]),
         scores={str(name): float(score) for name, score in meta["scores"].items()},
@@ -221,4 +221,4 @@ def _meta(recording: Recording) -> np.ndarray:
         "watched": [[line.src, line.tgt] for line in recording.watched],
         "scores": dict(recording.scores),
     }
-    return as_bytes(meta)
+    return pack_meta(meta)

@@ -141,7 +141,7 @@ class TransformerModel(ABC, Generic[Network, Words]):
         """
         edits = self.check_interventions(trace.interventions).resolve(trace.sentences).edits
         probes = [each for each in (probe, edits) if each is not None]
-        src, begun = self.batch([sentence.src for sentence in trace.sentences]), self._begun(trace)
+        src, begun = self.batch([sentence.src for sentence in trace.sentences]), self._prompt_ids(trace)
         src_mask = self.model.src_mask(src)
         memory = self._memory(src, src_mask, Chain(probes) if len(probes) > 1 else next(iter(probes), None))
         stepper = Stepper(self.model, memory, src_mask, capacity=limit + begun.shape[1], cached=cached)
@@ -211,7 +211,7 @@ class TransformerModel(ABC, Generic[Network, Words]):
         target = TargetPass(self.model, memory, ForwardContext(resolved.chain_with(recorder)))
         sentence, notes = given, ()
         if sentence is None:
-            sentence, notes = self._written(source, self.write_target(source, target, limit, resolved.edits))
+            sentence, notes = self._label_written(source, self.write_target(source, target, limit, resolved.edits))
         logits = target.logits([token.id for token in sentence.tgt_in])
         decoding = 0.0 if given else time.perf_counter() - encoded - target.seconds
         info = self.info(
@@ -240,10 +240,10 @@ class TransformerModel(ABC, Generic[Network, Words]):
         """Say that a text has no end after so many tokens."""
 
     @abstractmethod
-    def _begun(self, trace: Trace) -> Tensor:
+    def _prompt_ids(self, trace: Trace) -> Tensor:
         """Return what each target of a trace begins with, `(batch, length)`."""
 
-    def _written(self, source: ReadSource, ids: Sequence[int]) -> tuple[Sentence, tuple[str, ...]]:
+    def _label_written(self, source: ReadSource, ids: Sequence[int]) -> tuple[Sentence, tuple[str, ...]]:
         """Label a source and what was written for it, with a note where that was cut."""
         sentence = self.sentence(source, (*(token.id for token in source.begun), *ids))
         if not source.src:  # a prompt has no end; the last row puts out nothing where nothing was written

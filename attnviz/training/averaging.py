@@ -18,7 +18,7 @@ from attnviz.transformer.transformer import Transformer
 
 
 @torch.no_grad()
-def averaged(models: Sequence[Transformer], weights: Sequence[float]) -> Transformer:
+def average(models: Sequence[Transformer], weights: Sequence[float]) -> Transformer:
     """Return the first of the models, which now has the mean of all their parameters, by `weights` (any positive
     numbers).
 
@@ -41,15 +41,15 @@ def averaged(models: Sequence[Transformer], weights: Sequence[float]) -> Transfo
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the average into a folder; returns the exit status."""
-    return run(_parser(), _written, arguments)
+    return run(_parser(), _write, arguments)
 
 
-def _written(options: argparse.Namespace) -> str:
+def _write(options: argparse.Namespace) -> str:
     folders, weights = [Path(folder) for folder, _ in options.part], [float(weight) for _, weight in options.part]
     tokenizers = {(folder / "tokenizer.json").read_bytes() for folder in folders}
     if len(tokenizers) > 1:
         raise ValueError("Only models of the same tokenizer have an average: row by row, their embeddings differ.")
-    model = averaged([checkpoint.load(folder) for folder in folders], weights)
+    model = average([checkpoint.load(folder) for folder in folders], weights)
     checkpoint.save(model, options.out)
     shutil.copyfile(folders[0] / "tokenizer.json", options.out / "tokenizer.json")
     return " + ".join(f"{weight:g} x {folder.name}" for folder, weight in zip(folders, weights, strict=True))

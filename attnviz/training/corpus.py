@@ -110,7 +110,7 @@ def epoch_batches(
         if change is not None:
             own = random.Random(f"{seed}/{epoch}/{index}")
             src, tgt = [change(s, own) for s in src], [change(t, own) for t in tgt]
-        yield PairBatch(_padded(src), _padded(tgt))
+        yield PairBatch(_pad(src), _pad(tgt))
 
 
 POOL = 20_000  # pairs that are sorted by length together
@@ -127,7 +127,7 @@ def _cut(pairs: list, batch_tokens: int) -> list[list]:
     return [*batches, pairs[start:]]
 
 
-def _padded(rows: list[np.ndarray]) -> Tensor:
+def _pad(rows: list[np.ndarray]) -> Tensor:
     out = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.long)
     for index, row in enumerate(rows):
         out[index, : len(row)] = torch.from_numpy(row)

@@ -32,14 +32,14 @@ class PieceDropout:
     def __call__(self, ids: np.ndarray, rng: random.Random) -> np.ndarray:
         """Return the same sentence, some words of it in other pieces."""
         words = np.split(ids, np.flatnonzero(self._starts[ids])[1:]) if len(ids) else []
-        chosen = [rng.choice(self._of(tuple(word.tolist()))) for word in words]
+        chosen = [rng.choice(self._spellings(tuple(word.tolist()))) for word in words]
         return np.array([id_ for word in chosen for id_ in word], dtype=ids.dtype)
 
     def _begins_word(self, id_: int) -> bool:
         piece = self._pieces[id_]
         return id_ in self._special or piece.startswith(WORD_START) or not any(map(str.isalpha, piece))
 
-    def _of(self, word: tuple[int, ...]) -> list[tuple[int, ...]]:
+    def _spellings(self, word: tuple[int, ...]) -> list[tuple[int, ...]]:
         if word not in self._cuts:
             self._cuts[word] = self._draw(word)
         return self._cuts[word]

@@ -157,7 +157,7 @@ def _score(task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs,
 
 
 def _translator(trainer: Trainer, codec: TranslatorTokenizer) -> Translator:
-    return Translator(trainer.averaged(), codec, model_id=f"step-{trainer.step}")
+    return Translator(trainer.averaged_model(), codec, model_id=f"step-{trainer.step}")
 
 
 def _scores(task: Task, translator: Translator, dev: Pairs) -> Mapping[str, Score]:

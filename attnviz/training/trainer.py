@@ -116,7 +116,7 @@ class Trainer:
         averages = list(self.average.values())
         torch._foreach_lerp_(averages, parameters, 1 - keep)  # pyright: ignore[reportPrivateImportUsage]
 
-    def averaged(self) -> Transformer:
+    def averaged_model(self) -> Transformer:
         """Return a copy of the model with the averaged weights, in eval mode: the one to score and ship."""
         model = Transformer(self.model.config).to(self.device)
         model.load_state_dict(self.average)

@@ -21,7 +21,7 @@ def warm_start(
     the same (Chen et al. 2016, Net2Net). Raises ValueError where the layers do not fit otherwise.
     """
     own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items() if name != EMBEDDING}
-    learned = _widened(teacher, model)
+    learned = _widen(teacher, model)
     vectors = learned.pop(EMBEDDING)
     shapes = {name: tuple(tensor.shape) for name, tensor in learned.items()}
     if misfit := sorted(name for name in own.keys() | shapes.keys() if own.get(name) != shapes.get(name)):
@@ -34,7 +34,7 @@ def warm_start(
     model.load_state_dict(learned | {EMBEDDING: torch.stack(rows)})
 
 
-def _widened(teacher: Transformer, model: Transformer) -> dict[str, Tensor]:
+def _widen(teacher: Transformer, model: Transformer) -> dict[str, Tensor]:
     """Return the teacher's weights, with as many feed-forward units as `model` where that one only has more of them."""
     learned = teacher.state_dict()
     if teacher.config.d_model != model.config.d_model or teacher.config.d_ff >= model.config.d_ff:

@@ -7,15 +7,15 @@ on with it.
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from attnviz.learning.packing import in_8_bits
+from attnviz.learning.packing import to_8_bits
 from attnviz.learning.run import MOMENTS
 from attnviz.learning.storage import load_recording, save
 from attnviz.learning.translator.recording import (
     TranslatorMoment,
     TranslatorRecording,
     WatchedLine,
-    of_translator,
-    thinned,
+    thin_out,
+    translator_recording,
 )
 from attnviz.learning.translator.storage import MOST_LINES
 from attnviz.models.translator.translator import Translator
@@ -93,9 +93,9 @@ class TrainingWatch:
         """Add what the translator does after `step` updates; what the file has of later ones was another course."""
         found = [moment for moment in self._moments if moment.step < step]
         found.append(self._moment(translator, step, scores))
-        self._moments = thinned(found, self.most)
+        self._moments = thin_out(found, self.most)
         part = self.path.with_suffix(".part")
-        save(of_translator(self.lines, self.config.vocab_size, self._moments), part)
+        save(translator_recording(self.lines, self.config.vocab_size, self._moments), part)
         part.replace(self.path)
 
     def _moment(self, translator: Translator, step: int, scores: Mapping[str, Score]) -> TranslatorMoment:
@@ -103,7 +103,7 @@ class TrainingWatch:
         for line in self.lines:
             english, given = line.sentence.src_text, line.sentence.tgt_text
             trace = translator.trace(english, to=line.to, tgt_text=given)
-            maps.append({kind: in_8_bits(trace.attn(kind)) for kind in KINDS})
+            maps.append({kind: to_8_bits(trace.attn(kind)) for kind in KINDS})
             wrote.append(translator.translate(english, to=line.to))
         of_language = {
             f"{name}.{to}": getattr(score, name) for to, score in scores.items() for name in ("bleu", "chrf")

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 
-from attnviz.learning.batches import held_out_lines, one_line, toy_batch, with_padding
+from attnviz.learning.batches import add_padding, held_out_lines, one_line, toy_batch
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.head_scores import look, maps
-from attnviz.learning.network import DecoderAlone, Habits, network_of, with_habits
+from attnviz.learning.network import DecoderAlone, Habits, network_of, replace_habits
 from attnviz.learning.words import PAD, ToyWords
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.decoding import Stepper
@@ -101,7 +101,7 @@ def test_a_line_beside_longer_ones_is_computed_as_it_is_alone(choices):
 
 def test_without_a_padding_mask_a_line_depends_on_its_neighbours():
     network, batch = begun(Experiment("reverse", without="padding-mask"))
-    assert not torch.allclose(hidden(network, batch), hidden(network, with_padding(batch, 1)), atol=1e-3)
+    assert not torch.allclose(hidden(network, batch), hidden(network, add_padding(batch, 1)), atol=1e-3)
 
 
 def test_without_cross_attention_every_source_is_the_same():
@@ -130,7 +130,7 @@ def test_without_positions_the_order_of_a_source_changes_nothing():
 
 def test_a_mask_is_put_back_without_touching_the_weights():
     network, batch = begun(Experiment("reverse", without="causal-mask"))
-    healed = with_habits(network, Habits())
+    healed = replace_habits(network, Habits())
     assert not maps(look(healed, one_line(batch, 0)))["decoder_self"].triu(1).any()
     assert maps(look(network, one_line(batch, 0)))["decoder_self"].triu(1).any()
     assert healed.embedding.weight is network.embedding.weight

@@ -16,7 +16,7 @@ from attnviz.learning import shipped
 from attnviz.learning.batches import training_batches
 from attnviz.learning.evaluation import evaluation
 from attnviz.learning.experiment import Experiment
-from attnviz.learning.recording import recorded
+from attnviz.learning.recording import record_run
 from attnviz.learning.run import MOMENTS, TrainingRun, moments, one_thread
 from attnviz.learning.tasks.letters import Reverse
 from attnviz.learning.tasks.task import distinct
@@ -148,7 +148,7 @@ def test_a_run_is_looked_at_from_its_beginning_to_its_end(steps):
 
 def test_whoever_watches_sees_each_moment_as_it_is_kept():
     seen = []
-    recording = recorded(TrainingRun(Experiment(**SHORT)), seen.append)
+    recording = record_run(TrainingRun(Experiment(**SHORT)), seen.append)
     assert tuple(moment.step for moment in seen) == recording.steps
     assert sum(len(moment.losses) for moment in seen) == len(recording.losses) == 4
     for at, moment in enumerate(seen):

@@ -18,7 +18,7 @@ def _model(seed: int, d_ff: int = 7) -> Transformer:
 
 def test_every_parameter_is_the_mean_by_shares():
     states = [{name: tensor.clone() for name, tensor in _model(seed).state_dict().items()} for seed in (1, 2)]
-    mean = averaging.averaged([_model(1), _model(2)], [1, 3]).state_dict()
+    mean = averaging.average([_model(1), _model(2)], [1, 3]).state_dict()
     assert mean.keys() == states[0].keys()
     for name, tensor in mean.items():
         torch.testing.assert_close(tensor, states[0][name] * 0.25 + states[1][name] * 0.75)
@@ -27,12 +27,12 @@ def test_every_parameter_is_the_mean_by_shares():
 @pytest.mark.parametrize("weights", [[0, 0], [2, -1]])
 def test_weights_that_make_no_average_are_refused(weights):
     with pytest.raises(ValueError, match="positive numbers"):
-        averaging.averaged([_model(1), _model(2)], weights)
+        averaging.average([_model(1), _model(2)], weights)
 
 
 def test_models_of_other_sizes_are_refused():
     with pytest.raises(ValueError, match="same sizes"):
-        averaging.averaged([_model(1), _model(2, d_ff=5)], [1, 1])
+        averaging.average([_model(1), _model(2, d_ff=5)], [1, 1])
 
 
 def _folder(parent, name, seed):
@@ -46,7 +46,7 @@ def test_the_command_writes_a_model_that_can_be_loaded(tmp_path, capsys):
     parts = ["--part", str(one), "1", "--part", str(two), "0.5"]
     assert averaging.main(["--out", str(tmp_path / "out"), *parts]) == 0
     assert capsys.readouterr().out == "1 x one + 0.5 x two\n"
-    expected = averaging.averaged([checkpoint.load(one), checkpoint.load(two)], [2, 1])
+    expected = averaging.average([checkpoint.load(one), checkpoint.load(two)], [2, 1])
     for name, tensor in checkpoint.load(tmp_path / "out").state_dict().items():
         torch.testing.assert_close(tensor, expected.state_dict()[name], atol=1e-3, rtol=1e-3)  # float16 on disk
 

@@ -135,7 +135,7 @@ def test_the_average_follows_the_weights(recipe, config, corpora):
     trainer.learn(next(iter(trainer.batches(corpora))))
     now = trainer.model.embedding.weight.detach()
     torch.testing.assert_close(trainer.average["embedding.weight"], start.lerp(now, 1 - 2 / 11))
-    assert torch.equal(trainer.averaged().embedding.weight, trainer.average["embedding.weight"])
+    assert torch.equal(trainer.averaged_model().embedding.weight, trainer.average["embedding.weight"])
 
 
 def test_it_leaves_other_random_numbers_alone(recipe, config, corpora):

@@ -30,7 +30,7 @@ def test_the_same_vocabulary_gives_the_same_model(recipe, config, codec, teacher
         assert torch.equal(trainer.model.state_dict()[name], tensor), name
     for name, tensor in teacher.named_parameters():
         assert torch.equal(trainer.average[name], tensor), name
-    assert torch.equal(trainer.averaged().embedding.weight, teacher.embedding.weight)
+    assert torch.equal(trainer.averaged_model().embedding.weight, teacher.embedding.weight)
 
 
 def test_known_pieces_keep_their_vectors_and_new_ones_begin_as_a_mean(recipe, config, codec, pairs, teacher):
@@ -54,7 +54,7 @@ def test_more_feed_forward_units_compute_the_same_and_can_learn(recipe, config, 
     trainer = _begun(recipe, replace(config, d_ff=config.d_ff + 12), codec, teacher, codec)
     src, tgt_in = torch.randint(4, codec.vocab_size, (2, 7)), torch.randint(4, codec.vocab_size, (2, 5))
     teacher.eval()
-    torch.testing.assert_close(trainer.averaged()(src, tgt_in), teacher(src, tgt_in))
+    torch.testing.assert_close(trainer.averaged_model()(src, tgt_in), teacher(src, tgt_in))
     trainer.model(src, tgt_in).sum().backward()
     assert all(layer.feed_forward.W_2.weight.grad[:, config.d_ff :].any() for layer in trainer.model.decoder.layers)
 

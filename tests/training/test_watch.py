@@ -10,9 +10,9 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.learning.packing import in_8_bits
+from attnviz.learning.packing import to_8_bits
 from attnviz.learning.storage import save
-from attnviz.learning.translator.recording import TranslatorRecording, of_translator
+from attnviz.learning.translator.recording import TranslatorRecording, translator_recording
 from attnviz.models.catalogue import DEFAULT
 from attnviz.models.translator.translator import Translator
 from attnviz.text.tokenizer import TranslatorTokenizer
@@ -127,7 +127,7 @@ def test_a_run_that_goes_on_leaves_bitwise_the_same_file(train, state, tmp_path)
     assert kept.steps == (0, 1, 2, 3)
     (tmp_path / "older").mkdir()
     shutil.copy(folder / "state.pt", tmp_path / "older")
-    save(of_translator(kept.lines, kept.vocab_size, kept.moments[:-1]), folder / "recording.npz")
+    save(translator_recording(kept.lines, kept.vocab_size, kept.moments[:-1]), folder / "recording.npz")
     assert train(folder, 5) == 0
     assert (folder / "recording.npz").read_bytes() == whole
     shutil.copy(tmp_path / "older" / "state.pt", folder / "state.pt")
@@ -220,7 +220,7 @@ def test_of_the_shipped_translator_the_file_stays_small_at_worst(tmp_path):
 
 
 def test_weights_are_rounded_to_the_nearest_of_256():
-    assert in_8_bits(torch.tensor([0, 0.00195, 0.00197, 0.5019, 1])).tolist() == [0, 0, 1, 128, 255]
+    assert to_8_bits(torch.tensor([0, 0.00195, 0.00197, 0.5019, 1])).tolist() == [0, 0, 1, 128, 255]
 
 
 def test_without_a_file_the_sentences_that_come_along_are_watched(train, recipe, data, tmp_path):

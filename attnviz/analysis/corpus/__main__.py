@@ -51,12 +51,12 @@ def _run(options: argparse.Namespace) -> None:
     scored, others = (lines[::2], lines[1::2]) if options.halves else (lines, ())
     if options.orders_from:
         others = lines_of(options.orders_from.read_text(encoding="utf-8"))
-    corpus = read_corpus(model, scored, to=options.to, stop=_told("reading"))
-    found_on = read_corpus(model, others, to=options.to, stop=_told("reading the others")) if others else corpus
+    corpus = read_corpus(model, scored, to=options.to, stop=_progress("reading"))
+    found_on = read_corpus(model, others, to=options.to, stop=_progress("reading the others")) if others else corpus
     plan = CurvePlan.every(options.step, len(head_places(model)), with_bleu=not options.no_bleu)
     points: list[CurvePoint] = []
     for order in _orders(model, found_on, options):
-        curve = pruning_curve(model, corpus, [order], plan, stop=_told(order.name))
+        curve = pruning_curve(model, corpus, [order], plan, stop=_progress(order.name))
         points += curve.points
         found = replace(curve, points=tuple(points), orders_from=len(found_on.sentences), weights=model.model_id)
         found.table().to_csv(out, index=False)
@@ -71,16 +71,16 @@ def _orders(model: "Model", found_on: "ReadCorpus", options: argparse.Namespace)
     from attnviz.analysis.corpus import orders
     from attnviz.analysis.corpus.importance import ablation_importance, gradient_importance
 
-    gradient = gradient_importance(model, found_on, stop=_told("gradient"))
-    yield orders.by_importance(gradient)
-    yield orders.by_importance(gradient, most_first=True)
-    yield orders.by_importance(ablation_importance(model, found_on, stop=_told("single ablations")))
-    yield from orders.by_lot(head_places(model))
+    gradient = gradient_importance(model, found_on, stop=_progress("gradient"))
+    yield orders.order_by_importance(gradient)
+    yield orders.order_by_importance(gradient, most_first=True)
+    yield orders.order_by_importance(ablation_importance(model, found_on, stop=_progress("single ablations")))
+    yield from orders.random_orders(head_places(model))
     if not options.no_greedy:
-        yield orders.greedy(model, found_on, a_step=options.step, stop=_told("a greedy step"))
+        yield orders.greedy(model, found_on, a_step=options.step, stop=_progress("a greedy step"))
 
 
-def _told(what: str):
+def _progress(what: str):
     """Progress on standard error."""
     from attnviz.analysis.corpus.stoppable import Stoppable
 

@@ -16,7 +16,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def drawn(sentences: int, *, draws: int = DRAWS, seed: int = 0) -> np.ndarray:
+def draw_sentences(sentences: int, *, draws: int = DRAWS, seed: int = 0) -> np.ndarray:
     """Numbers of sentences drawn with replacement `(draws, sentences)`; the same for the same seed."""
     return np.random.default_rng(seed).integers(sentences, size=(draws, sentences))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from attnviz.analysis.corpus.bootstrap import Interval, drawn, interval
+from attnviz.analysis.corpus.bootstrap import Interval, draw_sentences, interval
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.corpus.reading import ReadCorpus, read_corpus, require_targets
 from attnviz.analysis.corpus.scored import log_probabilities_under, written_under
@@ -40,7 +40,7 @@ class ChangeCount:
     differ: int | None = None
 
 
-def untouched(model: Model, lines: Sequence[CorpusLine], *, to: str = "", stop: Stoppable = UNSTOPPED) -> Untouched:
+def run_untouched(model: Model, lines: Sequence[CorpusLine], *, to: str = "", stop: Stoppable = UNSTOPPED) -> Untouched:
     """Read and score the lines with nothing done to the model, less those that it cannot read whole.
 
     Raises ValueError where that is all of them, and for one that has no target.
@@ -52,13 +52,13 @@ def untouched(model: Model, lines: Sequence[CorpusLine], *, to: str = "", stop: 
     return Untouched(corpus, likely, tuple(written_under(model, corpus, (), stop=stop)) if writes else None)
 
 
-def counted(
+def count_changes(
     model: Model, before: Untouched, done: Sequence[Intervention], *, stop: Stoppable = UNSTOPPED
 ) -> ChangeCount:  # fmt: skip
     """Count what interventions that fit every sentence do to these."""
     lost = (log_probabilities_under(model, before.corpus, done, stop=stop) - before.log_probabilities).numpy()
     tokens = before.corpus.target_tokens.numpy()
-    draws = drawn(len(lost))
+    draws = draw_sentences(len(lost))
     change = interval(lost.sum() / tokens.sum(), lost[draws].sum(axis=1) / tokens[draws].sum(axis=1))
     differ = None
     if before.texts is not None:

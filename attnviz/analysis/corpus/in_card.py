@@ -38,7 +38,7 @@ def write_card(folder: Path, to: str) -> None:
     """Put the curve's section into a model's card, in the place of the one before."""
     path = folder / "README.md"
     section = card_section(pd.read_csv(curve_path(folder, to)), to)
-    path.write_text(with_section(path.read_text(encoding="utf-8"), section), encoding="utf-8")
+    path.write_text(insert_section(path.read_text(encoding="utf-8"), section), encoding="utf-8")
 
 
 def card_section(table: pd.DataFrame, to: str) -> str:
@@ -61,7 +61,7 @@ def card_section(table: pd.DataFrame, to: str) -> str:
     )
 
 
-def with_section(card: str, section: str) -> str:
+def insert_section(card: str, section: str) -> str:
     """Put a section into a card, before its limits, in the place of one with the same heading."""
     heading = section.split("\n", 1)[0]
     without = re.sub(rf"^{re.escape(heading)}\n.*?(?=^## |\Z)", "", card, flags=re.DOTALL | re.M)

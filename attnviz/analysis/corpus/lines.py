@@ -19,7 +19,7 @@ class CorpusLine:
     target: str = ""
     number: int = 1
 
-    def refused(self, why: str) -> TextError:
+    def refusal(self, why: str) -> TextError:
         """Make an error that names the line."""
         quoted = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
         return TextError(f"Line {self.number} (“{_printable(quoted)}”) {why}")
@@ -55,11 +55,11 @@ def _line(text: str, number: int) -> CorpusLine:
 def _require(line: CorpusLine) -> None:
     for part in (line.text, line.target):
         if len(part) > MAX_CHARACTERS:
-            raise line.refused(f"has {len(part):,} characters, more than {MAX_CHARACTERS:,}: cut it in several.")
+            raise line.refusal(f"has {len(part):,} characters, more than {MAX_CHARACTERS:,}: cut it in several.")
         if strange := [mark for mark in part if unicodedata.category(mark) in _UNUSABLE]:
-            raise line.refused(f"has a character that is no text (U+{ord(strange[0]):04X}): take it out.")
+            raise line.refusal(f"has a character that is no text (U+{ord(strange[0]):04X}): take it out.")
     if not any(mark.isalnum() for mark in line.text):
-        raise line.refused("has neither a letter nor a digit: leave it out.")
+        raise line.refusal("has neither a letter nor a digit: leave it out.")
 
 
 def _printable(text: str) -> str:

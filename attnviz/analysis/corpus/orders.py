@@ -27,7 +27,7 @@ class PruningOrder:
     places: tuple[HeadPlace, ...]
 
 
-def without(places: Sequence[HeadPlace]) -> tuple[Intervention, ...]:
+def switch_off_heads(places: Sequence[HeadPlace]) -> tuple[Intervention, ...]:
     """Interventions that take these heads out, one a site."""
     ordered = sorted(places)
     return tuple(
@@ -36,14 +36,14 @@ def without(places: Sequence[HeadPlace]) -> tuple[Intervention, ...]:
     )
 
 
-def by_importance(importance: HeadImportance, *, most_first: bool = False) -> PruningOrder:
+def order_by_importance(importance: HeadImportance, *, most_first: bool = False) -> PruningOrder:
     """Order heads by importance, the least first or the most."""
     ranked = importance.of_heads.argsort(descending=most_first, stable=True).tolist()
     name = f"{importance.how}, most important first" if most_first else f"{importance.how}, least important first"
     return PruningOrder(name, tuple(importance.places[nth] for nth in ranked))
 
 
-def by_lot(places: Sequence[HeadPlace], *, seeds: int = SEEDS) -> tuple[PruningOrder, ...]:
+def random_orders(places: Sequence[HeadPlace], *, seeds: int = SEEDS) -> tuple[PruningOrder, ...]:
     """Orders drawn by lot, one a seed from 0 on."""
     drawn = (np.random.default_rng(seed).permutation(len(places)) for seed in range(seeds))
     return tuple(
@@ -75,5 +75,5 @@ def greedy(model: Model, corpus: ReadCorpus, *, a_step: int = 1, stop: Stoppable
 
 def _gains(model: Model, corpus: ReadCorpus, item: int, out: Sequence[HeadPlace]) -> torch.Tensor:
     """Compute how much likelier a target gets without each head, beside those that are out."""
-    trace = model.rerun(replace(corpus.only(item), interventions=without(out)))
+    trace = model.rerun(replace(corpus.only(item), interventions=switch_off_heads(out)))
     return head_effects(model, trace).per_token.double().sum(dim=1)

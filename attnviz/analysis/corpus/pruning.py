@@ -14,8 +14,8 @@ import pandas as pd
 
 from attnviz.analysis.causes.runs import HeadPlace
 from attnviz.analysis.corpus.bleu import bleu_counts, require_sacrebleu
-from attnviz.analysis.corpus.bootstrap import DRAWS, Interval, drawn, interval
-from attnviz.analysis.corpus.orders import PruningOrder, without
+from attnviz.analysis.corpus.bootstrap import DRAWS, Interval, draw_sentences, interval
+from attnviz.analysis.corpus.orders import PruningOrder, switch_off_heads
 from attnviz.analysis.corpus.reading import ReadCorpus, require_targets
 from attnviz.analysis.corpus.scored import log_probabilities_under, written_under
 from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
@@ -118,7 +118,7 @@ class _Scorer:
 
     def point(self, name: str, places: tuple[HeadPlace, ...]) -> CurvePoint:
         """One point, with its intervals."""
-        sums = log_probabilities_under(self.model, self.corpus, without(places)).numpy()
+        sums = log_probabilities_under(self.model, self.corpus, switch_off_heads(places)).numpy()
         tokens = self.corpus.target_tokens.numpy()
         draws = self._draws()
         likely = interval(sums.sum() / tokens.sum(), sums[draws].sum(axis=1) / tokens[draws].sum(axis=1))
@@ -126,13 +126,13 @@ class _Scorer:
 
     def _bleu(self, places: tuple[HeadPlace, ...], draws: np.ndarray) -> Interval:
         references = [sentence.tgt_text for sentence in self.corpus.sentences]
-        texts = written_under(self.model, self.corpus, without(places))
+        texts = written_under(self.model, self.corpus, switch_off_heads(places))
         counts = bleu_counts(texts, references, to=self.corpus.like.to)
         return interval(counts.bleu(), np.array([counts.bleu(draw) for draw in draws]))
 
     def _draws(self) -> np.ndarray:
         """Sentences drawn with replacement `(draws, sentences)`, the same for every point."""
-        return drawn(len(self.corpus.sentences), draws=self.plan.draws, seed=self.plan.seed)
+        return draw_sentences(len(self.corpus.sentences), draws=self.plan.draws, seed=self.plan.seed)
 
 
 def _require_writer(model: Model) -> None:

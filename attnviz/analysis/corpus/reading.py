@@ -60,13 +60,13 @@ class ReadCorpus:
         """All sentences, those of like lengths together, at most `BATCH_TOKENS` at a time (or one sentence); `model`
         says what the shorter ones are padded with.
         """
-        return (self._batch(model, items) for items in self._grouped())
+        return (self._batch(model, items) for items in self._group())
 
     def batch_count(self) -> int:
         """Return the number of batches."""
-        return sum(1 for _ in self._grouped())
+        return sum(1 for _ in self._group())
 
-    def _grouped(self) -> Iterator[list[int]]:
+    def _group(self) -> Iterator[list[int]]:
         order = sorted(range(len(self.sentences)), key=lambda item: _lengths(self.sentences[item]))
         batch: list[int] = []
         for item in order:
@@ -100,7 +100,7 @@ def read_corpus(
     refused: TextError | None = None
     for line in stop.over(lines, len(lines)):
         try:
-            trace = traced(model, line, to)
+            trace = trace_line(model, line, to)
         except TextError as why:
             if whole:
                 raise
@@ -134,14 +134,14 @@ def require_targets(corpus: ReadCorpus) -> None:
     """
     for line, rows in zip(corpus.lines, corpus.target_rows, strict=True):
         if not rows:
-            raise line.refused("has no target whose probability could be told: this model puts out no text for it.")
+            raise line.refusal("has no target whose probability could be told: this model puts out no text for it.")
 
 
-def traced(model: Model, line: CorpusLine, to: str) -> Trace:
+def trace_line(model: Model, line: CorpusLine, to: str) -> Trace:
     """Run one line. Raises TextError, which names the line, for one that the model cannot read whole."""
     asked = model.inputs
     if line.target and not asked.takes_target:
-        raise line.refused(f"gives a target after a tab, and {model.name} takes none: take it out.")
+        raise line.refusal(f"gives a target after a tab, and {model.name} takes none: take it out.")
     how = {"to": to} if asked.has_language else {}
     how |= {"tgt_text": line.target} if line.target else {}
     how |= {"new_tokens": 0} if asked.is_prompt else {}
@@ -150,9 +150,9 @@ def traced(model: Model, line: CorpusLine, to: str) -> Trace:
     except TextError as error:
         if to and to not in model.languages and asked.has_language:
             raise
-        raise line.refused(f"cannot be read: {error}") from error
+        raise line.refusal(f"cannot be read: {error}") from error
     if cut := [note for note in trace.info.notes if "only the first" in note.lower()]:
-        raise line.refused(f"is too long: {cut[0][0].lower()}{cut[0][1:].rstrip('.')}. Cut it in several.")
+        raise line.refusal(f"is too long: {cut[0][0].lower()}{cut[0][1:].rstrip('.')}. Cut it in several.")
     return trace
 
 

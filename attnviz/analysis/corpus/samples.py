@@ -31,7 +31,7 @@ def top_sentences(profiles: HeadProfiles, place: HeadPlace, *, count: int = 10) 
 
     Raises ValueError where what heads write is not known, or there is no such head.
     """
-    ranked, nth = _ranked(profiles, place)
+    ranked, nth = _rank(profiles, place)
     return tuple(_sample(profiles, nth, int(item)) for item in ranked[::-1][:count])
 
 
@@ -43,7 +43,7 @@ def quantile_samples(
     Drawn by lot: the same seed draws the same. A part of fewer than `each` gives what it has. Raises ValueError as
     `top_sentences`.
     """
-    ranked, nth = _ranked(profiles, place)
+    ranked, nth = _rank(profiles, place)
     dice = np.random.default_rng(seed)
     found = []
     for bucket, part in enumerate(np.array_split(ranked, buckets)):
@@ -52,7 +52,7 @@ def quantile_samples(
     return tuple(found)
 
 
-def _ranked(profiles: HeadProfiles, place: HeadPlace) -> tuple[np.ndarray, int]:
+def _rank(profiles: HeadProfiles, place: HeadPlace) -> tuple[np.ndarray, int]:
     """Items by how much the head writes, the least first; and the head's number."""
     if profiles.why_not:
         raise ValueError(f"How much a head writes is not known of this model: {profiles.why_not}.")

@@ -14,7 +14,7 @@ from threading import Condition
 
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.corpus.stoppable import Stoppable
-from attnviz.analysis.corpus.study import CorpusStudy, Stage, studied
+from attnviz.analysis.corpus.study import CorpusStudy, Stage, run_stages
 from attnviz.learning.live.one_at_a_time import OneAtATime, Outcome, RunState, SharedRun
 from attnviz.models.protocol import Model
 
@@ -117,7 +117,7 @@ class Studies:
         _lower_priority()
         assert run.model is not None  # it is not over
         try:
-            for study in studied(run.model, run.lines, to=run.to, listen=listen):
+            for study in run_stages(run.model, run.lines, to=run.to, listen=listen):
                 run.study = study
                 if self.must_stop(run):
                     break

@@ -49,14 +49,14 @@ class CorpusStudy:
         found = pd.DataFrame(self.places, columns=of_head)
         distribution = self.profiles.distribution().drop(columns="sentences")
         for name, part in distribution.groupby("measure", sort=False):
-            found = found.merge(_prefixed(part.drop(columns="measure"), str(name), of_head), on=of_head)
+            found = found.merge(_add_prefix(part.drop(columns="measure"), str(name), of_head), on=of_head)
         shares = self.profiles.role_shares()
         for role in shares["role"].unique():
             part = shares.loc[shares["role"] == role, [*of_head, "share", "by lot"]]
             named = part.rename(columns={"share": role, "by lot": f"{role} by lot"})
             found = found.merge(named, on=of_head, how="left")
         for made in filter(None, (self.gradient, self.ablation)):
-            found = found.merge(_prefixed(made.table(), made.how, of_head), on=of_head)
+            found = found.merge(_add_prefix(made.table(), made.how, of_head), on=of_head)
         return found
 
     def sentence_table(self) -> pd.DataFrame:
@@ -78,7 +78,7 @@ class CorpusStudy:
         return pd.concat(lines, ignore_index=True)
 
 
-def studied(model: Model, lines: Sequence[CorpusLine], *, to: str, listen: Listen) -> Iterator[CorpusStudy]:
+def run_stages(model: Model, lines: Sequence[CorpusLine], *, to: str, listen: Listen) -> Iterator[CorpusStudy]:
     """Yield the study after each stage from "measuring" on; stopped, the last one has what was done until then.
 
     Raises TextError, which names the line, as `read_corpus`.
@@ -98,6 +98,6 @@ def _if_any(found: HeadImportance) -> HeadImportance | None:
     return found if found.sentences else None
 
 
-def _prefixed(part: pd.DataFrame, name: str, but: Sequence[str]) -> pd.DataFrame:
+def _add_prefix(part: pd.DataFrame, name: str, but: Sequence[str]) -> pd.DataFrame:
     """Columns named after what they are of, all but some."""
     return part.rename(columns={column: f"{name} {column}" for column in part.columns if column not in but})

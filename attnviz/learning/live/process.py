@@ -33,7 +33,7 @@ class WorkerProcess:
 
     def ask(self, said: Any) -> Iterator[Any]:
         """Send a message and yield the answers until the worker ends or the caller stops."""
-        process = self._begun()
+        process = self._start()
         try:
             write_frame(process.stdin, said)  # type: ignore[arg-type]
             while (frame := self._frame(process)) is not None:
@@ -70,7 +70,7 @@ class WorkerProcess:
         finally:
             timer.cancel()
 
-    def _begun(self) -> "subprocess.Popen[bytes]":
+    def _start(self) -> "subprocess.Popen[bytes]":
         if self._process is None or self._process.poll() is not None:
             self.end()
             paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))

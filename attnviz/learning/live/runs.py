@@ -9,7 +9,7 @@ from attnviz.learning.experiment import Experiment
 from attnviz.learning.limits import require_affordable
 from attnviz.learning.live.one_at_a_time import OneAtATime, Outcome, RunState, SharedRun
 from attnviz.learning.live.process import WorkerProcess
-from attnviz.learning.recording import Recording, of_moments
+from attnviz.learning.recording import Recording, recording_from_moments
 from attnviz.learning.run import WATCHED, Moment
 
 
@@ -47,7 +47,7 @@ class LiveRun(SharedRun):
         if recording is not None or not moments:
             return recording
         lines = tuple(watched_lines(self.experiment.about, WATCHED))
-        return of_moments(self.experiment, moments, lines, {})
+        return recording_from_moments(self.experiment, moments, lines, {})
 
     def wait(self, timeout: float | None = None) -> LiveView:
         """Wait for its end, or so many seconds; for notebooks and tests."""

@@ -41,7 +41,7 @@ def train(asked: dict[str, Any], frames: BinaryIO) -> None:
     """Train one experiment and write a frame for each moment."""
     from attnviz.learning.experiment import Experiment
     from attnviz.learning.live.frames import write_frame
-    from attnviz.learning.recording import recorded
+    from attnviz.learning.recording import record_run
     from attnviz.learning.run import Moment, TrainingRun
 
     waiting: list[Moment] = []
@@ -56,7 +56,7 @@ def train(asked: dict[str, Any], frames: BinaryIO) -> None:
             told = time.monotonic()
 
     try:
-        end = ("done", recorded(TrainingRun(Experiment.from_dict(asked)), watch))
+        end = ("done", record_run(TrainingRun(Experiment.from_dict(asked)), watch))
     except ValueError as error:
         end = ("failed", str(error))
     if waiting:

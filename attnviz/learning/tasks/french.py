@@ -89,14 +89,14 @@ class French(ToyTask):
         return (*subject.english, random.choice(VERBS)[subject.is_plural], *object_.english)
 
     def answer(self, src: Words) -> Words | None:
-        parsed = self._parsed(src)
+        parsed = self._parse(src)
         if parsed is None:
             return None
         subject, verb, object_ = parsed
         return (*subject.french, verb[2 + subject.is_plural], *object_.french)
 
     def aligned(self, example: Example) -> frozenset[tuple[int, int]]:
-        parsed = self._parsed(example.src)
+        parsed = self._parse(example.src)
         if parsed is None:
             return frozenset()
         subject, _, object_ = parsed
@@ -106,7 +106,7 @@ class French(ToyTask):
 
     def is_clear(self, example: Example) -> bool:
         """One phrase whose adjective changes places, and one whose adjective stays."""
-        parsed = self._parsed(example.src)
+        parsed = self._parse(example.src)
         return parsed is not None and {parsed[0].order, parsed[2].order} == {(0, 1, 2), (0, 2, 1)}
 
     def is_grammatical(self, tgt: Words) -> bool:
@@ -117,7 +117,7 @@ class French(ToyTask):
                 return self._french.get(tgt[:place]) == bool(numbers[0]) and tgt[place + 1 :] in self._french
         return False
 
-    def _parsed(self, src: Words) -> tuple[Phrase, Words, Phrase] | None:
+    def _parse(self, src: Words) -> tuple[Phrase, Words, Phrase] | None:
         verb = next((place for place, word in enumerate(src) if word in self._verbs), None)
         if verb is None:
             return None

@@ -77,7 +77,7 @@ class TranslatorRecording:
         )
 
 
-def of_translator(
+def translator_recording(
     lines: tuple[WatchedLine, ...], vocab_size: int, found: Sequence[TranslatorMoment]
 ) -> TranslatorRecording:
     """Make a recording of these moments, of which there is one at least."""
@@ -95,7 +95,7 @@ def of_translator(
     )
 
 
-def thinned(found: Sequence[TranslatorMoment], most: int) -> list[TranslatorMoment]:
+def thin_out(found: Sequence[TranslatorMoment], most: int) -> list[TranslatorMoment]:
     """So many moments at most, the first and the last among them.
 
     Again and again the moment goes whose neighbours are nearest to each other; of equals the last, because most

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.learning.packing import FORMAT_VERSION, as_bytes, changes, named, require, restored
+from attnviz.learning.packing import FORMAT_VERSION, arrays_with_prefix, changes, pack_meta, require, undo_changes
 from attnviz.learning.translator.recording import TranslatorRecording, WatchedLine
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
@@ -36,7 +36,7 @@ def arrays_of(recording: TranslatorRecording) -> dict[str, Any]:
     }
     arrays: dict[str, Any] = {
         "format_version": np.array(FORMAT_VERSION),
-        "meta": as_bytes({"translator": said}),
+        "meta": pack_meta({"translator": said}),
         "steps": np.array(recording.steps, dtype=np.uint32),
         "held_out_loss": recording.held_out_loss,
     }
@@ -55,8 +55,8 @@ def recording_of(arrays: dict[str, np.ndarray], said: Any) -> TranslatorRecordin
         said["vocab_size"],
         tuple(arrays["steps"].tolist()),
         arrays["held_out_loss"],
-        named(arrays, "scores."),
-        tuple({kind: restored(arrays[f"changes.{at}.{kind}"]) for kind in KINDS} for at in range(len(lines))),
+        arrays_with_prefix(arrays, "scores."),
+        tuple({kind: undo_changes(arrays[f"changes.{at}.{kind}"]) for kind in KINDS} for at in range(len(lines))),
         tuple(map(tuple, said["wrote"])),
     )
     _check(found)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from attnviz.learning.experiment import Experiment
-from attnviz.learning.network import Habits, ToyNetwork, with_habits
+from attnviz.learning.network import Habits, ToyNetwork, replace_habits
 from attnviz.learning.recording import Recording
 from attnviz.learning.words import BOS, EOS, ToyWords
 from attnviz.models.inputs import Inputs
@@ -80,7 +80,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         if name not in _BACK:
             raise ValueError(f"{name} cannot be put back: the weights were learned without. Train again with it.")
         habits: Habits = replace(self.model.habits, **_BACK[name])
-        changed = with_habits(self.model, habits)
+        changed = replace_habits(self.model, habits)
         return type(self)(self.experiment, changed, model_id=f"{self.model_id}+{name}", name=self.name)
 
     @property
@@ -206,7 +206,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
             return min(MOST_TOKENS, 2 * len(source.src) + 2)
         return max(1, min(MOST_TOKENS, len(source.begun) - 3 if new_tokens is None else new_tokens))
 
-    def _begun(self, trace: Trace) -> Tensor:
+    def _prompt_ids(self, trace: Trace) -> Tensor:
         """Return the prompts of a trace, cut to the shortest; `<bos>` for lines that have a source."""
         prompts = [
             [token.id for token in sentence.tgt_in if not token.segment] or [BOS] for sentence in trace.sentences

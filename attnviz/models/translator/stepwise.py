@@ -151,7 +151,7 @@ class _Common:
         """Return the record of the step that `watched` has just made."""
         recorder, logits = watched.recorder, watched.logits
         assert logits is not None  # a step was made
-        encoder = _repeated(self.encoder, len(logits))
+        encoder = _repeat_record(self.encoder, len(logits))
         is_beam = isinstance(choice, tuple)
         sentences = self._sentences(watched, logits.argmax(dim=-1).tolist() if is_beam else [choice])
         trace = Trace(
@@ -176,7 +176,7 @@ class _Common:
         return tuple(replace(self.model.sentence(self.source, row), first_row=first_row) for row in ids)
 
 
-def _repeated(encoder: Recorder, rows: int) -> Recorder:
+def _repeat_record(encoder: Recorder, rows: int) -> Recorder:
     """Expand the record of a source that all rows of a beam share to a batch axis of `rows`, without copies."""
 
     def repeat(tensor: Tensor) -> Tensor:

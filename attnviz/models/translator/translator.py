@@ -168,5 +168,5 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         """Say that a translation has no end after so many tokens."""
         return cut_note(count)
 
-    def _begun(self, trace: Trace) -> Tensor:
+    def _prompt_ids(self, trace: Trace) -> Tensor:
         return torch.full((len(trace.sentences), 1), self.codec.bos_id(trace.to), device=self.device)

@@ -10,7 +10,7 @@ from attnviz.analysis.causes.comparing.switched_off import SwitchedOff, switched
 from attnviz.analysis.causes.effects import HeadEffects, head_effects
 from attnviz.analysis.causes.usual.means import reference_lines
 from attnviz.analysis.causes.usual.spreads import usual_effects
-from attnviz.analysis.corpus.counted import ChangeCount, Untouched, counted, untouched
+from attnviz.analysis.corpus.counted import ChangeCount, Untouched, count_changes, run_untouched
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.corpus.stoppable import Stoppable
 from attnviz.pictures.causes.switches import PUTS, SwitchOffState, head_name, switches
@@ -144,9 +144,9 @@ def _count_in_words(loaded: "Model", to: str, done: "Sequence[Intervention]") ->
 def _count(loaded: "Model", to: str, done: "Sequence[Intervention]", stop: Stoppable) -> ChangeCount:
     with threads.enough_for(_SENTENCE):
         before = _untouched.get(
-            (loaded.model_id, to), read=lambda *_: untouched(loaded, _sentences_for(loaded, to), to=to, stop=stop)
+            (loaded.model_id, to), read=lambda *_: run_untouched(loaded, _sentences_for(loaded, to), to=to, stop=stop)
         )
-        return counted(loaded, before, done, stop=stop)
+        return count_changes(loaded, before, done, stop=stop)
 
 
 def _adopt(request: Request, loaded: "Model") -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from attnviz.learning.batches import watched_lines
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.live.runs import LiveView
-from attnviz.learning.recording import of_moments
+from attnviz.learning.recording import recording_from_moments
 from attnviz.learning.run import WATCHED
 from attnviz.widgets.learning.payload import describe_run, moments, run_key
 from attnviz.widgets.wire import Blobs, Payload
@@ -38,7 +38,7 @@ def _piece(piece: Piece, blobs: Blobs) -> Mapping[str, Any]:
     }
     if looked.moments:
         lines = tuple(watched_lines(about, WATCHED)) if not piece.since else ()
-        found = of_moments(piece.experiment, looked.moments, lines, {})
+        found = recording_from_moments(piece.experiment, looked.moments, lines, {})
         header["moments"] = moments(found, blobs)
         if not piece.since:
             header["about"] = describe_run(found)

@@ -6,8 +6,8 @@ import torch
 
 import attnviz
 from attnviz.analysis.causes.comparing.findings import of_many
-from attnviz.analysis.corpus.bootstrap import Interval, drawn, interval
-from attnviz.analysis.corpus.counted import ChangeCount, counted, untouched
+from attnviz.analysis.corpus.bootstrap import Interval, draw_sentences, interval
+from attnviz.analysis.corpus.counted import ChangeCount, count_changes, run_untouched
 from attnviz.analysis.corpus.lines import lines_of
 from tests.analysis.corpus.conftest import LINES
 
@@ -16,7 +16,7 @@ DONE = (attnviz.ablate("cross", to="uniform"), attnviz.ablate("encoder_self", la
 
 def test_the_count_is_of_every_sentence_by_itself(model) -> None:
     lines = lines_of(LINES)
-    found = counted(model, untouched(model, lines, to="fr"), DONE)
+    found = count_changes(model, run_untouched(model, lines, to="fr"), DONE)
     lost, tokens, differ = [], 0, 0
     for line in lines:
         sentence = model.trace(line.text, to="fr", tgt_text=line.target).sentences[0]
@@ -38,21 +38,21 @@ def test_the_count_is_of_every_sentence_by_itself(model) -> None:
 
 
 def test_nothing_done_counts_nothing(model) -> None:
-    found = counted(model, untouched(model, lines_of(LINES), to="fr"), ())
+    found = count_changes(model, run_untouched(model, lines_of(LINES), to="fr"), ())
     assert (found.less_likely, found.differ, found.change) == (0, 0, Interval(0, 0, 0))
 
 
 def test_a_line_that_cannot_be_read_is_left_out_unless_that_is_all(model) -> None:
     long = "dog " * 400
-    found = untouched(model, lines_of([LINES[0], long, LINES[1]]), to="fr")
+    found = run_untouched(model, lines_of([LINES[0], long, LINES[1]]), to="fr")
     assert [line.number for line in found.corpus.lines] == [1, 3]
     with pytest.raises(ValueError, match=r"Line 1 .* is too long"):
-        untouched(model, lines_of([long]), to="fr")
+        run_untouched(model, lines_of([long]), to="fr")
 
 
 def test_draws_repeat_and_an_interval_holds_most_of_them() -> None:
-    assert (drawn(7) == drawn(7)).all()
-    assert set(drawn(7).ravel()) == set(range(7))
+    assert (draw_sentences(7) == draw_sentences(7)).all()
+    assert set(draw_sentences(7).ravel()) == set(range(7))
     assert interval(2.0, np.arange(1001)) == Interval(2.0, 25.0, 975.0)
 
 

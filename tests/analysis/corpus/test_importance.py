@@ -9,7 +9,7 @@ import attnviz
 from attnviz.analysis.corpus import reading
 from attnviz.analysis.corpus.importance import ablation_importance, gradient_importance
 from attnviz.analysis.corpus.lines import lines_of
-from attnviz.analysis.corpus.orders import without
+from attnviz.analysis.corpus.orders import switch_off_heads
 from attnviz.analysis.corpus.reading import log_probabilities, read_corpus
 from attnviz.analysis.corpus.scored import log_probabilities_under
 from attnviz.analysis.corpus.stoppable import Stoppable
@@ -72,7 +72,7 @@ def test_single_runs_give_what_batches_give(model, corpus, gradient, monkeypatch
 def test_ablation_is_what_the_targets_lose_without_the_head(model, corpus) -> None:
     found = ablation_importance(model, corpus)
     lost = log_probabilities_under(model, corpus, ()) - log_probabilities_under(
-        model, corpus, without(found.places[4:5])
+        model, corpus, switch_off_heads(found.places[4:5])
     )
     torch.testing.assert_close(found.amounts[:, 4], lost, atol=1e-4, rtol=0)
     expected = lost.sum() / corpus.target_tokens.sum()

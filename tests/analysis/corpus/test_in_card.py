@@ -10,8 +10,8 @@ from attnviz.analysis.corpus import __main__ as command
 from attnviz.analysis.corpus.in_card import (
     COMMAND,
     card_section,
+    insert_section,
     shipped_curve,
-    with_section,
     write_card,
 )
 from attnviz.analysis.corpus.shipped import FOLDER
@@ -69,9 +69,9 @@ def test_the_shipped_curve_is_of_the_shipped_weights_and_in_the_card() -> None:
 
 def test_a_section_takes_the_place_of_the_one_before() -> None:
     card = "# A\n\n## Heads removed, French\n\nold\n\n## Heads removed, German\n\nkept\n\n## Limits\n\nx\n"
-    made = with_section(card, "## Heads removed, French\n\nnew")
+    made = insert_section(card, "## Heads removed, French\n\nnew")
     assert made == "# A\n\n## Heads removed, German\n\nkept\n\n## Heads removed, French\n\nnew\n\n## Limits\n\nx\n"
-    assert with_section("# A\n", "## B\n\nnew") == "# A\n\n## B\n\nnew\n"
+    assert insert_section("# A\n", "## B\n\nnew") == "# A\n\n## B\n\nnew\n"
 
 
 @pytest.mark.parametrize("text", ["", "\0,\n\0", "removed,bleu\nx,y\n", "order\n" + '"' * 200_000])

@@ -17,7 +17,7 @@ from attnviz.analysis.corpus import __main__ as command
 from attnviz.analysis.corpus.bleu import bleu_counts
 from attnviz.analysis.corpus.importance import gradient_importance
 from attnviz.analysis.corpus.lines import lines_of
-from attnviz.analysis.corpus.orders import PruningOrder, by_importance, by_lot, greedy, without
+from attnviz.analysis.corpus.orders import PruningOrder, greedy, order_by_importance, random_orders, switch_off_heads
 from attnviz.analysis.corpus.pruning import CurvePlan, pruning_curve
 from attnviz.analysis.corpus.reading import read_corpus
 from attnviz.analysis.corpus.scored import log_probabilities_under, written_under
@@ -36,7 +36,7 @@ ABLATED = (attnviz.ablate("cross", layer=1, heads=[0, 2]), attnviz.ablate("encod
 
 
 def test_targets_are_as_likely_as_with_these_heads_ablated(model, corpus) -> None:
-    found = log_probabilities_under(model, corpus, without(OUT))
+    found = log_probabilities_under(model, corpus, switch_off_heads(OUT))
     for item, line in enumerate(corpus.lines):
         trace = model.trace(line.text, to="fr", tgt_text=line.target, interventions=ABLATED)
         ids = torch.tensor([[token.id] for token in trace.sentences[0].tgt_out])
@@ -50,16 +50,16 @@ def test_what_is_written_is_what_translate_writes_without_these_heads(model, cor
     for places, done in (((), ()), (OUT, ABLATED)):
         expected = model.translate(texts, to="fr", interventions=done)
         # a text that comes to no end is cut where its batch is
-        found = written_under(model, corpus, without(places))
+        found = written_under(model, corpus, switch_off_heads(places))
         assert all(one.startswith(other) or other.startswith(one) for one, other in zip(found, expected, strict=True))
 
 
 def test_an_order_by_importance_begins_with_the_least(model, corpus) -> None:
     importance = gradient_importance(model, corpus)
-    order = by_importance(importance)
+    order = order_by_importance(importance)
     amounts = [float(importance.of_heads[importance.places.index(place)]) for place in order.places]
     assert amounts == sorted(amounts)
-    assert by_importance(importance, most_first=True).places[0] == order.places[-1]
+    assert order_by_importance(importance, most_first=True).places[0] == order.places[-1]
 
 
 def test_greedy_search_takes_out_what_costs_least_beside_what_is_out(model, corpus) -> None:
@@ -67,7 +67,7 @@ def test_greedy_search_takes_out_what_costs_least_beside_what_is_out(model, corp
     two = greedy(model, few, stop=stopping_after(2 * len(few.sentences)))
     assert len(two.places) == 2  # the last whole step
     second = {
-        place: float(log_probabilities_under(model, few, without((two.places[0], place))).sum())
+        place: float(log_probabilities_under(model, few, switch_off_heads((two.places[0], place))).sum())
         for place in head_places(model)
         if place != two.places[0]
     }
@@ -79,10 +79,10 @@ def test_greedy_search_takes_out_what_costs_least_beside_what_is_out(model, corp
 
 def test_orders_by_lot_repeat(corpus) -> None:
     places = tuple(("cross", layer, head) for layer in range(3) for head in range(4))
-    orders = by_lot(places)
+    orders = random_orders(places)
     assert len({order.places for order in orders}) == 5
     assert all(set(order.places) == set(places) for order in orders)
-    assert orders == by_lot(places)
+    assert orders == random_orders(places)
 
 
 def test_the_curve_begins_with_the_whole_model_and_seeds_repeat(model, corpus) -> None:
@@ -92,7 +92,7 @@ def test_the_curve_begins_with_the_whole_model_and_seeds_repeat(model, corpus) -
     whole = curve.points[0]
     tokens = float(corpus.target_tokens.sum())
     for point, places in zip(curve.points, ((), OUT[:2], OUT), strict=True):
-        expected = float(log_probabilities_under(model, corpus, without(places)).sum()) / tokens
+        expected = float(log_probabilities_under(model, corpus, switch_off_heads(places)).sum()) / tokens
         assert point.log_probability.value == pytest.approx(expected, abs=1e-6)
         assert point.log_probability.low < point.log_probability.value < point.log_probability.high
     assert curve.references == "given"
@@ -112,7 +112,7 @@ def test_a_model_agrees_with_itself_where_no_reference_is_given(model) -> None:
 def test_stopping_keeps_the_points_that_were_scored(model, corpus) -> None:
     stop = stopping_after(2)
     curve = pruning_curve(
-        model, corpus, by_lot(OUT, seeds=2), CurvePlan((0, 1, 2), with_bleu=False, draws=20), stop=stop
+        model, corpus, random_orders(OUT, seeds=2), CurvePlan((0, 1, 2), with_bleu=False, draws=20), stop=stop
     )
     assert [(point.order, len(point.places)) for point in curve.points] == [
         ("random, seed 0", 0),

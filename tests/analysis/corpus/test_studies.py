@@ -9,7 +9,7 @@ from attnviz.analysis.corpus.lines import CorpusLine, lines_of
 from attnviz.analysis.corpus.shipped import languages, shipped_lines
 from attnviz.analysis.corpus.stoppable import UNSTOPPED
 from attnviz.analysis.corpus.studies import Studies
-from attnviz.analysis.corpus.study import STAGES, studied
+from attnviz.analysis.corpus.study import STAGES, run_stages
 from attnviz.models.translator.tiny import tiny_translator
 from tests.analysis.corpus.conftest import LINES
 
@@ -20,18 +20,18 @@ PATIENCE = 60.0  # seconds, on a busy machine
 def gate(monkeypatch):
     """Nothing is studied before it is opened."""
     opened = threading.Event()
-    real = studies.studied
+    real = studies.run_stages
 
     def waiting(*given, **more):
         assert opened.wait(PATIENCE)
         yield from real(*given, **more)
 
-    monkeypatch.setattr(studies, "studied", waiting)
+    monkeypatch.setattr(studies, "run_stages", waiting)
     return opened
 
 
 def test_each_stage_adds_to_the_one_before(model) -> None:
-    found = list(studied(model, lines_of(LINES[:3]), to="fr", listen=lambda stage: UNSTOPPED))
+    found = list(run_stages(model, lines_of(LINES[:3]), to="fr", listen=lambda stage: UNSTOPPED))
     assert [(one.gradient is None, one.ablation is None) for one in found] == [
         (True, True),
         (False, True),
@@ -153,7 +153,7 @@ def test_a_model_that_breaks_does_not_end_the_queue(model, monkeypatch) -> None:
 
     queue = Studies(share=1.0)
     with monkeypatch.context() as patched:
-        patched.setattr(studies, "studied", broken)
+        patched.setattr(studies, "run_stages", broken)
         view = queue.ask(model, lines_of(["I love fun"]), to="fr").wait(PATIENCE)
     assert view.error == "The model could not be run on this list: no such thing"
     assert queue.ask(model, lines_of(["I love"]), to="fr").wait(PATIENCE).state == "done"
@@ -186,5 +186,5 @@ def test_stages_are_told_in_their_order(model) -> None:
         told.append(stage)
         return UNSTOPPED
 
-    list(studied(tiny_translator(), lines_of(LINES[:1]), to="fr", listen=listen))
+    list(run_stages(tiny_translator(), lines_of(LINES[:1]), to="fr", listen=listen))
     assert tuple(told) == STAGES

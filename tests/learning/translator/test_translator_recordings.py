@@ -13,8 +13,8 @@ from attnviz.learning.translator.recording import (
     TranslatorMoment,
     TranslatorRecording,
     WatchedLine,
-    of_translator,
-    thinned,
+    thin_out,
+    translator_recording,
 )
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
@@ -56,7 +56,7 @@ def _moment(step: int) -> TranslatorMoment:
 
 @pytest.fixture(scope="module")
 def recording() -> TranslatorRecording:
-    return of_translator(LINES, VOCABULARY, [_moment(step) for step in (0, 1, 70_000)])
+    return translator_recording(LINES, VOCABULARY, [_moment(step) for step in (0, 1, 70_000)])
 
 
 def test_it_comes_back_as_it_was(recording, tmp_path):
@@ -102,7 +102,7 @@ def _at(step: int) -> TranslatorMoment:
 def test_thinned_at_every_look_it_keeps_its_ends_and_stays_even(most):
     kept: list[TranslatorMoment] = []
     for step in range(0, 300_001, 1_000):
-        kept = thinned([*kept, _at(step)], most)
+        kept = thin_out([*kept, _at(step)], most)
         steps = [moment.step for moment in kept]
         assert (steps[0], steps[-1], steps) == (0, step, sorted(set(steps)))
         assert len(steps) <= most
@@ -114,11 +114,11 @@ def test_thinned_at_every_look_it_keeps_its_ends_and_stays_even(most):
 
 def test_of_few_moments_none_goes():
     kept = [_at(step) for step in (0, 1, 5)]
-    assert thinned(kept, 3) == kept
+    assert thin_out(kept, 3) == kept
 
 
 def test_where_moments_are_as_near_to_each_other_the_beginning_keeps_more():
-    assert [moment.step for moment in thinned([_at(step) for step in range(7)], 6)] == [0, 1, 2, 3, 4, 6]
+    assert [moment.step for moment in thin_out([_at(step) for step in range(7)], 6)] == [0, 1, 2, 3, 4, 6]
 
 
 def meta(recording: TranslatorRecording, **said) -> np.ndarray:

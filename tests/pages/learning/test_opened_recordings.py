@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz.learning import shipped
 from attnviz.learning.experiment import Experiment
-from attnviz.learning.packing import as_bytes
+from attnviz.learning.packing import pack_meta
 from attnviz.learning.storage import read_recording
 from attnviz.ui.cache import pictures
 from attnviz.ui.cache.room import Room
@@ -115,7 +115,7 @@ def _translators(**changed: object) -> bytes:
             meta["translator"][name] = value
         else:
             arrays[name] = np.asarray(value)
-    return archives.npz(**arrays | {"meta": as_bytes(meta)})
+    return archives.npz(**arrays | {"meta": pack_meta(meta)})
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ Numbers = dict[str, int | float]
 @dataclass(frozen=True)
 class ReadyExperiment:
     """What to do (`address`, as texts of a link to Causes), what the model then writes, and what it teaches and does
-    not. `counted` is a sentence with places for `numbers`, which hold for `weights`.
+    not. `count_changes` is a sentence with places for `numbers`, which hold for `weights`.
     """
 
     name: str

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attnviz.analysis.causes.means import mean_contexts
 from attnviz.analysis.corpus.lines import CorpusLine
-from attnviz.analysis.corpus.reading import traced
+from attnviz.analysis.corpus.reading import trace_line
 from attnviz.analysis.corpus.shipped import shipped_lines
 from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 from attnviz.models import catalogue
@@ -104,6 +104,6 @@ def _stored(model: Model, to: str) -> MeanContexts | None:
 def _traces(model: Model, lines: Iterator[CorpusLine], to: str, refused: list[str]) -> Iterator[Trace]:
     for line in lines:
         try:
-            yield traced(model, line, to)
+            yield trace_line(model, line, to)
         except ValueError as why:
             refused.append(str(why))
