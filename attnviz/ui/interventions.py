@@ -63,7 +63,7 @@ def apply_to(request: Request) -> Request:
     given, why = _measure_means(loaded, asked, request.to)
     found = fitting.split_by_fit(given, loaded.shapes, loaded.model_id)
     said = [_problem(sentence, is_part=bool(asked)) for sentence in (*problems, *found.notes, *why)]
-    current_page().add(*persistent.of_link(said))
+    current_page().add(*persistent.linked_problems(said))
     absent = [one for one, numbered in zip(asked, given, strict=True) if _is_among(numbered, found.dropped)]
     _chips(asked, absent=absent)
     return replace(request, do=notation.write([one for one in asked if not _is_among(one, absent)]))

@@ -8,10 +8,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.ui import extensions, hosted, interventions, streamlit_internals
-from attnviz.ui.address import browser, echoes, navigation, persistent, share
+from attnviz.ui.address import browser, navigation, persistent, share, stale_values
 from attnviz.ui.cache import engine
-from attnviz.ui.cache.beside import Beside
 from attnviz.ui.cache.traces import model
+from attnviz.ui.cache.weak_memo import WeakMemo
 from attnviz.ui.drawing import sheet, words
 from attnviz.ui.frame import menu, screen, status_bar, top_bar
 from attnviz.ui.frame.ask_button import ask_the_room
@@ -35,7 +35,7 @@ def begin_page(title: str, *, as_it_is: str = "") -> Request:
     page, line = _begin(title)
     request = top_bar.top_bar()
     _draw_line(line, page, request)
-    persistent.said().setdefault("model", request.entry.name)
+    persistent.opened_link().setdefault("model", request.entry.name)
     if as_it_is:
         interventions.draw_ignored(as_it_is)
     else:
@@ -63,7 +63,7 @@ def _begin(title: str) -> tuple[Page, DeltaGenerator]:
     st.html(style(*FRAME_STYLES))
     browser.watch_browser()
     persistent.begin(title)
-    echoes.begin(title)
+    stale_values.begin(title)
     page = Page.begin(title)
     extensions.begin(page)
     navigation.follow(title, menu.PATHS)
@@ -170,7 +170,7 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
 def _publish() -> None:
     """Send the browser the page's address, and the end of this run's updates."""
     persistent.publish()
-    echoes.end()
+    stale_values.end()
 
 
 def warn(*sentences: str) -> None:
@@ -178,7 +178,7 @@ def warn(*sentences: str) -> None:
     current_page().warn(*sentences)
 
 
-_misread: Beside[tuple[str, ...]] = Beside()
+_misread: WeakMemo[tuple[str, ...]] = WeakMemo()
 
 
 def _reading_notes(request: Request, trace) -> tuple[str, ...]:
@@ -192,7 +192,7 @@ def _reading_notes(request: Request, trace) -> tuple[str, ...]:
 
 def _still_linked(request: Request) -> dict[str, str]:
     """Return the link's texts without those that concern another model or language than the current one."""
-    linked = dict(persistent.said())
+    linked = dict(persistent.opened_link())
     if linked["model"] != request.entry.name:
         linked.pop("weights", None)
         if not request.entry.languages:  # a checkpoint has codes of its own: a translator's are no news there

@@ -18,7 +18,7 @@ OnChange = Callable[[], None]
 
 
 def _nothing() -> None:
-    """A component's state is kept only where there is a callback."""
+    """Do nothing: Streamlit keeps a component's state only with a callback."""
 
 
 def _view(name: str, payload: Payload, key: str, on_change: OnChange) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def tab(name: str, payload: Payload, *, key: str, on_change: OnChange) -> None:
 
 
 def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange, on_open: OnChange = _nothing) -> None:
-    """The training table on the left, one decoding step after another on the right.
+    """Draw the training table on the left, one decoding step after another on the right.
 
     The browser holds every step's data, so that slider and play button need no round trip; Python hears a moment after
     each choice. In the run after a click on “Open step …” ``st.session_state[key]["open"]`` holds its `step`.
@@ -69,12 +69,12 @@ def compared(payload: Payload, *, key: str = "compared", on_change: OnChange) ->
 
 
 def patching(payload: Payload, *, key: str = "patching", on_change: OnChange) -> None:
-    """What patches between two runs bring back, as matrices whose cells can be put in force."""
+    """Draw what patches between two runs bring back, as matrices whose cells can be put in force."""
     _view("patching", payload, key, on_change)
 
 
 def attribution(payload: Payload, *, key: str = "attribution", on_change: OnChange) -> None:
-    """A logit as bars of what adds to it, a head's bar opened, and the logit lens."""
+    """Draw a logit as bars of what adds to it, a head's bar opened, and the logit lens."""
     _view("attribution", payload, key, on_change)
 
 
@@ -90,9 +90,11 @@ def mask_lab(payload: Payload, *, key: str = "mask-lab", on_change: OnChange) ->
 
 
 def row_guess(data: Mapping[str, Any], *, key: str) -> None:
-    """A row of weights to be drawn, a bar for each of the `keys` that `data` has. It begins as the `guess`; with a
-    `truth` it moves from there to that. One that is `closed` shows the guess, and is not drawn any more. Without these
-    they are None, and False. `words` are what it says: its `group`, the `scaled` numbers, and the `told` truth.
+    """Draw a row of weights to be guessed, a bar for each of the `keys` that `data` has.
+
+    It begins as the `guess`; with a `truth` it moves from there to that. One that is `closed` shows the guess, and
+    is not drawn any more. Without these they are None, and False. `words` are what it says: its `group`, the
+    `scaled` numbers, and the `told` truth.
 
     ``st.session_state[key]["guess"]["weights"]`` holds how long the bars are, in thousandths.
     """
@@ -102,7 +104,7 @@ def row_guess(data: Mapping[str, Any], *, key: str) -> None:
 def lesson_window(
     data: Mapping[str, Any], *, key: str, on_open: OnChange, on_return: OnChange, on_heard: OnChange
 ) -> None:
-    """The line between a lesson's panel in a window of its own and the window with its picture.
+    """Connect a lesson's panel in a window of its own and the window with its picture.
 
     `data` has the line's `name`, the `role` of this window ("panel" or "picture"), whether it `isLinked` to another,
     the `address` of the panel alone, the `words` of its buttons and lines, and the newest `text` of this window with
@@ -125,7 +127,7 @@ def class_seat(data: Mapping[str, Any], *, key: str) -> None:
 
 
 def copy_link(query: str) -> None:
-    """A button that copies a link to the picture; `query` is what follows the question mark in this page's address."""
+    """Draw a button that copies a link to the picture; `query` is that of this page's address."""
     widget("copy_link")(key="copy-link", data={"query": query})
 
 
@@ -141,7 +143,7 @@ def draft_keeper(text: str, *, revision: int, is_known: bool, key: str, on_chang
 
 
 def model_drawing(payload: Payload, *, key: str, on_go: OnChange) -> None:
-    """A model as a drawing, which plays one run's numbers by itself.
+    """Draw a model, which plays one run's numbers by itself.
 
     In the run after a click on a part ``st.session_state[key]["go"]`` holds the `page` and the `query` of its address.
     """
@@ -149,7 +151,7 @@ def model_drawing(payload: Payload, *, key: str, on_go: OnChange) -> None:
 
 
 def screen(data: Mapping[str, Any], *, key: str, on_change: OnChange, on_drawing: OnChange) -> None:
-    """The line that stands for menu and bar on a narrow screen, the switch that presents the picture alone, and the
+    """Draw the line that replaces menu and bar on a narrow screen, the switch that presents the picture alone, and the
     button that asks for the drawing of the model.
 
     `data` has `summary`, what the line reads, `runs`, whether there is a sentence to run, `present`, and `seq`, the
@@ -160,8 +162,7 @@ def screen(data: Mapping[str, Any], *, key: str, on_change: OnChange, on_drawing
 
 
 def rail(pages: Sequence[Mapping[str, str]], current: str, *, key: str, on_go: OnChange) -> None:
-    """The menu: of each page its title (`page`), `address` and `icon`, which the welcome has none of; `current` is the
-    page that is open.
+    """Draw the menu: of each page its title (`page`), `address` and `icon`, but for the welcome; `current` is open.
 
     In the run after a click ``st.session_state[key]["go"]`` holds the `page` that was clicked.
     """

@@ -28,5 +28,5 @@ def follow(title: str, paths: dict[str, str]) -> None:
     if page == title:
         persistent.follow(query)
     else:
-        persistent.expect(query)
+        persistent.expect_link(query)
         st.switch_page(paths.get(page, paths[_OTHERWISE]), query_params=query)

@@ -1,4 +1,4 @@
-"""What a visitor has chosen, as texts: the address says it, a change of page keeps it, Back and Forward bring it back.
+"""The visitor's choices, as texts: the address says them, a change of page keeps them, Back and Forward restore them.
 
 The session holds the texts. They follow the address when a page is opened and on Back and Forward; otherwise the
 address follows them. Every choice goes through `write`, and once a run `publish` tells the browser of all at once,
@@ -16,7 +16,7 @@ from attnviz.ui import streamlit_internals
 from attnviz.ui.address.names import BAR, FOCUS, FORMER, OF_LINKS, OF_WINDOW, OPENING, SITE
 
 _KEY = "address"
-_MOST_WAYS = 24  # links to other pages that one page may offer
+_MOST_LINKS = 24  # links to other pages that one page may offer
 
 
 class Texts(dict[str, str]):
@@ -32,10 +32,10 @@ class Texts(dict[str, str]):
 class _Memory:
     """`shared` go along from page to page; `own` are each page's. `shown` is the address as the browser has it.
 
-    `linked` are the names whose text came with the address; `drawn` are the widgets of this visit to the page; `ways`
-    are the newest links that say more than the session does; `waits` holds the address back until the new model has
-    said what it has. `aside` are the texts, by page, name and model, that this model has no use for: the next one
-    may. `is_new` is true in the first run.
+    `linked` are the names whose text came with the address; `drawn` are the widgets of this visit to the page;
+    `pending_links` are the newest links that say more than the session does; `deferred` holds the address back
+    until the new model has said what it has. `unsupported` are the texts, by page, name and model, that this model
+    has no use for: the next one may. `is_new` is true in the first run.
     """
 
     page: str
@@ -43,13 +43,13 @@ class _Memory:
     own: dict[str, dict[str, str]] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)
     linked: set[str] = field(default_factory=set)
-    said: dict[str, str] = field(default_factory=dict)
+    opened_link: dict[str, str] = field(default_factory=dict)
     drawn: set[str] = field(default_factory=set)
-    ways: deque[dict[str, str]] = field(default_factory=lambda: deque(maxlen=_MOST_WAYS))
-    aside: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    pending_links: deque[dict[str, str]] = field(default_factory=lambda: deque(maxlen=_MOST_LINKS))
+    unsupported: dict[tuple[str, str, str], str] = field(default_factory=dict)
     is_new: bool = True
     is_changed: bool = False
-    waits: bool = False
+    deferred: bool = False
 
 
 def begin(page: str) -> None:
@@ -62,7 +62,7 @@ def begin(page: str) -> None:
     if memory is None:
         memory = st.session_state[_KEY] = _Memory(page)
         _follow(memory, page, query)
-    elif streamlit_internals.is_back_or_forward() or (memory.page != page and query in memory.ways):
+    elif streamlit_internals.is_back_or_forward() or (memory.page != page and query in memory.pending_links):
         _follow(memory, page, query)
     elif memory.page != page:
         memory.page, memory.linked = page, set()
@@ -73,7 +73,7 @@ def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
     """Take over what the address says, and what it leaves out."""
     former, shown = FORMER.get(page, {}), query
     query = {former.get(name, name): text for name, text in query.items()}
-    shared, said_before = _shared(page), of_window(memory.shared)
+    shared, said_before = _shared(page), window_texts(memory.shared)
     for name in shared:
         memory.shared.pop(name, None)
         if name in query:
@@ -82,29 +82,29 @@ def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
     memory.shared.update(unsaid)
     memory.own[page] = {name: text for name, text in query.items() if text and name not in (*shared, *OF_LINKS, *SITE)}
     memory.page, memory.shown, memory.linked = page, shown, set(query)
-    memory.is_changed, memory.waits = bool(unsaid), False
-    if not memory.said or any(name in query for name in OF_LINKS):
-        memory.said = {name: query[name] for name in (*OF_LINKS, "model", "to") if name in query}
+    memory.is_changed, memory.deferred = bool(unsaid), False
+    if not memory.opened_link or any(name in query for name in OF_LINKS):
+        memory.opened_link = {name: query[name] for name in (*OF_LINKS, "model", "to") if name in query}
 
 
 def _shared(page: str) -> tuple[str, ...]:
-    """The names of what goes along from page to page, in a page's address."""
+    """List the names that go along from page to page, in a page's address."""
     return BAR + FOCUS.get(page, ())
 
 
 def text(name: str, default: str = "") -> str:
-    """What is chosen for `name` on this page; where nothing is, the page's opening, or `default`."""
+    """Return the text that is chosen for `name` on this page, else the page's opening, else `default`."""
     memory = _memory()
     return _place(memory, name).get(name, _opening(memory).get(name, default))
 
 
 def page() -> str:
-    """The title of the page that is open."""
+    """Return the title of the page that is open."""
     return _memory().page
 
 
 def texts() -> Texts:
-    """All that is chosen on this page."""
+    """Return all texts that are chosen on this page."""
     memory = _memory()
     shared = {name: memory.shared.get(name, "") for name in _shared(memory.page)}
     found = Texts(shared | _opening(memory) | memory.own.get(memory.page, {}))
@@ -135,13 +135,13 @@ def write(texts: Mapping[str, str | None]) -> None:
 
 
 def _opening(memory: _Memory) -> dict[str, str]:
-    """The texts that a page opens on, while no sentence, model or choice on this page is said."""
+    """Return the texts that a page opens on, while the address says no sentence, model or choice of this page."""
     said = memory.own.get(memory.page) or any(name in memory.shared for name in BAR if name not in OF_WINDOW)
     return {} if said else OPENING.get(memory.page, {})
 
 
 def _place(memory: _Memory, name: str) -> dict[str, str]:
-    """Where a name's text is held: it goes along, or is this page's own."""
+    """Return the texts that hold `name`: those that go along, or this page's own."""
     return memory.shared if name in _shared(memory.page) else memory.own.setdefault(memory.page, {})
 
 
@@ -149,43 +149,43 @@ def write_model(name: str) -> None:
     """Choose another model. What the link asked of the one before is no news of this one."""
     memory = _memory()
     write({"model": name})
-    memory.linked, memory.waits = set(), True
+    memory.linked, memory.deferred = set(), True
 
 
 def address(page: str) -> dict[str, str]:
-    """The address of a page for this visitor: its own choices, and what goes along."""
+    """Return the address of a page for this visitor: its own choices, and those that go along."""
     memory = _memory()
     shared = {name: memory.shared.get(name, "") for name in _shared(page)}
     found = {
         name: chosen
         for name, chosen in (shared | memory.own.get(page, {})).items()
-        if chosen and memory.aside.get((page, name, memory.shared.get("model", ""))) != chosen
+        if chosen and memory.unsupported.get((page, name, memory.shared.get("model", ""))) != chosen
     }
     return found | ({"src": ""} if memory.shared.get("src") == "" else {})  # an emptied field is a choice, too
 
 
 def window() -> dict[str, str]:
-    """What the address says of this window: it is in the address of all that is opened here."""
-    return of_window(_memory().shared)
+    """Return the texts about this window: they are in the address of every page that is opened in it."""
+    return window_texts(_memory().shared)
 
 
-def of_window(texts: Mapping[str, str]) -> dict[str, str]:
-    """What of an address is about the window that shows it."""
+def window_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    """Select those texts of an address that are about the window that shows it."""
     return {name: texts[name] for name in OF_WINDOW if texts.get(name)}
 
 
-def way(page: str, more: Mapping[str, str]) -> dict[str, str]:
-    """The address of a link to another page that asks for `more` than the session holds."""
+def link_to(page: str, more: Mapping[str, str]) -> dict[str, str]:
+    """Return the address of a link to another page that asks for `more` than the session holds."""
     found = {name: chosen for name, chosen in (address(page) | dict(more)).items() if chosen}
-    ways = _memory().ways
-    if found not in ways:
-        ways.append(found)
+    links = _memory().pending_links
+    if found not in links:
+        links.append(found)
     return found
 
 
-def expect(query: Mapping[str, str]) -> None:
+def expect_link(query: Mapping[str, str]) -> None:
     """Follow this address when another page is opened with it."""
-    _memory().ways.append(dict(query))
+    _memory().pending_links.append(dict(query))
 
 
 def follow(query: Mapping[str, str]) -> None:
@@ -194,21 +194,21 @@ def follow(query: Mapping[str, str]) -> None:
     _follow(memory, memory.page, dict(query))
 
 
-def said() -> dict[str, str]:
-    """What the link that was opened said of its version, weights, model and language."""
-    return _memory().said
+def opened_link() -> dict[str, str]:
+    """Return version, weights, model and language of the link that was opened."""
+    return _memory().opened_link
 
 
-def of_link(problems: Iterable[Problem]) -> list[Problem]:
-    """What is to be said of texts that a link brought. What no link asked for, and the model in force has not, leaves
-    the address without a word.
+def linked_problems(problems: Iterable[Problem]) -> list[Problem]:
+    """Select the problems of texts that a link brought; other texts that this model does not support leave the address
+    without a word.
     """
     memory, said = _memory(), []
     for problem in problems:
         if problem.name in memory.linked:
             said.append(problem)
         elif not problem.is_part:
-            memory.aside[memory.page, problem.name, text("model")] = text(problem.name)
+            memory.unsupported[memory.page, problem.name, text("model")] = text(problem.name)
     return said
 
 
@@ -235,9 +235,9 @@ def is_drawn(key: str) -> bool:
 def publish(*, early: bool = False) -> None:
     """Tell the browser where this page is now; `early`, before the model has run, unless it is another model."""
     memory = _memory()
-    if early and memory.waits:
+    if early and memory.deferred:
         return
-    memory.waits = False
+    memory.deferred = False
     if memory.is_changed:
         memory.shown, memory.is_changed = address(memory.page), False
     # Told again where a run that was cut short took the news with it; the browser passes over what it has.
@@ -246,7 +246,7 @@ def publish(*, early: bool = False) -> None:
 
 
 def _query() -> dict[str, str]:
-    """The address as the browser has it. No field can show a NUL: it becomes the mark of what cannot be read."""
+    """Read the address as the browser has it. No field can show a NUL: it becomes U+FFFD."""
     return {name: text.replace("\0", "\ufffd") for name, text in st.query_params.to_dict().items()}
 
 

@@ -1,4 +1,4 @@
-"""What every link carries, and what is said about a link that cannot be followed. Knows no Streamlit and no page.
+"""The query of a shared link, and sentences about a link that cannot be followed. Knows no Streamlit and no page.
 
 A shared link names its version, the weights and every option, so that it keeps its meaning when a default changes.
 """
@@ -15,7 +15,7 @@ _NAMED = 8  # languages that a sentence names
 
 
 class Linkable(Protocol):
-    """What a page's picture depends on besides the sentences."""
+    """A page's state, as a link carries it beside the sentences."""
 
     def to_params(self) -> dict[str, str]:
         """Every option as the text that a link carries."""
@@ -23,7 +23,7 @@ class Linkable(Protocol):
 
 
 def target(trace: "Trace") -> str:
-    """The target that a link carries: empty where decoding stopped at its limit, and the same weights write it again.
+    """Return the target that a link carries: empty where decoding stopped at its limit, for the model writes it again.
 
     A target that is given ends in `<eos>`, so that one that was cut would come back with a row that it never had.
     """
@@ -32,7 +32,7 @@ def target(trace: "Trace") -> str:
 
 
 def shared_query(sentence: Mapping[str, str], view: Linkable | None, weights: str) -> str:
-    """The query of a link that shows somebody else the same picture."""
+    """Write the query of a link that shows the same picture to its reader."""
     params = {"v": VERSION, "weights": weights, **sentence}
     return urlencode(params | (view.to_params() if view else {}))
 
@@ -43,7 +43,7 @@ def page_query(view: Linkable) -> str:
 
 
 def link_problems(params: Mapping[str, str], languages: tuple[str, ...], weights: str) -> tuple[str, ...]:
-    """What to say about a link made for another version, other weights or a language that is not there."""
+    """Say in a sentence each that a link is of another version, other weights or a language that is not there."""
     problems = []
     if (version := params.get("v", VERSION)) != VERSION:
         problems.append(

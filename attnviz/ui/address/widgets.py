@@ -5,13 +5,13 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.ui.address import echoes, persistent
+from attnviz.ui.address import persistent, stale_values
 
 
 def select(
     name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str, *, means: str = ""
 ) -> None:
-    """A list to choose from; the choice goes into the text `name`. `means` says what the label means."""
+    """Draw a list to choose from; the choice goes into the text `name`. `means` says what the label means."""
 
     def draw(**more: Any) -> Any:
         return st.selectbox(label, options, format_func=shown, help=means or None, **more)
@@ -20,7 +20,7 @@ def select(
 
 
 def slider(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
-    """A slider through options that stand in an order; arrow keys walk it."""
+    """Draw a slider through options that stand in an order; arrow keys walk it."""
     start = {"value": value}
     _show(name, value, start, lambda **more: st.select_slider(label, options, format_func=shown, **more))
 
@@ -28,7 +28,7 @@ def slider(name: str, label: str, options: Sequence[Any], value: Any, shown: Cal
 def segments(
     name: str, label: str, options: Mapping[str, str], value: str, *, hide_label: bool = False, means: str = ""
 ) -> None:
-    """A few choices side by side, each with its title; the choice goes into the text `name`. `means` says what the
+    """Draw a few choices side by side, each with its title; the choice goes into the text `name`. `means` says what the
     label means.
     """
     look: dict[str, Any] = {"label_visibility": "collapsed" if hide_label else "visible", "help": means or None}
@@ -40,7 +40,7 @@ def segments(
 
 
 def text_field(name: str, label: str, value: str, *, limit: int, help_text: str | None = None, empty: str = "") -> None:
-    """A line of text of at most `limit` characters; `empty` says what no text means."""
+    """Draw a line of text of at most `limit` characters; `empty` says what no text means."""
 
     def draw(**more: Any) -> str | None:
         return st.text_input(label, max_chars=limit, placeholder=empty or None, help=help_text, **more)
@@ -61,13 +61,13 @@ def show(key: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any
 
     def hear() -> None:
         # It is gone where a page was left before it was drawn: what was heard is old.
-        if key in st.session_state and not echoes.is_echo(key):
+        if key in st.session_state and not stale_values.is_stale(key):
             take()
 
     is_drawn = persistent.is_drawn(key)
     if not is_drawn:
         st.session_state.pop(key, None)  # of another page, where a run was cut short
-    echoes.draw(key, value)
+    stale_values.draw(key, value)
     if is_drawn and st.session_state[key] == value:  # set again, it would undo what is just being typed
         return draw(key=key, on_change=hear, **start)
     if is_drawn:

@@ -17,7 +17,7 @@ Read = Callable[[Name, Progress | None], Kept]
 
 @dataclass
 class _Slot(Generic[Kept]):
-    """A name's place: empty until its model is loaded, locked while somebody loads it."""
+    """A name's place: empty until its model is loaded, locked while a thread loads it."""
 
     lock: Lock = field(default_factory=Lock)
     model: Kept | None = None
@@ -40,7 +40,7 @@ def empty() -> float:
 
 
 def with_room(run: Callable[[], Kept]) -> Kept:
-    """What `run` returns; where its device has no memory left, caches let go of all that they hold, and it runs again.
+    """Run, and once more with emptied caches where the device has no memory left.
 
     Raises ValueError with one sentence where that is not enough.
     """
@@ -73,7 +73,7 @@ class BoundedCache(Generic[Name, Kept]):
             _of_bytes.add(self)
 
     def get(self, name: Name, progress: Progress | None = None, *, read: Read[Name, Kept] | None = None) -> Kept:
-        """The model of that name, loaded if it is not here. `progress` is called by the loading thread;
+        """Return the model of that name, loaded if it is not here. `progress` is called by the loading thread;
         other waiting threads get one "already loading" message.
 
         `read` takes the place of the cache's own: for what takes more to compute than its name. It is not cached.
@@ -100,7 +100,7 @@ class BoundedCache(Generic[Name, Kept]):
 
     @property
     def names(self) -> tuple[Name, ...]:
-        """What is loaded, the longest unused first."""
+        """The names of loaded models, the longest unused first."""
         with self._lock:
             return tuple(name for name, place in self._places.items() if place.model is not None)
 

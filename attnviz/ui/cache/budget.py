@@ -1,4 +1,4 @@
-"""How many bytes caches may take: a share of the memory that there really is, all of them together."""
+"""Bytes that each cache may take: together a share of the memory of the machine or its container."""
 
 import os
 from collections.abc import Iterator
@@ -21,12 +21,15 @@ _V1 = "sys/fs/cgroup/memory", ("memory.limit_in_bytes",)
 
 
 def bytes_for(part: str) -> float:
-    """How many bytes a cache may take. Raises KeyError for one that `PARTS` has not, ValueError as `share`."""
+    """Return how many bytes a cache may take. Raises KeyError for one that `PARTS` has not, ValueError as `share`."""
     return PARTS[part] * min(MOST, share() * memory())
 
 
 def share() -> float:
-    """What caches may take of the memory: ATTNVIZ_MEMORY_SHARE, if it is set. Raises ValueError with one sentence."""
+    """Return the share of the memory that caches may take: ATTNVIZ_MEMORY_SHARE, if it is set.
+
+    Raises ValueError with one sentence.
+    """
     said = os.environ.get("ATTNVIZ_MEMORY_SHARE", "").strip()
     try:
         found = float(said or _SHARE)
@@ -38,12 +41,12 @@ def share() -> float:
 
 
 def memory(root: Path = Path("/")) -> float:
-    """Bytes that this process can have: of the machine, or fewer where a container or a service has a limit."""
+    """Count the bytes that this process can have: of the machine, or fewer by a container's or a service's limit."""
     return min([_of_machine(), *(limit for limit in map(_number, _limits(root)) if limit)])
 
 
 def _limits(root: Path) -> Iterator[Path]:
-    """Where limits may stand: of the control group that this process is in, and of each group around that one.
+    """List the files that may hold limits: of this process's control group, and of each group around it.
 
     A container sees its own as the outermost, whatever it is called outside; then the path of the inner one may be
     nowhere.
@@ -55,8 +58,9 @@ def _limits(root: Path) -> Iterator[Path]:
 
 
 def _group(root: Path, *, is_v2: bool) -> str:
-    """The path of this process's control group, as the system names it (cgroups(7)): a line is number:controllers:path,
-    without controllers in v2.
+    """Find the path of this process's control group, as the system names it (cgroups(7)).
+
+    A line is number:controllers:path, without controllers in v2.
     """
     try:
         lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
@@ -77,7 +81,7 @@ def _of_machine() -> float:
 
 
 def _number(file: Path) -> float:
-    """A limit in bytes; 0 where there is none."""
+    """Read a limit in bytes; 0 without one."""
     try:
         said = file.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):

@@ -22,7 +22,7 @@ _GONE = (
 
 
 def names() -> tuple[str, ...]:
-    """The models that the engine has besides the shipped ones; none where there is no engine, or none has answered."""
+    """List the models that the engine has besides the shipped ones; none where no engine answers."""
     shipped = {entry.name for entry in entries()}
     return tuple(name for name in _all_names() if name not in shipped)
 
@@ -48,7 +48,7 @@ def model(name: str) -> "RemoteModel":
 
 
 def on_engine(here: "Translator") -> "Translator":
-    """The shipped translator as it runs on this instance: on the engine, where there is one."""
+    """Return the shipped translator as it runs on this instance: on the engine, where there is one."""
     found = _engine()
     if found is None:
         return here
@@ -58,8 +58,9 @@ def on_engine(here: "Translator") -> "Translator":
 
 
 def said(chosen: str = "") -> str:
-    """What a page says while the engine does not answer, or cannot be asked at all; "" else. `chosen` is the model in
-    its address.
+    """Return what a page says while the engine does not answer, or cannot be asked at all; "" else.
+
+    `chosen` is the model in its address.
     """
     try:
         found = _engine_of(_address())

@@ -1,4 +1,4 @@
-"""What is known of a model's own maps, `W_o` and what its stream goes through: found once for all visitors."""
+"""A model's own maps, `W_o` and those that its residual stream goes through: found once for all visitors."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What heads gather on average, measured once for all visitors; and interventions that ask for it, with its numbers."""
+"""Mean contexts of heads, measured once for all visitors, and interventions filled with these means."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ _means: "BoundedCache[tuple[str, str], MeanContexts]" = BoundedCache(most=32)  #
 
 
 def means(loaded: "Model", to: str, progress: Progress | None = None) -> "MeanContexts":
-    """The mean of each head of a model, into a language that it writes; `progress` is told how far it is.
+    """Measure the mean of each head of a model, into a language that it writes; `progress` reports.
 
     Raises ValueError, one sentence, for a model that cannot read the sentences that it is measured on.
     """

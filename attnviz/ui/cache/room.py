@@ -1,4 +1,4 @@
-"""A room that all visitors share, in bytes: what is put there takes its place until nobody holds it any more."""
+"""A budget of bytes that all visitors share: an object counts until it is garbage."""
 
 import weakref
 from threading import Lock

@@ -1,6 +1,4 @@
-"""Threads of one computation: one for a sentence, since visitors are many; every core for a text of a thousand tokens
-and more, which somebody waits for.
-"""
+"""Threads of one computation: one for a sentence, since visitors are many; every core for a long text."""
 
 import os
 from collections.abc import Iterator
@@ -11,7 +9,7 @@ _LONG = 4000  # characters: a thousand tokens or so
 
 
 def prepare() -> None:
-    """What a model's computations begin with. Raises ValueError as `_given`."""
+    """Set up torch before a model computes. Raises ValueError as `_given`."""
     import torch
 
     from attnviz.transformer.device import exact_products
@@ -38,7 +36,7 @@ def enough_for(characters: int) -> Iterator[None]:
 
 
 def _given() -> int | None:
-    """What ATTNVIZ_THREADS says. Raises ValueError with one sentence where it is no number of threads."""
+    """Read ATTNVIZ_THREADS. Raises ValueError with one sentence where it is no number of threads."""
     said = os.environ.get("ATTNVIZ_THREADS", "").strip()
     if said and (not said.isdecimal() or len(said) > 4 or not 1 <= int(said) <= _MOST):
         raise ValueError(f"ATTNVIZ_THREADS={said!r} is not a number of threads: give one from 1 to {_MOST}.")

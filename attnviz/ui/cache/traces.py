@@ -1,4 +1,4 @@
-"""What is cached between runs of a page: models and traces, shared by all visitors, in bounded caches.
+"""Bounded caches of models and traces, which all visitors share.
 
 Torch is imported when the first model is asked for, after the page's input has been drawn.
 """
@@ -28,7 +28,7 @@ _Version = tuple[str, local_paths.Stamp]  # a name, and what its folder looked l
 
 
 def model(name: str, progress: Progress | None = None) -> "Model":
-    """A model, loaded once for all visitors: of the catalogue, or else the folder or hub id of a checkpoint.
+    """Return a model, loaded once for all visitors: of the catalogue, or else the folder or hub id of a checkpoint.
 
     `progress(share, what)` is told how far a checkpoint is. Raises ValueError with one sentence, also for a model that
     this instance does not offer.
@@ -42,7 +42,7 @@ def model(name: str, progress: Progress | None = None) -> "Model":
 
 
 def inputs(entry: Entry, progress: Progress | None = None) -> Inputs:
-    """What a model asks for; one that is not shipped is loaded for it, and `progress` told how far it is.
+    """Return which inputs a model takes; load one that is not shipped, and report to `progress`.
 
     Raises ValueError with one sentence.
     """
@@ -89,7 +89,7 @@ def run(
     loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0,
     interventions: "Sequence[Intervention]" = (), **kept: bool,
 ) -> "Trace":  # fmt: skip
-    """The trace of what was typed, whatever a model asks for; `kept` is what a checkpoint's trace may leave out.
+    """Trace what was typed, whichever inputs the model takes; `kept` is what a checkpoint's trace may leave out.
 
     Raises ValueError with one sentence.
     """
@@ -126,7 +126,7 @@ def _traced(asked: _Asked, progress: Progress | None) -> "Trace":
 def _as_far_as_can_be(
     loaded: "Model", traced: "Callable[..., Trace]", asked: "Sequence[Intervention]", *, is_given: bool
 ) -> "Trace":
-    """The trace with these in force; what this sentence has no words or places for is left out, which its notes say."""
+    """Trace with these interventions, less those that this sentence has no words or places for; notes say which."""
     from attnviz.tracing.causes import fitting
 
     try:
@@ -152,7 +152,7 @@ _traces: "BoundedCache[_Asked, Trace]" = BoundedCache(
 
 
 def trace(request: Request) -> "Trace":
-    """The trace of a request, from the cache if anybody asked before. Raises ValueError with one sentence."""
+    """Return the trace of a request, from the cache where it is. Raises ValueError with one sentence."""
     return _traces.get(_asked(request))
 
 
@@ -174,8 +174,9 @@ def computed(request: Request) -> "Trace":
 
 
 def attention(request: Request) -> "Trace":
-    """As `trace`, for who looks at attention alone: a checkpoint's logits and hidden states may be missing, which are
-    half the time of a long pass and two thirds of its memory.
+    """Return the trace for a picture of attention alone.
+
+    A checkpoint's logits and hidden states may be missing: half the time of a long pass and two thirds of its memory.
     """
     whole = _asked(request)
     return _traces.get(whole if whole in _traces or _is_shipped(request.entry.name) else (*whole[:-1], False))

@@ -50,7 +50,7 @@ def bar() -> str:
 def current(state: type[State], bounds: Mapping[str, Any] | None = None, start: State | None = None) -> State:
     """Return what the address asks of a tab; what it asks wrongly is said above the picture."""
     found, problems = read(state, persistent.texts(), bounds or {}, start)
-    layout.note(*persistent.of_link(problems))
+    layout.note(*persistent.linked_problems(problems))
     return found
 
 

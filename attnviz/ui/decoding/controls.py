@@ -35,7 +35,7 @@ def current(trace, entry: Entry) -> DecodingState:
     """Return the options that the address asks for; what it asks wrongly is said above."""
     start = {name: entry.start[name] for name in ("layer", "head") if name in entry.start}
     asked, problems = view_of(persistent.texts(), trace.n_layers, trace.n_heads, start)
-    layout.note(*persistent.of_link(problems))
+    layout.note(*persistent.linked_problems(problems))
     return asked
 
 

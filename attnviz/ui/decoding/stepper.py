@@ -43,4 +43,4 @@ def _open(model: Model, trace: Trace, view: DecodingState, run: Decoded) -> None
     kind = next((kind for kind in ("cross", "decoder_self") if kind in made.attn), "encoder_self")
     row = str(min(max(asked["step"], 0), len(made.chosen) - 1))
     there = {"kind": kind, "row": row, "layer": str(view.layer), "head": str(view.head), "tab": "", "zoom": ""}
-    navigation.send("Heads", persistent.way("Heads", there | {"tgt": tgt}))
+    navigation.send("Heads", persistent.link_to("Heads", there | {"tgt": tgt}))

@@ -167,7 +167,7 @@ def _prompt(entry: Entry) -> Request:
     with left:
         src = _sentence(_PROMPT)
     asked, problems = read(_Prompt, persistent.texts(), {})
-    current_page().add(*persistent.of_link(problems))
+    current_page().add(*persistent.linked_problems(problems))
     with right:
         return Request(entry, src, new=_count("new", "Tokens to write", asked.new, help="0: only the prompt is read"))
 

@@ -35,7 +35,7 @@ def current(texts: Mapping[str, str], trace: TraceLike, entry: Entry) -> HeadsPa
     there = {f"{one.query_segment}-{one.key_segment}": one.name for one in quadrants(trace, heads.kind)}
     there = there if len(there) > 1 else {}
     page, more = read_page_state(texts, trace, heads, there)
-    layout.note(*persistent.of_link((*problems, *more)))
+    layout.note(*persistent.linked_problems((*problems, *more)))
     if there and page.tab in ("heads", "links", "model"):  # others show every token
         _choose_quadrant(there, page.quadrant, is_pair=heads.kind == "encoder_self")
     st.session_state[_SHOWN] = page.to_params()

@@ -14,7 +14,7 @@ _computed: "BoundedCache[tuple[str, str], dict[Aligner, float]]" = BoundedCache(
 
 
 def known(model_id: str, to: str) -> "dict[Aligner, float]":
-    """The rate of each way; nothing where nobody has computed them."""
+    """Return the rate of each way; nothing where they are not computed."""
     from attnviz.analysis.causes.aligning.error_table import known_errors, rates
 
     table = known_errors(model_id)

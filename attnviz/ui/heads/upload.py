@@ -86,17 +86,17 @@ def _say_whose(name: str) -> None:
 
 
 def _take_away() -> None:
-    """A file uploader is emptied by drawing another one."""
+    """Empty the file uploader by drawing another one."""
     st.session_state[_TAKEN_AWAY] += 1
 
 
-def said() -> str:
-    """What captions say where others have a model."""
+def caption() -> str:
+    """Name the file for captions, in the place of a model."""
     return f"weights from {display(st.session_state[_NAME])}"
 
 
 def entry() -> Entry:
-    """Where a file's weights start: at the first head of its first kind."""
+    """Return an entry that starts at the first head of the file's first kind."""
     return Entry("own-tensors", Path(), "Your own tensors", ())
 
 
@@ -114,7 +114,7 @@ def _read(digest: str, name: str, _content: bytes) -> "BareWeights":
 
 
 def finish(trace: "BareWeights", page: "HeadsPageState") -> None:
-    """Notes and status bar; there is no model to speak of, and no link that could carry the file."""
+    """Draw notes and status bar; there is no model to speak of, and no link that could carry the file."""
     kind = page.heads.kind
     queries, keys = len(trace.query_tokens(kind)), len(trace.key_tokens(kind))
     persistent.publish()

@@ -63,7 +63,7 @@ def current() -> LearningState:
     if texts["recording"]:  # which is not there: moment and head were its own
         texts |= {"moment": "", "site": ""}
     view, problems = view_of(texts)
-    layout.note(*persistent.of_link(problems))
+    layout.note(*persistent.linked_problems(problems))
     return view
 
 

@@ -26,7 +26,7 @@ def links(view: LearningState, stage: Staged) -> None:
         st.caption(f"Open “{run.title}” in")
         with st.container(horizontal=True, key=f"open-{at}", gap="xsmall"):
             for path, label in _PAGES:
-                there = persistent.way(label, _address(view, recording) | _page_address(label, recording))
+                there = persistent.link_to(label, _address(view, recording) | _page_address(label, recording))
                 st.page_link(path, label=label, query_params=there, width="content")
 
 

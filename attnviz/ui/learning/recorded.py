@@ -53,7 +53,7 @@ def _read_shipped(changed: int) -> Opened:
 def page(found: Opened) -> None:
     """Draw the whole page below the bar."""
     view, problems = recording_of(persistent.texts())
-    layout.note(*persistent.of_link(problems))
+    layout.note(*persistent.linked_problems(problems))
     with st.container(key="learning-page", horizontal=True):
         left = st.container(key="learning-experiment")
         right = st.container(key="learning-stage")

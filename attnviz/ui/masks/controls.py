@@ -34,7 +34,7 @@ SECOND = "I love you."
 def current(trace) -> MasksState:
     """Return the mask that the address asks for; what it asks wrongly is said above the picture."""
     view, problems = view_of(persistent.texts(), SiteBounds.of(trace))
-    layout.note(*persistent.of_link(problems))
+    layout.note(*persistent.linked_problems(problems))
     return view
 
 

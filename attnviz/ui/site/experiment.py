@@ -69,7 +69,7 @@ def view_of(view: type[ThisView], trace: Trace) -> ThisView:
     kind = read(view, texts, there, start)[0].kind
     there |= dict(zip(("layer", "head"), trace.shape(kind), strict=True))  # a decoder may have others than its encoder
     found, problems = read(view, texts, there, start)
-    layout.note(*persistent.of_link(problems))
+    layout.note(*persistent.linked_problems(problems))
     return found
 
 

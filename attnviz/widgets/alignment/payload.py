@@ -51,7 +51,7 @@ class AlignmentFacts:
 def alignment_payload(
     trace: "TraceLike", way: "Aligner", scores: 'Float[Tensor, "rows k_len"]', facts: AlignmentFacts
 ) -> Payload:
-    """The bytes that the Alignment component draws from: `scores` of tokens by one way become those of words.
+    """Make what the Alignment component draws from: `scores` of tokens by one way become those of words.
 
     The view's `way` is the name of `way`. Raises ValueError for a text without a word.
     """

@@ -40,7 +40,7 @@ class FlowFacts:
 
 
 def flow_payload(trace: "TraceLike", mixes: "Mapping[str, Sequence[Mix]]", facts: FlowFacts) -> Payload:
-    """The bytes that the Flow component draws from: `mixes` by method, "rollout" without a residual among them."""
+    """Make what the Flow component draws from: `mixes` by method, "rollout" without a residual among them."""
     blobs, first = Blobs(), mixes["rollout"]
     kind = first[-1].kind
     outputs = trace.output_tokens(kind) or (None,) * len(first[-1].read)
@@ -61,7 +61,7 @@ def flow_payload(trace: "TraceLike", mixes: "Mapping[str, Sequence[Mix]]", facts
 
 
 def with_flow(payload: Payload, row: int, residual: int, found: "Contributions") -> Payload:
-    """The payload, and beside it the maximum flow of one row at one residual share, in hundredths."""
+    """Add to the payload the maximum flow of one row at one residual share, in hundredths."""
     flow = {"row": row, "residual": residual, "source": found.source[0].tolist(), "target": found.target[0].tolist()}
     name = hashlib.blake2b(f"{payload.header['id']}{json.dumps(flow)}".encode(), digest_size=8).hexdigest()
     return payload._replace(header={**payload.header, "flow": flow, "id": name})
@@ -73,7 +73,7 @@ def _sublayer(trace: "TraceLike", mix: "Mix") -> dict[str, Any]:
 
 
 def _source(trace: "TraceLike") -> "Sequence[Token]":
-    """What the encoder reads, or where it is not known what cross-attention reads."""
+    """Return the tokens that the encoder reads, or where it is not known those that cross-attention reads."""
     kinds: list[Kind] = [kind for kind in trace.kinds if kind != "decoder_self"]
     return trace.key_tokens(kinds[0]) if kinds else ()
 

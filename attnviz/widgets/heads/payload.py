@@ -82,7 +82,7 @@ def heads_payload(
     shown: "ShownMaps", metrics: pd.DataFrame | Columns, *, view: dict[str, Any], strip: dict[str, Any],
     budget: int = 2_000_000, fixed: str = "", cells: "MeasuredCells | None" = None,
 ) -> Payload:  # fmt: skip
-    """What the Heads widget draws from.
+    """Make what the Heads widget draws from.
 
     Args:
         shown: kind -> its maps, labels and mask, in the order of the tabs.
@@ -127,7 +127,7 @@ def _is_small(maps: "Maps") -> bool:
 
 
 def _kind(maps: "Maps", blobs: Blobs, *, small: bool) -> dict[str, Any]:
-    """What is known of a kind besides its weights; where its maps are sent `small`, these too."""
+    """Describe a kind: all but its weights; with its small maps where they are sent."""
     told = {
         "mask": _mask(maps.mask.numpy(), blobs),
         "row_tokens": _tokens(maps.rows),
@@ -152,7 +152,7 @@ def _overview(maps: "Maps", blobs: Blobs) -> dict[str, int]:
 
 
 def _covered(maps: "Maps") -> dict[str, Any] | None:
-    """The heads and rows whose numbers are not there, and until when; None, as a value, for all of them."""
+    """Return the heads and rows whose numbers are not there, and until when; None, as a value, for all of them."""
     if not isinstance(maps, CoveredMaps):
         return None
     cover = maps.cover
@@ -168,7 +168,7 @@ def _mask(mask: np.ndarray, blobs: Blobs) -> dict[str, int] | None:
 
 
 def _sent_whole(shown: "ShownMaps", view: dict[str, Any], budget: int) -> list[str]:
-    """The kinds of which every head's float32 map is sent."""
+    """List the kinds of which every head's float32 map is sent."""
     sizes = {kind: 4 * math.prod(maps.shape) for kind, maps in shown.items()}
     return list(shown) if sum(sizes.values()) <= budget else [view["kind"]] if sizes[view["kind"]] <= budget else []
 
@@ -185,7 +185,7 @@ def _exact(maps: "Maps", masked: "Maps", blobs: Blobs) -> dict[str, Any]:
 def _exact_heads(
     shown: "ShownMaps", view: dict[str, Any], whole: Collection[str], blobs: Blobs
 ) -> list[dict[str, Any]]:
-    """The maps of single heads: in focus or pinned, of kinds that are not sent whole."""
+    """Add the maps of single heads: in focus or pinned, of kinds that are not sent whole."""
     wanted = [[view["kind"], view["layer"], view["head"]], *view["pins"]]
     entries = []
     for kind, layer, head in {tuple(site): None for site in wanted if site[0] in shown and site[0] not in whole}:

@@ -43,8 +43,8 @@ Row = list[str | None]
 
 
 def packed_strip(strip: Strip) -> Strip:
-    """A `sentence_strip` whose lines hold their texts in one list, in another the places of special tokens, and in a
-    third what the vocabulary has for each, where anybody said.
+    """Return a `sentence_strip` whose lines hold texts, places of special tokens and, if known, vocabulary entries in a
+    list each.
     """
     return {**strip, "lines": [_packed(line) for line in strip["lines"]]}
 
@@ -77,7 +77,7 @@ def labels(maps: "Maps", strip: Strip) -> dict[str, Any]:
 
 
 def strip_labels(kind: str, strip: Strip, lengths: tuple[int, int]) -> dict[str, Any]:
-    """The labels of a map whose row i and column i are token i of their axes; None where the strip has no such axes.
+    """Return the labels of a map whose row i and column i are token i of their axes; None without such axes.
 
     The script of the component reads them in the same way.
     """

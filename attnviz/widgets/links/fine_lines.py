@@ -20,7 +20,7 @@ def wanted(payload: Payload, heads: Sequence[tuple[int, int]]) -> bool:
 def refined(
     payload: Payload, heads: Sequence[tuple[int, int]], maps: Iterable[np.ndarray], *, budget: int = BUDGET
 ) -> Payload:
-    """The payload of `links_payload` with finer lines of `heads`, whose `(rows, cols)` weights are `maps`.
+    """Return the payload of `links_payload` with finer lines of `heads`, whose `(rows, cols)` weights are `maps`.
 
     Under `fine` the header says which heads they are, from which weight on their lines are there and what share of
     each head's weight they carry; `base` stays, and `id` is a name of its own.

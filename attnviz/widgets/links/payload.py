@@ -30,7 +30,7 @@ def links_payload(
     budget: int = BUDGET,
     numbers: Sequence[int] = (),
 ) -> Payload:
-    """The bytes that the Links component draws from.
+    """Make what the Links component draws from.
 
     Args:
         layers: the kind that is open, as it is shown: one `Shown` with all layers, or one after another.

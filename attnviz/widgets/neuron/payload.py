@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def neuron_payload(
     trace: "TraceLike", kind: "Kind", *, layer: int, head: int, view: dict[str, Any], kinds: Sequence[str] | None = None
 ) -> Payload:
-    """The bytes that the Neuron component draws from: float32 queries and keys, the scale, bias and mask if any.
+    """Make what the Neuron component draws from: float32 queries and keys, the scale, bias and mask if any.
 
     Positions are those of the tokens themselves, special ones included, not merged. Raises ValueError for a head that
     there is not, and for a trace of bare weights.
@@ -55,7 +55,7 @@ def neuron_payload(
 
 
 def _full(part: Tensor, call: Any, head: int) -> Tensor:
-    """A bias or mask of one head, `(q_len, k_len)`, whatever axes it was stored with."""
+    """Expand a bias or mask of one head, `(q_len, k_len)`, whatever axes it was stored with."""
     return part.expand(*call.query.shape[:3], call.key.shape[2])[0, head]
 
 

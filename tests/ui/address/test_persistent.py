@@ -62,7 +62,7 @@ def _page() -> None:
 
     persistent.begin(st.session_state["on"])
     persistent.write(st.session_state.get("chosen", {}))
-    persistent.of_link(st.session_state.get("problems", {}).get(persistent.text("model"), ()))
+    persistent.linked_problems(st.session_state.get("problems", {}).get(persistent.text("model"), ()))
     persistent.publish()
 
 
@@ -179,7 +179,7 @@ def test_what_no_link_asked_for_leaves_the_address_without_a_word() -> None:
     assert memory.linked == {"layer"}
     _on(app, "Masks")
     assert memory.linked == set()
-    memory.aside["Masks", problem[0].name, ""] = "7"
+    memory.unsupported["Masks", problem[0].name, ""] = "7"
     assert _said(_on(app, "Masks", tab="leak")) == {"tab": "leak"}
     assert _said(_on(app, "Heads", tab="links"))["layer"] == "7", "another page may have use for it"
 

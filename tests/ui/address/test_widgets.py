@@ -31,14 +31,14 @@ def test_a_change_that_is_told_of_a_field_that_is_gone_is_no_choice() -> None:
 def _two_texts() -> None:
     import streamlit as st
 
-    from attnviz.ui.address import echoes, persistent, widgets
+    from attnviz.ui.address import persistent, stale_values, widgets
 
     persistent.begin("Heads")
-    echoes.begin("Heads")
+    stale_values.begin("Heads")
     st.button("An example", on_click=persistent.write, args=({"first": "set here"},))
     for name in ("first", "second"):
         widgets.text_field(name, name, persistent.text(name, "as it was"), limit=20)
-    echoes.end()
+    stale_values.end()
 
 
 def _typed(app: AppTest, **texts: str) -> list[str | None]:

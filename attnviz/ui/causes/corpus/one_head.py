@@ -113,4 +113,4 @@ def _list(study: CorpusStudy, place: HeadPlace, samples: Sequence[CorpusSample])
 
 
 def _link(label: str, more: dict[str, str], icon: str | None = None) -> None:
-    st.page_link("pages/heads.py", label=literal(label), icon=icon, query_params=persistent.way("Heads", more))
+    st.page_link("pages/heads.py", label=literal(label), icon=icon, query_params=persistent.link_to("Heads", more))

@@ -1,4 +1,4 @@
-"""What a browser says of widgets that were set here a moment ago, before it has heard of that.
+"""Ignore widget values that the client sent before it saw a server-side update.
 
 With each choice a browser sends the values of all widgets. Where Back, an example or another model has just set one, or
 taken it away, and the news is still on its way, the value from before comes back and looks to Streamlit like a choice:
@@ -48,8 +48,8 @@ def draw(key: str, value: Any) -> None:
     found.drawn[key] = value
 
 
-def is_echo(key: str) -> bool:
-    """Whether a widget's changed value is its former one, from a browser that has not heard of another."""
+def is_stale(key: str) -> bool:
+    """Check whether a widget's changed value is its former one, from a browser that has not heard of another."""
     found: _SetHere | None = st.session_state.get(_KEY)
     number, values = found.former.get(key, (0, [])) if found is not None else (0, [])
     return number > _heard() and st.session_state[key] in values
@@ -77,6 +77,6 @@ def _remember(found: _SetHere, key: str, value: Any) -> None:
 
 
 def _heard() -> int:
-    """The newest number that the browser has; one above all where it has no such field."""
+    """Return the newest number that the browser has; one above all where it has no such field."""
     said = str(st.session_state.get(_FIELD, ""))
     return int(said) if said.isdecimal() and len(said) < 20 else 1 << 63

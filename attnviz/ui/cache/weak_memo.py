@@ -1,4 +1,4 @@
-"""What was computed of a thing, kept for as long as the thing lives: small facts of a trace, asked for in every run."""
+"""Weak cache of facts derived from an object, such as a trace's notes, which every run asks for."""
 
 import weakref
 from collections.abc import Callable
@@ -7,14 +7,14 @@ from typing import Generic, TypeVar
 Fact = TypeVar("Fact")
 
 
-class Beside(Generic[Fact]):
-    """A fact of each thing that somebody asked about; things are told apart by identity."""
+class WeakMemo(Generic[Fact]):
+    """A fact of each object, by the object's identity, for as long as the object lives."""
 
     def __init__(self) -> None:
         self._facts: dict[int, Fact] = {}
 
     def get(self, thing: object, find: Callable[[], Fact]) -> Fact:
-        """`find()`, or what it gave before for this very thing."""
+        """Return `find()`, or what it returned before for this very object."""
         name = id(thing)
         if name not in self._facts:
             self._facts[name] = find()
