@@ -77,7 +77,7 @@ def _draw_line(place: DeltaGenerator, page: Page, request: Request | None = None
     with place:
         problems = screen.draw(page.title, request, sheet.ask)
     sheet.begin(page.title, request)
-    page.add(*persistent.of_link(problems))
+    page.add(*persistent.linked_problems(problems))
 
 
 def _ready(page: Page) -> None:
