@@ -84,6 +84,7 @@ def attribution(model: Model, trace: Trace, state: AttributeState = _START, *, c
         cached("drops", (trace, asked), lambda: drops(model, trace, asked)) if state.drops else None,
         _lenses(model, trace, split, asked, cached),
     )
+    # Without both tokens: they are chosen in lists beside the component, which would report older ones.
     view = {"step": asked.row, "opened": state.opened, "order": state.order, "drops": int(state.drops)}
     return with_declaration(attribution_payload(model, shown, view=view), AttributeState)
 
