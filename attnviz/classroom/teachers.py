@@ -60,7 +60,7 @@ class Teachers:
     def view(self, key: TeacherKey, at: int | None = None) -> TeacherView:
         """Return the teacher's view of step `at`; None is the class's own step."""
 
-        def found(session: Session) -> TeacherRows:
+        def read_rows(session: Session) -> TeacherRows:
             row = class_by_key(session, key, self._parts.clock())
             lesson = unpack_lesson(row.material)
             here = row.step if at is None else min(max(at, 0), len(lesson.steps) - 1)
@@ -71,7 +71,7 @@ class Teachers:
             hinted = session.scalars(hints.where(MemberRow.class_id == row.id, HintRow.step == here)).one()
             return TeacherRows(row, lesson, step_of(session, row, here), tuple(members), tuple(answers), hinted)
 
-        return teacher_view(self._parts.store.read(found), self._parts.truths, self._parts.clock())
+        return teacher_view(self._parts.store.read(read_rows), self._parts.truths, self._parts.clock())
 
     def go(self, key: TeacherKey, at: int) -> None:
         """Move the class to a step, which is open from then on unless it was closed or revealed before."""

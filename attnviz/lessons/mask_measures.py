@@ -71,7 +71,7 @@ def _outcome(picture: Picture, question: Question) -> float:
 def _leaks(*, causal: bool) -> Callable[[Picture, Question], float]:
     """Return a measure that counts the positions before the replaced one whose numbers change."""
 
-    def of(picture: Picture, question: Question) -> float:
+    def compute(picture: Picture, question: Question) -> float:
         said = question.more or {}
         position = picture.row(said["at"])
         tokens = picture.model.encode_target(said["instead"], to=picture.link.texts.get("to", ""))
@@ -81,7 +81,7 @@ def _leaks(*, causal: bool) -> Callable[[Picture, Question], float]:
         change = (with_mask if causal else without).change
         return float((change[-1, :position] > 0).sum())
 
-    return of
+    return compute
 
 
 MEASURES = {

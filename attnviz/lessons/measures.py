@@ -71,10 +71,10 @@ def _row_sum(picture: Picture, question: Question) -> float:
 
 
 def _metric(name: str) -> Callable[[Picture, Question], float]:
-    def of(picture: Picture, question: Question) -> float:
+    def compute(picture: Picture, question: Question) -> float:
         return metric_of(picture, name, *picture.one_head())
 
-    return of
+    return compute
 
 
 def metric_of(picture: Picture, name: str, layer: int, head: int) -> float:

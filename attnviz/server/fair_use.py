@@ -193,7 +193,7 @@ def _enforce_rate(receive: Receive, limit: asyncio.Timeout) -> Receive:
     loop = asyncio.get_running_loop()
     started, count = loop.time(), 0
 
-    async def received() -> Message:
+    async def receive_timed() -> Message:
         nonlocal count
         message = await receive()
         count += len(message.get("body", b""))
@@ -201,7 +201,7 @@ def _enforce_rate(receive: Receive, limit: asyncio.Timeout) -> Receive:
         limit.reschedule(started + min(allowed, _UPLOAD_SECONDS))
         return message
 
-    return received
+    return receive_timed
 
 
 def _is_page(scope: Scope) -> bool:

@@ -107,7 +107,7 @@ def file_in_turn(make: Callable[[], bytes]) -> Callable[[], bytes]:
     """
     address = st.context.ip_address or ""
 
-    def made() -> bytes:
+    def make_in_turn() -> bytes:
         for hosting in _hosting:
             hosting.queue.take(hosting.network_of(address), lambda _: None)
         try:
@@ -116,7 +116,7 @@ def file_in_turn(make: Callable[[], bytes]) -> Callable[[], bytes]:
             for hosting in _hosting:
                 hosting.queue.give_back()
 
-    return made
+    return make_in_turn
 
 
 def may_open_any() -> bool:

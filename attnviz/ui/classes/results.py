@@ -12,7 +12,9 @@ from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, Question
 from attnviz.lessons.scoring import RIGHT_FROM, fold_text
 from attnviz.ui import charts
-from attnviz.ui.classes import picking, rehearsing
+from attnviz.ui.classes import rehearsing, seat, teacher
+from attnviz.ui.classes.room import teachers
+from attnviz.ui.classes.seat import Seat
 from attnviz.ui.frame import screen
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
@@ -106,7 +108,7 @@ def _draw_figure(found: TeacherView, question: Question, chosen: str) -> None:
 
     figure, table = _figure(question, one, truth, shown)
     if one.texts:
-        picking.button(found, chosen)
+        _picking_button(found, chosen)
     if figure is None:
         st.html(texts(one.texts))
         return
@@ -181,3 +183,31 @@ def texts(said: Sequence[WrittenText]) -> str:
     """Return the texts that the teacher picked, as a list in HTML, escaped."""
     lines = "".join(f"<li><q><bdi>{html.escape(one.text)}</bdi></q></li>" for one in said if one.is_picked)
     return f"<ul class='class-texts' tabindex='0' aria-label='What the class wrote'>{lines}</ul>"
+
+
+_BOX = "class-pick"
+
+
+def _picking_button(found: TeacherView, in_round: str) -> None:
+    """Draw a button with the number of shown texts, which opens the list of all. No text is sent to this screen
+    before that.
+    """
+    said = found.summaries[in_round].texts
+    shown = sum(one.is_picked for one in said)
+    own = seat.current()
+    if st.button(f"Pick texts to show ({shown} of {len(said)} shown)", key="class-picking") and own is not None:
+        st.dialog("Texts of the class", width="medium", on_dismiss="rerun")(_list)(own, found, in_round)
+
+
+def _list(own: Seat, found: TeacherView, in_round: str) -> None:
+    st.caption(
+        "Open this list where the class does not see your screen, for example with “Your link” on your phone. "
+        "The class sees the texts that you tick, without names."
+    )
+    for one in found.summaries[in_round].texts:
+        key = f"{_BOX}-{one.id}"
+        st.checkbox(literal(one.text), value=one.is_picked, key=key, on_change=_pick, args=(own, one.id, key))
+
+
+def _pick(own: Seat, answer: int, key: str) -> None:
+    teacher.act(lambda of, **more: teachers(own).pick(of, answer, **more), own, is_picked=st.session_state[key])

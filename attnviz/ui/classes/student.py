@@ -1,7 +1,6 @@
 """A student's panel in a class: the class's step, the question, and the solution once it is revealed."""
 
 import re
-from collections.abc import Callable
 
 import streamlit as st
 
@@ -11,27 +10,22 @@ from attnviz.lessons.phrases import Translatable
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, ROW, TEXT, Question
 from attnviz.ui.address import persistent
-from attnviz.ui.classes import following, handing_in, seat
-from attnviz.ui.classes.dates import countdown, day
+from attnviz.ui.classes import answer_form, following, seat
+from attnviz.ui.classes.dates import day
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import CLASS, Seat
-from attnviz.ui.lessons import answering, companion, drafted, panel
-from attnviz.ui.lessons.opened import OpenedLesson, open_lesson, progress
+from attnviz.ui.lessons import answering, companion, panel
+from attnviz.ui.lessons.opened import OpenedLesson, open_lesson
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 from attnviz.ui.wording import phrase, translate
 
-_CLOSED = Translatable("Answers are closed. Waiting for the teacher.")
-_MAY_CHANGE = Translatable("You can change it until the teacher closes this step.")
-_CHANGE = Translatable("Change answer")
-_NOT_YET = Translatable("It counts until you press “{button}”.", button=_CHANGE)
 _UNANSWERED = Translatable("You gave no answer.")
-_IS_MORE = "_attnviz_class_is_more"  # what was pressed changes more than the part of the panel that asks
 
 
 def draw(own: Seat, found: MemberView) -> None:
     """Draw the panel."""
-    st.session_state[_IS_MORE] = False  # the whole page is being drawn
+    st.session_state[answer_form.IS_MORE] = False  # the whole page is being drawn
     now = open_lesson()
     if now is not None and not following.is_waiting(found):
         place = phrase("{title}, step {at} of {steps}", title=found.title, at=found.at + 1, steps=found.steps)
@@ -105,64 +99,9 @@ def _question(own: Seat, found: MemberView, now: OpenedLesson, question: Questio
         panel.draw_solution(now, question, shown, unanswered=_UNANSWERED)
         _first(found, question, shown)
     elif question.kind == CELL:  # what is chosen is marked on the page's map, too
-        _answering(own)
+        answer_form.draw_answer(own)
     else:
-        st.fragment(_answering)(own)
-
-
-def _answering(own: Seat) -> None:
-    """Draw the part of the panel that an answer changes, in a fragment: the rest of the page does not run for it."""
-    found, now = following.view(), open_lesson()
-    if not isinstance(found, MemberView) or now is None or now.question is None or st.session_state[_IS_MORE]:
-        st.rerun()
-    try:
-        question, shown = now.question, picture(now.link)
-    except ValueError:  # the whole page says why
-        st.rerun()
-    if found.may_answer:
-        _ask(own, found, now, question, shown)
-    elif found.has_answered:
-        if question.kind == ROW and shown is not None and not found.is_skipped:
-            answering.given_row(now, shown, found.given)
-        _is_in(found, question, shown, _CLOSED)
-    else:
-        st.info(translate(_CLOSED), icon=":material/hourglass:")
-
-
-def _ask(own: Seat, found: MemberView, now: OpenedLesson, question: Question, shown: Picture | None) -> None:
-    did = progress(now)
-    did.draft = answering.draft(now, question, shown)
-    panel.hints(question, found.rungs)
-    if found.has_answered:
-        is_same = drafted.answer(now, question, did.draft) == found.given
-        _is_in(found, question, shown, _MAY_CHANGE if is_same else _NOT_YET)
-    if said := handing_in.refusal(own, found):
-        st.error(literal(translate(said)), icon=":material/error:")
-    name = translate(_CHANGE) if found.has_answered else phrase("Answer")
-    kind = "secondary" if found.has_answered else "primary"
-    with st.container(horizontal=True, vertical_alignment="center", key="class-answer"):
-        st.button(name, key="class-submit", type=kind, on_click=_submit, args=(own, found, now, question))
-        if not found.is_guided:
-            st.button(phrase("Skip and show"), key="class-skip", on_click=_skip, args=(own, found.at))
-        if found.may_ask_hint:
-            st.button(
-                phrase("Hint"), key="class-hint", icon=":material/lightbulb:", on_click=_hint, args=(own, found.at)
-            )
-        if found.ends is not None:  # here, for on a phone this row is always in sight
-            st.fragment(countdown, run_every=1.0)(found.ends, translate)
-
-
-def _is_in(found: MemberView, question: Question, shown: Picture | None, further: str) -> None:
-    """Show the answer that counts by now, and what can be done."""
-    then = translate(further)
-    if found.is_skipped:
-        st.info(f"{phrase('You skipped this question.')} {then}", icon=":material/skip_next:")
-        return
-    answer = answering.shown_answer(question, found.given, shown)
-    end = "" if answer.endswith((".", "!", "?", "…", "。")) else "."
-    is_row = question.kind == ROW
-    saved = phrase("Your row is in.") if is_row else phrase("Your answer is in: {answer}", answer=f"{answer}{end}")
-    st.success(literal(f"{saved} {then}"), icon=":material/check:")
+        st.fragment(answer_form.draw_answer)(own)
 
 
 def _first(found: MemberView, question: Question, shown: Picture | None) -> None:
@@ -170,34 +109,6 @@ def _first(found: MemberView, question: Question, shown: Picture | None) -> None
     if found.round == AFTER and found.first is not None and question.kind not in (ROW, TEXT):
         answer = answering.shown_answer(question, found.first, shown)
         st.caption(literal(phrase("In the first round you said {answer}.", answer=answer)))
-
-
-def _submit(own: Seat, found: MemberView, now: OpenedLesson, question: Question) -> None:
-    saved = handing_in.hand_in(own, found, drafted.answer(now, question, progress(now).draft))
-    if saved is None:
-        return
-    if found.is_guided:
-        following.note_answer(found, saved)
-    else:  # what is right is shown now
-        st.session_state[_IS_MORE] = True
-
-
-def _hint(own: Seat, at: int) -> None:
-    """Open the next hint, which is sent only now."""
-    _further(lambda: room().students.hint(own.token, at))
-
-
-def _skip(own: Seat, at: int) -> None:
-    _further(lambda: room().students.skip(own.token, at))
-
-
-def _further(act: Callable[[], object]) -> None:
-    """Reveal more of the step; a refusal is shown."""
-    st.session_state[_IS_MORE] = True
-    try:
-        act()
-    except ClassroomError as refusal:
-        following.say(translate(refusal))
 
 
 def _leave(own: Seat) -> None:
