@@ -120,13 +120,13 @@ def _limit_room(add: Any) -> Any:
     """
 
     @wraps(add)
-    def guarded(files: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
+    def replacement(files: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
         files.remove_session_files(session_id)
         if files._total_bytes + len(file.data) > MOST_UPLOADED:
             file = replace_content(file)
         add(files, session_id=session_id, file=file)
 
-    return guarded
+    return replacement
 
 
 def replace_content(file: UploadedFileRec) -> UploadedFileRec:
@@ -153,11 +153,11 @@ def around_runs(around: Callable[[Callable[[], str]], AbstractContextManager[Non
     run: Any = ScriptRunner._run_script
 
     @wraps(run)
-    def guarded(runner: ScriptRunner, asked: Any) -> None:
+    def replacement(runner: ScriptRunner, asked: Any) -> None:
         with around(lambda: _page(runner._pages_manager)):
             run(runner, asked)
 
-    ScriptRunner._run_script = guarded  # type: ignore[method-assign]
+    ScriptRunner._run_script = replacement  # type: ignore[method-assign]
 
 
 def _page(pages: Any) -> str:
@@ -215,10 +215,10 @@ def login_cookie(cookies: Mapping[str, str], secret: str) -> bytes:
     from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
     from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
-    def signed(name: str) -> bytes | None:
+    def read_signed(name: str) -> bytes | None:
         return decode_signed_value(secret, name, cookies[name].encode("latin-1")) if name in cookies else None
 
-    return get_cookie_with_chunks(signed, USER_COOKIE_NAME) or b""
+    return get_cookie_with_chunks(read_signed, USER_COOKIE_NAME) or b""
 
 
 def login_address() -> str:

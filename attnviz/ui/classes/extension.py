@@ -34,11 +34,11 @@ def draw_panel(page: Page) -> str:
             return phrase("This picture belongs to a class that you have not joined in this browser.")
         if isinstance(found, MemberView):
             live.watch(own)
-            with st.container(key="class-panel"), companion.with_window(partial(following.show, found)):
+            with st.container(key="class-panel"), companion.linked_windows(partial(following.show, found)):
                 student.draw(own, found)
                 _way_back(page.title, found)
         else:
-            with companion.with_window(partial(following.show_step, found)):
+            with companion.linked_windows(partial(following.show_step, found)):
                 teacher.panel(own, found)
     return cover.covered_sentence() if cover.hides(page.title) else ""
 

@@ -27,10 +27,10 @@ def draw() -> None:
         return
     if isinstance(found, MemberView):
         live.watch(own)
-        with st.container(key="lesson-alone"), companion.with_window(partial(following.show, found)):
+        with st.container(key="lesson-alone"), companion.linked_windows(partial(following.show, found)):
             student.draw(own, found)
     elif windows.is_panel():
-        with companion.with_window(partial(following.show_step, found)):
+        with companion.linked_windows(partial(following.show_step, found)):
             companion.button()
             console.draw(own, found)
     else:

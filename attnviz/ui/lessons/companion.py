@@ -46,7 +46,7 @@ class _Told:
 
 
 @contextmanager
-def with_window(show_picture: Callable[[], None]) -> Iterator[None]:
+def linked_windows(show_picture: Callable[[], None]) -> Iterator[None]:
     """Wrap the drawing of a panel that calls `button`; `show_picture` opens the picture in this window."""
     _take()
     if navigation.is_going():

@@ -25,7 +25,7 @@ def draw_panel(page: Page) -> str:
     st.html(style("lessons.css"))
     if persistent.text("lesson") == drafting.DRAFT:
         drafting.keep()
-    with st.container(key="lesson-panel"), companion.with_window(companion.show_step):
+    with st.container(key="lesson-panel"), companion.linked_windows(companion.show_step):
         panel.draw()
     return cover.covered_sentence() if cover.hides(page.title) else ""
 

@@ -35,7 +35,7 @@ def draw() -> None:
     if windows.is_beside():
         said = phrase("This step has no picture. The other window has its text.")
         st.html(f"<p class='lesson-no-picture'>{html.escape(said)}</p>")
-    with st.container(key="lesson-alone"), companion.with_window(companion.show_step):
+    with st.container(key="lesson-alone"), companion.linked_windows(companion.show_step):
         panel.draw()
         if now.link is not None and not windows.is_panel():
             st.button(

@@ -74,13 +74,13 @@ def drop_evicted(run: Callable[[Any, Any], None], connection_of: Callable[[Any],
     """Wrap `run(runner, asked)`, a whole run, so that it refers to messages alone that the browser will still have."""
 
     @wraps(run)
-    def guarded(runner: Any, asked: Any) -> None:
+    def run_kept(runner: Any, asked: Any) -> None:
         is_part, connection = bool(asked.fragment_id_queue), connection_of(runner)
         cache = _cache_of(runner._pages_manager)
         kept = cache.begin(frozenset(asked.cached_message_hashes), is_part=is_part, connection=connection)
         run(runner, replace(asked, cached_message_hashes=kept))
 
-    return guarded
+    return run_kept
 
 
 def note_sent(flush: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:

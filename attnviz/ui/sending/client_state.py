@@ -21,7 +21,7 @@ def drop_malformed(get: Any, sent: type) -> Any:
     """
 
     @wraps(get)
-    def guarded(states: Any, name: str) -> Any:
+    def get_valid(states: Any, name: str) -> Any:
         state, known = states.states.get(name), states.widget_metadata.get(name)
         if not isinstance(state, sent) or known is None:
             return get(states, name)
@@ -35,7 +35,7 @@ def drop_malformed(get: Any, sent: type) -> Any:
         states.widget_metadata[name] = known  # Streamlit notes what was sent as the type: none, of an empty field
         return value
 
-    return guarded
+    return get_valid
 
 
 def _is_of(field: str | None, wanted: str) -> bool:
@@ -49,7 +49,7 @@ def drop_infinite(read: Any) -> Any:
     """
 
     @wraps(read)
-    def guarded(widget: Any, said: float | None) -> Any:
+    def get_valid(widget: Any, said: float | None) -> Any:
         return widget.value if said is not None and not math.isfinite(said) else read(widget, said)
 
-    return guarded
+    return get_valid

@@ -15,12 +15,12 @@ def sweep_seldom(sweep: Any) -> Any:
     """Wrap `sweep(files)`, which forgets files that no page offers, so that it runs at most every `KEPT` seconds."""
 
     @wraps(sweep)
-    def guarded(files: Any) -> None:
+    def sweep_rarely(files: Any) -> None:
         if time.monotonic() - vars(files).get("swept", -math.inf) >= KEPT:
             vars(files)["swept"] = time.monotonic()
             sweep(files)
 
-    return guarded
+    return sweep_rarely
 
 
 def remove_orphans(files: Any) -> None:
