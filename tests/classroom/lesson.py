@@ -1,7 +1,8 @@
 """A lesson of choices, whose answers need no model: in step n the option numbered n modulo 3 is right."""
 
 from attnviz.lessons import reading
-from attnviz.lessons.lesson import Lesson
+from attnviz.lessons.lesson import Lesson, LessonStep
+from attnviz.lessons.question import Question
 
 _HEAD = "---\ntitle: Choices\nminutes: 5\nfor: tests\nlanguage: en\n---\nNothing to see.\n"
 _STEP = """
@@ -28,3 +29,8 @@ def choices_file(steps: int) -> str:
 def choices(steps: int) -> Lesson:
     """Return the lesson."""
     return reading.read(choices_file(steps), name="choices")
+
+
+def of_one(question: Question) -> Lesson:
+    """Make a lesson of one step, which asks the question."""
+    return Lesson("one", "One", 5, "tests", "en", (LessonStep("Only", "", None, question),))

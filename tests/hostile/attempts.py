@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.hostile import archives, folders
+from tests.hostile import archives, folders, tensor_files
 
 Prepared = Callable[[], object]
 Attempt = Callable[[str], Prepared]
@@ -26,11 +26,11 @@ def _npz() -> Attempt:
 def _safetensors() -> Attempt:
     from attnviz.tracing.external.file import read
 
-    good = archives.safetensors(archives.WORDS | {"attn": archives.tensor([3, 3], [0, 36])})
+    good = tensor_files.safetensors(tensor_files.WORDS | {"attn": tensor_files.tensor([3, 3], [0, 36])})
     read(good, "own.safetensors")
 
     def attempt(name: str) -> Prepared:
-        content = archives.SAFETENSORS[name]()
+        content = tensor_files.SAFETENSORS[name]()
         return lambda: read(content, "own.safetensors")
 
     return attempt

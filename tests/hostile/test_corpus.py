@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile import archives, folders
+from tests.hostile import archives, folders, tensor_files
 
 ROOT = Path(__file__).parents[2]
 MEGABYTE = 1 << 20
@@ -30,7 +30,7 @@ BOUNDS_OF = dict.fromkeys(
 )
 NAMES = {
     "npz": [*archives.REFUSED, *archives.TAKEN],
-    "safetensors": list(archives.SAFETENSORS),
+    "safetensors": list(tensor_files.SAFETENSORS),
     "trace": [
         "a bomb that says it is a hundred bytes",
         "a directory of a million",

@@ -1,8 +1,7 @@
-"""A lesson on the pages, without a browser: what is covered is in nothing that is sent."""
+"""A lesson's questions on a page, without a browser: hints, answers, what follows, and the list of lessons."""
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -11,149 +10,7 @@ from attnviz.lessons.scoring import AnswerScore
 from attnviz.ui import wording
 from attnviz.ui.lessons import judging
 from attnviz.ui.lessons.opened import OpenedLesson, Progress
-from attnviz.widgets.wire import Payload, unpack
-from tests.lessons.front_matter import FRONT_MATTER
-
-LESSON = (
-    FRONT_MATTER
-    + """## A cell
-
-/heads?src=I+love+you&to=fr&kind=cross&layer=1&head=0&tab=heads
-
-```question
-kind: cell
-ask: Where is most weight in the third row?
-row: "2"
-hints: [A nudge., A suggestion.]
-show: row
-why: It is so.
-```
-
-## A row
-
-```question
-kind: row
-ask: Draw the second row.
-row: "1"
-```
-
-## Written
-
-/heads?src=I+love+you&to=fr&tgt=je+t%27aime&kind=cross&layer=1&head=0
-
-```question
-kind: translation
-ask: What does it write?
-```
-
-## A choice on Masks
-
-/masks?src=I+love+you&to=fr
-
-```question
-kind: choice
-ask: Two or three?
-options: [two, three]
-right: 2
-cover: page
-```
-"""
-)
-
-
-@pytest.fixture
-def open_lesson(open_page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Open a page at a step of the lesson above."""
-    (tmp_path / "love.md").write_text(LESSON, encoding="utf-8")
-    (tmp_path / "broken.md").write_text(LESSON.replace("minutes: 10", "minutes: x"), encoding="utf-8")
-    monkeypatch.setenv("ATTNVIZ_LESSONS", str(tmp_path))
-
-    def make(page: str = "heads", step: int = 1, **texts: str) -> AppTest:
-        asked = {"src": "I love you", "to": "fr", "kind": "cross", "layer": "1", "head": "0"}
-        place = {"lesson": "love", "lesson_step": str(step)}
-        return open_page(page, **asked | place | texts)
-
-    return make
-
-
-def payload(app: AppTest) -> Payload:
-    (component,) = [
-        part
-        for part in app.get("bidi_component")
-        if part.proto.component_name == "attnviz_heads" or len(part.proto.bytes) > 500
-    ]
-    return unpack(component.proto.bytes)
-
-
-def cross(app: AppTest) -> np.ndarray:
-    """All cross-attention weights that the browser gets."""
-    sent = payload(app)
-    shape = next(kind["shape"] for kind in sent.header["kinds"] if kind["kind"] == "cross")
-    offset = next(one["offset"] for one in sent.header["exact"] if one["kind"] == "cross")
-    return np.frombuffer(sent.blobs, "<f4", int(np.prod(shape)), offset).reshape(shape)
-
-
-def said(app: AppTest) -> str:
-    parts = (*app.error, *app.info, *app.warning, *app.success, *app.markdown, *app.caption)
-    return "\n".join(part.value for part in parts).replace("\\", "")
-
-
-def test_the_covered_heads_numbers_are_not_sent(open_lesson, open_page) -> None:
-    app = open_lesson()
-    assert not app.exception
-    weights = cross(app)
-    assert not weights[1, 0].any()
-    assert weights[0, 0].any()
-    kind = next(one for one in payload(app).header["kinds"] if one["kind"] == "cross")
-    assert kind["covered"] == {
-        "heads": [[1, 0]],
-        "rows": None,
-        "said": "Covered until you answer the question or skip it.",
-    }
-    small = kind["overview"]
-    size = small["height"] * small["width"]
-    heads = kind["shape"][1]
-    thumbs = np.frombuffer(payload(app).blobs, np.uint8, size, small["offset"] + heads * size)
-    assert not thumbs.any(), "the small picture of layer 1, head 0"
-
-
-def test_its_metrics_are_not_sent_either(open_lesson) -> None:
-    app = open_lesson()
-    sent = payload(app)
-    names = sent.header["metrics"]["names"]
-    layers, heads, *_ = next(kind["shape"] for kind in sent.header["kinds"] if kind["kind"] == "cross")
-    start = sent.header["metrics"]["offsets"]["cross"] + 8 * len(names)
-    codes = np.frombuffer(sent.blobs, "<u2", len(names) * layers * heads, start).reshape(len(names), layers, heads)
-    assert (codes[:, 1, 0] == 65535).all()
-    assert (codes[:, 0, 0] != 65535).any()
-
-
-@pytest.mark.parametrize("texts", [{"table": "1"}, {"plotly": "1"}, {"words": "1"}, {"head": "mean"}])
-def test_no_table_no_figure_and_no_file_has_them(open_lesson, texts: dict[str, str]) -> None:
-    app = open_lesson(**texts)
-    assert not app.dataframe
-    assert not app.get("plotly_chart")
-    assert not [button for button in app.get("download_button") if "npz" in button.proto.label]
-    assert not cross(app)[1, 0].any()
-
-
-@pytest.mark.parametrize("tab", ["links", "model", "neuron"])
-def test_other_tabs_of_the_same_head_are_covered(open_lesson, tab: str) -> None:
-    app = open_lesson(tab=tab)
-    assert "Covered until" in said(app)
-    assert not [part for part in app.get("bidi_component") if len(part.proto.bytes) > 500]
-
-
-@pytest.mark.parametrize("page", ["masks", "decoding", "anatomy", "implementations", "learning", ""])
-def test_another_page_shows_nothing_of_it(open_lesson, page: str) -> None:
-    app = open_lesson(page)
-    assert not app.exception
-    assert "Covered until" in said(app)
-    assert not [part for part in app.get("bidi_component") if len(part.proto.bytes) > 500]
-
-
-def test_a_covered_page_with_a_bar_of_its_own_has_its_style(open_lesson) -> None:
-    assert any(".st-key-learning-bar" in part.proto.body for part in open_lesson("learning").get("html"))
+from tests.pages.lessons.lesson_page import LESSON, cross, payload, said
 
 
 def test_an_answer_uncovers_and_says_what_was_right_and_why(open_lesson) -> None:
@@ -190,12 +47,6 @@ def test_hints_come_one_after_another_and_the_last_is_a_spotlight(open_lesson) -
         assert words in said(app)
     assert payload(app).header["lesson"]["spot"] == "row"
     assert not [button for button in app.button if button.key == "lesson-hint"]
-
-
-def test_of_a_covered_row_the_others_are_sent(open_lesson) -> None:
-    weights = cross(open_lesson(step=2))[1, 0]
-    assert not weights[1].any()
-    assert weights[0].any()
 
 
 def test_where_the_translation_is_asked_for_no_target_is_shown(open_lesson) -> None:
