@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.hostile.archives import safetensors, tensor
+from tests.hostile.tensor_files import safetensors, tensor
 
 Spoil = Callable[[Path], None]
 
