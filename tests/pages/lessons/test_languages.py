@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.lessons.test_lessons import LESSON, payload, said
+from tests.pages.lessons.lesson_page import LESSON, payload, said
 
 Open = Callable[..., AppTest]
 

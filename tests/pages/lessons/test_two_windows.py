@@ -8,9 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.ui.lessons import companion
 from attnviz.ui.lessons.news import LessonNews, StepNews, read
-from tests.pages.lessons.test_lessons import cross, open_lesson, said
+from tests.pages.lessons.lesson_page import cross, said
 
-__all__ = ["open_lesson"]  # the fixture
 NAME = "0123456789abcdef"
 Hear = Callable[[str], None]
 
