@@ -17,7 +17,7 @@ from attnviz.text.glossary import text_of
 from attnviz.ui import charts
 from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.site.experiment import SiteExperiment, texts
-from attnviz.ui.site.terms import explained
+from attnviz.ui.site.terms import explain_terms
 from attnviz.ui.site.weights_text import learned_numbers_text, scale_name
 from attnviz.views.site.charts import histogram_figure, histogram_table, spectrum_figure
 from attnviz.views.site.code_tables import number_rows, small_table
@@ -55,7 +55,7 @@ def _claim(title: str, *, explains: str = "") -> Iterator[Callable[..., None]]:
         st.caption(_text(title, **numbers))
 
     with st.container(border=True):
-        st.markdown(f"**{title}**", help=explained(explains) if explains else None)
+        st.markdown(f"**{title}**", help=explain_terms(explains) if explains else None)
         yield tell
 
 
@@ -206,7 +206,7 @@ def modulation(bench: SiteExperiment, view: AnatomyState) -> None:
         st.markdown(_form_facts(found, _why_not_bilinear(case.weights.scoring)))
         st.caption(
             _text("without softmax", least=float(found.linear_sums.min()), most=float(found.linear_sums.max())),
-            help=explained("bilinear form", "modulation", "rank", "singular value"),
+            help=explain_terms("bilinear form", "modulation", "rank", "singular value"),
         )
     with right:
         made = spectrum_figure(found.spectrum.tolist(), len(found.form), theme=charts.theme())

@@ -8,7 +8,7 @@ from attnviz.analysis.anatomy.target_shift import TargetShift, target_shift
 from attnviz.text.display import display_token
 from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.site.experiment import SiteExperiment
-from attnviz.ui.site.terms import explained
+from attnviz.ui.site.terms import explain_terms
 from attnviz.views.site.code_tables import word_table
 
 SENTENCES = ("typed sentence", "second sentence")
@@ -32,7 +32,8 @@ def _shapes(bench: SiteExperiment) -> None:
     d_model = weights.d_model
     with st.container(border=True):
         st.markdown(
-            "**The middle axis of the queries is the length, not d_model**", help=explained("d_model", "q_len", "k_len")
+            "**The middle axis of the queries is the length, not d_model**",
+            help=explain_terms("d_model", "q_len", "k_len"),
         )
         rows = [
             (line.name, _strike(line.documented, line.axes), line.axes, *(str(shape) for shape in line.shapes))
@@ -96,7 +97,7 @@ def _target(bench: SiteExperiment) -> None:
     with st.container(border=True):
         st.markdown(
             "**The decoder's input is the target without its last token; the source's length does not matter**",
-            help=explained("tgt_in", "tgt_out"),
+            help=explain_terms("tgt_in", "tgt_out"),
         )
         longest = max(len(shift.rows) for shift in shifts)
         rows = [
@@ -126,7 +127,7 @@ def _xavier(bench: SiteExperiment) -> None:
     weights = bench.case.weights
     found = xavier_spread(weights)
     with st.container(border=True):
-        st.markdown("**Xavier initialisation mistakes the head axis for a kernel's**", help=explained("Xavier"))
+        st.markdown("**Xavier initialisation mistakes the head axis for a kernel's**", help=explain_terms("Xavier"))
         st.caption(
             f"`xavier_normal_` on one tensor ({weights.n_heads}, {weights.d_model}, {weights.d_k}) gives W_Q a "
             f"standard deviation of {found.whole:.4f}; on each head's ({weights.d_model}, {weights.d_k}) it gives "
@@ -138,7 +139,9 @@ def _plain_list(bench: SiteExperiment) -> None:
     d_model = bench.case.weights.d_model
     found = registered(d_model)
     with st.container(border=True):
-        st.markdown("**Layers in a plain Python list are not registered as parameters**", help=explained("ModuleList"))
+        st.markdown(
+            "**Layers in a plain Python list are not registered as parameters**", help=explain_terms("ModuleList")
+        )
         st.caption(
             f"Four maps of {d_model} × {d_model} in `nn.ModuleList`: `parameters()` finds {found.in_module_list:,} "
             f"learned numbers. In a Python list: {found.in_list:,}, and `state_dict()` holds {found.saved} entries. An "

@@ -14,7 +14,7 @@ from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.line_list import Lines, line_list
 from attnviz.ui.site.experiment import SiteExperiment
 from attnviz.ui.site.outcome import fact_line
-from attnviz.ui.site.terms import explained
+from attnviz.ui.site.terms import explain_terms
 from attnviz.views.site.code_tables import memory_card, memory_cells
 from attnviz.views.site.tensor_picture import tensor_picture, tiles_of
 from attnviz.views.terms import term
@@ -36,7 +36,7 @@ def walk(bench: SiteExperiment, view: AnatomyState) -> None:
         note.caption(
             "This is the explicit matmul path, in which every tensor exists. The other pages run PyTorch's fused "
             "kernel, which never stores scores or weights and whose output needs no contiguous().",
-            help=explained("fused kernel", "batch first", "sequence first"),
+            help=explain_terms("fused kernel", "batch first", "sequence first"),
         )
         helps = {head: head for head in HEADS[1:]}
         lines = Lines("Lines of the walk", HEADS, [_row(step) for step in steps], helps=helps)

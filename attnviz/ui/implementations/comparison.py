@@ -14,7 +14,7 @@ from attnviz.ui import captions, charts
 from attnviz.ui.address import widgets
 from attnviz.ui.implementations.state import REACHES, STRENGTHS, ImplementationsState
 from attnviz.ui.site.experiment import SiteExperiment
-from attnviz.ui.site.terms import explained
+from attnviz.ui.site.terms import explain_terms
 from attnviz.ui.site.weights_text import extra_steps_text
 from attnviz.views.site.charts import agreement_figure, cost_figure
 from attnviz.views.site.code_tables import source_diff, text_rows
@@ -39,7 +39,7 @@ def agreement(bench: SiteExperiment, view: ImplementationsState) -> None:
         f"max |Δ| on {bench.name}, {len(found.results)} ways on the same weights and the same two sentences. The "
         f"largest difference is {found.largest:.1e}, which is float32 rounding. The fused function returns no weights "
         "to compare.",
-        help=explained("max |Δ|", "allclose"),
+        help=explain_terms("max |Δ|", "allclose"),
     )
     if done := extra_steps_text(bench.case.weights.scoring):
         st.caption(f"In this model {done}, in every implementation.{READY if 'torch_module' in found.results else ''}")
@@ -73,7 +73,7 @@ def cost(bench: SiteExperiment, view: ImplementationsState) -> None:
         if longest == LENGTHS[-1]
         else f" Measured up to {longest} tokens so far. All lengths take about half a minute."
     )
-    about.caption(f"Time: {TIME_METHOD}. Memory: {METHOD}.{more}", help=explained("peak", "median", "fused kernel"))
+    about.caption(f"Time: {TIME_METHOD}. Memory: {METHOD}.{more}", help=explain_terms("peak", "median", "fused kernel"))
     made = cost_figure(measured, TITLES, theme=charts.theme())
     charts.show(made, key="cost", table=lambda: measured.replace({"way": TITLES}), caption=captions.of_model())
     st.html(text_rows({way.title: way.about for way in WAYS.values()}))

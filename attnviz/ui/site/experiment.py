@@ -24,7 +24,7 @@ from attnviz.ui.address import persistent, widgets
 from attnviz.ui.cache import budget, traces
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.request import Request
-from attnviz.ui.site.terms import explained
+from attnviz.ui.site.terms import explain_terms
 from attnviz.views.labels import KINDS
 
 SECONDS = ("I love you.", "Hello.")  # defaults of the second sentence: the second, if the typed one is short
@@ -161,19 +161,19 @@ def site(trace: Trace, view: SiteState) -> None:
         wide = 5 if trace.own_numbers(view.kind) else 0  # room for the model's own number behind a layer's
         columns = st.columns([26 - wide, 10 + wide, 10, 54], gap="small")
     with columns[0]:
-        widgets.select("kind", "Site", trace.kinds, view.kind, _kind_name, means=explained("Site"))
+        widgets.select("kind", "Site", trace.kinds, view.kind, _kind_name, means=explain_terms("Site"))
     with columns[1]:
         named = partial(trace.layer_name, view.kind)
-        widgets.select("layer", "Layer", layers, view.layer, named, means=explained("Layer"))
+        widgets.select("layer", "Layer", layers, view.layer, named, means=explain_terms("Layer"))
     with columns[2]:
-        widgets.select("head", "Head", heads, view.head, lambda head: f"H{head}", means=explained("Head"))
+        widgets.select("head", "Head", heads, view.head, lambda head: f"H{head}", means=explain_terms("Head"))
     with columns[3]:
         widgets.text_field(
             "second",
             "Second sentence of the batch",
             view.second,
             limit=MAX_SECOND,
-            help_text=explained("Second sentence of the batch"),
+            help_text=explain_terms("Second sentence of the batch"),
         )
 
 

@@ -13,7 +13,7 @@ from attnviz.ui.address import widgets
 from attnviz.ui.markdown import literal
 
 
-def explained(*names: str) -> str:
+def explain_terms(*names: str) -> str:
     """Join the definitions of a few terms as Markdown for a widget's `help`."""
     if len(names) == 1:
         return literal(definition(names[0]))
