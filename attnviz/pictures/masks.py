@@ -157,7 +157,7 @@ class MaskBench:
     @cached_property
     def rules(self) -> Tensor:
         """The mask without paint for the sentence that is shown, `(q_len, k_len)`."""
-        return self._shown_item(self.recipe.by_rules(*self.shape, real=self.real))
+        return self._shown_item(self.recipe.rules_mask(*self.shape, real=self.real))
 
     @cached_property
     def mask(self) -> Tensor:

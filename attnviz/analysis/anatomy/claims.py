@@ -185,7 +185,7 @@ class Moved:
 
 
 @torch.inference_mode()
-def moved(case: Case, *, by: int = 100) -> Moved:
+def rotate_further(case: Case, *, by: int = 100) -> Moved:
     """Rotate a site's queries and keys as if other tokens stood before them. Raises ValueError without a rotation."""
     rotation = case.weights.scoring.rotation
     if rotation is None:

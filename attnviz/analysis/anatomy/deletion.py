@@ -37,7 +37,7 @@ def deletion(weights: SiteWeights, length: int, *, seed: int = 0) -> pd.DataFram
         raise ValueError(f"The length must be at least 1, not {length}.")
     x = torch.randn(1, length, weights.d_model, generator=torch.Generator().manual_seed(seed))
     rows = []
-    for path, attend in (("explicit", _explicit), ("fused", _fused)):
+    for path, attend in (("explicit", _explicit), ("fused", _fused_attention)):
         for holder in HOLDERS:
             for deleted in (False, True):
                 memory = peak_memory(_call(attend, weights, x, (holder, deleted)), mark=LAST_LINE)
@@ -80,6 +80,6 @@ def _explicit(query: Tensor, key: Tensor, value: Tensor, scoring: Scoring) -> Te
     return scoring.add_bias(query @ key.mT / math.sqrt(query.shape[-1])).softmax(dim=-1) @ value
 
 
-def _fused(query: Tensor, key: Tensor, value: Tensor, scoring: Scoring) -> Tensor:
+def _fused_attention(query: Tensor, key: Tensor, value: Tensor, scoring: Scoring) -> Tensor:
     added = None if scoring.bias is None else scoring.bias.cells(query.shape[2], key.shape[2]).unsqueeze(0)
     return F.scaled_dot_product_attention(query, key, value, attn_mask=added)

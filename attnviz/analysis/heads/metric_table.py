@@ -40,7 +40,7 @@ __all__ = [
     "first_token_mass",
     "head_columns",
     "head_metrics",
-    "joined",
+    "join_tables",
     "mean_distance",
     "next_token",
     "previous_token",
@@ -82,7 +82,7 @@ def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *
     previous and next token in cross-attention, the end token where no key is one.
     """
     maps = {shown.kind: shown} if isinstance(shown, EagerMaps) else shown
-    table = pd.DataFrame(joined([head_columns(one, trace, item=item) for one in maps.values()]))
+    table = pd.DataFrame(join_tables([head_columns(one, trace, item=item) for one in maps.values()]))
     table.attrs["units"] = {name: metric.unit for name, metric in METRICS.items()}
     return table
 
@@ -92,7 +92,7 @@ def head_columns(shown: EagerMaps, trace: TraceLike, *, item: int = 0) -> Column
     return HeadMetrics(trace, shown.kind, (shown.rows, shown.cols), item=item).columns(shown, trace)
 
 
-def joined(tables: Sequence[Columns]) -> Columns:
+def join_tables(tables: Sequence[Columns]) -> Columns:
     """Tables of several kinds or heads as one."""
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
@@ -123,7 +123,7 @@ class HeadMetrics:
             "diagonality": diagonality(
                 shown.attn, distance=self.distance, sums=sums, farthest=self._farthest_keys(shown.mask)
             ),
-            **self._beside(shown.attn, sums.weight),
+            **self._neighbour_measures(shown.attn, sums.weight),
             **self._sinks(shown, trace, sums.weight),
         }
         layers, heads = shown.attn.shape[:2]
@@ -141,7 +141,7 @@ class HeadMetrics:
             self._farthest = mask, farthest_key(self.distance, mask)
         return self._farthest[1]
 
-    def _beside(self, attn: Tensor, weight: Tensor) -> dict[str, Tensor]:
+    def _neighbour_measures(self, attn: Tensor, weight: Tensor) -> dict[str, Tensor]:
         if self.kind == "cross":  # a step of the target has no place of its own in the source
             nothing = attn.new_full(attn.shape[:2], torch.nan)
             return {"previous_token": nothing, "next_token": nothing}

@@ -45,25 +45,27 @@ def bug_in_model(
 
     Where a head is `off` at these sites, it is so in both: rightly without the bug.
     """
-    written = _written if isinstance(model, Translator) else _written_by_checkpoint
+    written = _write_with_translator if isinstance(model, Translator) else _write_with_checkpoint
     fine, wrong = (None if off is None else BuggySites(sites, RIGHT, off)), BuggySites(sites, steps, off)
     try:
         before, before_cut = written(model, trace, fine)  # type: ignore[arg-type]
-        change = largest_change(_said(run_again(model, trace, wrong)), _said(run_again(model, trace, fine)))
+        change = largest_change(
+            _scores_or_output(run_again(model, trace, wrong)), _scores_or_output(run_again(model, trace, fine))
+        )
         after, after_cut = written(model, trace, wrong)  # type: ignore[arg-type]
         return BugEffect(change, before, after, max(before_cut, after_cut))
     except (RuntimeError, TypeError, ValueError) as error:
         if isinstance(error, RuntimeError) and is_out_of_memory(error):
             raise
-        return Raised.by(error)
+        return Raised.from_error(error)
 
 
-def _said(trace: Trace) -> Tensor:
+def _scores_or_output(trace: Trace) -> Tensor:
     """Return the scores of the vocabulary, or else the last layer's output."""
     return trace.logits if trace.logits is not None else trace.layers[max(trace.layers, key=lambda at: at[1])]
 
 
-def _written_by_checkpoint(model: Model, trace: Trace, probe: BuggySites | None) -> tuple[str, int]:
+def _write_with_checkpoint(model: Model, trace: Trace, probe: BuggySites | None) -> tuple[str, int]:
     if not model.writes:
         return "", 0
     first = replace(trace, sentences=trace.sentences[:1])
@@ -72,7 +74,7 @@ def _written_by_checkpoint(model: Model, trace: Trace, probe: BuggySites | None)
 
 
 @dataclass
-class _Probed:
+class _ProbedStepper:
     stepper: Stepper
     probe: Probe | None
 
@@ -81,15 +83,15 @@ class _Probed:
         return self.stepper.step(ids, probe=self.probe)
 
     def select_rows(self, rows: Tensor) -> None:
-        """As the stepper has it."""
+        """Select rows of the stepper."""
         self.stepper.select_rows(rows)
 
 
-def _written(model: Translator, trace: Trace, probe: Probe | None) -> tuple[str, int]:
+def _write_with_translator(model: Translator, trace: Trace, probe: Probe | None) -> tuple[str, int]:
     src = torch.tensor([[token.id for token in trace.tokens("src")]], device=model.device)
     memory = model.model.encode(src, None, ForwardContext(probe))
     limit = min(decoding_limit(src.shape[1]), MOST)
-    stepper = _Probed(Stepper(model.model, memory, None, capacity=limit, cached=False), probe)
+    stepper = _ProbedStepper(Stepper(model.model, memory, None, capacity=limit, cached=False), probe)
     first = torch.full((1,), model.codec.bos_id(trace.to), device=model.device)
     ids = decode(stepper, first, model.vocabulary, max_tokens=limit)[0]
     return model.codec.text(ids), 0 if ids[-1] == model.codec.eos_id else limit

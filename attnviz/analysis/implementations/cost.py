@@ -35,7 +35,7 @@ def implementation_cost(
     `enough` is the time in seconds after which a pass is not repeated any more. A way that cannot have these sizes is
     left out.
     """
-    made = {name: attention for name, way in WAYS.items() if (attention := _made(way.make, weights)) is not None}
+    made = {name: attention for name, way in WAYS.items() if (attention := _make(way.make, weights)) is not None}
     generator = torch.Generator().manual_seed(seed)
     for length in lengths:
         x = torch.randn(1, length, weights.d_model, generator=generator)
@@ -49,7 +49,7 @@ def _cost(name: str, attention: Attention, x: torch.Tensor, *, enough: float) ->
     return WayCost(name, x.shape[1], _seconds(attention, x, enough), nbytes)
 
 
-def _made(make, weights: SiteWeights) -> Attention | None:
+def _make(make, weights: SiteWeights) -> Attention | None:
     try:
         return make(weights)
     except ValueError:

@@ -67,22 +67,24 @@ def mask_shapes(case: Case) -> dict[str, MaskTry]:
             title,
             code,
             tuple(written[name].shape),
-            _prepared(module, written[name], (q_len, k_len, batch)),
-            _unchecked(written[name], meant),
+            _prepared_shape(module, written[name], (q_len, k_len, batch)),
+            _apply_unchecked(written[name], meant),
             meant,
         )
         for name, (title, code) in _WAYS.items()
     }
 
 
-def _prepared(module: SequenceFirstAttention, mask: Tensor, sizes: tuple[int, int, int]) -> tuple[int, ...] | Raised:
+def _prepared_shape(
+    module: SequenceFirstAttention, mask: Tensor, sizes: tuple[int, int, int]
+) -> tuple[int, ...] | Raised:
     try:
         return tuple(module.prepare_mask(mask, *sizes).shape)
     except ValueError as refusal:
-        return Raised.by(refusal)
+        return Raised.from_error(refusal)
 
 
-def _unchecked(mask: Tensor, meant: Tensor) -> Tensor | Raised:
+def _apply_unchecked(mask: Tensor, meant: Tensor) -> Tensor | Raised:
     """Apply a mask as a site without `prepare_mask` does: an axis for the heads, and then broadcasting."""
     blank = torch.zeros(meant.shape)
     try:

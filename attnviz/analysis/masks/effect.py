@@ -47,14 +47,15 @@ def effect(model: Model, trace: Trace, probe: MaskOverride) -> Effect | Refused:
         return Refused(str(refusal).strip().splitlines()[0])
 
 
-def moved(effect: Effect, item: int = 0) -> pd.DataFrame:
+def distances(effect: Effect, item: int = 0) -> pd.DataFrame:
     """Measure how far every head's map moved: columns kind, layer, head, moved, largest.
 
     `moved` is the mean over rows of half the summed |Δ| (total variation): the share of a row's attention that now
     goes elsewhere, 0 to 1. `largest` is max |Δ| of any weight. Both are NaN where the new map is.
     """
     tables = [
-        _moved(kind, effect.before.attn(kind, item=item), effect.attn(kind, item)) for kind in effect.before.kinds
+        _head_distances(kind, effect.before.attn(kind, item=item), effect.attn(kind, item))
+        for kind in effect.before.kinds
     ]
     return pd.concat(tables, ignore_index=True)
 
@@ -77,7 +78,7 @@ def nan_positions(trace: Trace, item: int = 0) -> pd.DataFrame:
     )
 
 
-def _moved(kind: str, before: Tensor, after: Tensor) -> pd.DataFrame:
+def _head_distances(kind: str, before: Tensor, after: Tensor) -> pd.DataFrame:
     change = (before - after).abs()
     layers, heads = change.shape[:2]
     layer, head = torch.meshgrid(torch.arange(layers), torch.arange(heads), indexing="ij")

@@ -118,8 +118,10 @@ def filled(call: AttentionCall, mask: Bool[Tensor, "..."], choice: FillChoice) -
         attn = weights(masked, mask, choice, call.sinks)
         context = attn @ call.value.to(choice.torch_dtype)
     except RuntimeError as refusal:
-        return FilledScores(choice, mask.cpu(), _shown(raw), _shown(raw), error=_own_words(refusal), sink=sink)
-    return FilledScores(choice, mask.cpu(), _shown(raw), _shown(masked), _shown(attn), _shown(context), sink=sink)
+        return FilledScores(choice, mask.cpu(), _to_float(raw), _to_float(raw), error=_own_words(refusal), sink=sink)
+    return FilledScores(
+        choice, mask.cpu(), _to_float(raw), _to_float(masked), _to_float(attn), _to_float(context), sink=sink
+    )
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ def one_head(call: AttentionCall, head: int, item: int = 0) -> AttentionCall:
     return replace(call, query=query, key=key, value=value, bias=bias, mask=None, sinks=sinks)
 
 
-def _shown(tensor: Tensor) -> Tensor:
+def _to_float(tensor: Tensor) -> Tensor:
     return tensor.float().cpu()
 
 

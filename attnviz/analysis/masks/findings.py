@@ -54,7 +54,7 @@ def findings(filled: FilledScores) -> tuple[str, ...]:
         return (f"torch refuses {_value(filled.choice)} in {filled.choice.dtype}: “{filled.error}”.",)
     rows = replace(rows_of(filled.attn, filled.mask), has_sink=filled.sink is not None)
     of_rows = (tell(rows, filled.choice) for tell in _TELLERS)
-    said = [*_nan(filled), *_overflowed(filled), *filter(None, of_rows), *_silent(filled, rows)]
+    said = [*_nan(filled), *_overflow_finding(filled), *filter(None, of_rows), *_silent(filled, rows)]
     if said:
         return tuple(said)
     hidden = "every masked weight is exactly 0" if not bool(filled.mask.all()) else "nothing is masked"
@@ -71,7 +71,7 @@ def comparison(call: AttentionCall, mask: Bool[Tensor, "q_len k_len"], row: int,
     Columns: fill, dtype, fill value, sum, masked weight, smallest, largest, weights, finding; the call has one head.
     """
     return pd.DataFrame(
-        [_compared(call, mask, row, FillChoice(fill, dtype, number)) for fill in FILLS for dtype in DTYPES]
+        [_compare_fill(call, mask, row, FillChoice(fill, dtype, number)) for fill in FILLS for dtype in DTYPES]
     )
 
 
@@ -100,7 +100,7 @@ def cells_table(filled: FilledScores, rows: Sequence[tuple[str, str | None]], ke
     return made.assign(**each, **{name: np.tile(values, q_len) for name, values in columns_of("key", keys).items()})
 
 
-def _compared(call: AttentionCall, mask: Tensor, row: int, choice: FillChoice) -> dict[str, Any]:
+def _compare_fill(call: AttentionCall, mask: Tensor, row: int, choice: FillChoice) -> dict[str, Any]:
     one = filled(_only_row(call, row), mask[row : row + 1], choice)
     single = FilledScores(
         choice, one.mask[0, 0], one.scores[0, 0], one.masked_scores[0, 0], _first(one.attn), error=one.error
@@ -154,7 +154,7 @@ def _nan(filled: FilledScores) -> list[str]:
     return [f"{_rows(rows, len(filled.mask))} NaN: {cause}." for cause, rows in rows_by_cause.items()]
 
 
-def _overflowed(filled: FilledScores) -> list[str]:
+def _overflow_finding(filled: FilledScores) -> list[str]:
     if not (rows := overflowed_contexts(filled)):
         return []
     held = _rows(rows, len(filled.mask)).removesuffix(" is").removesuffix(" are")
@@ -179,7 +179,7 @@ def _uniform(rows: Rows, choice: FillChoice) -> str:
     return f"{rows_told} without any visible key became uniform: all scores are the same, so that all keys share it."
 
 
-def _leaked(rows: Rows, choice: FillChoice) -> str:
+def _leak_finding(rows: Rows, choice: FillChoice) -> str:
     leaking = (rows.leaked > 0) & ~rows.uniform & ~rows.nan
     if not bool(leaking.any()):
         return ""
@@ -199,7 +199,7 @@ def _unequal(rows: Rows, choice: FillChoice) -> str:
     return f"{_count(off, 'row no longer sums', 'rows no longer sum')} to 1 (the least: {least:.4g})."
 
 
-def _without_keys(rows: Rows, choice: FillChoice) -> str:
+def _empty_rows_finding(rows: Rows, choice: FillChoice) -> str:
     if not bool(_empty(rows).any()):
         return ""
     many = _count(_empty(rows), "row has", "rows have")
@@ -217,7 +217,7 @@ def _silent(filled: FilledScores, rows: Rows) -> list[str]:
     return ["torch.where says nothing, but float16 ends at −65504: the fill has become −∞."]
 
 
-_TELLERS: Sequence[Callable[[Rows, FillChoice], str]] = (_uniform, _leaked, _unequal, _without_keys)
+_TELLERS: Sequence[Callable[[Rows, FillChoice], str]] = (_uniform, _leak_finding, _unequal, _empty_rows_finding)
 
 
 def _count(which: Tensor, one: str, many: str) -> str:

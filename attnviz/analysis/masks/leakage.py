@@ -46,16 +46,16 @@ def leak_test(model: Model, trace: Trace, position: int, replacement: Token) -> 
     length = len(trace.sentences[0].tgt_in)
     if not 0 <= position < length:
         raise ValueError(f"There is no target position {position}: the decoder's input has 0 to {length - 1}.")
-    changed = _with_token(trace, position, replacement)
+    changed = _replace_token(trace, position, replacement)
     return _leak(model, (trace, changed), position, causal=True), _leak(model, (trace, changed), position, causal=False)
 
 
 def _leak(model: Model, pair: tuple[Trace, Trace], position: int, *, causal: bool) -> Leak:
-    original, replaced = (_outputs(run_again(model, trace, None if causal else _unmasked(trace))) for trace in pair)
+    original, replaced = (_outputs(run_again(model, trace, None if causal else _no_mask(trace))) for trace in pair)
     return Leak(position, original, replaced)
 
 
-def _unmasked(trace: Trace) -> MaskOverride:
+def _no_mask(trace: Trace) -> MaskOverride:
     sites = [site for site in trace.calls if site.kind == "decoder_self"]
     return MaskOverride(sites, lambda q_len, k_len: masks.full(q_len, k_len))
 
@@ -65,7 +65,7 @@ def _outputs(trace: Trace) -> Tensor:
     return torch.stack([trace.layer_output("decoder", layer) for layer in layers])
 
 
-def _with_token(trace: Trace, position: int, token: Token) -> Trace:
+def _replace_token(trace: Trace, position: int, token: Token) -> Trace:
     sentence = trace.sentences[0]
     tgt = (*sentence.tgt[:position], token, *sentence.tgt[position + 1 :])
     return replace(trace, sentences=(replace(sentence, tgt=tgt),))

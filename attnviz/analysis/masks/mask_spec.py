@@ -95,10 +95,10 @@ class MaskSpec:
         batch is 1 unless padding is among the rules and `real` says which keys are no padding; keys that `real` does
         not know are none either.
         """
-        mask = self.by_rules(q_len, k_len, real=real)
-        return mask if self.painted is None else mask & fitted(self.painted, q_len, k_len)
+        mask = self.rules_mask(q_len, k_len, real=real)
+        return mask if self.painted is None else mask & fit_mask(self.painted, q_len, k_len)
 
-    def by_rules(
+    def rules_mask(
         self, q_len: int, k_len: int, *, real: Bool[Tensor, "batch k_real"] | None = None
     ) -> Bool[Tensor, "_ q k"]:
         """Combine the rules alone, without the paint."""
@@ -106,7 +106,7 @@ class MaskSpec:
         for name, numbers in self.rules.items():
             mask = mask & RULES[name].make(q_len, k_len, *numbers)
         if "padding" in self.rules and real is not None:
-            mask = mask & fitted(real.cpu(), len(real), k_len).unsqueeze(1)
+            mask = mask & fit_mask(real.cpu(), len(real), k_len).unsqueeze(1)
         return mask
 
     def sees_ahead(self, length: int) -> bool:
@@ -121,12 +121,12 @@ class MaskSpec:
     @property
     def title(self) -> str:
         """Such as `causal & window (reach 2)`."""
-        parts = [_named(RULES[name], numbers) for name, numbers in self.rules.items()]
+        parts = [_rule_text(RULES[name], numbers) for name, numbers in self.rules.items()]
         parts += [] if self.painted is None or bool(self.painted.all()) else ["painted"]
         return " & ".join(parts) or "none"
 
 
-def fitted(mask: Bool[Tensor, "rows cols"], q_len: int, k_len: int) -> Bool[Tensor, "q k"]:
+def fit_mask(mask: Bool[Tensor, "rows cols"], q_len: int, k_len: int) -> Bool[Tensor, "q k"]:
     """Cut or extend a mask to other lengths; cells that it does not know may attend."""
     rows, cols = min(mask.shape[0], q_len), min(mask.shape[1], k_len)
     extended = torch.ones(q_len, k_len, dtype=torch.bool)
@@ -134,6 +134,6 @@ def fitted(mask: Bool[Tensor, "rows cols"], q_len: int, k_len: int) -> Bool[Tens
     return extended
 
 
-def _named(rule: Rule, numbers: tuple[int | float, ...]) -> str:
+def _rule_text(rule: Rule, numbers: tuple[int | float, ...]) -> str:
     told = ", ".join(f"{number.label} {value:g}" for number, value in zip(rule.numbers, numbers, strict=True))
     return f"{rule.name} ({told})" if told else rule.name

@@ -32,9 +32,9 @@ def overflowed_contexts(filled: FilledScores) -> list[int]:
 def _cause(filled: FilledScores, row: int) -> str:
     scores, masked, choice = filled.scores[row], filled.masked_scores[row], filled.choice
     if bool(scores.isnan().any()):
-        return f"the scores are NaN before any mask{_beyond(choice)}"
+        return f"the scores are NaN before any mask{_range_note(choice)}"
     if bool((masked == math.inf).any()):
-        return f"a score is ∞{_beyond(choice)}; {SUBTRACTED} ∞ − ∞ is NaN"
+        return f"a score is ∞{_range_note(choice)}; {SUBTRACTED} ∞ − ∞ is NaN"
     if bool((masked == -math.inf).all()):
         return f"{_all_minus_infinity(choice, filled.mask[row])}; {SUBTRACTED} −∞ − (−∞) is NaN"
     return "the weights that the mask leaves sum to 0, and 0 / 0 is NaN"
@@ -42,13 +42,13 @@ def _cause(filled: FilledScores, row: int) -> str:
 
 def _all_minus_infinity(choice: FillChoice, sees: Tensor) -> str:
     if bool(sees.any()):
-        return f"every score that it sees is −∞{_beyond(choice)}"
+        return f"every score that it sees is −∞{_range_note(choice)}"
     if choice.value is not None and math.isfinite(choice.value):
-        return f"no key is left, and every score became −∞{_beyond(choice, 'the fill')}"
+        return f"no key is left, and every score became −∞{_range_note(choice, 'the fill')}"
     return "no key is left, so that every score is −∞"
 
 
-def _beyond(choice: FillChoice, what: str = "a number") -> str:
+def _range_note(choice: FillChoice, what: str = "a number") -> str:
     """Say that a number lies beyond the dtype's range; an empty text for float32."""
     largest = torch.finfo(choice.torch_dtype).max
     return "" if choice.dtype == "float32" else f": {what} lies beyond ±{largest:.5g}, where {choice.dtype} ends"

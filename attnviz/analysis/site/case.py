@@ -31,7 +31,7 @@ def site_case(model: Translator, trace: Trace, kind: Kind, layer: int) -> Case:
         raise ValueError("This trace was built without input_ and memory; the site cannot be walked through.")
     input_ = call.input_.float().cpu()
     memory = input_ if call.memory is call.input_ else call.memory.float().cpu()
-    mask = None if call.mask is None else _without_heads(call.mask)
+    mask = None if call.mask is None else _drop_head_axis(call.mask)
     return Case(weights, input_, memory, mask, norm_first=model.model.config.norm_first)
 
 
@@ -46,7 +46,7 @@ def observed_case(weights: SiteWeights, trace: Trace, kind: Kind, layer: int) ->
         raise ValueError(f"What was found of layer {layer} does not give this run's queries, keys and values.")
     input_ = call.input_.float().cpu()
     memory = input_ if call.memory is call.input_ else call.memory.float().cpu()
-    mask = None if call.mask is None else _narrow(_without_heads(visible(call)))
+    mask = None if call.mask is None else _narrow(_drop_head_axis(visible(call)))
     return Case(weights, input_, memory, mask, norm_first=_is_normalised(trace, kind, layer))
 
 
@@ -68,7 +68,7 @@ def _is_normalised(trace: Trace, kind: Kind, layer: int) -> bool:
     return own is None or handed is None or not torch.equal(own, handed)
 
 
-def _without_heads(mask: Tensor) -> Tensor:
+def _drop_head_axis(mask: Tensor) -> Tensor:
     return mask[:, 0].cpu()
 
 

@@ -95,10 +95,10 @@ class Hearing(TorchFunctionMode):
         elif func in _PLUS and len(args) == 2 and isinstance(args[1], float) and _is_column(args[0]):
             self._eps = args[1]  # of the norm that follows
         elif func in _TIMES and len(args) == 2:
-            self._on_product(*args)
+            self._note_product(*args)
         return result
 
-    def _on_product(self, one: Any, other: Any) -> None:
+    def _note_product(self, one: Any, other: Any) -> None:
         """Note a factor of the cosines, or the gain of a norm."""
         if one is self._cosines and isinstance(other, (int, float)):
             self._heard.angles[-1] = (self._heard.angles[-1][0], float(other))

@@ -62,7 +62,7 @@ def part_of(one: LinearMap, heads: Tensor, change: Change) -> Projected | None:
     made, size, places = change(blocks.float().cpu()), heads.shape[3], []
     for head in heads.float().cpu().unbind(dim=1):
         off = apart(made, head.unsqueeze(2)).amax(dim=(0, 1, 3))
-        if not bool(off.min() <= allowed(heads, heads.dtype)):
+        if not bool(off.min() <= allowed_difference(heads, heads.dtype)):
             return None
         places.append(int((off == off.min()).nonzero()[0]))
     rows = torch.cat([torch.arange(place * size, (place + 1) * size) for place in places])
@@ -101,7 +101,7 @@ def apart(one: Tensor, other: Tensor) -> Tensor:
     return (one.float() - other.float()).abs()
 
 
-def allowed(ran: Tensor, dtype: torch.dtype) -> float:
+def allowed_difference(ran: Tensor, dtype: torch.dtype) -> float:
     """Return the allowed difference of equal numbers, computed here in float32 and in a pass in `dtype`."""
     steps = ROUNDING * torch.finfo(torch.float32).eps + (IN_TYPE * torch.finfo(dtype).eps)
     return steps * max(1.0, float(ran.abs().max()))

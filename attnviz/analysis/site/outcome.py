@@ -19,8 +19,8 @@ class Raised:
     error: str
 
     @classmethod
-    def by(cls, error: Exception) -> "Raised":
-        """As an interpreter prints it."""
+    def from_error(cls, error: Exception) -> "Raised":
+        """Write an exception as an interpreter prints it."""
         return cls(f"{type(error).__name__}: {error}")
 
 
@@ -85,6 +85,6 @@ def outcome(attention: Attention, case: Case) -> Outcome | Raised:
     try:
         output, attn = attention(*case.call)
     except (RuntimeError, TypeError, ValueError) as error:
-        return Raised.by(error)
+        return Raised.from_error(error)
     assert attn is not None  # what is looked at here always has its weights
     return Outcome(output, attn, right_output, right_attn)

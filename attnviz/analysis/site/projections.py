@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnviz.analysis.site.hearing import Heard, Hearing, LinearMap
-from attnviz.analysis.site.matching import Projected, allowed, apart, changes_to, is_same, part_of, why_none
+from attnviz.analysis.site.matching import Projected, allowed_difference, apart, changes_to, is_same, part_of, why_none
 from attnviz.implementations.scoring import DistanceBias, Scoring
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.protocol import Model
@@ -57,7 +57,7 @@ def fits(weights: SiteWeights, call: AttentionCall) -> bool:
     ran = (call.query.float().cpu() * (call.scale * call.query.shape[3] ** 0.5), call.key, call.value)
     made = zip((query, key, value), ran, strict=True)
     return _same_bias(scoring.bias, call.bias) and all(
-        one.shape == own.shape and bool((apart(one, own.cpu()) <= allowed(own, call.query.dtype)).all())
+        one.shape == own.shape and bool((apart(one, own.cpu()) <= allowed_difference(own, call.query.dtype)).all())
         for one, own in made
     )
 
@@ -66,7 +66,7 @@ def _same_bias(table: DistanceBias | None, bias: Tensor | None) -> bool:
     if table is None or bias is None:
         return table is None and bias is None
     cells = table.cells(*bias.shape[-2:])
-    return bool((apart(cells, bias.cpu()) <= allowed(bias, bias.dtype)).all())
+    return bool((apart(cells, bias.cpu()) <= allowed_difference(bias, bias.dtype)).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class _SiteWatch(Probe):
 
 def _inputs(call: AttentionCall, heard: Heard) -> _Found | NotPlain:
     """Find the maps of query, key and value, and what lies between them and the scores; or why there are none."""
-    if (why := _beyond(call)) is not None:
+    if (why := _why_unsupported(call)) is not None:
         return NotPlain(why)
     bias = None if call.bias is None else DistanceBias.from_cells(call.bias)
     if call.bias is not None and bias is None:
@@ -166,7 +166,7 @@ def _parts(call: AttentionCall, heard: Heard) -> list[Projected] | NotPlain:
     return found
 
 
-def _beyond(call: AttentionCall) -> str | None:
+def _why_unsupported(call: AttentionCall) -> str | None:
     """Return why a call cannot be shown; None where it can."""
     if call.softcap is not None:
         return f"its scores are bent by a tanh, so that none is beyond ±{call.softcap:g}"

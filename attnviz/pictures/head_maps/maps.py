@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from attnviz.analysis.heads.metric_table import Columns, HeadMetrics, head_columns, joined
+from attnviz.analysis.heads.metric_table import Columns, HeadMetrics, head_columns, join_tables
 from attnviz.maps.lazy import MapsOverview, maps_overview
 from attnviz.maps.maps import EagerMaps, Maps
 from attnviz.maps.options import MapOptions
@@ -29,7 +29,7 @@ def maps_and_metrics(
         else:
             maps[kind], table = cached("maps", key, lambda key=key: _measured(*key))
         tables.append(table)
-    return maps, joined(tables)
+    return maps, join_tables(tables)
 
 
 def is_long(trace: TraceLike, kind: Kind) -> bool:
@@ -50,4 +50,4 @@ def _overview(trace: TraceLike, kind: Kind, options: MapOptions) -> tuple[MapsOv
         tables.append(metrics.columns(maps, one, layer=layer, head=head))
 
     overview = maps_overview(trace, kind, options, side=THUMBNAIL_SIDE, look=measure)
-    return overview, joined(tables)
+    return overview, join_tables(tables)

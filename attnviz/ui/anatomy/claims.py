@@ -137,7 +137,7 @@ def _scaling(bench: SiteExperiment) -> None:
 def _rotation(bench: SiteExperiment) -> None:
     if bench.case.weights.scoring.rotation is None:
         return
-    found = claim.moved(bench.case)
+    found = claim.rotate_further(bench.case)
     with _claim("A rotated product knows the distance, not the place") as tell:
         tell(by=found.by, queries=found.queries, scores=_rounding(found.scores))
 

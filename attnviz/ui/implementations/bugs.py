@@ -126,7 +126,7 @@ def _effect_in_model(key: tuple[str, ...], _bench: SiteExperiment, _view: Implem
     try:
         weights = _bench.weights(sites)
     except ValueError as refusal:  # of another layer than the one that is open
-        return Raised.by(refusal)
+        return Raised.from_error(refusal)
     steps, off = BUGS[_view.bug].steps, _off(_view)
     return bounded.with_room(lambda: bug_in_model(_bench.model, _bench.trace, steps, weights, off=off))
 

@@ -150,7 +150,7 @@ def _table(bench: MaskExperiment, found: BothWays, step: int) -> pd.DataFrame:
 
 
 def _maps(bench: MaskExperiment, effect: masks_effect.Effect) -> None:
-    table = masks_effect.moved(effect, bench.view.item)
+    table = masks_effect.distances(effect, bench.view.item)
     charts.show(moved_figure(table, theme=charts.theme()), key="moved", table=lambda: table)
     st.caption(f"Measured in one pass over the same tokens, as it is and {bench.named}.")
 

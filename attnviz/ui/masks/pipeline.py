@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.masks.both_ways import Changed, changed, reads_ahead
-from attnviz.analysis.masks.effect import Effect, Refused, moved
+from attnviz.analysis.masks.effect import Effect, Refused, distances
 from attnviz.analysis.masks.findings import cells_table
 from attnviz.pictures.mask_lab import bench_payload, site_name
 from attnviz.text.display import display
@@ -85,7 +85,7 @@ def _runs(bench: MaskExperiment) -> str:
     effect = bench.effect()
     if isinstance(effect, Refused):
         return _refusal(effect)
-    return f"{_farthest_map(moved(effect, bench.view.item))}."
+    return f"{_farthest_map(distances(effect, bench.view.item))}."
 
 
 def _refusal(refusal: Refused) -> str:

@@ -3,7 +3,7 @@
 import streamlit as st
 import torch
 
-from attnviz.analysis.masks.mask_spec import fitted
+from attnviz.analysis.masks.mask_spec import fit_mask
 from attnviz.ui.address import persistent
 from attnviz.ui.masks.experiment import MaskExperiment
 from attnviz.widgets.mask_lab.painting import painting_to_text
@@ -47,7 +47,7 @@ def _pinned_row(bench: MaskExperiment) -> int | None:
 def _paint_row(bench: MaskExperiment, row: int, *, sees: bool) -> str:
     """Change a whole row of the paint; return it as text."""
     before = bench.recipe.painted
-    paint = torch.ones(bench.shape, dtype=torch.bool) if before is None else fitted(before, *bench.shape)
+    paint = torch.ones(bench.shape, dtype=torch.bool) if before is None else fit_mask(before, *bench.shape)
     paint[row] = sees
     return painting_to_text(paint.numpy())
 

@@ -83,7 +83,7 @@ def test_a_mask_that_hides_nothing_moves_nothing_in_the_encoder(model, trace) ->
     found = effect.effect(model, trace, probe)
     assert write_again(model, trace, probe) == write_again(model, trace, None)
     assert found.after is not None
-    assert float(effect.moved(found)["moved"].to_numpy().max()) < 1e-6
+    assert float(effect.distances(found)["moved"].to_numpy().max()) < 1e-6
 
 
 def test_a_map_that_moves_wholly_has_moved_by_one(model, trace) -> None:
@@ -93,7 +93,7 @@ def test_a_map_that_moves_wholly_has_moved_by_one(model, trace) -> None:
     probe = MaskOverride([Site("cross", 0)], lambda q_len, k_len: only.expand(1, q_len, k_len), head=1)
     found = effect.effect(model, trace, probe)
     columns = ["kind", "layer", "head", "moved"]
-    moved = {(kind, layer, head): far for kind, layer, head, far in effect.moved(found)[columns].to_numpy()}
+    moved = {(kind, layer, head): far for kind, layer, head, far in effect.distances(found)[columns].to_numpy()}
     before = trace.attn("cross", layer=0, head=1)
     assert moved["cross", 0, 1] == pytest.approx(float((1 - before[:, 0]).mean()), abs=1e-5)
     assert moved["cross", 0, 0] < 1e-6
@@ -116,7 +116,7 @@ def test_a_map_moves_as_far_as_its_fill_moved_it(model, trace, fill: str) -> Non
     expected = filled(call, causal_but_for_row_two(*call.query.shape[2:3], call.key.shape[2]), choice).attn
     assert expected is not None
     torch.testing.assert_close(found.attn("decoder_self")[0, head], expected[0, 0], equal_nan=True, atol=1e-6, rtol=0)
-    table = effect.moved(found)[["kind", "layer", "head", "moved"]].to_numpy()
+    table = effect.distances(found)[["kind", "layer", "head", "moved"]].to_numpy()
     moved = {(kind, layer, at): far for kind, layer, at, far in table}
     change = (expected[0, 0] - trace.attn("decoder_self", layer=0, head=head)).abs().sum(-1).mean() / 2
     assert moved["decoder_self", 0, head] == pytest.approx(float(change), abs=1e-6, nan_ok=True)

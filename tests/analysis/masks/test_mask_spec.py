@@ -2,7 +2,7 @@
 
 import torch
 
-from attnviz.analysis.masks.mask_spec import RULES, MaskSpec, fitted
+from attnviz.analysis.masks.mask_spec import RULES, MaskSpec, fit_mask
 from attnviz.transformer import masks
 
 
@@ -48,8 +48,8 @@ def test_paint_hides_more_and_never_less() -> None:
 
 def test_paint_for_another_length_is_cut_or_extended() -> None:
     painted = torch.tensor([[True, False], [False, True]])
-    assert fitted(painted, 1, 1).tolist() == [[True]]
-    assert fitted(painted, 3, 3).tolist() == [[True, False, True], [False, True, True], [True, True, True]]
+    assert fit_mask(painted, 1, 1).tolist() == [[True]]
+    assert fit_mask(painted, 3, 3).tolist() == [[True, False, True], [False, True, True], [True, True, True]]
 
 
 def test_a_recipe_knows_whether_it_sees_ahead() -> None:

@@ -47,9 +47,9 @@ def test_claims_are_made_of_the_rotated_queries(found, name: str) -> None:
     rotary = case.weights.scoring.rotation
     if rotary is None:
         with pytest.raises(ValueError, match="does not rotate"):
-            claims.moved(case)
+            claims.rotate_further(case)
     else:
-        moved = claims.moved(case)
+        moved = claims.rotate_further(case)
         assert moved.scores < 1e-3 < 0.1 < moved.queries
 
 
