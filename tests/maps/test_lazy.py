@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.heads.metric_table import HeadMetrics, head_metrics, joined
+from attnviz.analysis.heads.metric_table import HeadMetrics, head_metrics, join_tables
 from attnviz.maps import lazy
 from attnviz.maps.lazy import maps_overview
 from attnviz.maps.options import MapOptions
@@ -103,7 +103,7 @@ def test_metrics_taken_head_by_head_are_those_of_all_maps_at_once(trace, at_once
 
     maps_overview(trace, "cross", options, side=3, look=look)
     pd.testing.assert_frame_equal(
-        pd.DataFrame(joined(tables)), head_metrics(select(trace, "cross", options), trace), atol=1e-6
+        pd.DataFrame(join_tables(tables)), head_metrics(select(trace, "cross", options), trace), atol=1e-6
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from attnviz.analysis.masks.mask_spec import fitted
+from attnviz.analysis.masks.mask_spec import fit_mask
 from attnviz.widgets.mask_lab.painting import painting_to_text
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
@@ -33,4 +33,4 @@ def test_the_script_fits_paint_of_another_length_as_python_does(module) -> None:
     painted = np.random.default_rng(3).random((4, 6)) < 0.5
     for q, k in ((4, 6), (2, 9), (7, 3)):
         cells = script("({ paintOf }, [text, q, k]) => [...paintOf(text, q, k)]", [painting_to_text(painted), q, k])
-        assert cells == fitted(torch.from_numpy(painted), q, k).int().flatten().tolist()
+        assert cells == fit_mask(torch.from_numpy(painted), q, k).int().flatten().tolist()
