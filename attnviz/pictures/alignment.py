@@ -71,7 +71,7 @@ def alignment(
     to = (trace.to if trace.to in gold_languages() else "") if language is None else language
     rates = shipped_rates(trace, to) if rates is None else rates
     there, gold = ways(known, trace), gold_links(trace, to)
-    way = _chosen(state.way, there, rates)
+    way = _choose_way(state.way, there, rates)
 
     def make() -> Payload:
         return alignment_payload(trace, way, scores(way, known, trace), _facts(trace, known, there, rates, gold))
@@ -109,7 +109,7 @@ def shipped_rates(trace: TraceLike, to: str) -> Rates:
     return rates_of(table, to) if table is not None and to in table else {}
 
 
-def _chosen(text: str, there: tuple[Aligner, ...], rates: Rates) -> Aligner:
+def _choose_way(text: str, there: tuple[Aligner, ...], rates: Rates) -> Aligner:
     """Return the way that is asked for, if the model has it; else the best known one, else attribution, the first."""
     by_name = {way_text(way): way for way in there}
     if text in by_name:

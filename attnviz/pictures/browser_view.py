@@ -13,7 +13,7 @@ MOST_PARTS = 4096  # heads of a list
 
 def to_view(state: Any) -> dict[str, Any]:
     """Return what the browser is sent of a state: every declared field by its own name, tuples as lists."""
-    return {name: _as_list(getattr(state, name)) for name in _shapes(type(state))}
+    return {name: _to_list(getattr(state, name)) for name in _shapes(type(state))}
 
 
 def from_view(state: type, told: Any) -> dict[str, Any] | None:
@@ -27,7 +27,7 @@ def from_view(state: type, told: Any) -> dict[str, Any] | None:
     shapes = {name: shape for name, shape in _shapes(state).items() if name in told}
     if not all(is_of(told[name], shape) for name, shape in shapes.items()):
         return None
-    return {name: _as_tuple(told[name]) for name in shapes}
+    return {name: _to_tuple(told[name]) for name in shapes}
 
 
 def in_view(payload: Payload, state: Any) -> Payload:
@@ -76,9 +76,9 @@ def _shapes(state: type) -> dict[str, Shape]:
     return {name: spec.shape for name, spec in specs_of(state).items()} | unlinked
 
 
-def _as_list(value: Any) -> Any:
-    return [_as_list(part) for part in value] if isinstance(value, tuple | list) else value
+def _to_list(value: Any) -> Any:
+    return [_to_list(part) for part in value] if isinstance(value, tuple | list) else value
 
 
-def _as_tuple(value: Any) -> Any:
-    return tuple(_as_tuple(part) for part in value) if isinstance(value, tuple | list) else value
+def _to_tuple(value: Any) -> Any:
+    return tuple(_to_tuple(part) for part in value) if isinstance(value, tuple | list) else value

@@ -12,7 +12,7 @@ from attnviz.transformer.probe import AttentionCall, Site, cut_to_lengths, selec
 def one_of_batch(trace: Trace, item: int, is_pad: Callable[[Token], bool]) -> Trace:
     """Return the trace of one sentence; its numbers are views of the batch's. Edited weights are not supported."""
     whole = trace.sentences[item]
-    sentence = replace(whole, src=_without_padding(whole.src, is_pad), tgt=_without_padding(whole.tgt, is_pad))
+    sentence = replace(whole, src=_cut_padding(whole.src, is_pad), tgt=_cut_padding(whole.tgt, is_pad))
     sizes = {"encoder": len(sentence.src), "decoder": len(sentence.tgt_in)}
     last = "decoder" if sentence.tgt else "encoder"
     return replace(
@@ -27,7 +27,7 @@ def one_of_batch(trace: Trace, item: int, is_pad: Callable[[Token], bool]) -> Tr
     )  # fmt: skip
 
 
-def _without_padding(tokens: tuple[Token, ...], is_pad: Callable[[Token], bool]) -> tuple[Token, ...]:
+def _cut_padding(tokens: tuple[Token, ...], is_pad: Callable[[Token], bool]) -> tuple[Token, ...]:
     """Cut the padding off the end of tokens; a pad that a text begins with is one of its own."""
     length = len(tokens)
     while length > 1 and is_pad(tokens[length - 1]):

@@ -38,7 +38,7 @@ def _no_transpose(x: Tensor, n_heads: int, size: int) -> Tensor:
     return x.view(x.shape[0], x.shape[1], n_heads, size)
 
 
-def _unscaled(query: Tensor, key: Tensor, d_model: int) -> Tensor:
+def _leave_scale_out(query: Tensor, key: Tensor, d_model: int) -> Tensor:
     return query @ key.transpose(-2, -1)
 
 
@@ -105,7 +105,7 @@ SKIPS: Mapping[str, Skip] = {
         "no scale",
         "query @ key.transpose(-2, -1) / √d_k",
         "query @ key.transpose(-2, -1)",
-        replace(RIGHT, scores=_unscaled),
+        replace(RIGHT, scores=_leave_scale_out),
         "Every shape is right and rows sum to 1; the weights are sharper than those that the model was trained with.",
         of_scale=True,
     ),

@@ -90,7 +90,7 @@ def attribution(maps: ResidualMaps, trace: Trace, asked: LogitOf, *, item: int =
     for layer, (before, after) in enumerate(pairwise(stream)):
         rest = after - before
         for kind in _kinds(maps, trace):
-            heads, bias = _of_heads(maps, trace, Site(kind, layer), row, item), maps.of(kind, layer).bias.double()
+            heads, bias = _head_contributions(maps, trace, Site(kind, layer), row, item), maps.of(kind, layer).bias.double()
             rest = rest - heads.sum(dim=0) - bias
             parts += [LogitPart("head", value, kind, layer, head) for head, value in enumerate(worth(heads))]
             parts.append(LogitPart("head bias", worth(bias)[0], kind, layer))
@@ -135,7 +135,7 @@ def _kinds(maps: ResidualMaps, trace: Trace) -> list[Kind]:
     return [kind for kind in trace.kinds if (kind == "encoder_self") == (maps.stack == "encoder")]
 
 
-def _of_heads(maps: ResidualMaps, trace: Trace, site: Site, row: int, item: int) -> Tensor:
+def _head_contributions(maps: ResidualMaps, trace: Trace, site: Site, row: int, item: int) -> Tensor:
     """Return each head's addition to the stream in a row: `(heads, d_model)`."""
     context = trace.context(site.kind, site.layer, item)[:, row].double()
     return torch.einsum("hd,hdm->hm", context, maps.of(site.kind, site.layer).weight.double())

@@ -50,7 +50,7 @@ class GoldPair:
         if (sentence.src_text, sentence.tgt_text) != (self.src_text, self.tgt_text):
             raise ValueError(f"The trace is not of {self.src_text!r} with the target {self.tgt_text!r}.")
         src, tgt = _word_spans(sentence.src), _word_spans(sentence.tgt)
-        sure, possible = (_numbered(links, src, tgt) for links in (self.sure, self.possible))
+        sure, possible = (_number_links(links, src, tgt) for links in (self.sure, self.possible))
         return GoldLinks(sure, sure | possible)
 
 
@@ -135,7 +135,7 @@ def _word_spans(tokens: tuple[Token, ...]) -> list[Span]:
     return [(min(tokens[at].start for at in word), max(tokens[at].end for at in word)) for word in words_of(tokens)]
 
 
-def _numbered(links: Sequence[SpanLink], src: Sequence[Span], tgt: Sequence[Span]) -> frozenset[Link]:
+def _number_links(links: Sequence[SpanLink], src: Sequence[Span], tgt: Sequence[Span]) -> frozenset[Link]:
     return frozenset(link for ours, theirs in links for link in product(_over(ours, src), _over(theirs, tgt)))
 
 

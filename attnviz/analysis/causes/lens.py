@@ -48,16 +48,16 @@ def logit_lens(
     for row, id_ in wanted.items():
         asked[row] = id_
     ids = torch.tensor(asked)
-    return _joined([_read(logits.unsqueeze(0), ids, count) for logits in _after_each(model, trace, stack)])
+    return _join_layers([_read(logits.unsqueeze(0), ids, count) for logits in _iterate_layers(model, trace, stack)])
 
 
 @torch.inference_mode()
 def lens_logits(model: Model, trace: Trace, stack: Stack) -> Float[Tensor, "layers rows vocab_size"]:
     """Compute the logits after each layer of a stack for the first sentence, the embedding first; float32, CPU."""
-    return torch.stack(list(_after_each(model, trace, stack)))
+    return torch.stack(list(_iterate_layers(model, trace, stack)))
 
 
-def _after_each(model: Model, trace: Trace, stack: Stack) -> Iterator[Float[Tensor, "rows vocab_size"]]:
+def _iterate_layers(model: Model, trace: Trace, stack: Stack) -> Iterator[Float[Tensor, "rows vocab_size"]]:
     """One layer's logits after another: of a long text and many words each is large."""
     if trace.logits is None:
         raise ValueError("This trace was recorded without logits: there is no vocabulary to look through.")
@@ -68,13 +68,13 @@ def _after_each(model: Model, trace: Trace, stack: Stack) -> Iterator[Float[Tens
         CheckedInterventions.check(trace.interventions, model.shapes, model.model_id).resolve(trace.sentences[:1]).edits
     )
     done = () if before is None else before.rows[0]
-    rows = [(*done, _in_place_of_the_last(trace, stack, layer, layers[-1])) for layer in layers[:-1]]
+    rows = [(*done, _replace_last(trace, stack, layer, layers[-1])) for layer in layers[:-1]]
     for row in rows:
         yield model.logits_under(trace, Edits((row,)))[0].float().cpu()
     yield trace.logits[0].float().cpu()
 
 
-def _in_place_of_the_last(trace: Trace, stack: Stack, layer: int, last: int) -> Edit:
+def _replace_last(trace: Trace, stack: Stack, layer: int, last: int) -> Edit:
     output = trace.layer_output(stack, layer)
     return Edit((stack, last), "layer", "values", positions=tuple(range(len(output))), put=output)
 
@@ -93,14 +93,14 @@ def encoder_lens(
         raise ValueError("This trace has no hidden states of an encoder beside a decoder.")
     ids, found = torch.tensor([token.id for token in trace.sentences[0].src]), []
     for layer in layers:
-        edit = _in_place_of_the_last(trace, "encoder", layer, layers[-1])
+        edit = _replace_last(trace, "encoder", layer, layers[-1])
         memory = model.rerun(trace, Edits(((edit,),))).memory
         assert memory is not None  # an encoder-decoder has one
         found.append(_read((memory[0].float().cpu() @ weight.float().T).unsqueeze(0), ids, count))
-    return _joined(found)
+    return _join_layers(found)
 
 
-def _joined(layers: Sequence[LogitLens]) -> LogitLens:
+def _join_layers(layers: Sequence[LogitLens]) -> LogitLens:
     """Layers that were read one by one."""
     return LogitLens(*(torch.cat([getattr(one, each.name) for one in layers]) for each in fields(LogitLens)))
 

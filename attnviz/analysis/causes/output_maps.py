@@ -48,7 +48,7 @@ def output_maps(model: Model, trace: Trace, probe: Probe | None = None) -> Outpu
     watch = _ContextWatch()
     with ProductWatch(watch.hear):
         model.rerun(replace(trace, interventions=()), watch if probe is None else Chain((probe, watch)))
-    return {site: _checked(*watch.heard[site]) if site in watch.heard else _UNHEARD for site in watch.sites}
+    return {site: _cut_into_heads(*watch.heard[site]) if site in watch.heard else _UNHEARD for site in watch.sites}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class _ContextWatch(Probe):
             self._open = None
 
 
-def _checked(context: Tensor, one: HeardProduct) -> OutputMap | NotPlain:
+def _cut_into_heads(context: Tensor, one: HeardProduct) -> OutputMap | NotPlain:
     """Cut the map into heads, if these add up to its result."""
     batch, heads, q_len, size = context.shape
     made = one.made.reshape(batch, q_len, -1).float().cpu()

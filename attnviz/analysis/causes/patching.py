@@ -164,7 +164,7 @@ def patched_heads(
     places, asked = head_places(model), Measurement.of(metric, control)
     both = metric.in_clean(clean), metric.of(changed)
     whole = {kind: patch(clean, kind, what=what) for kind in model.kinds}
-    changes = [_of_head(whole[kind], layer, head) for kind, layer, head in places]
+    changes = [_cut_head(whole[kind], layer, head) for kind, layer, head in places]
     found = measured(model, changed, rows_of_edits(model, changed, changes), asked.at, rows=[metric.step], tell=tell)
     return PatchedHeads(*both, found[:, 0], asked.moved(found, changed), places, what)
 
@@ -224,7 +224,7 @@ def _apart(clean: Trace, changed: Trace, stack: Stack, layer: int, partners: dic
     return apart
 
 
-def _of_head(whole: Intervention, layer: int, head: int) -> Intervention:
+def _cut_head(whole: Intervention, layer: int, head: int) -> Intervention:
     """Cut the patch of one head out of one of all."""
     return replace(whole, layer=layer, heads=(head,), values={layer: whole.values[layer][head : head + 1]})
 

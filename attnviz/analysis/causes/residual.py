@@ -37,10 +37,10 @@ class LastNorm:
 
     def direction(self, parts: Float[Tensor, "*parts d_model"], whole: Float[Tensor, " d_model"]) -> Tensor:
         """Carry parts of the stream `whole` behind the norm: linear in them, as the scale is the whole's."""
-        scale = self._centred(whole).square().mean().add(self.eps).sqrt()
-        return self._centred(parts) / scale * self.gain
+        scale = self._centre(whole).square().mean().add(self.eps).sqrt()
+        return self._centre(parts) / scale * self.gain
 
-    def _centred(self, x: Tensor) -> Tensor:
+    def _centre(self, x: Tensor) -> Tensor:
         return x - x.mean(dim=-1, keepdim=True) if self.is_centred else x
 
 
@@ -89,12 +89,12 @@ def residual_maps(model: Model, trace: Trace) -> ResidualMaps | NotPlain:
             "its layers do not only add to what goes through them (they normalise the sum, or what they add), so that "
             "its logits have no exact split over layers"
         )
-    found = _ended(stack, outputs, watch, again.logits)
+    found = _find_end(stack, outputs, watch, again.logits)
     both = stack == "decoder" and "encoder_self" in model.kinds and beside.adds_up(outputs)
     return replace(found, encoder_adds_up=both) if isinstance(found, ResidualMaps) else found
 
 
-def _ended(
+def _find_end(
     stack: Stack, outputs: Mapping[Site, OutputMap], watch: "_StreamWatch", logits: Tensor
 ) -> ResidualMaps | NotPlain:
     """Find the norm and the map between the stream's end and the logits."""

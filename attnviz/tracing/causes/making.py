@@ -92,7 +92,7 @@ def edit(
     are, from 0 on where it is left out. They are used as they are and need not sum to 1. Raises ValueError for weights
     of a different shape, for numbers that are none, and for a decoder's weights on what comes after a row.
     """
-    given = _as_weights(weights)
+    given = _to_weights(weights)
     numbers = list(range(given.shape[1])) if rows is None else list(rows)
     chosen = _Chosen.check(kind, layer, heads, numbers)
     if beyond := [row for row in numbers if row >= _MOST_ROWS]:
@@ -202,7 +202,7 @@ def _attach_tokens(made: Intervention, sentence: Sentence) -> Intervention:
     return replace(made, tokens=given, values=cut)
 
 
-def _as_weights(weights: Tensor | Sequence[Any]) -> Tensor:
+def _to_weights(weights: Tensor | Sequence[Any]) -> Tensor:
     """Convert weights to a tensor `(heads or 1, rows, k_len)`. Raises ValueError for another shape or
     infinite numbers.
     """

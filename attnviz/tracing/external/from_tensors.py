@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.display import display
-from attnviz.tracing.external.outputs import of_item, weights_of
+from attnviz.tracing.external.outputs import select_item, weights_of
 from attnviz.tracing.external.tokens import join_sorted, sentence_of, sides, tokens_of
 from attnviz.tracing.external.weights import BareWeights
 from attnviz.tracing.record import RunInfo
@@ -112,11 +112,11 @@ def _maps(kind: str, given: Any, item: int | None = None) -> Tensor:
             )
         parts = [_tensor(kind, part) for part in given]
         has_batch = parts[0].ndim == 4 or (item is not None and parts[0].ndim == 3)
-        attn = torch.stack([of_item(kind, part, item) if has_batch else part for part in parts])
+        attn = torch.stack([select_item(kind, part, item) if has_batch else part for part in parts])
     else:
         attn = _tensor(kind, given)
         if item is not None and attn.ndim in (3, 4):
-            attn = of_item(kind, attn, item)
+            attn = select_item(kind, attn, item)
     if attn.ndim == 5 and 1 in attn.shape[:2]:
         attn = attn[0] if attn.shape[0] == 1 else attn[:, 0]
     if attn.ndim == 5:

@@ -47,17 +47,17 @@ def weights_of(given: Any, item: int | None) -> OutputWeights | None:
     """Return the weights in an output or a cache, None for anything else. Raises ValueError with one sentence."""
     fields = {name: found for name in _FIELDS if (found := _field(given, name)) is not None}
     if fields:
-        return _of_fields(fields, item, _field(given, "beam_indices"))
+        return _read_fields(fields, item, _field(given, "beam_indices"))
     if any(_field(given, name) is not None for name in _OTHERS):
         raise ValueError(f"The output has no attention weights: {HOW}.")
     cache = getattr(given, "cache_dict", given)  # TransformerLens' cache is no mapping, but holds one
     if isinstance(cache, Mapping) and cache and not any(name in KINDS for name in cache):
-        found = _of_names(cache, item)
+        found = _read_names(cache, item)
         return None if found is None else OutputWeights(found)
     return None
 
 
-def of_item(kind: str, weights: Tensor, item: int | None) -> Tensor:
+def select_item(kind: str, weights: Tensor, item: int | None) -> Tensor:
     """Return one item's weights, without the batch axis, of `(batch, heads, q_len, k_len)`."""
     return weights[require_item(f"What is given of {kind}", weights.shape[0], "texts", item)]
 
@@ -79,7 +79,7 @@ def _field(given: Any, name: str) -> Any:
     return None if isinstance(given, Tensor | type) else getattr(given, name, None)
 
 
-def _of_fields(fields: Mapping[str, Any], item: int | None, beams: Any) -> OutputWeights:
+def _read_fields(fields: Mapping[str, Any], item: int | None, beams: Any) -> OutputWeights:
     rows = _n_rows(fields)
     found: dict[Kind | None, Tensor] = {}
     held = {name: layers for name, given in fields.items() if (layers := _layers_of(name, given))}
@@ -88,10 +88,10 @@ def _of_fields(fields: Mapping[str, Any], item: int | None, beams: Any) -> Outpu
     for name, layers in held.items():
         kind = _FIELDS[name] or ("decoder_self" if "cross_attentions" in held else None)
         if isinstance(layers[0], Sequence):
-            found[kind] = _stacked(kind or name, layers, item, beams)
+            found[kind] = _stack_steps(kind or name, layers, item, beams)
         else:
             text = _item_of(layers, item, rows if beams is None else len(beams))
-            found[kind] = _of_layers(kind or name, layers, text)
+            found[kind] = _stack_layers(kind or name, layers, text)
     return OutputWeights(found, is_stepwise=rows > 0)
 
 
@@ -113,14 +113,14 @@ def _layers_of(name: str, given: Any) -> list[Any]:
     return [part for part in given if part is not None]
 
 
-def _of_layers(kind: str, layers: Iterable[Tensor], item: int | None) -> Tensor:
-    parts = [of_item(kind, layer, item) if layer.ndim == 4 else layer for layer in layers]
+def _stack_layers(kind: str, layers: Iterable[Tensor], item: int | None) -> Tensor:
+    parts = [select_item(kind, layer, item) if layer.ndim == 4 else layer for layer in layers]
     if len(shapes := {tuple(part.shape) for part in parts}) > 1:
         raise ValueError(f"The layers of {kind} differ in shape ({', '.join(map(str, sorted(shapes)))}).")
     return torch.stack([part.detach().float().cpu() for part in parts])
 
 
-def _stacked(kind: str, steps: Sequence[Sequence[Tensor | None]], item: int | None, beams: Any) -> Tensor:
+def _stack_steps(kind: str, steps: Sequence[Sequence[Tensor | None]], item: int | None, beams: Any) -> Tensor:
     """Stack the steps of `generate`: the first has the prompt's rows, each other one adds the row of its token."""
     rows = _row_of_each_step(kind, steps, item, beams)
     layers = [[layer for layer in step if layer is not None] for step in steps[: len(rows)]]
@@ -128,12 +128,12 @@ def _stacked(kind: str, steps: Sequence[Sequence[Tensor | None]], item: int | No
     if any(layer.shape[-2] not in (1, n_prompt + at) for at, step in enumerate(layers) for layer in step[:1] if at):
         raise ValueError(f"A step of {kind} has several rows, as assisted decoding gives: generate without it.")
     return torch.stack([
-        _stacked_layer(kind, [step[layer][row] for step, row in zip(layers, rows, strict=True)])
+        _stack_layer(kind, [step[layer][row] for step, row in zip(layers, rows, strict=True)])
         for layer in range(len(layers[0]))
     ])  # fmt: skip
 
 
-def _stacked_layer(kind: str, steps: Sequence[Tensor]) -> Tensor:
+def _stack_layer(kind: str, steps: Sequence[Tensor]) -> Tensor:
     """Stack one layer's `(heads, rows, keys)`. A step on a cache has one row, one without has all that there are."""
     first = steps[0].detach().float().cpu()
     heads, n_prompt = first.shape[:2]
@@ -158,7 +158,7 @@ def _row_of_each_step(kind: str, steps: Sequence[Sequence[Tensor | None]], item:
     return [require_item(f"The output's {kind}", size, "texts", item)] * len(steps)
 
 
-def _of_names(cache: Mapping[Any, Any], item: int | None) -> dict[Kind | None, Tensor] | None:
+def _read_names(cache: Mapping[Any, Any], item: int | None) -> dict[Kind | None, Tensor] | None:
     """Return the weights of a mapping from the names of modules or hooks; None where the names have no numbers."""
     names = [name for name in cache if isinstance(name, str) and re.search(r"\d", name)]
     if patterns := [name for name in names if name.endswith(_PATTERN)]:
@@ -168,7 +168,7 @@ def _of_names(cache: Mapping[Any, Any], item: int | None) -> dict[Kind | None, T
     kinds: dict[Kind | None, list[str]] = {}
     for name in sorted(names, key=lambda name: [int(number) for number in re.findall(r"\d+", name)]):
         kinds.setdefault(_kind_of_name(name), []).append(name)
-    return {kind: _of_layers(kind or SELF, [cache[name] for name in each], item) for kind, each in kinds.items()}
+    return {kind: _stack_layers(kind or SELF, [cache[name] for name in each], item) for kind, each in kinds.items()}
 
 
 def _kind_of_name(name: str) -> Kind | None:

@@ -109,7 +109,7 @@ def _token_text(tokenizer: Any, id_: int, piece: str, is_special: bool) -> str:
 
 
 def try_list(texts: Any) -> list[Any] | None:
-    """What tokens were given, which may come one at a time; None for a string, and for what is no list at all."""
+    """Return given tokens, which may come one at a time, as a list; None for a string and for anything else."""
     if isinstance(texts, str):
         return None
     try:

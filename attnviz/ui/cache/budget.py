@@ -42,7 +42,7 @@ def share() -> float:
 
 def memory(root: Path = Path("/")) -> float:
     """Count the bytes that this process can have: of the machine, or fewer by a container's or a service's limit."""
-    return min([_of_machine(), *(limit for limit in map(_number, _limits(root)) if limit)])
+    return min([_machine_memory(), *(limit for limit in map(_number, _limits(root)) if limit)])
 
 
 def _limits(root: Path) -> Iterator[Path]:
@@ -73,7 +73,7 @@ def _group(root: Path, *, is_v2: bool) -> str:
     return "/"
 
 
-def _of_machine() -> float:
+def _machine_memory() -> float:
     try:
         return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not Linux, not macOS

@@ -30,7 +30,7 @@ def cached(picture: str, key: tuple[Any, ...], make: Callable[[], Made]) -> Made
     name = hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest()
     traces = [part for part in key if isinstance(part, TraceLike)]
     if any(trace.from_file for trace in traces):
-        return _within_room(name, make)
+        return _cache_in_room(name, make)
     longest = max((len(text) for trace in traces for text in (trace.src_text, trace.tgt_text)), default=0)
     return _made.get(name, read=lambda *_: _make(make, longest))
 
@@ -55,7 +55,7 @@ class _Kept:
         ROOM.put(self, size(made))
 
 
-def _within_room(name: str, make: Callable[[], Made]) -> Made:
+def _cache_in_room(name: str, make: Callable[[], Made]) -> Made:
     """Cache for this session; where the room is full, make it without keeping it."""
     made: list[Made] = []
 

@@ -107,7 +107,7 @@ def run(
 _Asked = tuple[str, str, str, str, str, int, str, bool]
 
 
-def _traced(asked: _Asked, progress: Progress | None) -> "Trace":
+def _trace_request(asked: _Asked, progress: Progress | None) -> "Trace":
     name, _, src, to, tgt, new, do, whole = asked
     with threads.enough_for(max(len(src), len(tgt))):
         loaded, kept = model(name), {"logits": whole, "hidden": whole}
@@ -120,10 +120,10 @@ def _traced(asked: _Asked, progress: Progress | None) -> "Trace":
         from attnviz.tracing.causes import notation
 
         wanted = means.with_means(loaded, notation.parse(do).interventions, to)
-        return _as_far_as_can_be(loaded, traced, wanted, is_given=bool(tgt.strip()))
+        return _trace_what_fits(loaded, traced, wanted, is_given=bool(tgt.strip()))
 
 
-def _as_far_as_can_be(
+def _trace_what_fits(
     loaded: "Model", traced: "Callable[..., Trace]", asked: "Sequence[Intervention]", *, is_given: bool
 ) -> "Trace":
     """Trace with these interventions, less those that this sentence has no words or places for; notes say which."""
@@ -147,7 +147,7 @@ def _as_far_as_can_be(
 
 # By size, and not by number: a sentence's trace takes a megabyte, that of a long prompt may take hundreds.
 _traces: "BoundedCache[_Asked, Trace]" = BoundedCache(
-    _traced, most=budget.bytes_for("traces"), size=lambda trace: trace.nbytes()
+    _trace_request, most=budget.bytes_for("traces"), size=lambda trace: trace.nbytes()
 )
 
 

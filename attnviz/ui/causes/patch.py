@@ -39,7 +39,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
         st.info(_TELLS, icon=":material/swap_horiz:")
         changed_sentence.pairs_as_buttons()
         return view
-    view = _for_these_sentences(request, view)
+    view = _drop_stale_choices(request, view)
     pair = layout.run_or_refuse(lambda: _pair(request, loaded, view))
     asked = patch_question(loaded, pair, view)
     _say_problems(view, asked)
@@ -56,7 +56,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
     return view
 
 
-def _for_these_sentences(request: Request, view: PatchState) -> PatchState:
+def _drop_stale_choices(request: Request, view: PatchState) -> PatchState:
     """Drop what was chosen for two other sentences, where cells and steps were other words."""
     now = (request.entry.name, request.src, request.to, view.changed)
     before, st.session_state[_PAIR] = st.session_state.get(_PAIR, now), now

@@ -72,7 +72,7 @@ def choose(view: CompareState, request: Request, loaded: "Model") -> str:
 
 def both(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     """Run both sides. Raises ValueError with one sentence."""
-    return {"sentence": _sentence, "language": _language, "do": _with_changes, "mask": _with_mask, "model": _model}[
+    return {"sentence": _sentence, "language": _language, "do": _changed_sides, "mask": _masked_sides, "model": _model}[
         view.by
     ](view, request, loaded, trace)
 
@@ -97,7 +97,7 @@ def _language(view: CompareState, request: Request, loaded: "Model", trace: "Tra
     return own, _side(named_code(into), loaded, replace(request, to=into, tgt=""), fixed)
 
 
-def _with_changes(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+def _changed_sides(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     plain = traces.computed(replace(request, do=""))
     again = plain if not trace.interventions else loaded.rerun(replace(plain, interventions=trace.interventions))
     fixed = (
@@ -108,7 +108,7 @@ def _with_changes(view: CompareState, request: Request, loaded: "Model", trace: 
     return Side("unchanged", loaded, plain, texts[0]), Side("with the changes", loaded, again, texts[1], fixed)
 
 
-def _with_mask(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+def _masked_sides(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     kind = view.kind if view.kind in trace.kinds else trace.kinds[0]
     spec = MaskSpec({} if view.rule == "none" else {view.rule: MASK_RULES[view.rule].defaults})
 

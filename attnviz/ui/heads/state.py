@@ -79,7 +79,7 @@ def read_page_state(
     What other tabs' pictures share with the Heads picture, such as kind and pinned row, is as `heads` has it.
     """
     bounds = SiteBounds.of(trace).by_field() | {"heads": trace.shape(heads.kind), "quadrant": quadrants}
-    starts = {"links": LinksState(heads=_in_focus(heads, trace.shape(heads.kind)))}
+    starts = {"links": LinksState(heads=_focused_heads(heads, trace.shape(heads.kind)))}
     states: dict[str, Any] = {"heads": heads}
     problems: list[Problem] = []
     for tab, state in STATES.items():
@@ -94,7 +94,7 @@ def read_page_state(
     return page, (*problems, *wrong)
 
 
-def _in_focus(heads: HeadsState, sizes: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+def _focused_heads(heads: HeadsState, sizes: tuple[int, int]) -> tuple[tuple[int, int], ...]:
     """Return the head in focus, and for a mean all that it is made of."""
     layers, columns = (
         range(size) if at == MEAN else [int(at)] for at, size in zip((heads.layer, heads.head), sizes, strict=True)

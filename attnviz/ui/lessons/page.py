@@ -53,10 +53,10 @@ def _list() -> None:
     for number, one in enumerate(lessons, start=1):
         _card(one, f"{number} · {literal(one.title)}", is_following=one is following)
     if hosted.is_author():
-        _unlisted([one for one in found if one.lesson is None or not one.lesson.is_listed])
+        _draw_unlisted([one for one in found if one.lesson is None or not one.lesson.is_listed])
 
 
-def _unlisted(found: list[LibraryFile]) -> None:
+def _draw_unlisted(found: list[LibraryFile]) -> None:
     """Draw unlisted lessons, and files with mistakes."""
     if not found:
         return

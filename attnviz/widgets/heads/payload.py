@@ -136,7 +136,7 @@ def _kind(maps: "Maps", blobs: Blobs, *, small: bool) -> dict[str, Any]:
         "keys_hidden": _keys_hidden(maps),
         "left_out": maps.left_out,
         "to_sink": maps.to_sink,
-        "covered": _covered(maps),
+        "covered": _describe_cover(maps),
     }
     return {
         "kind": maps.kind,
@@ -151,7 +151,7 @@ def _overview(maps: "Maps", blobs: Blobs) -> dict[str, int]:
     return {"offset": blobs.add(overview), "height": overview.shape[2], "width": overview.shape[3]}
 
 
-def _covered(maps: "Maps") -> dict[str, Any] | None:
+def _describe_cover(maps: "Maps") -> dict[str, Any] | None:
     """Return the heads and rows whose numbers are not there, and until when; None, as a value, for all of them."""
     if not isinstance(maps, CoveredMaps):
         return None

@@ -76,13 +76,13 @@ def asked_of(model: Model, trace: Trace) -> AskedTokens:
             tuple(rows), tuple(sentence.tgt_out[row] for row in rows), "target" if sentence.src else "text"
         )
     else:
-        found = _in_encoder(model, trace, sentence.src)
+        found = _ask_encoder(model, trace, sentence.src)
     if not found.rows:
         raise ValueError("Effects need the probabilities of a target, and this trace has none.")
     return found
 
 
-def _in_encoder(model: Model, trace: Trace, tokens: Sequence[Token]) -> AskedTokens:
+def _ask_encoder(model: Model, trace: Trace, tokens: Sequence[Token]) -> AskedTokens:
     assert trace.logits is not None  # the caller looked
     if masked := [row for row, token in enumerate(tokens) if token.text in _MASKS or token.piece in _MASKS]:
         best = trace.logits[0, masked].argmax(dim=-1).tolist()

@@ -41,10 +41,10 @@ def in_order(here: Sequence[Hashable], there: Sequence[Hashable]) -> tuple[Union
     places = union(here, there)
     if 2 * len(pairs_of(places)) >= min(len(here), len(there)):
         return places, True
-    return by_number(len(here), len(there)), False
+    return own_order(len(here), len(there)), False
 
 
-def by_number(here: int, there: int) -> Union:
+def own_order(here: int, there: int) -> Union:
     """Each in its own order."""
     return tuple((at if at < here else None, at if at < there else None) for at in range(max(here, there)))
 
@@ -97,16 +97,16 @@ def compared(here: Trace, there: Trace, *, by_words: bool = False) -> Compared:
     kinds: list[Kind] = [kind for kind in here.kinds if kind in there.kinds]
     if not kinds:
         raise ValueError("The two models have no kind of attention in common, so there are no maps to compare.")
-    return Compared(here, there, {kind: _of_kind(here, there, kind, by_words) for kind in kinds}, by_words)
+    return Compared(here, there, {kind: _compare_kind(here, there, kind, by_words) for kind in kinds}, by_words)
 
 
-def _of_kind(here: Trace, there: Trace, kind: Kind, by_words: bool) -> ComparedKind:
+def _compare_kind(here: Trace, there: Trace, kind: Kind, by_words: bool) -> ComparedKind:
     options = MapOptions(words=by_words)
     (rows_here, cols_here), (rows_there, cols_there) = (labels(trace, kind, options) for trace in (here, there))
     rows, in_step = in_order([_row_key(row) for row in rows_here], [_row_key(row) for row in rows_there])
     cols = union([col.text for col in cols_here], [col.text for col in cols_there])
     if not in_step and kind != "cross":
-        cols = by_number(len(cols_here), len(cols_there))
+        cols = own_order(len(cols_here), len(cols_there))
     paired = (pairs_of(rows) if in_step else [], pairs_of(cols))
     layers = zip(layer_by_layer(here, kind), layer_by_layer(there, kind), strict=False)
     maps = ((select(one, kind, options).attn[0], select(other, kind, options).attn[0]) for one, other in layers)

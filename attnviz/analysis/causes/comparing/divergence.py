@@ -40,12 +40,12 @@ def over_pairs(p: Tensor, q: Tensor, cols: Pairs) -> tuple[Tensor, Tensor]:
     kept = p[..., [here for here, _ in cols]], q[..., [there for _, there in cols]]
     rest = [weights.sum(dim=-1, keepdim=True) - own.sum(dim=-1, keepdim=True)
             for weights, own in zip((p, q), kept, strict=True)]  # fmt: skip
-    lone = [_without_rounding(part) for part in rest]
+    lone = [_drop_rounding(part) for part in rest]
     none = torch.zeros_like(lone[0])
     return torch.cat([kept[0], lone[0], none], dim=-1), torch.cat([kept[1], none, lone[1]], dim=-1)
 
 
-def _without_rounding(part: Tensor) -> Tensor:
+def _drop_rounding(part: Tensor) -> Tensor:
     return torch.where(part.abs() < 1e-6, torch.zeros_like(part), part).clamp(min=0)
 
 

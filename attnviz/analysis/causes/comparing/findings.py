@@ -121,20 +121,20 @@ def of_pair(runs: Compared) -> tuple[str, ...]:
         if not math.isnan(bits)
     ]
     if not apart:
-        return ("The two have no row in common, so no head can be compared.", *_unaligned(runs))
+        return ("The two have no row in common, so no head can be compared.", *_unaligned_sentences(runs))
     most, place = max(apart)
     moved = sum(bits > 0 for bits, _ in apart)
     if most == 0:
         return (
             f"No head changed: all {len(apart)} heads that can be compared look at exactly the same tokens.",
-            *_unaligned(runs),
+            *_unaligned_sentences(runs),
         )
     bits = f"{most:.3f}" if most >= 0.0005 else "less than 0.001"
     first = f"{head_name(place)} changed most: {bits} of at most 1 bit. {moved} of {len(apart)} heads moved."
-    return (first, *_unaligned(runs))
+    return (first, *_unaligned_sentences(runs))
 
 
-def _unaligned(runs: Compared) -> tuple[str, ...]:
+def _unaligned_sentences(runs: Compared) -> tuple[str, ...]:
     apart = [_SHORT[kind] for kind, found in runs.kinds.items() if not found.in_step]
     alone = (
         f"Too few rows of {' and '.join(apart)} have a partner to be compared: each run's maps are in its own order.",

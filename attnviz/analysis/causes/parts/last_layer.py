@@ -55,11 +55,11 @@ class LastLayer:
         parts = [LogitPart("layers before", self._worth(self.before[row], 0, asked)[0])]
         for nth, one in enumerate(self.sublayers):
             if one.site is None or one.output is None:
-                before = self._into(nth, row)
+                before = self._sublayer_input(nth, row)
                 parts.append(LogitPart("feed-forward", self._worth(one.whole[row] - before, nth, asked)[0],
                                        layer=self.layer))  # fmt: skip
             else:
-                parts += self._of_site(trace, one, nth, asked)
+                parts += self._site_parts(trace, one, nth, asked)
             last = nth == len(self.sublayers) - 1
             bias = float(self._on(one.norm.bias, nth + 1, row) @ asked.of(self.weight))
             kind = None if one.site is None else one.site.kind
@@ -82,7 +82,7 @@ class LastLayer:
         """Its number."""
         return next(one.site.layer for one in self.sublayers if one.site is not None)
 
-    def _of_site(self, trace: Trace, one: NormedSum, nth: int, asked: LogitOf) -> list[LogitPart]:
+    def _site_parts(self, trace: Trace, one: NormedSum, nth: int, asked: LogitOf) -> list[LogitPart]:
         assert one.site is not None and one.output is not None  # noqa: PT018 - the caller asked
         site, output = one.site, one.output
         context = trace.context(site.kind, site.layer)[:, asked.row].double()
@@ -92,7 +92,7 @@ class LastLayer:
         bias = self._worth(output.bias.double(), nth, asked)[0]
         return [*parts, LogitPart("head bias", bias, site.kind, site.layer)]
 
-    def _into(self, nth: int, row: int) -> Tensor:
+    def _sublayer_input(self, nth: int, row: int) -> Tensor:
         """Return the input of a sublayer's row."""
         if nth == 0:
             return self.before[row]
@@ -148,7 +148,7 @@ def _adds_up(last: LastLayer, trace: Trace) -> bool:
             made = one.output.of_heads(context).sum(dim=0).double() + one.output.bias.double()
             if not _is_near(before + made, one.whole):
                 return False
-        before = torch.stack([last._into(nth + 1, row) for row in range(len(one.whole))])
+        before = torch.stack([last._sublayer_input(nth + 1, row) for row in range(len(one.whole))])
     return True
 
 

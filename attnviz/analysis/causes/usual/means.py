@@ -34,7 +34,7 @@ def reference_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> Me
 
     `to` is the language that is written. Raises ValueError, one sentence, for a model that cannot read them.
     """
-    return _stored(model, to) or measured_means(model, to, stop=stop)
+    return _load_stored(model, to) or measured_means(model, to, stop=stop)
 
 
 def measured_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> MeanContexts:
@@ -84,7 +84,7 @@ def write(path: Path, weights: str, found: Mapping[str, MeanContexts]) -> None:
     save_file(tensors, path, {"weights": weights, "rows": json.dumps(rows)})
 
 
-def _stored(model: Model, to: str) -> MeanContexts | None:
+def _load_stored(model: Model, to: str) -> MeanContexts | None:
     for path in sorted(catalogue.SHIPPED.glob(f"*/{NAME}")):
         with safe_open(path, "pt") as file:
             said = file.metadata()
