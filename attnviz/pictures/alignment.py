@@ -41,7 +41,7 @@ def _read_way(text: str, bound: object, default: str, say: Say) -> str:
 
 @dataclass(frozen=True)
 class AlignmentState(PageState):
-    """What the Alignment picture shows: the `way` as `way_text` writes it ("": the best one that is known), lines or a
+    """State of the Alignment picture: the `way` as `way_text` writes it ("": the best one that is known), lines or a
     matrix (`drawn`), whether a word may have no source (`null`), and whether links by hand are drawn (`gold`).
     """
 

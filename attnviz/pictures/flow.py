@@ -39,7 +39,7 @@ def _read_method(text: str, bound: object, default: str, say: Say) -> str:
 
 @dataclass(frozen=True)
 class FlowState(PageState):
-    """What the Flow picture shows: the `row` of the last layer (None: the middle one), the method (`by`; "": the one
+    """State of the Flow picture: the `row` of the last layer (None: the middle one), the method (`by`; "": the one
     with the lowest known alignment error), the `residual` share in hundredths, and whether maximum flow is computed.
     """
 

@@ -1,4 +1,4 @@
-"""What the Heads picture shows, as a link, a page and the browser say it. No torch: pages read it before that."""
+"""State of the Heads picture, as a link, a page and the browser say it. No torch: pages read it before that."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

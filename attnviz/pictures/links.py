@@ -50,7 +50,7 @@ def _read_token(text: str, bound: object, default: str | None, say: Say) -> str 
 
 @dataclass(frozen=True)
 class LinksState(PageState):
-    """What the Links picture shows: `heads` as (layer, head), and the `token` that is held, such as "q3" or "k0".
+    """State of the Links picture: `heads` as (layer, head), and the `token` that is held, such as "q3" or "k0".
 
     `scale` lets opacity span 0 to 1 ("fixed") or 0 to the largest weight; `rows` are as high as is read well, or "fit".
     """

@@ -18,7 +18,7 @@ NEEDS_QUERIES = (
 
 @dataclass(frozen=True)
 class NeuronState(FocusState):
-    """What the Neuron picture shows: `row` and `key`, positions of tokens (None: the first query; its largest key)."""
+    """State of the Neuron picture: `row` and `key`, positions of tokens (None: the first query; its largest key)."""
 
     row: int | None = whole(name="query")
     key: int | None = whole()

@@ -21,7 +21,7 @@ _LARGE = 4_000_000  # weights of a map: of larger ones one head is in memory at 
 
 @dataclass(frozen=True)
 class OneRowState(FocusState):
-    """What the One row picture shows: `row` (None: the first); `open` is a click that opens the head."""
+    """State of the One row picture: `row` (None: the first); `open` is a click that opens the head."""
 
     row: int | None = whole(used="no pinned row")
     scale: str = choice("fixed", {"fixed": "0 to 1", "max": "0 to max"})

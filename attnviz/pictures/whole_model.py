@@ -21,7 +21,7 @@ from attnviz.widgets.wire import Payload
 
 @dataclass(frozen=True)
 class WholeModelState(FocusState):
-    """What the Whole model picture shows: how a head is drawn (`mini`); `open` is a click that opens the head."""
+    """State of the Whole model picture: how a head is drawn (`mini`); `open` is a click that opens the head."""
 
     mini: str = choice("map", {"map": "Maps", "lines": "Lines"})
     open: bool = unlinked(default=False, shape=(bool, int))

@@ -90,7 +90,10 @@ def attribution(maps: ResidualMaps, trace: Trace, asked: LogitOf, *, item: int =
     for layer, (before, after) in enumerate(pairwise(stream)):
         rest = after - before
         for kind in _kinds(maps, trace):
-            heads, bias = _head_contributions(maps, trace, Site(kind, layer), row, item), maps.of(kind, layer).bias.double()
+            heads, bias = (
+                _head_contributions(maps, trace, Site(kind, layer), row, item),
+                maps.of(kind, layer).bias.double(),
+            )
             rest = rest - heads.sum(dim=0) - bias
             parts += [LogitPart("head", value, kind, layer, head) for head, value in enumerate(worth(heads))]
             parts.append(LogitPart("head bias", worth(bias)[0], kind, layer))

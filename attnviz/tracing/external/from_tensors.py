@@ -77,7 +77,7 @@ def from_tensors(
 
 
 def _choose(weights: Mapping[Kind | None, Tensor], kind: str | None, tokens: Any) -> tuple[Any, str | None]:
-    """The weights of an output that are meant, and their kind: of the one that `kind` names, or of all, by kind."""
+    """Return the weights of the kind that is meant, and that kind; or of all kinds, by kind, and None."""
     if None in weights:
         return weights[None], kind
     if kind is None and isinstance(tokens, Mapping):

@@ -33,7 +33,7 @@ HOW = "call the model with output_attentions=True, loaded with attn_implementati
 
 @dataclass(frozen=True)
 class OutputWeights:
-    """What an output holds: `(layers, heads, q_len, k_len)` of each kind.
+    """The weights in an output: `(layers, heads, q_len, k_len)` of each kind.
 
     The key None is a model's only self-attention: an encoder's or a decoder's. `is_stepwise` where a decoder's rows are
     those of `generate`, stacked, a row a step: what a row could not see is 0.
