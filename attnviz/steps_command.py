@@ -56,7 +56,7 @@ def lines(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _translator_lines(options: argparse.Namespace, model: "Translator") -> Iterator[str]:
-    from attnviz.analysis.decoding.verdict import judged
+    from attnviz.analysis.decoding.verdict import judge
     from attnviz.models.decoding_record import decoding_record
     from attnviz.models.translator.stepwise import steps, teacher_forced
     from attnviz.text.limits import prefix_notes
@@ -71,16 +71,14 @@ def _translator_lines(options: argparse.Namespace, model: "Translator") -> Itera
         yield "\t".join(row)
     for note in (*_notes(model, options.text), *prefix_notes("Target", () if teacher is None else teacher.notes)):
         yield f"# {note}"
-    yield _verdict(
-        judged(made, lambda probe: teacher_forced(model, options.text, made.ids, to=options.to, probe=probe))
-    )
+    yield _verdict(judge(made, lambda probe: teacher_forced(model, options.text, made.ids, to=options.to, probe=probe)))
 
 
 def _checkpoint_lines(options: argparse.Namespace, model: Any) -> Iterator[str]:
     """Yield the lines of a checkpoint, whose steps are compared with one pass over the tokens that it wrote."""
     from dataclasses import replace
 
-    from attnviz.analysis.decoding.verdict import judged
+    from attnviz.analysis.decoding.verdict import judge
     from attnviz.models.decoding_record import decoding_record
 
     steps = model.stepwise(options.text, cached=not options.recompute, **_arguments(options, model))
@@ -97,7 +95,7 @@ def _checkpoint_lines(options: argparse.Namespace, model: Any) -> Iterator[str]:
     yield from (f"# {note}" for note in kept[0].info.notes)
     sentence = replace(kept[0].sentences[0], tgt=(*made.fed, made.chosen[-1]), cut=False, first_row=0)
     through = replace(kept[0], sentences=(sentence,))
-    yield _verdict(judged(made, lambda probe: model.rerun(through, probe)))
+    yield _verdict(judge(made, lambda probe: model.rerun(through, probe)))
 
 
 def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:

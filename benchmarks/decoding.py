@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import torch
 
-from attnviz.analysis.decoding.verdict import judged
+from attnviz.analysis.decoding.verdict import judge
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.translator.stepwise import Plan, RecordedSteps, steps, teacher_forced
 from attnviz.models.translator.translator import Translator
@@ -96,7 +96,7 @@ def _verdict_ms(model: Translator, *, cached: bool) -> float:
     for _ in range(7):
         started = time.perf_counter()
         made = decoding_record(steps(model, text, plan))
-        judged(made, lambda probe: teacher_forced(model, text, ids, to=plan.to, probe=probe)).table()
+        judge(made, lambda probe: teacher_forced(model, text, ids, to=plan.to, probe=probe)).table()
         times.append(time.perf_counter() - started)
     return 1e3 * median(times)
 

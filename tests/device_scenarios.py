@@ -10,18 +10,18 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitOf, attribution, by_key
+from attnviz.analysis.causes.attribution import LogitOf, attribution, key_attribution
 from attnviz.analysis.causes.effects import head_effects, translations_without
 from attnviz.analysis.causes.flow.mixing import alti_mixes, mean_residual
 from attnviz.analysis.causes.lens import logit_lens
-from attnviz.analysis.causes.parts.last_layer import LastLayer, last_layer
+from attnviz.analysis.causes.logit_decomposition.last_layer import LastLayer, last_layer
 from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from attnviz.analysis.causes.written import norms
 from attnviz.analysis.corpus.lines import lines_of
 from attnviz.analysis.corpus.stoppable import UNSTOPPED
 from attnviz.analysis.corpus.study import run_stages
-from attnviz.analysis.decoding.verdict import judged
+from attnviz.analysis.decoding.verdict import judge
 from attnviz.analysis.implementations.bug_in_model import bug_in_model
 from attnviz.analysis.masks.effect import effect
 from attnviz.analysis.rerun import write_again
@@ -59,7 +59,7 @@ def stepped(model, _):
         return decoding_record(model.stepwise(TEXT, to="fr", **({"max_tokens": 5} | how)))
 
     made = record()
-    assert judged(made, lambda probe: teacher_forced(model, TEXT, made.ids, to="fr", probe=probe)).holds
+    assert judge(made, lambda probe: teacher_forced(model, TEXT, made.ids, to="fr", probe=probe)).holds
     beam = list(model.stepwise(TEXT, to="fr", choose=Beam(3), max_tokens=5))
     drawn = Sampling(torch.Generator(model.device).manual_seed(3), top_k=20, top_p=0.9)
     return [numbers(made), numbers(record(cached=False)), [step.best for step in beam], beam[-1].attn("cross"),
@@ -97,9 +97,9 @@ def intervened(model, _):
 def causes(model, _):
     trace, donor = (model.trace(text, to="fr", max_tokens=6) for text in (TEXT, OTHER))
     maps, metric = residual_maps(model, trace), LogitDifference(2, 20, 30)
-    return [attribution(maps, trace, LogitOf(1, 20, 30)), by_key(maps, trace, LogitOf(1, 20), Site("cross", 0)),
+    return [attribution(maps, trace, LogitOf(1, 20, 30)), key_attribution(maps, trace, LogitOf(1, 20), Site("cross", 0)),
             [mix.read for mix in alti_mixes(maps, trace)], mean_residual(maps, trace), logit_lens(model, trace).rank,
-            norms(maps.of("cross", 1), trace, Site("cross", 1)), head_effects(model, trace).after,
+            norms(maps.output("cross", 1), trace, Site("cross", 1)), head_effects(model, trace).after,
             translations_without(model, trace), patched_heads(model, donor, trace, metric).patched,
             patched_stream(model, donor, trace, metric, stack="decoder").patched]  # fmt: skip
 

@@ -7,7 +7,7 @@ import torch
 import transformers
 
 import attnviz
-from attnviz.analysis.decoding.verdict import judged
+from attnviz.analysis.decoding.verdict import judge
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.huggingface import load
 from attnviz.models.translator.stepwise import teacher_forced
@@ -87,7 +87,7 @@ def test_products_in_tf32_break_no_verdict(tf32):
     with fake_device("cuda") as device:
         model = translator(device)
         made = decoding_record(model.stepwise(TEXT, to="fr", max_tokens=8))
-        verdict = judged(made, lambda probe: teacher_forced(model, TEXT, made.ids, to="fr", probe=probe))
+        verdict = judge(made, lambda probe: teacher_forced(model, TEXT, made.ids, to="fr", probe=probe))
     assert verdict.largest.delta > 1e-5, "products were rounded"
     assert verdict.holds
 

@@ -1,4 +1,4 @@
-"""Run a model again on the tokens of a trace, with a probe in force: what it computes, and what it would then write."""
+"""Run a model again on the tokens of a trace, under a probe, and write again."""
 
 import time
 from collections.abc import Callable, Generator
@@ -23,7 +23,7 @@ _SLOW = "with this mask earlier positions may see later ones, so that each token
 
 @dataclass(frozen=True)
 class Written:
-    """What a model wrote for one sentence; `note` says why it stopped early, if it did."""
+    """A text that a model wrote for one sentence; `note` says why it stopped early, if it did."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -39,7 +39,7 @@ class _IdsSoFar:
 
 
 class Writing:
-    """What a model writes, a token at a time, as far as it has come. Several visitors may wait for the same one."""
+    """A text in the making, a token at a time. Several visitors may wait for the same one."""
 
     def __init__(self, model: Model, begin: Callable[[], Generator[_IdsSoFar, None, None]]) -> None:
         self._model, self._begin, self._steps, self._lock = model, begin, begin(), Lock()
@@ -73,8 +73,8 @@ class Writing:
         """Tokens of the longest row so far."""
         return max(map(len, self._rows.ids), default=0)
 
-    def written(self, item: int = 0) -> Written:
-        """Return what is written of one sentence; while it is being written, nothing has cut it."""
+    def so_far(self, item: int = 0) -> Written:
+        """Return the text of one sentence so far; while it is being written, nothing has cut it."""
         with self._lock:
             ids = tuple(self._rows.ids[item]) if self._rows.ids else ()
             note = self._rows.notes[item] if self.done and self._rows.notes else ""
@@ -82,7 +82,7 @@ class Writing:
 
 
 def batch_of_two(model: Model, trace: Trace, second: Trace) -> Trace:
-    """Both traces' first sentences as one batch, the shorter padded: pads are tokens of their own on both axes.
+    """Run both traces' first sentences as one batch, the shorter padded: pads are tokens of their own on both axes.
 
     Padding is masked as the model does it. The translator masks it as keys of the encoder and of cross-attention;
     its decoder self-attention needs no padding mask, since pads stand at the end and the causal mask hides them from
@@ -91,11 +91,11 @@ def batch_of_two(model: Model, trace: Trace, second: Trace) -> Trace:
     pair = (trace.sentences[0], second.sentences[0])
     src = max(len(sentence.src) for sentence in pair)
     tgt = max(len(sentence.tgt_in) for sentence in pair)
-    return model.rerun(replace(trace, sentences=tuple(padded(model, sentence, src, tgt) for sentence in pair)))
+    return model.rerun(replace(trace, sentences=tuple(pad_sentence(model, sentence, src, tgt) for sentence in pair)))
 
 
 def run_again(model: Model, trace: Trace, probe: Probe | None = None) -> Trace:
-    """One teacher-forced pass over the sentences of `trace`, recorded; the probe acts first.
+    """Run one teacher-forced pass over the sentences of `trace`, recorded; the probe acts first.
 
     Raises RuntimeError where torch refuses what the probe asks for.
     """
@@ -103,7 +103,7 @@ def run_again(model: Model, trace: Trace, probe: Probe | None = None) -> Trace:
 
 
 def write_again(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> list[Written]:
-    """Write each sentence of `trace` greedily with `probe` attached.
+    """Write greedily for each sentence of `trace` under `probe`.
 
     Without a cache the whole prefix runs again at each step: needed where earlier positions may see later ones.
     Raises RuntimeError where torch refuses what the probe asks for, ValueError for a model that does not write.
@@ -113,12 +113,12 @@ def write_again(model: Model, trace: Trace, probe: Probe | None, *, cached: bool
 
 
 def writing(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> Writing:
-    """Prepare the same, to be written piece by piece. Nothing is computed before the first `go_on`."""
+    """Prepare to write piece by piece. Nothing is computed before the first `go_on`."""
     return Writing(model, lambda: _steps(model, trace, probe, cached=cached))
 
 
 def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Token, float]]:
-    """Return the likeliest of the tokens that may come next, and their probabilities, of `logits` `(vocab_size,)`.
+    """Return the likeliest next tokens and their probabilities, `logits` `(vocab_size,)`; empty where they are NaN.
 
     Empty where they are NaN.
     """
@@ -133,7 +133,7 @@ def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Toke
 
 @torch.inference_mode()
 def _steps(model: Model, trace: Trace, probe: Probe | None, *, cached: bool) -> Generator[_IdsSoFar, None, None]:
-    """All rows after each token that is written."""
+    """Yield all rows after each token that is written."""
     src = max(len(sentence.src) for sentence in trace.sentences)
     limit = min(2 * src + 20, max(2 * max(len(sentence.tgt) for sentence in trace.sentences), 24), MAX_TOKENS)
     cut = "cut after {} tokens without reaching an end"
@@ -156,7 +156,7 @@ def _steps(model: Model, trace: Trace, probe: Probe | None, *, cached: bool) -> 
 
 
 def _stops(rows: _IdsSoFar, row: int, chosen: int | None, writer: TextGenerator) -> bool:
-    """Write a row's next id down, if there is one; whether the row ends there."""
+    """Append a row's next id, if it has one; return whether the row ends here."""
     if chosen is None:
         rows.notes[row] = "every score is NaN: there is no next token"
         return True
@@ -167,7 +167,7 @@ def _stops(rows: _IdsSoFar, row: int, chosen: int | None, writer: TextGenerator)
     return False
 
 
-def padded(model: Model, sentence: Sentence, src: int, tgt: int) -> Sentence:
+def pad_sentence(model: Model, sentence: Sentence, src: int, tgt: int) -> Sentence:
     """Pad a sentence: `src` tokens in its source, `tgt` that go into its decoder."""
     after_src, after_tgt = model.padding(len(sentence.src_text)), model.padding(len(sentence.tgt_text))
     longer = tgt - len(sentence.tgt_in)

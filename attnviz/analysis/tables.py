@@ -10,7 +10,7 @@ from attnviz.text.entries import columns_of, entry_columns
 
 
 def weights_table(shown: Maps, layer: int | str, head: int | str) -> pd.DataFrame:
-    """One line a cell of one map, row by row; "mean" for layer or head averages over them.
+    """Make a table of one map, one line a cell, row by row; "mean" for layer or head averages over them.
 
     Columns: `row` and `key_position`, counted from 0 as shown; `row_in`, `row_out` ("" in an encoder, which outputs no
     tokens) and `key`, display strings; `weight`, float32; `masked`, True where the row may not see the key; where heads

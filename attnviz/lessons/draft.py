@@ -33,7 +33,7 @@ _LABELS = {
     "col": "Key",
     "most": "How many cells",
     "heads": "Which heads",
-    "by": "Compared by",
+    "by": "RunComparison by",
     "least": "The smallest is right",
     "measure": "What is measured",
     "with": "With",

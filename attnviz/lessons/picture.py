@@ -104,12 +104,16 @@ def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
 
 def trace_link(model: Any, said: Mapping[str, str]) -> "Trace":
     """Run the sentence in a link's address. Raises ValueError with one sentence."""
-    from attnviz.analysis.causes.usual.means import given
+    from attnviz.analysis.causes.baselines.means import fill_measured_means
     from attnviz.tracing.causes import notation
 
     src, tgt = said.get("src", ""), said.get("tgt", "").strip()
     to = said.get("to") or (model.languages[0] if model.languages else "")
-    done = {"interventions": given(model, notation.parse(said["do"]).interventions, to)} if said.get("do") else {}
+    done = (
+        {"interventions": fill_measured_means(model, notation.parse(said["do"]).interventions, to)}
+        if said.get("do")
+        else {}
+    )
     if not src.strip():
         raise ValueError("The link has no sentence: copy it from a page that shows one.")
     if model.inputs.is_pair:

@@ -60,7 +60,7 @@ def alignment(
     Args:
         trace: with cross-attention.
         state: what of it is shown.
-        known: the model's own maps (`KnownMaps.of`); None for bare weights.
+        known: the model's own maps (`KnownMaps.find`); None for bare weights.
         language: whose links by hand are compared with; None for the one that was written.
         rates: alignment error rates of the ways in that language; None for those that are shipped with the model.
         cached: what looks up expensive parts.
@@ -126,7 +126,7 @@ def _facts(
 ) -> AlignmentFacts:
     own = found_links(known, trace) if gold is not None else {}  # type: ignore[arg-type]  # links by hand: no bare one
     of_sentence = {way: alignment_error(links, gold.sure, gold.possible) for way, links in own.items()} if gold else {}
-    lacking = {name: known.lacks(name) for name in ("attribution", "norm of heads' sum", "ALTI")}
+    lacking = {name: known.missing_reason(name) for name in ("attribution", "norm of heads' sum", "ALTI")}
     return AlignmentFacts(
         {way: way_text(way) for way in (*there, *(way for way in rates if way not in there))},
         rates, of_sentence, gold, {name: why for name, why in lacking.items() if why}, len(there),

@@ -58,7 +58,7 @@ def flow(
     Args:
         trace: of one sentence.
         state: what of it is shown.
-        known: the model's own maps (`KnownMaps.of`), without which there is no ALTI; None for bare weights.
+        known: the model's own maps (`KnownMaps.find`), without which there is no ALTI; None for bare weights.
         rates: alignment error rates of the ways; None for those that are shipped with the model.
         cached: what looks up expensive parts.
     """
@@ -82,7 +82,7 @@ def flow(
 
     made = cached("flow", (trace, state.by, facts), make)
     if state.flow and not facts.why_no_flow:
-        mixes = [mix.with_residual(state.residual / 100) for mix in rollout]
+        mixes = [mix.set_residual(state.residual / 100) for mix in rollout]
         row, residual = state.row or 0, state.residual
         made = with_flow(made, row, residual, cached("max flow", (trace, row, residual), lambda: max_flow(mixes, row)))
     return in_view(made, state)
@@ -108,7 +108,7 @@ def _facts(trace: Any, known: KnownMaps | None, rollout: tuple[Mix, ...], rates:
     why_no_flow = too_long if longest > MOST_OF_FLOW else ""
     if known is None or trace.weights_only:
         return FlowFacts(why_no_alti=BARE, why_no_flow=why_no_flow, opens_on=UNKNOWN)
-    if why := known.lacks("ALTI"):
+    if why := known.missing_reason("ALTI"):
         return FlowFacts(why_no_alti=f"No ALTI for this model: {why}.", why_no_flow=why_no_flow, opens_on=UNKNOWN)
     stream: Any = known.stream
     measured = cached("flow residual", (trace,), lambda: round(mean_residual(stream, trace), 4))

@@ -79,7 +79,7 @@ def test_what_is_written_under_a_mask_is_the_same(both, name: str, *, cached: bo
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_copies_of_a_run_answer_and_write_the_same(both, name: str) -> None:
-    from attnviz.analysis.causes.runs import rows_of_edits, written
+    from attnviz.analysis.causes.runs import rows_of_edits, write_runs
 
     model: Both = both(name)
     trace = model.here.trace(TEXT, **model.short)
@@ -89,7 +89,7 @@ def test_copies_of_a_run_answer_and_write_the_same(both, name: str) -> None:
         assert torch.equal(
             model.here.logits_under(trace, edits, rows=rows), model.there.logits_under(trace, edits, rows=rows)
         )
-    assert written(model.here, trace, edits) == written(model.there, trace, edits)
+    assert write_runs(model.here, trace, edits) == write_runs(model.there, trace, edits)
 
 
 # Each kind of model, and each way once.

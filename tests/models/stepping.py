@@ -1,6 +1,6 @@
 """One sentence stepped through in each way, and the one pass over the same target."""
 
-from attnviz.analysis.decoding.verdict import Verdict, judged
+from attnviz.analysis.decoding.verdict import Verdict, judge
 from attnviz.models.decoding_record import DecodingRecord, decoding_record
 from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
 from attnviz.models.translator.translator import Translator
@@ -25,4 +25,4 @@ def judged_run(model: Translator, way: str, **options) -> Verdict:
     plan = plan_of(model, way, **options)
     made = decoding_record(steps(model, TEXT, plan))
     how = {"to": "fr", "faults": plan.faults}
-    return judged(made, lambda probe: teacher_forced(model, TEXT, made.ids, probe=probe, **how))
+    return judge(made, lambda probe: teacher_forced(model, TEXT, made.ids, probe=probe, **how))

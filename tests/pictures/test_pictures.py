@@ -23,7 +23,7 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures import alignment, flow, heads, links, neuron, one_row, whole_model
 model = tiny_translator(seed=0)
 trace = model.trace("I love you", to="fr", tgt_text="je t'aime")
-known = KnownMaps.of(model, trace)
+known = KnownMaps.find(model, trace)
 made = [
     heads.heads(trace), links.links(trace), whole_model.whole_model(trace), one_row.one_row(trace),
     neuron.neuron(trace), alignment.alignment(trace, known=known), flow.flow(trace, known=known),
@@ -123,7 +123,7 @@ def test_cells_hold_what_heads_write_where_the_model_is_given(trace) -> None:
 
 
 def test_flow_of_a_known_model_has_alti(trace) -> None:
-    known = KnownMaps.of(tiny_translator(seed=0), trace)
+    known = KnownMaps.find(tiny_translator(seed=0), trace)
     told = flow.flow(trace, flow.FlowState(by="alti"), known=known).header
     assert set(told["read"]) == {"rollout", "alti"}
     assert flow.flow(trace, flow.FlowState(by="alti")).header["view"]["by"] == "rollout"

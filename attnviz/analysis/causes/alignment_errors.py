@@ -1,4 +1,4 @@
-"""Alignment error rates of all ways of reading a translator's cross-attention, against links made by hand.
+"""Alignment errors of each way of reading a translator's cross-attention, against links made by hand.
 
 `python -m attnviz.analysis.causes [language …]` prints the table for the translator that comes along.
 """
@@ -36,7 +36,8 @@ def alignment_errors(
     with_flow: bool = False,
     progress: Progress = lambda share: None,
 ) -> pd.DataFrame:
-    """Measure each way's (a row's) alignment error rate, 0 to 1, in each language (a column), best mean first.
+    """Compute the alignment error rate, 0 to 1, of each way (a row) in each language (a column), best first by their
+    mean.
 
     A rate is of all sentences' links together. Each sentence is read with its translation by hand as the target. Ways
     that this model's architecture does not allow (`NotPlain`) are left out; the diagonal, which asks no model, is there
@@ -67,7 +68,7 @@ def _rates(
     language = {"to": to} if model.languages else {}
     for number, pair in enumerate(pairs):
         trace = model.trace(pair.src_text, tgt_text=pair.tgt_text, **language)
-        known = known or KnownMaps.of(model, trace)
+        known = known or KnownMaps.find(model, trace)
         gold = pair.links(trace)
         counted.sure |= {(number, *link) for link in gold.sure}
         counted.possible |= {(number, *link) for link in gold.possible}
@@ -81,7 +82,7 @@ def found_links(known: KnownMaps, trace: Trace, *, with_flow: bool = False) -> d
     """Find the links of a sentence by each way, the diagonal last."""
     found = {way: word_links(scores, trace, reading=way.reading) for way, scores in all_scores(known, trace)}
     if with_flow:
-        mixes = [mix.with_residual(0.5) for mix in attention_mixes(trace)]
+        mixes = [mix.set_residual(0.5) for mix in attention_mixes(trace)]
         flow = torch.cat([max_flow(mixes, row, target=False).source for row in range(len(mixes[-1].read))])
         for reading in READINGS:
             found[Aligner("max flow", None, None, reading)] = word_links(flow, trace, reading=reading)
@@ -89,6 +90,6 @@ def found_links(known: KnownMaps, trace: Trace, *, with_flow: bool = False) -> d
 
 
 def _diagonal(trace: Trace) -> frozenset[Link]:
-    """Link each word to the one as far into the source: the result of word order alone, without the model."""
+    """Link each word to the one as far into the source: the result of word order alone, for any model."""
     src, tgt = (len(words_of(tokens)) for tokens in (trace.sentences[0].src, trace.sentences[0].tgt))
     return frozenset(((2 * number + 1) * src // (2 * tgt), number) for number in range(tgt))

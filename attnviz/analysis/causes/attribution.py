@@ -1,4 +1,4 @@
-"""One logit as a sum: what the embedding, every head, every feed-forward network and every bias add to it, directly.
+"""One logit as a sum of what the embedding, every head, every feed-forward network and every bias add to it, directly.
 
 Each part goes through the last norm with the scale of the whole (Elhage et al. 2021, direct logit attribution); the
 norm's own bias and the vocabulary's are parts by themselves. What a part does by way of later layers is not in it: an
@@ -34,14 +34,16 @@ class LogitPart:
 
 @dataclass(frozen=True)
 class LogitOf:
-    """A logit to explain: of token `id` in row `row`, or its lead over that of `against`."""
+    """The logit of token `id` in row `row`, or its lead over that of `against`."""
 
     row: int
     id: int
     against: int | None = None
 
     def require(self, trace: Trace) -> Tensor:
-        """Return the trace's logits. Raises ValueError for a row or a token that it lacks, and without a sum."""
+        """Return the trace's logits. Raises ValueError for a row or a token that it does not have, and where there is
+        no sum.
+        """
         if trace.logits is None:
             raise ValueError("This trace was recorded without logits.")
         if any(each.what == "layer" for each in trace.interventions):
@@ -56,8 +58,8 @@ class LogitOf:
             raise ValueError("A token's lead over itself is 0. Choose two different tokens.")
         return trace.logits
 
-    def of(self, numbers: Tensor) -> Tensor:
-        """Return the token's entry along the first axis, less the other's."""
+    def select(self, numbers: Tensor) -> Tensor:
+        """Select the token's entry along the first axis, less the other's."""
         return numbers[self.id] if self.against is None else numbers[self.id] - numbers[self.against]
 
 
@@ -76,11 +78,11 @@ class Attribution:
 
 
 def attribution(maps: ResidualMaps, trace: Trace, asked: LogitOf, *, item: int = 0) -> Attribution:
-    """Take a logit apart into a sum. `trace` is of the model that `maps` were found on, with hidden states and logits.
+    """Split a logit into a sum. `trace` is of the model that `maps` were found on, with hidden states and logits.
 
     Raises ValueError for a row or a token that it has not.
     """
-    logits, toward, row = asked.require(trace)[item], asked.of(maps.weight), asked.row
+    logits, toward, row = asked.require(trace)[item], asked.select(maps.weight), asked.row
     stream = [trace.layer_output(maps.stack, layer, item)[row].double() for layer in _layers(maps, trace)]
 
     def worth(parts: Tensor) -> list[float]:
@@ -92,21 +94,21 @@ def attribution(maps: ResidualMaps, trace: Trace, asked: LogitOf, *, item: int =
         for kind in _kinds(maps, trace):
             heads, bias = (
                 _head_contributions(maps, trace, Site(kind, layer), row, item),
-                maps.of(kind, layer).bias.double(),
+                maps.output(kind, layer).bias.double(),
             )
             rest = rest - heads.sum(dim=0) - bias
             parts += [LogitPart("head", value, kind, layer, head) for head, value in enumerate(worth(heads))]
             parts.append(LogitPart("head bias", worth(bias)[0], kind, layer))
         parts.append(LogitPart("feed-forward", worth(rest)[0], layer=layer))
     parts.append(LogitPart("norm bias", float(maps.norm.bias @ toward)))
-    parts.append(LogitPart("vocabulary bias", float(asked.of(maps.bias))))
-    return Attribution(asked, float(asked.of(logits[row].double())), tuple(parts))
+    parts.append(LogitPart("vocabulary bias", float(asked.select(maps.bias))))
+    return Attribution(asked, float(asked.select(logits[row].double())), tuple(parts))
 
 
-def by_key(
+def key_attribution(
     maps: ResidualMaps, trace: Trace, asked: LogitOf, site: Site, *, item: int = 0
 ) -> Float[Tensor, "heads k_len"]:
-    """Open a site's bars into keys: what each head adds through each token that it looks at, α_j v_j W_o^h.
+    """Split a site's bars over keys: what each head adds through each token that it attends to, α_j v_j W_o^h.
 
     For cross-attention keys are source tokens. A head's keys sum to its bar, but where an intervention has put its
     context there, which no key gave; a sink, which has no value, adds nothing.
@@ -115,12 +117,12 @@ def by_key(
     whole = trace.layer_output(maps.stack, _layers(maps, trace)[-1], item)[asked.row].double()
     weights = explained_weights(trace, site, item)[:, asked.row]
     value = trace.call(site.kind, site.layer).value[item].cpu().double()
-    given = weights.unsqueeze(-1) * (value @ maps.of(site.kind, site.layer).weight.double())
-    return (maps.norm.direction(given, whole) @ asked.of(maps.weight)).float()
+    given = weights.unsqueeze(-1) * (value @ maps.output(site.kind, site.layer).weight.double())
+    return (maps.norm.direction(given, whole) @ asked.select(maps.weight)).float()
 
 
 def explained_weights(trace: Trace, site: Site, item: int = 0) -> Float[Tensor, "heads q_len k_len"]:
-    """Return a site's weights in float64; zeros in rows whose context an intervention put there."""
+    """Return a site's weights in float64; zeros in rows whose context an intervention replaced."""
     weights = trace.attn(site.kind, layer=site.layer, item=item).double()
     if not trace.interventions:
         return weights
@@ -141,4 +143,4 @@ def _kinds(maps: ResidualMaps, trace: Trace) -> list[Kind]:
 def _head_contributions(maps: ResidualMaps, trace: Trace, site: Site, row: int, item: int) -> Tensor:
     """Return each head's addition to the stream in a row: `(heads, d_model)`."""
     context = trace.context(site.kind, site.layer, item)[:, row].double()
-    return torch.einsum("hd,hdm->hm", context, maps.of(site.kind, site.layer).weight.double())
+    return torch.einsum("hd,hdm->hm", context, maps.output(site.kind, site.layer).weight.double())

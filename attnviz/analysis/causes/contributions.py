@@ -1,4 +1,4 @@
-"""Shares of the text's tokens in each row, layer after layer: rollout and ALTI.
+"""Contributions of each token to each row, layer after layer: rollout and ALTI.
 
 Both multiply what each sublayer mixes (`flow/mixing.py`); they differ in the mix. In an encoder-decoder the source is
 what cross-attention reads (Ferrando et al. 2022b), rolled out in turn.
@@ -19,7 +19,7 @@ from attnviz.tracing.trace_like import TraceLike
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """Shares in each row of the last layer: of source tokens `(rows, k_len)` and of its own text's `(rows, rows)`.
+    """The share of source tokens in each row of the last layer `(rows, k_len)`, and of its own text's `(rows, rows)`.
 
     Rows of both together sum to 1 without being normalised. A decoder alone has no source, an encoder nothing else.
     """
@@ -36,7 +36,7 @@ def rollout(trace: TraceLike, *, residual: float = 0.5, item: int = 0) -> Contri
     """
     if not 0 <= residual <= 1:
         raise ValueError(f"residual is a share from 0 to 1, not {residual}.")
-    return rolled_out([mix.with_residual(residual) for mix in attention_mixes(trace, item=item)])
+    return rolled_out([mix.set_residual(residual) for mix in attention_mixes(trace, item=item)])
 
 
 def alti(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> Contributions:
@@ -48,7 +48,7 @@ def alti(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> Contributions:
 
 
 def rolled_out(mixes: Sequence[Mix]) -> Contributions:
-    """Multiply what sublayers mix, from the embeddings to the last layer."""
+    """Multiply the mixes of sublayers, from the embeddings to the last layer."""
     memory, decoder = _encoder(mixes), [mix for mix in mixes if mix.kind != "encoder_self"]
     if not decoder:
         return Contributions(memory.float(), memory.new_zeros(len(memory), 0).float())
@@ -65,7 +65,8 @@ def rolled_out(mixes: Sequence[Mix]) -> Contributions:
 
 
 def _encoder(mixes: Sequence[Mix]) -> Tensor:
-    """Return the share of each source token in each position that the decoder reads, or of the encoder's last layer.
+    """Return the share of each source token in each position that the decoder reads, or else in the encoder's last
+    layer.
 
     The identity where no layer of an encoder is known.
     """

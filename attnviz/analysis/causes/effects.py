@@ -1,4 +1,4 @@
-"""Effect of each single head on a sentence: how much less likely its target gets, and what is written instead.
+"""The effect of each single head on a sentence: how much less likely its target gets, and what is written instead.
 
 Every head is ablated in a run of its own, all of them in a few passes; what they were put back to is the same target,
 so that tokens stay comparable. One head is rarely decisive, and one sentence tells a story that many refute (Michel et
@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.analysis.causes.comparing.chances import asked_of
-from attnviz.analysis.causes.runs import HeadPlace, Tell, head_places, measured, rows_of_edits, untold, written
+from attnviz.analysis.causes.runs import HeadPlace, Tell, head_places, measure_runs, rows_of_edits, untold, write_runs
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import MeanContexts
@@ -37,7 +37,7 @@ class HeadEffects:
 
     @property
     def per_token(self) -> Float[Tensor, "heads tokens"]:
-        """Gain of each token's log-probability without the head: below 0 where the head helps."""
+        """How much likelier each token gets without the head: below 0 where the head helps."""
         return self.after - self.before
 
     @property
@@ -55,7 +55,7 @@ class ReferenceEffects:
     sentences: int
 
     def in_spreads(self, effects: HeadEffects) -> Float[Tensor, " heads"]:
-        """Effects on one sentence in units of the spread: beyond ±2 a head does more here than it usually does.
+        """Express effects on one sentence in units of the spread: beyond ±2 a head does more here than it usually does.
 
         NaN for a head whose effect never differs.
         """
@@ -63,7 +63,7 @@ class ReferenceEffects:
 
 
 def head_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell = untold) -> HeadEffects:
-    """Measure what the first target of `trace` loses without each single head, on top of what was done to the trace.
+    """Measure what the first target of `trace` loses without each single head, on top of the trace's interventions.
 
     What it is asked about says `chances.asked_of`, an encoder's masked places included. With `to` "diagonal",
     cross-attention's heads become zero. `tell(done, total)` hears of the heads that are done. Raises ValueError for a
@@ -78,17 +78,17 @@ def head_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell = un
     every = len(asked.rows) == trace.logits.shape[1]
     before = asked.log_probabilities(trace.logits[0, list(asked.rows)].float())
     rows = None if every else asked.rows
-    after = measured(model, trace, edits, asked.log_probabilities, rows=rows, tell=tell)
+    after = measure_runs(model, trace, edits, asked.log_probabilities, rows=rows, tell=tell)
     return HeadEffects(places, asked.tokens, before, after)
 
 
 def _put(to: To, kind: Kind) -> To:
-    """Cross-attention has no diagonal: there its heads become zero."""
+    """Return zero for cross-attention, which has no diagonal."""
     return "zero" if to == "diagonal" and kind == "cross" else to
 
 
 def reference_effects(model: Model, traces: Iterable[Trace], *, to: To = "zero") -> ReferenceEffects:
-    """Compute the usual size of each head's effect. Raises ValueError for fewer than two sentences."""
+    """Measure the usual size of each head's effect. Raises ValueError for fewer than two sentences."""
     means = [head_effects(model, trace, to=to).mean for trace in traces]
     if len(means) < 2:
         raise ValueError("A spread needs at least two sentences.")
@@ -97,9 +97,9 @@ def reference_effects(model: Model, traces: Iterable[Trace], *, to: To = "zero")
 
 
 def translations_without(model: Model, trace: Trace, *, to: To = "zero") -> dict[HeadPlace, str]:
-    """Write the first source of `trace` greedily without each single head."""
+    """Write greedily for the first source of `trace` without each single head."""
     places = head_places(model)
     edits = rows_of_edits(
         model, trace, (ablate(kind, layer=layer, heads=[head], to=_put(to, kind)) for kind, layer, head in places)
     )
-    return {place: model.decode_ids(ids)[0] for place, ids in zip(places, written(model, trace, edits), strict=True)}
+    return {place: model.decode_ids(ids)[0] for place, ids in zip(places, write_runs(model, trace, edits), strict=True)}

@@ -1,4 +1,4 @@
-"""Words of a sentence and its translation linked by hand: sure and possible links (Och and Ney 2003).
+"""Word alignments made by hand: sure and possible links between a sentence and its translation (Och and Ney 2003).
 
 A table names the words by their text, not by number, so that it stays right when a tokenizer changes;
 `assets/alignments/README.md` has the notation and what was linked.
@@ -42,7 +42,7 @@ class GoldPair:
     possible: tuple[SpanLink, ...]
 
     def links(self, trace: Trace, item: int = 0) -> GoldLinks:
-        """Return the links between the words of a trace of this pair: two words are linked where parts of them are.
+        """Find the links between the words of a trace of this very pair: two words are linked where parts of them are.
 
         Raises ValueError for a trace of other sentences.
         """
@@ -56,7 +56,7 @@ class GoldPair:
 
 @cache
 def gold_pairs(to: str) -> tuple[GoldPair, ...]:
-    """Return the shipped pairs of a language. Raises ValueError for one that there are none of."""
+    """Return the shipped pairs of a language. Raises ValueError for a language without any."""
     path = FOLDER / f"{to}.tsv"
     if path not in FOLDER.glob("*.tsv"):
         raise ValueError(f"There are no word alignments for {to!r}; there are for {', '.join(gold_languages())}.")
@@ -69,7 +69,9 @@ def gold_languages() -> tuple[str, ...]:
 
 
 def read_gold(path: Path) -> tuple[GoldPair, ...]:
-    """Read a table of sentences, translations and their links. Raises ValueError naming the first bad line."""
+    """Read a table of sentences, their translations and links between them. Raises ValueError naming the first bad
+    line.
+    """
     try:
         lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
@@ -109,12 +111,12 @@ def _pair(line: str, to: str) -> GoldPair:
 
 
 def _spans(side: str, text: str) -> tuple[Span, ...]:
-    """Locate the parts of one side of a link; parts are joined by +."""
+    """Find the parts of one side of a link; parts are joined by +."""
     return tuple(_span(part, text) for part in side.split("+"))
 
 
 def _span(part: str, text: str) -> Span:
-    """Locate a part: words that stand together, with _ for a space, and #2 where it is the second such."""
+    """Find a part: words that stand together, with _ for a space, and #2 for their second occurrence."""
     match = _PART.fullmatch(part)
     if not match:
         raise ValueError(f"{part!r} is neither a word nor a word with its number, such as the#2.")
@@ -136,11 +138,13 @@ def _word_spans(tokens: tuple[Token, ...]) -> list[Span]:
 
 
 def _number_links(links: Sequence[SpanLink], src: Sequence[Span], tgt: Sequence[Span]) -> frozenset[Link]:
-    return frozenset(link for ours, theirs in links for link in product(_over(ours, src), _over(theirs, tgt)))
+    return frozenset(
+        link for ours, theirs in links for link in product(_overlapping(ours, src), _overlapping(theirs, tgt))
+    )
 
 
-def _over(parts: Sequence[Span], words: Sequence[Span]) -> list[int]:
-    """Numbers of the words that share a character with a part."""
+def _overlapping(parts: Sequence[Span], words: Sequence[Span]) -> list[int]:
+    """Return the numbers of the words that share a character with a part."""
     return [
         number
         for number, (start, end) in enumerate(words)

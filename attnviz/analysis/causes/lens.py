@@ -1,4 +1,4 @@
-"""Predictions after each layer: the logit lens (nostalgebraist 2020), its last norm computed anew for each.
+"""The logit lens: a model's output after each layer (nostalgebraist 2020), its last norm computed anew for each.
 
 A layer's output is put in the place of the last one's, in a run of its own, so that norm and vocabulary are the model's
 own and nothing need be known of them.
@@ -83,7 +83,8 @@ def _replace_last(trace: Trace, stack: Stack, layer: int, last: int) -> Edit:
 def encoder_lens(
     model: Model, trace: Trace, weight: Float[Tensor, "vocab_size d_model"], *, count: int = 5
 ) -> LogitLens:
-    """Of the encoder of an encoder-decoder, through its own last norm and the map `weight` to the vocabulary.
+    """Apply the lens to the encoder of an encoder-decoder, through its own last norm and the map `weight` to the
+    vocabulary.
 
     The map is trained for the decoder: what it says of an encoder's states is a measurement, and no claim. `weight` is
     `ResidualMaps.weight`, or the model's own. `probability` and `rank` are those of the source token itself.

@@ -1,4 +1,4 @@
-"""Mean contexts of all heads over a reference set, for `attnviz.ablate(…, to=…)` to put in their place."""
+"""Mean contexts of each head over a reference set, for `attnviz.ablate(…, to=…)`."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ from attnviz.transformer.probe import Kind
 
 @reads_arguments
 def mean_contexts(model: Model, traces: Iterable[Trace]) -> MeanContexts:
-    """Compute the mean context of every head over all rows of `traces`, which `model` recorded; padding is left out.
+    """Average the context of every head over all rows of `traces`, which `model` recorded; padding is left out.
 
     A fixed number for each head, so that ablating with it says nothing about what comes later in a sentence, as a mean
     over that sentence's own positions would. Raises ValueError for no trace, another model's or an intervened one.

@@ -1,4 +1,4 @@
-"""The map that joins a site's heads: the linear map `W_o`, found by watching a pass, and cut into a part for each head.
+"""The output map `W_o` of a site, found by watching a pass, and cut into a part for each head.
 
 Nothing is known of how a model names or stores it: it is the first linear map that is given what the heads gathered,
 one after another. It is used only where its parts, applied to each head's context, add up to what it made.
@@ -34,8 +34,10 @@ class OutputMap:
     bias: Tensor
     output: Tensor
 
-    def of_heads(self, context: Float[Tensor, "*batch heads q_len d_v"]) -> Float[Tensor, "*batch heads q_len d_model"]:
-        """Compute each head's addition to the output: z_h W_o^h. With the bias these sum to it."""
+    def head_outputs(
+        self, context: Float[Tensor, "*batch heads q_len d_v"]
+    ) -> Float[Tensor, "*batch heads q_len d_model"]:
+        """Compute what each head adds to the output: z_h W_o^h. With the bias these sum to it."""
         return context @ self.weight
 
 
@@ -90,13 +92,13 @@ class _ContextWatch(Probe):
     _open: tuple[Site, Tensor] | None = None
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """Note the map's input."""
+        """Remember the context that the map is to be given."""
         self.sites.append(site)
         self._open = site, context
         return context
 
     def hear(self, one: HeardProduct) -> None:
-        """Note a linear map that was computed."""
+        """Keep a linear map whose input is that context."""
         if self._open is None:
             return
         site, context = self._open
@@ -113,7 +115,7 @@ def _cut_into_heads(context: Tensor, one: HeardProduct) -> OutputMap | NotPlain:
     weight = one.weight.float().cpu().T.reshape(heads, size, -1)
     bias = weight.new_zeros(weight.shape[2]) if one.bias is None else one.bias.float().cpu()
     found = OutputMap(weight, bias, made)
-    parts = found.of_heads(context.float().cpu())
+    parts = found.head_outputs(context.float().cpu())
     allowed = ROUNDING * torch.finfo(context.dtype).eps * max(1.0, float(parts.abs().max()), float(made.abs().max()))
     if not bool(((parts.sum(dim=1) + bias - made).abs() <= allowed).all()):
         return NotPlain("what its heads give through W_o does not add up to what it puts out")

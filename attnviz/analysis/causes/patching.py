@@ -1,4 +1,4 @@
-"""Restoring a metric by patches: from a clean run into a changed one, one head or one residual position at a time.
+"""Activation patching: what a clean run restores in a changed one, one head or one position of the residual at a time.
 
 Each cell is (patched − changed) / (clean − changed) of one metric, the difference of two logits at one step: 0 where
 the patch does nothing, 1 where it brings back all (Vig et al. 2020; Zhang and Nanda 2024 on the metric). It may lie
@@ -12,7 +12,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from attnviz.analysis.causes.pairs.reach import is_outside, reach_of
-from attnviz.analysis.causes.runs import HeadPlace, Tell, head_places, measured, rows_of_edits, untold
+from attnviz.analysis.causes.runs import HeadPlace, Tell, head_places, measure_runs, rows_of_edits, untold
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.alignment import align_by_position, align_tokens
@@ -40,8 +40,8 @@ class LogitDifference:
         if self.a == self.b:
             raise ValueError("The metric is the difference of two tokens' logits: choose two different ones.")
 
-    def of(self, trace: Trace) -> float:
-        """Its value in a run. Raises ValueError for a step or an id that the run has not."""
+    def value(self, trace: Trace) -> float:
+        """Return its value in a run. Raises ValueError for a step or an id that the run does not have."""
         if trace.logits is None:
             raise ValueError("This trace was recorded without logits.")
         rows, vocab_size = trace.logits.shape[1:]
@@ -49,40 +49,42 @@ class LogitDifference:
             raise ValueError(f"There is no step {self.step}: this target has steps 0 to {rows - 1}.")
         if not all(0 <= id_ < vocab_size for id_ in (self.a, self.b)):
             raise ValueError(f"There is no token {max(self.a, self.b)}: the vocabulary has {vocab_size}.")
-        return float(self.at(trace.logits[:1, self.step : self.step + 1].float())[0])
+        return float(self.values(trace.logits[:1, self.step : self.step + 1].float())[0])
 
-    def in_clean(self, trace: Trace) -> float:
-        """Its value in the clean run. Raises ValueError as `of` does."""
-        return (self if self.clean_step is None else replace(self, step=self.clean_step)).of(trace)
+    def value_in_clean(self, trace: Trace) -> float:
+        """Return its value in the clean run. Raises ValueError as `value` does."""
+        return (self if self.clean_step is None else replace(self, step=self.clean_step)).value(trace)
 
-    def at(self, logits: Tensor) -> Tensor:
-        """Its value in each of several runs, of logits `(copies, 1, vocab_size)`: `(copies,)`."""
+    def values(self, logits: Tensor) -> Tensor:
+        """Return its value in each of several runs, of logits `(copies, 1, vocab_size)`: `(copies,)`."""
         return (logits[:, 0, self.a] - logits[:, 0, self.b]).cpu()
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Measurements of each patched run: the metric, and a control pair of the same step that should stay."""
+    """The numbers measured of each patched run: the metric, and a control pair of the same step that should stay."""
 
     metric: LogitDifference
     control: LogitDifference | None = None
 
     @classmethod
-    def of(cls, metric: LogitDifference, control: LogitDifference | None) -> "Measurement":
-        """Make a measurement. Raises ValueError for a control of another step, or of the metric's own two tokens."""
+    def check(cls, metric: LogitDifference, control: LogitDifference | None) -> "Measurement":
+        """Pair a metric with its control. Raises ValueError for a control of another step, or of the metric's own two
+        tokens.
+        """
         if control is not None and control.step != metric.step:
             raise ValueError(f"The control pair is of step {control.step}, and the metric of step {metric.step}.")
         if control is not None and {control.a, control.b} == {metric.a, metric.b}:
             raise ValueError("The control pair is the metric itself. Choose two other tokens that should not move.")
         return cls(metric, control)
 
-    def at(self, logits: Tensor) -> Tensor:
-        """Of several runs: `(copies, 1)`, or `(copies, 2)` with a control."""
-        return torch.stack([each.at(logits) for each in (self.metric, self.control) if each is not None], dim=1)
+    def values(self, logits: Tensor) -> Tensor:
+        """Measure several runs: `(copies, 1)`, or `(copies, 2)` with a control."""
+        return torch.stack([each.values(logits) for each in (self.metric, self.control) if each is not None], dim=1)
 
-    def moved(self, found: Tensor, changed: Trace) -> Tensor | None:
-        """By how many logits each run of `found` moved the control pair."""
-        return None if self.control is None else found[:, 1] - self.control.of(changed)
+    def control_change(self, found: Tensor, changed: Trace) -> Tensor | None:
+        """Return by how many logits each run of `found` moved the control pair."""
+        return None if self.control is None else found[:, 1] - self.control.value(changed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +123,7 @@ class Restored:
 
     @property
     def control(self) -> Tensor | None:
-        """Distance that each patch moves the control pair, in the same unit as `share`: 0 where it leaves it alone."""
+        """How far each patch moves the control pair, in the same unit as `share`: 0 where it leaves it alone."""
         if self.moved is None:
             return None
         if not self.is_drawn:
@@ -161,12 +163,14 @@ def patched_heads(
 
     Raises ValueError where the two cannot be patched.
     """
-    places, asked = head_places(model), Measurement.of(metric, control)
-    both = metric.in_clean(clean), metric.of(changed)
+    places, asked = head_places(model), Measurement.check(metric, control)
+    both = metric.value_in_clean(clean), metric.value(changed)
     whole = {kind: patch(clean, kind, what=what) for kind in model.kinds}
     changes = [_cut_head(whole[kind], layer, head) for kind, layer, head in places]
-    found = measured(model, changed, rows_of_edits(model, changed, changes), asked.at, rows=[metric.step], tell=tell)
-    return PatchedHeads(*both, found[:, 0], asked.moved(found, changed), places, what)
+    found = measure_runs(
+        model, changed, rows_of_edits(model, changed, changes), asked.values, rows=[metric.step], tell=tell
+    )
+    return PatchedHeads(*both, found[:, 0], asked.control_change(found, changed), places, what)
 
 
 def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
@@ -179,7 +183,7 @@ def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
     those are run in which the two runs lie farthest apart. `tell(done, total)` hears how far it is. Raises ValueError
     where the two cannot be patched.
     """
-    asked, both = Measurement.of(metric, control), (metric.in_clean(clean), metric.of(changed))
+    asked, both = Measurement.check(metric, control), (metric.value_in_clean(clean), metric.value(changed))
     layers = sorted(layer for of, layer in changed.layers if of == stack)
     tokens = changed.sentences[0].src if stack == "encoder" else changed.sentences[0].tgt_in
     partners, reach = _partners(clean, changed, stack, len(tokens)), reach_of(model, changed, stack)
@@ -199,9 +203,9 @@ def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
         whole = [patch(clean, stack, what="embedding" if layer < 0 else "layer", layer=layer) for layer in layers]
         edits = rows_of_edits(model, changed, [replace(whole[row], positions=(at,)) for row, at in cells])
         rows, columns = (list(part) for part in zip(*cells, strict=True))
-        found = measured(model, changed, edits, asked.at, rows=[metric.step], tell=tell)
+        found = measure_runs(model, changed, edits, asked.values, rows=[metric.step], tell=tell)
         patched[rows, columns] = found[:, 0]
-        if moved is not None and (by := asked.moved(found, changed)) is not None:
+        if moved is not None and (by := asked.control_change(found, changed)) is not None:
             moved[rows, columns] = by
         left_out[rows, columns] = False
     patched[left_out] = torch.nan
@@ -212,7 +216,7 @@ def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
 
 
 def _apart(clean: Trace, changed: Trace, stack: Stack, layer: int, partners: dict[int, int]) -> Tensor:
-    """Measure the distance of the two runs' hidden states after a layer, `(positions,)`: 0 where they are equal to
+    """Measure the distance of the two runs' hidden states after a layer, `(positions,)`: 0 where they are the same to
     the bit, or have no partner, else a share of their length.
     """
     there, here = clean.layer_output(stack, layer), changed.layer_output(stack, layer)
@@ -230,7 +234,7 @@ def _cut_head(whole: Intervention, layer: int, head: int) -> Intervention:
 
 
 def _partners(clean: Trace, changed: Trace, stack: Stack, count: int) -> dict[int, int]:
-    """Return the partner in the clean sentence of each position of the changed one that has one."""
+    """Map the positions of the changed sentence to their partners in the clean one."""
     one, other = changed.sentences[0], clean.sentences[0]
     if stack == "encoder":
         pairs = align_tokens(one.src, other.src).pairs

@@ -1,4 +1,4 @@
-"""A model's logits as a sum over its parts, and the maps that the sum goes through: found by watching one pass.
+"""The residual stream's linear maps: whether a model's logits are a sum over its parts, found by watching one pass.
 
 In a pre-norm decoder each layer adds to a stream what its heads give through `W_o` and what its feed-forward network
 makes, and a last norm and a linear map turn the stream into logits. Nothing of that is looked up by name: the stream's
@@ -47,7 +47,8 @@ class LastNorm:
 @dataclass(frozen=True, eq=False)
 class ResidualMaps:
     """The maps that a model's stream goes through, in float64 on the CPU: `W_o` of each site, the last norm, and the
-    map to the vocabulary, weight `(vocab_size, d_model)` and bias `(vocab_size,)`.
+    map to the vocabulary, weight `(vocab_size, d_model)` and bias `(vocab_size,)`. `encoder_adds_up` where an encoder's
+    layers, too, only add to their stream.
 
     `encoder_adds_up` where there is an encoder beside a decoder whose layers only add to their stream too.
     """
@@ -59,13 +60,15 @@ class ResidualMaps:
     bias: Tensor
     encoder_adds_up: bool = False
 
-    def of(self, kind: Kind, layer: int) -> OutputMap:
-        """`W_o` of a site."""
+    def output(self, kind: Kind, layer: int) -> OutputMap:
+        """Return `W_o` of a site."""
         return self.outputs[Site(kind, layer)]
 
 
 def residual_maps(model: Model, trace: Trace) -> ResidualMaps | NotPlain:
-    """Find the terms that logits are a sum of by one pass over `trace`'s first sentence; or why there is no sum."""
+    """Find the maps whose outputs sum to the logits, by one pass over the first sentence of `trace`, and check them on
+    it; or say why the logits are no sum.
+    """
     plain = replace(trace, sentences=trace.sentences[:1], interventions=())
     stack: Stack = "decoder" if "decoder_self" in model.kinds else "encoder"
     watch, beside = _StreamWatch(stack), _StreamWatch("encoder")
@@ -112,7 +115,7 @@ def _find_end(
 
 
 def _norm_between(stream: Tensor, normed: Tensor) -> LastNorm | None:
-    """Fit the norm that makes `normed` of `stream`, both `(positions, d_model)`: each number by itself."""
+    """Fit the norm that turns `stream` into `normed`, both `(positions, d_model)`, for each number by itself."""
     if stream.shape != normed.shape or len(stream) < 3:
         return None
     found: list[tuple[float, LastNorm]] = []
@@ -147,11 +150,11 @@ class _StreamWatch(Probe):
     after: list[HeardProduct] = field(default_factory=list)  # the last layer
 
     def hear(self, one: HeardProduct) -> None:
-        """Note a linear map that was computed."""
+        """Keep a linear map."""
         self.after.append(one)
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        """Note the stream after a layer."""
+        """Keep a layer's output, and the linear maps before it."""
         if stack == self.stack:
             self.layers.append(output)
             self.made.append([one.made for one in self.after])
@@ -159,7 +162,7 @@ class _StreamWatch(Probe):
         return output
 
     def adds_up(self, outputs: Mapping[Site, OutputMap]) -> bool:
-        """Whether each layer adds what its heads give and one linear map makes, and nothing else."""
+        """Check whether each layer adds its heads' outputs and one linear map's, and nothing else."""
         for layer, (before, after) in enumerate(pairwise(self.layers)):
             heads = [found.output for site, found in outputs.items() if site.layer == layer and self._is_own(site)]
             rest = (after - before).float().cpu() - sum(heads)
@@ -172,7 +175,7 @@ class _StreamWatch(Probe):
 
 
 def _is_near(made: Tensor, wanted: Tensor) -> bool:
-    """Whether a map made these numbers, to rounding."""
+    """Check whether a map made these numbers, to rounding."""
     if made.numel() != wanted.numel() or made.shape[-1] != wanted.shape[-1]:
         return False
     wanted = wanted.float().cpu()

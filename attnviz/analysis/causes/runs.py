@@ -1,4 +1,4 @@
-"""Many changed runs of one sentence in a few passes: a change a row of the batch; what is asked of each is kept."""
+"""Batched ablations: many changed runs of one sentence in a few passes, a change a row of the batch."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -21,11 +21,11 @@ Tell = Callable[[int, int], None]  # how many changed runs are done, and of how 
 
 
 def untold(done: int, total: int) -> None:
-    """For who need not hear how far it is."""
+    """Ignore the progress."""
 
 
 def head_places(model: Model) -> tuple[HeadPlace, ...]:
-    """Every head of a model, kind by kind, encoder first."""
+    """List every head of a model, kind by kind, encoder first."""
     return tuple(
         (kind, layer, head)
         for kind, (layers, heads) in model.shapes.items()
@@ -35,7 +35,7 @@ def head_places(model: Model) -> tuple[HeadPlace, ...]:
 
 
 def rows_of_edits(model: Model, trace: Trace, changes: Iterable[Intervention]) -> Edits:
-    """Make a row for each change, on top of what was done to the trace."""
+    """Make a row of edits for each change, on top of the trace's interventions."""
     sentences, before = trace.sentences[:1], tuple(trace.interventions)
     rows: list = []
     for change in changes:
@@ -46,13 +46,13 @@ def rows_of_edits(model: Model, trace: Trace, changes: Iterable[Intervention]) -
 
 
 @torch.inference_mode()
-def measured(
+def measure_runs(
     model: Model, trace: Trace, edits: Edits, measure: Callable[[Tensor], Tensor], *, rows: Sequence[int] | None = None,
     tell: Tell = untold,
 ) -> Tensor:  # fmt: skip
-    """`measure` of the logits `(copies, rows, vocab_size)` of each changed run, one after another; `rows` are those of
-    the target that are asked for, or all. As many copies run at a time as memory is allowed for; `tell` hears of each
-    lot.
+    """Apply `measure` to the logits `(copies, rows, vocab_size)` of each changed run, one after another; `rows` selects
+    rows of the target, all by default. As many copies run at a time as memory is allowed for; `tell` is called after
+    each lot.
     """
     vocab_size, sentence = _logits(trace).shape[-1], trace.sentences[0]
     each = 4 * vocab_size * (_logits(trace).shape[1] if rows is None else len(rows))
@@ -67,7 +67,7 @@ def measured(
 
 
 @torch.inference_mode()
-def written(model: Model, trace: Trace, edits: Edits) -> list[tuple[int, ...]]:
+def write_runs(model: Model, trace: Trace, edits: Edits) -> list[tuple[int, ...]]:
     """Write greedily in each changed run: ids, `<eos>` included where one came."""
     sentence = trace.sentences[0]
     limit = min(2 * len(sentence.src) + 20, max(2 * len(sentence.tgt), 24))

@@ -1,4 +1,4 @@
-"""Links of target words to source words by scores of source tokens for each row, and their error rate.
+"""Word alignment from scores of source tokens for each row: the source word of each target word, and the error of that.
 
 A row may be read as the word that goes in or the word that comes out of it: the same map is right or wrong by that
 (Chen et al. 2020). Scores of pieces become those of words: summed over a source word, averaged over a target word.
@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.analysis.causes.attribution import LogitOf, by_key
+from attnviz.analysis.causes.attribution import LogitOf, key_attribution
 from attnviz.analysis.causes.residual import ResidualMaps
 from attnviz.text.tokens import Token
 from attnviz.text.words import word_groups
@@ -32,7 +32,8 @@ def attention_scores(trace: TraceLike, *, layer: int | None = None, item: int = 
 def attribution_scores(
     maps: ResidualMaps, trace: Trace, *, layer: int | None = None, item: int = 0
 ) -> Float[Tensor, "rows k_len"]:
-    """Sum what a layer's cross-attention, or all, adds through each source token to the logit that each row puts out.
+    """Return what cross-attention of a layer, or of all, adds through each source token to the logit of each row's
+    output.
 
     Zeros for a row that puts out nothing. Below 0 where a token speaks against it.
     """
@@ -41,7 +42,7 @@ def attribution_scores(
     rows = []
     for row, token in enumerate(out):
         sites = [Site("cross", at) for at in layers] if token.id >= 0 else []
-        found = [by_key(maps, trace, LogitOf(row, token.id), site, item=item).sum(dim=0) for site in sites]
+        found = [key_attribution(maps, trace, LogitOf(row, token.id), site, item=item).sum(dim=0) for site in sites]
         rows.append(torch.stack(found).sum(dim=0) if found else torch.zeros(len(trace.tokens("src", item))))
     return torch.stack(rows)
 
@@ -54,7 +55,7 @@ def word_links(
     null: bool = False,
     item: int = 0,
 ) -> frozenset[Link]:
-    """Find the best source word of each target word; special tokens can be no word's source.
+    """Link each target word to its best source word; special tokens can be no word's source.
 
     `reading` says which word a row stands for: the one that comes "out" of it or the one that goes "in". With `null` a
     word has no link of which the special tokens have most.

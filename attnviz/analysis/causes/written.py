@@ -1,4 +1,4 @@
-"""Two measures of a map's cells beside its weights: what each head writes from each key.
+"""Each head's output from each key: two measures of a map's cells beside its weights.
 
 A head writes α f(x) of a key: its value through `W_o`, scaled by the weight (Kobayashi et al. 2020). `norms` says how
 large that is; `shares_of_heads` how much of what the sublayer puts out it is, by ALTI's measure (Ferrando et al. 2022),
@@ -18,11 +18,12 @@ from attnviz.transformer.probe import Site
 
 
 def norms(own: OutputMap, trace: Trace, site: Site, *, item: int = 0) -> Float[Tensor, "heads q_len k_len"]:
-    """‖α f(x)‖ of every cell, in the units of the stream, float32; 0 where an intervention has put another context.
+    """Compute ‖α f(x)‖ of every cell, in the units of the stream, float32; 0 where an intervention has put another
+    context.
 
     `own` is `W_o` of that site.
     """
-    size = _given(own, trace, site, item).norm(dim=-1)
+    size = _key_outputs(own, trace, site, item).norm(dim=-1)
     return (explained_weights(trace, site, item).abs() * size.unsqueeze(1)).float()
 
 
@@ -32,8 +33,8 @@ def shares_of_heads(
     """Compute the share of the sublayer's output that each head writes from each key, float32; with what the row had
     before, the cells of all heads in a row sum to 1. `trace` needs hidden states, and `maps` its model's.
     """
-    own = maps.of(site.kind, site.layer)
-    given, weights = _given(own, trace, site, item), explained_weights(trace, site, item)
+    own = maps.output(site.kind, site.layer)
+    given, weights = _key_outputs(own, trace, site, item), explained_weights(trace, site, item)
     rows = []  # one at a time: each part is a whole vector
     for row, before in enumerate(stream_before(maps, trace, site.kind, site.layer, item)):
         parts = (weights[:, row].unsqueeze(-1) * given).flatten(0, 1)
@@ -42,6 +43,6 @@ def shares_of_heads(
     return torch.stack(rows, dim=1).float()
 
 
-def _given(own: OutputMap, trace: Trace, site: Site, item: int) -> Float[Tensor, "heads k_len d_model"]:
-    """f(x): what each head would write of each key at a weight of 1, float64."""
+def _key_outputs(own: OutputMap, trace: Trace, site: Site, item: int) -> Float[Tensor, "heads k_len d_model"]:
+    """Compute f(x): what each head would write of each key at a weight of 1, float64."""
     return trace.call(site.kind, site.layer).value[item].cpu().double() @ own.weight.double()

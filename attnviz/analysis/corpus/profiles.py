@@ -154,7 +154,7 @@ def _norms(maps: OutputMaps, trace: Trace, site: Site, item: int) -> Tensor:
     """‖z_h W_o^h‖ of each head and row."""
     found = maps[site]
     assert isinstance(found, OutputMap)  # or `why_not` says so
-    return found.of_heads(trace.context(site.kind, site.layer, item)).norm(dim=-1)
+    return found.head_outputs(trace.context(site.kind, site.layer, item)).norm(dim=-1)
 
 
 def _why_not(maps: OutputMaps) -> str:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
-from attnviz.analysis.rerun import padded
+from attnviz.analysis.rerun import pad_sentence
 from attnviz.models.protocol import Model
 from attnviz.text.limits import TextError
 from attnviz.tracing.record import Sentence
@@ -82,7 +82,7 @@ class ReadCorpus:
     def _batch(self, model: Model, items: Sequence[int]) -> CorpusBatch:
         chosen = [self.sentences[item] for item in items]
         src, tgt = (max(sizes) for sizes in zip(*(map(_lengths, chosen)), strict=True))
-        even = tuple(padded(model, sentence, src, tgt) for sentence in chosen)
+        even = tuple(pad_sentence(model, sentence, src, tgt) for sentence in chosen)
         return CorpusBatch(tuple(items), replace(self.like, sentences=even))
 
 

@@ -1,4 +1,4 @@
-"""Decoding beside training: what a model's steps and its training pass are compared by on the Decoding page."""
+"""Compare decoding with training: a model's steps and its training pass, for the Decoding page."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ NO_PADDING = -1  # no token has this id
 
 @dataclass(frozen=True)
 class Decoding:
-    """A model's part in the comparison: how it steps, its training pass, and the pass over the steps' own tokens.
+    """A decoding to compare: its steps, the training pass, and the one pass over the steps' own tokens.
 
     `trained` is the training pass over the target; `intact` the same with nothing broken, where something is.
     `one_pass` takes the steps' record. Tokens whose id is `pad_id` are no labels; `smoothing` is that of the labels.
@@ -37,7 +37,7 @@ class Decoding:
     smoothing: float = 0.0
 
     def losses(self, trace: Trace) -> LossTable:
-        """Compute the loss at each position of a training pass."""
+        """Return the loss at each position of a training pass."""
         return loss_table(
             trace, pad_id=self.pad_id, smoothing=self.smoothing, name=lambda id_: token_text(self.model, id_)
         )
@@ -90,7 +90,7 @@ def compare(decoding: Decoding) -> Decoded:
 
 
 def _candidates(decoding: Decoding, made: DecodingRecord) -> tuple[tuple[NextToken, ...], ...]:
-    """Return the likeliest tokens of each step, the chosen one and the target's among them."""
+    """List the likeliest tokens of each step, the chosen one and the target's among them."""
     chosen = [token.id for token in made.chosen]
     taught = [token.id for token in decoding.trained.tokens("tgt")]
     return next_tokens(

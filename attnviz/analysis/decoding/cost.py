@@ -1,4 +1,4 @@
-"""Cost of a target of a given length: multiply-adds counted from the config, and seconds measured."""
+"""The cost of a target of a given length: multiply-adds counted from the config, and seconds measured."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -47,7 +47,7 @@ def multiply_adds(config: ModelConfig, way: str, src_len: int, tgt_len: int) -> 
     raise ValueError(f"way is one of {', '.join(WAYS)}, not {way!r}.")
 
 
-def measured(
+def measure_costs(
     translator: Translator, *, src_len: int = 12, lengths: Sequence[int] = LENGTHS, runs: int = 2
 ) -> Iterator[Cost]:
     """Time the three ways for each length, on random tokens; yields each as soon as it is measured (best of `runs`)."""
@@ -83,14 +83,14 @@ def _seconds(run: Callable[[], object], device: torch.device) -> float:
 
 
 def _decoder(config: ModelConfig, q_len: int, k_len: int, src: tuple[int, int]) -> int:
-    """All layers for `q_len` new rows: `k_len` target keys, and `src` = (source keys, those projected now)."""
+    """Count all layers for `q_len` new rows: `k_len` target keys, and `src` = (source keys, those projected now)."""
     own = _attention(config, q_len, k_len, q_len)
     cross = _attention(config, q_len, src[0], src[1])
     return config.n_layers * (own + cross + _feed_forward(config, q_len))
 
 
 def _attention(config: ModelConfig, q_len: int, k_len: int, projected: int) -> int:
-    """W_q and W_o for each query, W_k and W_v for each newly projected key, scores and context for each pair."""
+    """Count W_q and W_o for each query, W_k and W_v for each newly projected key, scores and context for each pair."""
     width = config.n_heads * config.head_size
     return config.d_model * width * (2 * q_len + 2 * projected) + 2 * width * q_len * k_len
 

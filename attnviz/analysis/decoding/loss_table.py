@@ -1,4 +1,4 @@
-"""One target in training: each position's input, label, probability and loss, in one pass."""
+"""The training losses of one target: each position's input, label, probability and loss, in one pass."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ def token_losses(
 
 
 def loss_table(whole: Trace, *, pad_id: int, smoothing: float = 0.0, name: Callable[[int], str] = str) -> LossTable:
-    """Compute the table of a teacher-forced pass, padding included.
+    """Make the table of a teacher-forced pass (`attnviz.models.translator.stepwise.teacher_forced`), padding included.
 
     `whole` is of `attnviz.models.translator.stepwise.teacher_forced`.
     `name` says what an id stands for, for what the model itself finds likeliest. Raises ValueError for a

@@ -1,4 +1,4 @@
-"""Candidates for the next token: the likeliest tokens of each step, and the distribution that a sampler draws from."""
+"""Candidates for the next token: the likeliest of each step, and the distribution that a sampler draws from."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ def next_tokens(
     sampling: Sampling | None = None,
     with_ids: Callable[[int], tuple[int, ...]] = lambda step: (),
 ) -> tuple[tuple[NextToken, ...], ...]:
-    """Return the `count` likeliest tokens after each step, likeliest first, and those of `with_ids(step)` besides.
+    """List the `count` likeliest tokens after each step, likeliest first, and those of `with_ids(step)` besides.
 
     Without `sampling`, `drawn` equals the probability.
     """

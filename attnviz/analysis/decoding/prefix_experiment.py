@@ -19,8 +19,8 @@ EQUAL = 1e-6  # rows of matrix products of a different shape are rounded in anot
 
 @dataclass(frozen=True)
 class Prefix:
-    """Results of the first `len(ids)` target ids: `theirs` and `ours` `(length, d_model)`, and which rows of each equal
-    the same row of the prefix before to within `EQUAL`.
+    """The outputs for the first `len(ids)` target ids: `theirs` and `ours` `(length, d_model)`, and which rows of each
+    equal the same row of the prefix before to within `EQUAL`.
     """
 
     ids: tuple[int, ...]
@@ -45,7 +45,7 @@ def prefix_experiment(
     """
     for name, ids in (("source", src), ("target", tgt)):
         _require_ids(name, ids)
-    embedding, theirs = _seeded(seed)
+    embedding, theirs = _seeded_modules(seed)
     ours = from_torch(theirs, vocab_size=VOCAB_SIZE)
     memory_in, prefixes = embedding(torch.tensor([list(src)])), []
     before = (torch.empty(0, D_MODEL), torch.empty(0, D_MODEL))
@@ -64,8 +64,10 @@ def prefix_experiment(
     return tuple(prefixes)
 
 
-def _seeded(seed: int) -> tuple[nn.Embedding, nn.Transformer]:
-    """Both modules as PyTorch begins them, from a generator of their own: every thread draws from the global one."""
+def _seeded_modules(seed: int) -> tuple[nn.Embedding, nn.Transformer]:
+    """Build both modules as PyTorch initialises them, from a generator of their own: every thread draws from the global
+    one.
+    """
     generator = torch.Generator().manual_seed(seed)
     with torch.device("meta"):
         embedding = nn.Embedding(VOCAB_SIZE, D_MODEL).to_empty(device="cpu")

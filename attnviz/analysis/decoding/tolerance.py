@@ -1,4 +1,4 @@
-"""Tolerances of two correct computations of one pass, at each place and position: what rounding does to it.
+"""Tolerances between two correct computations of the same pass, at each place and position, from its own rounding.
 
 No constant can say so: a row of large numbers is rounded more coarsely than the row beside it, and errors grow from
 layer to layer. So the pass itself is run again a few times with every number moved by a unit in its last place
@@ -22,8 +22,8 @@ Pass = Callable[[Probe | None], Trace]
 
 @dataclass(frozen=True, eq=False)
 class Tolerance:
-    """Largest allowed differences: `scores` `(heads, q_len)` of each row's scores, `hidden` `(length,)` of hidden
-    states, `logits` `(length,)` of logits; where numbers are rounded by `epsilon` of their size.
+    """Allowed differences: the scores of each row by `scores` `(heads, q_len)`, hidden states by `hidden` `(length,)`,
+    logits by `logits` `(length,)`; where numbers are rounded by `epsilon` of their size.
     """
 
     epsilon: float
@@ -31,14 +31,14 @@ class Tolerance:
     hidden: Mapping[tuple[Stack, int], Tensor]
     logits: Float[Tensor, " length"]
 
-    def of_weights(self, site: Site, attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len"]:
-        """Bound the difference of a row's weights: the most that scores this far apart can move any of them."""
+    def weight_tolerance(self, site: Site, attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len"]:
+        """Return how far a row's weights may differ: the most that moving its scores so far can do to any of them."""
         return weights_within(attn, self.scores[site])
 
 
 @torch.inference_mode()
 def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0) -> Tolerance:
-    """Measure the tolerance of the pass `whole`, which `run(probe)` repeats with the probe attached.
+    """Measure the tolerance of the pass `whole`, which `run(probe)` repeats under a probe.
 
     `dtype` is the name of the type whose rounding is asked about; left out, that of the pass.
     """
@@ -80,7 +80,7 @@ class _RoundingSpread:
 
 
 def _visible(trace: Trace, site: Site, item: int) -> Float[Tensor, "heads q_len k_len"]:
-    """Return the scores of the keys that a row may look at; 0 for the others."""
+    """Return the scores of the keys that a row may attend to; 0 for the others."""
     scores = trace.scores(site.kind, layer=site.layer, item=item)
     return scores.masked_fill(~trace.layer_mask(site.kind, site.layer, item).cpu(), 0.0)
 

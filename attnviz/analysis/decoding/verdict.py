@@ -1,4 +1,4 @@
-"""Do steps and one pass over the same target compute the same numbers? The largest difference, place by place."""
+"""Compare steps with one pass over the same target: the largest difference, place by place."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -75,13 +75,13 @@ class Verdict:
 
     @property
     def largest(self) -> Place:
-        """Place and position of the largest difference."""
+        """The place of the largest difference."""
         line = max(self.lines, key=lambda line: float(line.delta.max()))
         return _place(line, int(line.delta.argmax()))
 
     @property
     def closest(self) -> Place:
-        """Place and position of the largest difference in units of its tolerance."""
+        """The place of the largest difference relative to its tolerance."""
         line = max(self.lines, key=lambda line: float(line.share.max()))
         return _place(line, int(line.share.argmax()))
 
@@ -96,11 +96,11 @@ class Verdict:
         return self._first_of("encoder") or self._first_of("decoder")
 
     def largest_in(self, stack: Stack) -> float:
-        """Return the largest difference in the encoder or the decoder; 0 where there is none."""
+        """Return the largest difference in the encoder or the decoder; 0 without any."""
         return max((float(line.delta.max()) for line in self.lines if line.stack == stack), default=0.0)
 
     def table(self) -> pd.DataFrame:
-        """Make a table, a row for each place and position: line, stack, quantity, layer, head, delta and so on."""
+        """Make a table with a row for each place and position: line, stack, quantity, layer, head, delta and so on."""
         return pd.DataFrame.from_records(list(self._records()))
 
     def _first_of(self, stack: Stack) -> Place | None:
@@ -150,8 +150,8 @@ def verdict(steps: DecodingRecord, whole: Trace, allowed: Tolerance, item: int =
     return Verdict(tuple(lines), whole.info.dtype)
 
 
-def judged(steps: DecodingRecord, run: Pass, *, dtype: str = "", item: int = 0) -> Verdict:
-    """Judge steps against the pass that `run(None)` computes, by what rounding does to that very pass.
+def judge(steps: DecodingRecord, run: Pass, *, dtype: str = "", item: int = 0) -> Verdict:
+    """Compare steps with the pass that `run(None)` computes, by what rounding does to that very pass.
 
     `run(probe)` must compute the same pass again with the probe attached. `dtype` as in
     `attnviz.analysis.decoding.tolerance.tolerance`.
@@ -174,7 +174,7 @@ def _stack_lines(steps: DecodingRecord, whole: Trace, item: int, part: _Part) ->
             if (at := _attending(whole, kind).get(layer)) is None:
                 continue
             attn = whole.attn(kind, layer=at, item=item)
-            allowed = part.allowed.of_weights(Site(kind, at), attn)
+            allowed = part.allowed.weight_tolerance(Site(kind, at), attn)
             for head, delta in enumerate(maps[kind][at]):
                 yield Line(part.stack, kind, layer, head, delta, allowed[head, : len(delta)])
         length = hidden.shape[1]
@@ -183,7 +183,7 @@ def _stack_lines(steps: DecodingRecord, whole: Trace, item: int, part: _Part) ->
 
 
 def _attending(whole: Trace, kind: Kind) -> dict[int, int]:
-    """Return the layers of a kind by their numbers in the stack, where there may be others that do not attend."""
+    """Map the layers of a kind by their numbers in the stack, which may have others without attention."""
     return {whole.layer_number(kind, at): at for at in range(whole.shape(kind)[0])}
 
 

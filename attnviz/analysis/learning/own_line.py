@@ -1,4 +1,4 @@
-"""A trained toy's run on a typed line: what it writes, and where each head looks."""
+"""A typed line through a trained toy: what it writes, and the maps of each head."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -6,8 +6,8 @@ from functools import cache, partial
 
 from attnviz.analysis.causes.attribution import LogitOf
 from attnviz.analysis.causes.lens import LogitLens, encoder_lens, logit_lens
-from attnviz.analysis.causes.parts.drops import drops
-from attnviz.analysis.causes.parts.explained import SplitModel
+from attnviz.analysis.causes.logit_decomposition.drops import drops
+from attnviz.analysis.causes.logit_decomposition.split import SplitModel
 from attnviz.models.protocol import Model
 from attnviz.pictures.browser_view import with_declaration
 from attnviz.pictures.caching import Cache, make_anew
@@ -72,11 +72,11 @@ def attribution(model: Model, trace: Trace, state: AttributeState = _START, *, c
     """
     asked = question(model, trace, state).asked
     logits = asked.require(trace)[0, asked.row]
-    split = cached("split model", (trace,), lambda: SplitModel.of(model, trace))
+    split = cached("split model", (trace,), lambda: SplitModel.find(model, trace))
     names = cache(partial(name_of, model))
     shown = ShownLogit(
         trace,
-        split.explained(trace, asked),
+        split.explain(trace, asked),
         names,
         rows(trace),
         float(logits.max() - logits.min()),

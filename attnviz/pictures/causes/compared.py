@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from attnviz.analysis.causes.comparing import compared as analysis
 from attnviz.analysis.causes.comparing import findings
+from attnviz.analysis.causes.comparing import run_comparison as analysis
 from attnviz.analysis.causes.comparing.chances import Chances, asked_of, chances
-from attnviz.analysis.causes.comparing.compared import Compared
+from attnviz.analysis.causes.comparing.run_comparison import RunComparison
 from attnviz.analysis.masks.mask_spec import RULES as MASK_RULES
 from attnviz.models.protocol import Model
 from attnviz.pictures.fields import PageState, choice, index, text
@@ -65,7 +65,7 @@ class Side:
     fixed: str = ""
 
 
-def compared(here: Side, there: Side, state: CompareState = _START, *, runs: Compared | None = None) -> Payload:
+def compared(here: Side, there: Side, state: CompareState = _START, *, runs: RunComparison | None = None) -> Payload:
     """Draw two runs in step; `runs` is `compare_sides(here, there)`, computed here where it is left out."""
     runs = runs or compare_sides(here, there)
     state = focus(runs, state)
@@ -74,18 +74,18 @@ def compared(here: Side, there: Side, state: CompareState = _START, *, runs: Com
         texts=(here.text, there.text),
         chances=(_chances(here), _chances(there)),
         models=(here.model, there.model),
-        said=(*_notes(here, there), *findings.of_pair(runs)),
+        said=(*_notes(here, there), *findings.pair_findings(runs)),
         fixed=(there.fixed, *FIXED) if there.fixed else FIXED,
     )
     return compared_payload(runs, shown, view={"kind": state.kind, "layer": state.layer, "head": state.head})
 
 
-def compare_sides(here: Side, there: Side) -> Compared:
+def compare_sides(here: Side, there: Side) -> RunComparison:
     """Pair rows and columns of two runs; between two models pieces are merged into words first."""
-    return analysis.compared(here.trace, there.trace, by_words=here.model.model_id != there.model.model_id)
+    return analysis.compare_runs(here.trace, there.trace, by_words=here.model.model_id != there.model.model_id)
 
 
-def focus(runs: Compared, state: CompareState) -> CompareState:
+def focus(runs: RunComparison, state: CompareState) -> CompareState:
     """Put a head in focus that both runs have: the one asked for, or the one whose maps are farthest apart."""
     if not state.kind:
         kind = max(runs.kinds, key=lambda kind: float(runs.kinds[kind].apart.nan_to_num().max()))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from attnviz.analysis.causes.pairs.in_place import Cell, in_place
+from attnviz.analysis.causes.pairs.joint_patches import Cell, patch_jointly
 from attnviz.analysis.causes.pairs.matrices import Matrices, matrices
 from attnviz.analysis.causes.pairs.pair import Pair, written_under
 from attnviz.analysis.causes.patching import LogitDifference
@@ -23,7 +23,7 @@ _MOST_TOKEN = 200
 def _cells(asked: str, bound: object, default: tuple[str, ...], say: Say) -> tuple[str, ...]:
     """Read the cells that a link patches."""
     parts = dict.fromkeys(asked.split("~")[:MOST_CELLS])
-    if bad := [part for part in parts if Cell.of(part) is None]:
+    if bad := [part for part in parts if Cell.parse(part) is None]:
         say("a cell is a kind, a layer and a head, or a stack, a layer and a position, such as cross.1.3",
             "without that cell", bad[0])  # fmt: skip
     return tuple(part for part in parts if part not in bad)
@@ -81,11 +81,11 @@ def patching(
     found = found or matrices(model, pair, asked.metric, asked.control)
     put, result, before = known_cells(found, state.put), None, ""
     if put and found.ends.is_drawn:
-        cells = [cell for each in put if (cell := Cell.of(each)) is not None]
+        cells = [cell for each in put if (cell := Cell.parse(each)) is not None]
         result = cached(
             "patched cells",
             (pair.clean, pair.changed, found.metric, found.control, put),
-            lambda: in_place(model, pair, found.metric, cells, found.control),
+            lambda: patch_jointly(model, pair, found.metric, cells, found.control),
         )
         before = cached("written", (pair.changed,), lambda: written_under(model, pair.changed))
     turned = state.way == "out"
@@ -107,8 +107,8 @@ def patch_question(model: Model, base: Pair, state: PatchState = _START) -> Patc
     if {control.a, control.b} == {metric.a, metric.b}:
         problems.append("The control pair is the metric itself. Choose two other tokens that should not move.")
         control = base.control(step, metric)
-    pair, row = (base.turned(), base.rows[step]) if state.way == "out" else (base, step)
-    metric, control = (pair.measured(row, each.a, each.b) for each in (metric, control))
+    pair, row = (base.reverse(), base.rows[step]) if state.way == "out" else (base, step)
+    metric, control = (pair.changed_metric(row, each.a, each.b) for each in (metric, control))
     return PatchQuestion(pair, step, metric, control, tuple(problems))
 
 

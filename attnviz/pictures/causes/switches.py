@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 
+from attnviz.analysis.causes.baselines.means import reference_means
+from attnviz.analysis.causes.baselines.spreads import usual_effects
 from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing.switched_off import SwitchedOff
 from attnviz.analysis.causes.effects import head_effects
-from attnviz.analysis.causes.usual.means import reference_means
-from attnviz.analysis.causes.usual.spreads import usual_effects
 from attnviz.models.protocol import Model
 from attnviz.pictures.browser_view import in_view
 from attnviz.pictures.fields import PageState, choice, flag, unlinked
@@ -103,12 +103,12 @@ def _measure(model: Model, plain: Trace, state: SwitchOffState, written: Trace |
 
 def _findings(runs: SwitchedOff, known: ShownSwitches) -> tuple[str, ...]:
     if runs.after is not runs.before and runs.chances is not None:
-        return findings.of_run(*runs.chances)
-    return findings.of_effects(known.worth, known.usual) if known.worth is not None else ()
+        return findings.run_findings(*runs.chances)
+    return findings.effect_findings(known.worth, known.usual) if known.worth is not None else ()
 
 
 def _parting(runs: SwitchedOff, written: Trace | None) -> tuple[str, ...]:
     """Say where two texts part that both began alike."""
     if runs.chances is None or runs.after is runs.before or written is None:
         return ()
-    return findings.of_texts(*runs.chances, (runs.before.sentences[0].tgt, written.sentences[0].tgt))
+    return findings.text_findings(*runs.chances, (runs.before.sentences[0].tgt, written.sentences[0].tgt))

@@ -35,7 +35,7 @@ def _known(model_id: str, text: str, _model: "Model", _trace: "Trace | None") ->
     language = _model.languages[0] if _model.languages else ""
     watched = traces.run(_model, WATCHED, to=language) if _trace is None else _trace
     try:
-        return KnownMaps.of(_model, watched)
+        return KnownMaps.find(_model, watched)
     except CannotTravelError:
         why = NotPlain(
             "it runs on the engine, and its maps can only be found on the machine where the model itself runs"

@@ -28,13 +28,13 @@ def with_means(
     """Interventions with the numbers of the means that they ask for. Raises ValueError as `means` does."""
     if not any(each.is_unmeasured for each in asked):
         return tuple(asked)
-    from attnviz.analysis.causes.usual.means import with_means as put
+    from attnviz.analysis.causes.baselines.means import fill_means as put
 
     return put(asked, means(loaded, to, progress))
 
 
 def _measured(loaded: "Model", to: str, progress: Progress | None) -> "MeanContexts":
-    from attnviz.analysis.causes.usual.means import reference_means
+    from attnviz.analysis.causes.baselines.means import reference_means
     from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 
     def tell(done: int, total: int) -> None:

@@ -5,7 +5,7 @@ The numbers are those of the translator that comes along; they can be counted ag
 
 import streamlit as st
 
-from attnviz.analysis.causes.ready.experiments import Numbers, ReadyExperiment, experiment, ready_experiments
+from attnviz.analysis.causes.presets.experiments import Numbers, ReadyExperiment, experiment, ready_experiments
 from attnviz.models.catalogue import DEFAULT
 from attnviz.text.glossary import definition
 from attnviz.ui import layout
@@ -73,7 +73,7 @@ def _draw_count(request: Request, one: ReadyExperiment) -> None:
 
 @st.cache_data(max_entries=16, show_spinner=False)
 def _count(weights: str, name: str, _model) -> Numbers:
-    from attnviz.analysis.causes.ready.counts import count  # has torch
+    from attnviz.analysis.causes.presets.counts import count  # has torch
 
     return count(name, _model)
 

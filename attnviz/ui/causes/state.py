@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from attnviz.analysis.causes.ready.experiments import ready_experiments
+from attnviz.analysis.causes.presets.experiments import ready_experiments
 from attnviz.pictures.fields import PageState, choice, read, write_view
 from attnviz.text.glossary import definition
 from attnviz.ui import layout

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.analysis.causes.baselines.means import reference_lines
+from attnviz.analysis.causes.baselines.spreads import usual_effects
 from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing.switched_off import SwitchedOff, switched_off
 from attnviz.analysis.causes.effects import HeadEffects, head_effects
-from attnviz.analysis.causes.usual.means import reference_lines
-from attnviz.analysis.causes.usual.spreads import usual_effects
 from attnviz.analysis.corpus.counted import ChangeCount, Untouched, count_changes, run_untouched
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.corpus.stoppable import Stoppable
@@ -134,7 +134,7 @@ def _count_in_words(loaded: "Model", to: str, done: "Sequence[Intervention]") ->
     def run(tell: progress.Tell) -> tuple[str, ...]:
         stop = Stoppable(tell)
         try:
-            return findings.of_many(_counts.get(asked, read=lambda *_: _count(loaded, to, done, stop)))
+            return findings.count_findings(_counts.get(asked, read=lambda *_: _count(loaded, to, done, stop)))
         except ValueError as why:
             return (f"This cannot be counted. {why}",)
 

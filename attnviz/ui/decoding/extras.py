@@ -47,11 +47,11 @@ def cost(model, src_len: int) -> None:
 
 
 def _measure(model, src_len: int) -> list[dict]:
-    from attnviz.analysis.decoding.cost import LENGTHS, WAYS, measured
+    from attnviz.analysis.decoding.cost import LENGTHS, WAYS, measure_costs
 
     hosted.ensure_turn()
     progress, costs = st.progress(0.0, "Measuring …"), []
-    for done, found in enumerate(measured(model, src_len=src_len), start=1):
+    for done, found in enumerate(measure_costs(model, src_len=src_len), start=1):
         costs.append(vars(found))
         progress.progress(done / (len(LENGTHS) * len(WAYS)), f"Measuring: {found.way}, {found.length} tokens")
     progress.empty()

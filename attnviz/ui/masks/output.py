@@ -75,7 +75,7 @@ def _words(bench: MaskExperiment) -> None:
 
 
 def _row(name: str, writing: Writing, item: int) -> str:
-    one = writing.written(item)
+    one = writing.so_far(item)
     so_far = "" if writing.done else f"tokens so far: {writing.count}"
     note = writing.error or one.note or so_far
     said = html.escape(display(one.text)) + (f" <small>({html.escape(note)})</small>" if note else "")

@@ -47,7 +47,7 @@ def _says(bench: MaskExperiment) -> tuple[bool, str]:
     if not bench.model.writes:
         return True, _runs(bench)
     item, writing, unchanged = bench.view.item, bench.writing(), bench.unmasked_writing()
-    after, before = _quote(writing.written(item)), _quote(unchanged.written(item))
+    after, before = _quote(writing.so_far(item)), _quote(unchanged.so_far(item))
     if not writing.done:
         return False, f"the model would say {after} <span class='was'>… {_so_far(writing)}</span>"
     # Asked for here: the first words do not wait for it.

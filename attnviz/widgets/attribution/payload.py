@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.analysis.causes.attribution import LogitPart
 from attnviz.analysis.causes.lens import LogitLens
-from attnviz.analysis.causes.parts.explained import Explained
+from attnviz.analysis.causes.logit_decomposition.split import Explained
 from attnviz.analysis.causes.runs import HeadPlace
 from attnviz.models.protocol import Model
 from attnviz.text.display import display_token

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.causes.comparing.chances import Chances
-from attnviz.analysis.causes.comparing.compared import Compared, ComparedKind, in_order
+from attnviz.analysis.causes.comparing.run_comparison import ComparedKind, RunComparison, pair_in_order
 from attnviz.analysis.causes.runs import HeadPlace
 from attnviz.models.protocol import Model
 from attnviz.text.difference import display_runs, word_differences
@@ -36,7 +36,7 @@ class ShownSides:
     fixed: tuple[str, ...] = ()
 
 
-def compared_payload(runs: Compared, shown: ShownSides, *, view: dict[str, Any]) -> Payload:
+def compared_payload(runs: RunComparison, shown: ShownSides, *, view: dict[str, Any]) -> Payload:
     """Pack what the widget draws; `view` has kind, layer and head, which both runs have."""
     blobs = Blobs()
     kinds = tuple(runs.kinds)
@@ -75,7 +75,7 @@ def _group(kind: Kind, found: ComparedKind) -> dict[str, Any]:
     }
 
 
-def _maps(runs: Compared, view: dict[str, Any], blobs: Blobs) -> list[dict[str, Any]]:
+def _maps(runs: RunComparison, view: dict[str, Any], blobs: Blobs) -> list[dict[str, Any]]:
     """Pack both runs' weights of every head where these are few, else of the head in focus."""
     places: list[HeadPlace] = [
         (kind, layer, head)
@@ -108,7 +108,7 @@ def _strip(shown: ShownSides) -> list[dict[str, Any]]:
     """Pack both runs' tokens in one order, each with its probability; None on the side that has no such token."""
     here, there = shown.chances
     sides = [[] if one is None else _tokens(one, model) for one, model in zip((here, there), shown.models, strict=True)]
-    places, _ = in_order(*([token["text"] for token in tokens] for tokens in sides))
+    places, _ = pair_in_order(*([token["text"] for token in tokens] for tokens in sides))
     return [
         {"sides": [None if at is None else tokens[at] for at, tokens in zip(place, sides, strict=True)]}
         for place in places

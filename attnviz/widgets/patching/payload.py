@@ -1,8 +1,8 @@
 """The data of the Patch tab: matrices of what each patch restores and of its effect on the control pair, and the
 result of the cells that are patched together.
 
-Cells are named as links name them (`analysis.causes.pairs.in_place.Cell`); a cell's state is 0 where it was measured,
-1 where it cannot reach the answer, 2 where its token has no partner, 3 where it was left out.
+Cells are named as links name them (`analysis.causes.pairs.joint_patches.Cell`); a cell's state is 0 where it was
+measured, 1 where it cannot reach the answer, 2 where its token has no partner, 3 where it was left out.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.analysis.causes.pairs.in_place import Cell, InPlace
+from attnviz.analysis.causes.pairs.joint_patches import Cell, JointPatches
 from attnviz.analysis.causes.pairs.matrices import Matrices
 from attnviz.analysis.causes.pairs.pair import Pair
 from attnviz.analysis.causes.patching import PatchedStream, Restored
@@ -51,7 +51,7 @@ class ShownPair:
     steps: Sequence[tuple[int, int, float]]
     matrices: Matrices
     names: Callable[[int], str]
-    result: InPlace | None = None
+    result: JointPatches | None = None
     before: str = ""
 
 
@@ -65,7 +65,10 @@ def patching_payload(model: Model, shown: ShownPair, *, done: Sequence[str], vie
         "steps": [_step(shown.pair, *step) for step in shown.steps],
         "metric": _measure(shown, found.metric, found.ends.clean, found.ends.changed),
         "control": _measure(
-            shown, found.control, found.control.in_clean(shown.pair.clean), found.control.of(shown.pair.changed)
+            shown,
+            found.control,
+            found.control.value_in_clean(shown.pair.clean),
+            found.control.value(shown.pair.changed),
         ),
         "why_not": found.ends.why_not,
         "matrices": _matrices(model, shown, blobs) if found.ends.is_drawn else [],
@@ -175,7 +178,7 @@ def _result(shown: ShownPair) -> dict[str, Any]:
 
 def _name(pair: Pair, cell: str) -> str:
     """Write a cell in words: `cross L1 H3`, or `encoder after L1 at dog`."""
-    found = Cell.of(cell)
+    found = Cell.parse(cell)
     if found is None:
         return cell
     if found.is_head:

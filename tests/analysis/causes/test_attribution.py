@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitOf, attribution, by_key
+from attnviz.analysis.causes.attribution import LogitOf, attribution, key_attribution
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from attnviz.analysis.site.projections import NotPlain
 from attnviz.models.translator.tiny import tiny_translator
@@ -63,7 +63,7 @@ def test_heads_open_into_the_tokens_that_they_look_at(maps, again) -> None:
     asked = LogitOf(2, 9)
     bars = attribution(maps, again, asked).parts
     for kind in ("cross", "decoder_self"):
-        opened = by_key(maps, again, asked, Site(kind, 1))
+        opened = key_attribution(maps, again, asked, Site(kind, 1))
         own = [part.value for part in bars if (part.part, part.kind, part.layer) == ("head", kind, 1)]
         assert opened.sum(dim=1).tolist() == pytest.approx(own, abs=1e-4)
         unseen = ~again.mask(kind, layer=1)[2]
@@ -72,7 +72,7 @@ def test_heads_open_into_the_tokens_that_they_look_at(maps, again) -> None:
 
 def test_what_an_intervention_put_there_no_token_gave(maps, traced) -> None:
     gone = traced("A big red dog jumped.", attnviz.ablate("cross", layer=1, heads=[0, 3]))
-    opened = by_key(maps, gone, LogitOf(2, 9), Site("cross", 1))
+    opened = key_attribution(maps, gone, LogitOf(2, 9), Site("cross", 1))
     assert not opened[[0, 3]].any()
     bars = [part.value for part in attribution(maps, gone, LogitOf(2, 9)).parts
             if (part.part, part.kind, part.layer) == ("head", "cross", 1)]  # fmt: skip

@@ -26,7 +26,7 @@ def table(shipped):
 
 def test_every_way_has_its_rate_in_every_language(shipped, table) -> None:
     trace = shipped.trace("I love you.", to="fr")
-    there = {*ways(KnownMaps.of(shipped, trace), trace), Aligner("diagonal", None, None, "out")}
+    there = {*ways(KnownMaps.find(shipped, trace), trace), Aligner("diagonal", None, None, "out")}
     there |= {Aligner("max flow", None, None, reading) for reading in ("out", "in")}
     for to in gold_languages():
         rates = error_table.rates(table, to)
@@ -41,7 +41,7 @@ def test_a_rate_is_what_the_model_gives(shipped, table) -> None:
     known, found, sure, possible = None, {way: set() for way in CHECKED}, set(), set()
     for number, pair in enumerate(gold_pairs("es")):
         trace = shipped.trace(pair.src_text, to="es", tgt_text=pair.tgt_text)
-        known = known or KnownMaps.of(shipped, trace)
+        known = known or KnownMaps.find(shipped, trace)
         gold = pair.links(trace)
         sure |= {(number, *link) for link in gold.sure}
         possible |= {(number, *link) for link in gold.possible}

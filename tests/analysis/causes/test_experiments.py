@@ -3,9 +3,9 @@
 import pytest
 
 import attnviz
-from attnviz.analysis.causes.ready import counts
-from attnviz.analysis.causes.ready.counts import count
-from attnviz.analysis.causes.ready.experiments import experiment, ready_experiments
+from attnviz.analysis.causes.presets import counts
+from attnviz.analysis.causes.presets.counts import count
+from attnviz.analysis.causes.presets.experiments import experiment, ready_experiments
 from attnviz.tracing.causes import notation
 
 NAMES = [one.name for one in ready_experiments()]

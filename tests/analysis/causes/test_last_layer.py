@@ -4,7 +4,7 @@ import pytest
 
 import attnviz
 from attnviz.analysis.causes.attribution import LogitOf
-from attnviz.analysis.causes.parts.last_layer import LastLayer, last_layer
+from attnviz.analysis.causes.logit_decomposition.last_layer import LastLayer, last_layer
 from attnviz.analysis.causes.residual import residual_maps
 from attnviz.analysis.site.projections import NotPlain
 from attnviz.models.catalogue import load
@@ -49,7 +49,7 @@ def test_its_heads_open_into_the_tokens_that_they_look_at(after) -> None:
     trace = after.trace("I love dogs and cats", tgt_text="I love you")
     last, asked = last_layer(after, trace), LogitOf(2, 7)
     for kind in ("decoder_self", "cross"):
-        opened = last.by_key(trace, asked, Site(kind, last.layer))
+        opened = last.key_attribution(trace, asked, Site(kind, last.layer))
         assert opened.shape[1] == len(trace.key_tokens(kind))
         assert opened.sum(dim=1).tolist() == pytest.approx(parts_of(last.attribution(trace, asked), kind), abs=1e-4)
 

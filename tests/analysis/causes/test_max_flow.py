@@ -12,7 +12,7 @@ NEAR = 1e-5  # capacities are whole millionths
 
 
 def mixes_of(trace, residual: float) -> list[Mix]:
-    return [mix.with_residual(residual) for mix in attention_mixes(trace)]
+    return [mix.set_residual(residual) for mix in attention_mixes(trace)]
 
 
 @pytest.mark.parametrize("residual", [0.2, 0.5])

@@ -33,7 +33,7 @@ def test_a_row_of_which_no_head_reads_keeps_all(maps, clean, traced) -> None:
 def test_the_measured_share_is_that_of_norms_token_by_token(maps, clean, kind) -> None:
     """Kobayashi et al. 2021, with every vector written out."""
     layer = 1
-    own, call = maps.of(kind, layer), clean.call(kind, layer)
+    own, call = maps.output(kind, layer), clean.call(kind, layer)
     attn = clean.attn(kind, layer=layer)
     before = clean.layer_output("encoder" if kind == "encoder_self" else "decoder", layer - 1)
     ratios = []

@@ -7,9 +7,9 @@ import torch
 
 import attnviz
 from attnviz.analysis.causes.attribution import LogitOf
-from attnviz.analysis.causes.pairs.in_place import Cell, in_place
+from attnviz.analysis.causes.logit_decomposition.drops import drops
+from attnviz.analysis.causes.pairs.joint_patches import Cell, patch_jointly
 from attnviz.analysis.causes.pairs.pair import pair_of, written_under
-from attnviz.analysis.causes.parts.drops import drops
 from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
 
 
@@ -21,7 +21,7 @@ def pair(model):
 def test_the_changed_run_is_given_the_clean_ones_target(model, pair) -> None:
     assert pair.changed.sentences[0].tgt == pair.clean.sentences[0].tgt
     assert written_under(model, pair.changed) == model.trace("A big red cat and dog.", to="fr").tgt_text
-    assert written_under(model, pair.turned().changed) == pair.clean.tgt_text
+    assert written_under(model, pair.reverse().changed) == pair.clean.tgt_text
     assert list(pair.rows) == list(range(len(pair.clean.sentences[0].tgt_in)))
     alone = pair_of(model, pair.clean, pair.clean)
     assert float(alone.differences.max()) == 0
@@ -43,7 +43,7 @@ def test_a_control_moves_less_between_the_runs_than_other_pairs_do(pair) -> None
     metric = pair.metric(pair.most_different)
     control = pair.control(pair.most_different, metric)
     assert not {control.a, control.b} & {metric.a, metric.b}
-    change = abs(control.in_clean(pair.clean) - control.of(pair.changed))
+    change = abs(control.value_in_clean(pair.clean) - control.value(pair.changed))
     ids = [id_ for id_, _, _ in pair.likely(metric.step) if id_ not in (metric.a, metric.b)][:10]
     lead = (pair.clean.logits - pair.changed.logits)[0, metric.step, ids]
     assert change == pytest.approx(
@@ -82,10 +82,10 @@ def test_all_of_crosss_context_in_place_is_the_donors_answer_to_the_bit(model, p
     metric = pair.metric(pair.most_different)
     layers, heads = model.shapes["cross"]
     cells = [Cell("cross", layer, head) for layer in range(layers) for head in range(heads)]
-    found = in_place(model, pair, metric, cells)
+    found = patch_jointly(model, pair, metric, cells)
     assert float(found.restored.patched[0]) == found.restored.clean
     assert float(found.restored.share[0]) == 1
-    nothing = in_place(model, pair, metric, [])
+    nothing = patch_jointly(model, pair, metric, [])
     assert float(nothing.restored.share[0]) == pytest.approx(0, abs=1e-4)
     assert nothing.text == written_under(model, pair.changed)
 
@@ -94,17 +94,17 @@ def test_in_place_writes_what_the_model_writes_under_the_same_patches(model, pai
     cells = [Cell("encoder", 1, 3), Cell("cross", 0, 2)]
     patches = [cell.patch(pair.clean) for cell in cells]
     written = model.trace(pair.changed.src_text, to="fr", interventions=patches)
-    assert in_place(model, pair, pair.metric(0), cells).text == written.tgt_text
+    assert patch_jointly(model, pair, pair.metric(0), cells).text == written.tgt_text
 
 
 @pytest.mark.parametrize("text", ["cross.1.3", "encoder.e.4", "decoder.0.12", "encoder_self.2.0"])
 def test_a_cell_is_its_text(text) -> None:
-    assert str(Cell.of(text)) == text
+    assert str(Cell.parse(text)) == text
 
 
 @pytest.mark.parametrize("text", ["", "cross", "cross.e.3", "sideways.1.2", "encoder.1", "encoder.-1.2", "cross.1.3.4"])
 def test_what_is_no_cell_is_none(text) -> None:
-    assert Cell.of(text) is None
+    assert Cell.parse(text) is None
 
 
 def test_runs_that_cannot_be_a_pair_are_refused(model, pair) -> None:
@@ -125,5 +125,5 @@ def test_a_drop_is_what_the_logit_loses_without_the_head(model, pair) -> None:
         kind, layer, head = place
         gone = attnviz.ablate(kind, layer=layer, heads=[head])
         without = model.rerun(replace(pair.clean, interventions=(gone,)))
-        own = asked.of(pair.clean.logits[0, 2]) - asked.of(without.logits[0, 2])
+        own = asked.select(pair.clean.logits[0, 2]) - asked.select(without.logits[0, 2])
         assert found[place] == pytest.approx(float(own), abs=1e-4)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.analysis.causes.pairs.in_place import Cell, in_place
+from attnviz.analysis.causes.pairs.joint_patches import Cell, patch_jointly
 from attnviz.analysis.causes.pairs.pair import pair_of, written_under
 from attnviz.analysis.causes.patching import patched_stream
 from attnviz.models import catalogue
@@ -36,7 +36,7 @@ def test_one_vector_brings_the_answer_over_and_leaves_the_control(shipped, title
     at = int(last.argmax())
     assert float(last[at]) > 0.75
     assert abs(float(found.control[-1, at])) < 0.3
-    patched = in_place(shipped, pair, metric, [Cell("encoder", 2, at)])
+    patched = patch_jointly(shipped, pair, metric, [Cell("encoder", 2, at)])
     before = written_under(shipped, pair.changed)
     assert patched.text != before
     assert named[0] in patched.text.replace("'", " ").split()

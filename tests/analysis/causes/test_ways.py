@@ -13,7 +13,7 @@ from tests.models.huggingface import checkpoints
 
 @pytest.fixture(scope="module")
 def known(model, clean):
-    return KnownMaps.of(model, clean)
+    return KnownMaps.find(model, clean)
 
 
 def test_scores_by_every_way_are_those_of_the_way_alone(known, clean) -> None:
@@ -57,10 +57,10 @@ def test_a_word_may_have_no_source(clean) -> None:
 def test_a_model_that_normalises_sums_has_norms_and_says_why_it_has_no_attribution(tmp_path) -> None:
     model = attnviz.load(str(checkpoints.save(tmp_path / "bart", checkpoints.ALL["bart"])))
     trace = model.trace("hello there world", tgt_text="hello world")
-    known = KnownMaps.of(model, trace)
-    assert "no exact split over layers" in known.lacks("attribution")
-    assert known.lacks("ALTI") == known.lacks("attribution")
-    assert known.lacks("norm of one head") == ""
+    known = KnownMaps.find(model, trace)
+    assert "no exact split over layers" in known.missing_reason("attribution")
+    assert known.missing_reason("ALTI") == known.missing_reason("attribution")
+    assert known.missing_reason("norm of one head") == ""
     methods = {way.method for way in found_links(known, trace)}
     assert methods == {"one head", "mean of heads", "norm of one head", "norm of heads' sum", "rollout", "diagonal"}
     with pytest.raises(ValueError, match="no scores by attribution: its layers"):
@@ -69,5 +69,5 @@ def test_a_model_that_normalises_sums_has_norms_and_says_why_it_has_no_attributi
 
 def test_without_w_o_there_are_no_norms(known, clean) -> None:
     unheard = KnownMaps(NotPlain("nobody watched"), {site: NotPlain("nobody watched") for site in known.outputs})
-    assert unheard.lacks("norm of one head") == "nobody watched"
+    assert unheard.missing_reason("norm of one head") == "nobody watched"
     assert {way.method for way in ways(unheard, clean)} == {"one head", "mean of heads", "rollout"}

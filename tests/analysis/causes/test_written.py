@@ -28,7 +28,7 @@ def test_a_norm_is_that_of_the_vector_which_ablation_of_a_key_takes_away(model, 
     for head, row, key in ((0, 1, 0), (1, 2, 1)):
         vector = attn[head, row, key] * value[head, key] @ own.weight[head]
         assert float(written[head, row, key]) == pytest.approx(float(vector.norm()), rel=1e-5)
-    whole = own.of_heads(trace.context(kind, 1)).norm(dim=-1)
+    whole = own.head_outputs(trace.context(kind, 1)).norm(dim=-1)
     assert bool((whole <= written.sum(dim=-1) * (1 + 1e-5)).all())  # the triangle
     assert not written[attn == 0].any()
 
@@ -40,7 +40,7 @@ def test_shares_of_all_heads_and_what_was_there_before_sum_to_one(model, kind: s
     shares = shares_of_heads(maps, trace, Site(kind, 0))
     assert shares.shape == trace.attn(kind, layer=0).shape
     assert bool((shares >= 0).all())
-    own, row = maps.of(kind, 0), 1
+    own, row = maps.output(kind, 0), 1
     before = stream_before(maps, trace, kind, 0, 0)[row]
     value = trace.call(kind, 0).value[0].double() @ own.weight.double()
     parts = [*(trace.attn(kind, layer=0)[:, row].double().unsqueeze(-1) * value).flatten(0, 1), before]

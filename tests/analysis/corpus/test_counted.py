@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.comparing.findings import of_many
+from attnviz.analysis.causes.comparing.findings import count_findings
 from attnviz.analysis.corpus.bootstrap import Interval, draw_sentences, interval
 from attnviz.analysis.corpus.counted import ChangeCount, count_changes, run_untouched
 from attnviz.analysis.corpus.lines import lines_of
@@ -57,7 +57,7 @@ def test_draws_repeat_and_an_interval_holds_most_of_them() -> None:
 
 
 def test_what_was_counted_is_said_and_a_loss_is_below_zero() -> None:
-    said = of_many(ChangeCount(200, 136, -0.722, Interval(-0.012, -0.018, -0.006), 45))
+    said = count_findings(ChangeCount(200, 136, -0.722, Interval(-0.012, -0.018, -0.006), 45))
     assert said[0] == "The model writes a different text for 45 of 200 included sentences."
     assert "−0.722 → −0.734 nats, a change of −0.012 (95 % of draws: −0.018 to −0.006). 136 of 200" in said[1]
-    assert len(of_many(ChangeCount(200, 1, -1.0, Interval(0.0, 0.0, 0.0)))) == 1, "a model that writes nothing"
+    assert len(count_findings(ChangeCount(200, 1, -1.0, Interval(0.0, 0.0, 0.0)))) == 1, "a model that writes nothing"

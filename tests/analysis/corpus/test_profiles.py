@@ -55,7 +55,7 @@ def test_order_of_the_lines_changes_nothing(model, corpus, profiles) -> None:
 
 def test_what_is_written_is_the_longest_vector_that_a_head_adds(model, corpus, profiles) -> None:
     trace, (kind, layer, head) = model.rerun(corpus.only(1)), PLACE
-    parts = output_maps(model, trace)[Site(kind, layer)].of_heads(trace.context(kind, layer))
+    parts = output_maps(model, trace)[Site(kind, layer)].head_outputs(trace.context(kind, layer))
     norms = parts[head].norm(dim=-1)
     nth = profiles.places.index(PLACE)
     assert float(profiles.written[1, nth]) == pytest.approx(float(norms.max()), rel=1e-5)

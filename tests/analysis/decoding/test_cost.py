@@ -5,7 +5,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnviz.analysis.decoding.cost import LENGTHS, WAYS, measured, multiply_adds
+from attnviz.analysis.decoding.cost import LENGTHS, WAYS, measure_costs, multiply_adds
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.decoding import Stepper
@@ -73,7 +73,7 @@ def test_it_is_what_pytorch_counts(way: str) -> None:
 
 
 def test_every_way_is_timed_for_every_length() -> None:
-    costs = list(measured(tiny_translator(), src_len=3, lengths=(2, 5), runs=1))
+    costs = list(measure_costs(tiny_translator(), src_len=3, lengths=(2, 5), runs=1))
     assert [(cost.way, cost.length) for cost in costs] == [(way, length) for length in (2, 5) for way in WAYS]
     assert all(cost.seconds > 0 for cost in costs)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnviz.analysis.decoding.prefix_experiment import _seeded, prefix_experiment
+from attnviz.analysis.decoding.prefix_experiment import _seeded_modules, prefix_experiment
 
 
 def test_only_the_newest_row_is_new_in_both_models() -> None:
@@ -57,7 +57,8 @@ def test_two_visitors_with_one_seed_see_one_experiment() -> None:
 )
 def test_the_modules_begin_as_pytorch_begins_them(rule, part) -> None:
     ours, theirs = (
-        model.get_parameter(part).detach() for model in (_seeded(0)[1], nn.Transformer(d_model=8, batch_first=True))
+        model.get_parameter(part).detach()
+        for model in (_seeded_modules(0)[1], nn.Transformer(d_model=8, batch_first=True))
     )
     assert ours.shape == theirs.shape
     if rule in ("zeros", "ones"):

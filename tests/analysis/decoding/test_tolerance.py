@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from attnviz.analysis.decoding.tolerance import tolerance
-from attnviz.analysis.decoding.verdict import Verdict, judged, verdict
+from attnviz.analysis.decoding.verdict import Verdict, judge, verdict
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.translator.faults import Faults, LooseMask
@@ -32,7 +32,7 @@ SINK = 22_552.0  # the largest number in SmolLM2-135M, at its first token
 def of_checkpoint(model: HuggingFaceModel, case: Case, broken: Probe | None = None) -> Verdict:
     """Return steps of the intact model against one pass, which `broken` changes."""
     made, trace = continued(model, case)
-    return judged(made, lambda probe: model.rerun(trace, chained(broken, probe)))
+    return judge(made, lambda probe: model.rerun(trace, chained(broken, probe)))
 
 
 def chained(*probes: Probe | None) -> Chain:
@@ -41,7 +41,7 @@ def chained(*probes: Probe | None) -> Chain:
 
 def of_translator(model: Translator, case: Case) -> Verdict:
     made = decoding_record(steps(model, case.text, Plan("fr", cached=case.cached, max_tokens=12)))
-    return judged(made, lambda probe: teacher_forced(model, case.text, made.ids, to="fr", probe=probe))
+    return judge(made, lambda probe: teacher_forced(model, case.text, made.ids, to="fr", probe=probe))
 
 
 @pytest.mark.parametrize("seed", range(RUNS))
@@ -189,7 +189,7 @@ def test_a_token_at_a_wrong_position_is_caught(deep, monkeypatch: pytest.MonkeyP
     monkeypatch.undo()
     sentence = replace(trace.sentences[0], tgt=(*made.fed, made.chosen[-1]))
     again = replace(trace, sentences=(sentence,))
-    first = judged(made, lambda probe: model.rerun(again, probe)).first_break
+    first = judge(made, lambda probe: model.rerun(again, probe)).first_break
     assert first is not None
     assert first.position == wrong
 
@@ -211,7 +211,7 @@ def test_a_broken_translator_is_caught_however_deep(depth: int, faults: Faults) 
     def one_pass(probe: Probe | None) -> Trace:
         return teacher_forced(model, case.text, made.ids, to="fr", faults=intact, probe=probe)
 
-    assert not judged(made, one_pass).holds
+    assert not judge(made, one_pass).holds
 
 
 def test_what_rows_may_part_by_follows_their_scores(deep) -> None:
@@ -223,7 +223,7 @@ def test_what_rows_may_part_by_follows_their_scores(deep) -> None:
     site = Site("decoder_self", 0)
     moved = replace(allowed, scores={site: torch.tensor([[0.1, 0.1]])})
     weights = torch.tensor([[[1.0, 0.0], [0.5, 0.5]]])
-    assert moved.of_weights(site, weights)[0].tolist() == pytest.approx([0.0, 0.0498340], abs=1e-6)
+    assert moved.weight_tolerance(site, weights)[0].tolist() == pytest.approx([0.0, 0.0498340], abs=1e-6)
 
 
 def test_infinity_and_not_a_number_allow_nothing(deep) -> None:

@@ -94,7 +94,7 @@ def test_a_full_device_is_no_bug_and_no_refusal(model, trace, everywhere, monkey
             with pytest.raises(torch.OutOfMemoryError):
                 run()
     assert not written.error
-    assert [written.go_on(60.0).written()] == whole, "asked again it is written from its beginning"
+    assert [written.go_on(60.0).so_far()] == whole, "asked again it is written from its beginning"
 
 
 def test_a_head_that_is_rightly_off_is_an_ablation_and_zeroing_the_output_is_not(model, everywhere) -> None:

@@ -51,11 +51,11 @@ def test_what_is_written_piece_by_piece_is_the_same(model, trace, cached: bool) 
     probe = MaskOverride(every_layer("cross"), MaskSpec({"window": (1,)}).build)
     whole = write_again(model, trace, probe, cached=cached)
     pieces = writing(model, trace, probe, cached=cached)
-    assert (pieces.count, pieces.written().text, pieces.done) == (0, "", False)
+    assert (pieces.count, pieces.so_far().text, pieces.done) == (0, "", False)
     counts = [pieces.go_on(1e-9).count for _ in range(len(whole[0].tokens))]
     assert counts == list(range(1, len(whole[0].tokens) + 1)), "a token each time"
     assert pieces.go_on(60.0).done
-    assert [pieces.written()] == whole
+    assert [pieces.so_far()] == whole
 
 
 def test_a_text_is_cut_early_where_each_token_takes_a_pass_over_all_before_it(model, trace, monkeypatch) -> None:
@@ -75,7 +75,7 @@ def test_torchs_refusal_ends_the_writing_in_its_own_words(model, trace) -> None:
     refused = writing(model, trace, probe).go_on(60.0)
     assert refused.done
     assert "overflow" in refused.error
-    assert refused.written().text == ""
+    assert refused.so_far().text == ""
 
 
 def test_a_mask_that_hides_nothing_moves_nothing_in_the_encoder(model, trace) -> None:

@@ -55,4 +55,4 @@ def test_what_runs_together_equals_what_runs_alone_but_for_rounding(engine: Engi
         allowed = tolerance(alone, partial(here.rerun, alone))
         for site in allowed.scores:
             one, other = (trace.attn(site.kind, layer=site.layer) for trace in (alone, made))
-            assert ((one - other).abs().amax(-1) <= allowed.of_weights(site, one)).all(), site
+            assert ((one - other).abs().amax(-1) <= allowed.weight_tolerance(site, one)).all(), site

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.decoding.verdict import judged
+from attnviz.analysis.decoding.verdict import judge
 from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, write_again
 from attnviz.learning import shipped
 from attnviz.learning.experiment import Experiment
@@ -102,7 +102,7 @@ def test_its_steps_equal_one_pass(french, cached):
     assert " ".join(step.token.text for step in steps) == f"{FRENCH} <eos>"
     assert steps[3].attn("decoder_self").shape == (1, 2, 1 if cached else 4, 4)
     trace = french.trace(LINE)
-    assert judged(decoding_record(steps), lambda probe: french.rerun(trace, probe)).holds
+    assert judge(decoding_record(steps), lambda probe: french.rerun(trace, probe)).holds
 
 
 def test_a_prompt_is_fed_and_continued_step_by_step(twice):
@@ -113,7 +113,7 @@ def test_a_prompt_is_fed_and_continued_step_by_step(twice):
     assert steps[-1].prefix == trace.sentences[0].tgt_in
     assert trace.tgt_text == f"{prompt} {' '.join(token.text for token in trace.tokens('tgt')[14:])}"
     assert [token.segment for token in trace.tokens("tgt")] == [0] * 14 + [1] * 4
-    assert judged(decoding_record(steps), lambda probe: twice.rerun(trace, probe)).holds
+    assert judge(decoding_record(steps), lambda probe: twice.rerun(trace, probe)).holds
 
 
 def test_a_teachers_prefix_is_fed_instead(french):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.analysis.decoding.verdict import judged
+from attnviz.analysis.decoding.verdict import judge
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.stepwise import steps, teacher_forced
@@ -44,12 +44,12 @@ def test_half_precision_breaks_what_float32_promises(tiny: Translator, dtype: to
     def fine_pass(probe: Probe | None) -> Trace:
         return teacher_forced(tiny, TEXT, made.ids, to="fr", probe=probe)
 
-    found = judged(made, fine_pass)
+    found = judge(made, fine_pass)
     assert found.dtype == "float32"
     assert not found.holds
     assert found.closest.share > 10
-    assert judged(made, fine_pass, dtype=made.dtype).holds, "rounding to the coarse type explains all of it"
-    alone = judged(made, lambda probe: teacher_forced(coarse, TEXT, made.ids, to="fr", probe=probe))
+    assert judge(made, fine_pass, dtype=made.dtype).holds, "rounding to the coarse type explains all of it"
+    alone = judge(made, lambda probe: teacher_forced(coarse, TEXT, made.ids, to="fr", probe=probe))
     assert alone.dtype == made.dtype == str(dtype).removeprefix("torch.")
     assert alone.holds
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.analysis.decoding.verdict import judged
+from attnviz.analysis.decoding.verdict import judge
 from attnviz.models.decoding_record import newest_row, stack_rows
 from attnviz.models.translator.stepwise import RecordedSteps
 from attnviz.models.translator.translator import Translator
@@ -49,7 +49,7 @@ def test_a_padded_batch_of_two_lengths_steps_as_it_passes(tiny: Translator, cach
         parts = stepped_batch(tiny, src, tgt, cached=cached)
     assert [len(rows) for rows in parts.values()] == [6, 3]
     for item, rows in parts.items():
-        found = judged(stack_rows(rows, whole, item), lambda probe: whole_pass(tiny, src, tgt, probe), item=item)
+        found = judge(stack_rows(rows, whole, item), lambda probe: whole_pass(tiny, src, tgt, probe), item=item)
         assert found.holds, found.first_break
         assert max(float(line.delta.max()) for line in found.lines if line.quantity == "logits") < 1e-5
 

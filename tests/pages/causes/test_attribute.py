@@ -5,7 +5,7 @@ import pytest
 
 from attnviz.analysis.causes.attribution import LogitOf
 from attnviz.analysis.causes.lens import logit_lens
-from attnviz.analysis.causes.parts.drops import drops
+from attnviz.analysis.causes.logit_decomposition.drops import drops
 from attnviz.models import catalogue
 from tests.pages.causes.test_patch import payload, said
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.analysis.causes.comparing.compared import compared
+from attnviz.analysis.causes.comparing.run_comparison import compare_runs
 from attnviz.models import catalogue
 from tests.pages.causes.causes_page import SRC, header, notes, of_heads, payload
 from tests.pages.learning.learning_page import copied
@@ -32,7 +32,7 @@ def test_two_sentences_have_the_analysis_numbers_and_the_weights_of_both_runs(op
     found = payload(open_page("causes", tab="compare", src=SRC, other="a red dog", to="fr"))
     model = catalogue.translator()
     here, there = (model.trace(text, to="fr") for text in (SRC, "a red dog"))
-    runs = compared(here, there)
+    runs = compare_runs(here, there)
     for group in found.header["groups"]:
         expected = runs.kinds[group["kind"]].apart.flatten()
         told = torch.tensor([torch.nan if bits is None else bits for bits in group["apart"]])

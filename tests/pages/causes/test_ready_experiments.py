@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.analysis.causes.ready.experiments import ready_experiments
+from attnviz.analysis.causes.presets.experiments import ready_experiments
 from attnviz.models.catalogue import DEFAULT
 from attnviz.ui.causes import experiments
 from attnviz.ui.causes.state import TABS

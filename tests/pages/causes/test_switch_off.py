@@ -6,9 +6,9 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.comparing.findings import of_many
+from attnviz.analysis.causes.baselines import means
+from attnviz.analysis.causes.comparing.findings import count_findings
 from attnviz.analysis.causes.effects import head_effects
-from attnviz.analysis.causes.usual import means
 from attnviz.analysis.corpus.counted import count_changes, run_untouched
 from attnviz.analysis.corpus.shipped import shipped_lines
 from attnviz.models import catalogue
@@ -136,7 +136,7 @@ def test_what_is_off_is_counted_over_many_sentences_where_asked(open_page, tiny,
     assert (asked["countable"], asked["many"]) == (5, [])
     told = header(open_page("causes", src=SRC, to="fr", do="off.cross.all.all", count="1"))
     found = count_changes(tiny, run_untouched(tiny, shipped_lines("fr")[:5], to="fr"), (attnviz.ablate("cross"),))
-    assert told["many"] == list(of_many(found))
+    assert told["many"] == list(count_findings(found))
     assert told["view"]["count"] is True
 
 

@@ -73,7 +73,7 @@ def a_head_gives_its_context_through_w_o(pair: Pair, kind: str) -> None:
     without = output_maps(pair.model, plain, edits.resolve(plain.sentences).edits)[site]
     assert isinstance(whole, OutputMap)
     assert isinstance(without, OutputMap)
-    parts = whole.of_heads(plain.contexts[site].float())
+    parts = whole.head_outputs(plain.contexts[site].float())
     gone = parts[:, HEADS].sum(dim=1)
     assert gone.abs().max() > 1e-2  # it says something
     torch.testing.assert_close(whole.output - without.output, gone, atol=2e-5, rtol=1e-5)

@@ -23,7 +23,7 @@ def choice(module):
 def made():
     model = tiny_translator()
     trace = model.trace("a big red dog jumped", to="fr", tgt_text="un chien rouge")
-    found = scores(WAY, KnownMaps.of(model, trace), trace)
+    found = scores(WAY, KnownMaps.find(model, trace), trace)
     return trace, found, alignment_payload(trace, WAY, found, AlignmentFacts({WAY: "mean.1.all.out"}, offered=1))
 
 

@@ -5,7 +5,7 @@ from itertools import zip_longest
 import pytest
 import torch
 
-from attnviz.analysis.causes.comparing.compared import compared
+from attnviz.analysis.causes.comparing.run_comparison import compare_runs
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.widgets.compared.payload import ShownSides, compared_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
@@ -60,7 +60,7 @@ def test_heads_that_a_model_has_not_are_dropped_and_an_older_answer_is_known(swi
 def test_maps_lie_over_each_other_where_both_runs_have_the_cell_and_are_nan_elsewhere(module) -> None:
     model = tiny_translator()
     here, there = (model.trace(text, to="fr", tgt_text="je t'aime") for text in ("a red dog", "a big red dog"))
-    runs = compared(here, there)
+    runs = compare_runs(here, there)
     shown = ShownSides(("one", "other"), ("", ""), (None, None), (model, model))
     view = {"kind": "cross", "layer": 1, "head": 2}
     bytes_ = sent(compared_payload(runs, shown, view=view))

@@ -1,4 +1,4 @@
-"""The alignment error of every way, computed once for weights that come along: read here, written by the command."""
+"""Alignment errors of every way, computed once for shipped weights: read here, written by the command."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ ERRORS = FOLDER / "errors"
 
 
 def known_errors(model_id: str) -> pd.DataFrame | None:
-    """Return the table of `alignment_errors` for these weights, if it comes along."""
+    """Read the shipped table of `alignment_errors` for these weights; None without one."""
     path = ERRORS / f"{model_id}.tsv"
     if path not in ERRORS.glob("*.tsv"):  # which an id with a path in it never is
         return None
@@ -19,7 +19,7 @@ def known_errors(model_id: str) -> pd.DataFrame | None:
 
 
 def write_errors(table: pd.DataFrame, model_id: str) -> Path:
-    """Write the table of these weights, to four digits; what is known of other weights goes."""
+    """Write the table of these weights, to four digits, and delete those of other weights."""
     ERRORS.mkdir(exist_ok=True)
     for other in ERRORS.glob("*.tsv"):
         other.unlink()
@@ -29,7 +29,7 @@ def write_errors(table: pd.DataFrame, model_id: str) -> Path:
 
 
 def rates(table: pd.DataFrame, to: str) -> dict[Aligner, float]:
-    """Return the error rate of each way in a language; none where the table has not that language."""
+    """Return the rate of each way in a language; none where the table does not have that language."""
     if to not in table:
         return {}
     sites = table[["layer", "head"]].astype(object).where(table[["layer", "head"]].notna(), None)

@@ -1,4 +1,4 @@
-"""The ways of reading a word alignment from a model: what is looked at, of which layer and head, and its scores.
+"""Ways of reading a word alignment from a model: a quantity, its layer and head, and its scores.
 
 Attention weights; their norms, ‖α f(x)‖, what is really written (Kobayashi et al. 2020); attribution, what a source
 token adds to the logit of the word that comes out; and rollout and ALTI, through all layers.
@@ -33,7 +33,9 @@ Scores = Float[Tensor, "rows k_len"]
 
 
 class Aligner(NamedTuple):
-    """One way of aligning: what is looked at, of which layer and head (None: of all), and what a row stands for."""
+    """One way of aligning: its quantity, of which layer and head (None: of all), and whether a row is read as its input
+    or its output.
+    """
 
     method: str
     layer: int | None
@@ -43,19 +45,21 @@ class Aligner(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class KnownMaps:
-    """What is known of a model's maps: of its whole stream, or why not, and of each site's `W_o`, or why not."""
+    """The linear maps of a model: of its whole stream, and the `W_o` of each site; each with the reason where it is
+    unknown.
+    """
 
     stream: ResidualMaps | NotPlain
     outputs: Mapping[Site, OutputMap | NotPlain]
 
     @classmethod
-    def of(cls, model: Model, trace: Trace) -> "KnownMaps":
-        """Found by a pass or two over the trace's first sentence."""
+    def find(cls, model: Model, trace: Trace) -> "KnownMaps":
+        """Find the maps by a pass or two over the trace's first sentence."""
         stream = residual_maps(model, trace)
         return cls(stream, stream.outputs if isinstance(stream, ResidualMaps) else output_maps(model, trace))
 
-    def lacks(self, method: str) -> str:
-        """Why a model has no scores by this method, as the end of a sentence; "" where it has."""
+    def missing_reason(self, method: str) -> str:
+        """Say why a model has no scores by this method, as the end of a sentence; "" where it has."""
         if method.startswith("norm"):
             whys = (
                 found.why for site, found in self.outputs.items() if isinstance(found, NotPlain) and _is_cross(site)
@@ -74,13 +78,13 @@ class KnownMaps:
 
 
 def ways(known: KnownMaps, trace: TraceLike) -> tuple[Aligner, ...]:
-    """Every way that a model with cross-attention allows."""
+    """List every way that a model with cross-attention allows."""
     layers, heads = trace.shape("cross")
     found: list[Aligner] = []
-    if not known.lacks("attribution"):  # it is to the token that comes out, and has no other reading
+    if not known.missing_reason("attribution"):  # it is to the token that comes out, and has no other reading
         found = [Aligner("attribution", layer, None, "out") for layer in (*range(layers), None)]
     for method in (*OF_HEADS, *OF_LAYERS[1:], "rollout", MEASURED, "ALTI"):
-        if not known.lacks(method):
+        if not known.missing_reason(method):
             sites = [(layer, head) for layer in range(layers) for head in range(heads)] if method in OF_HEADS else []
             sites += [(layer, None) for layer in (*range(layers), None)] if method in OF_LAYERS else []
             found += [Aligner(method, *at, reading) for at in sites or [(None, None)] for reading in READINGS]
@@ -88,8 +92,8 @@ def ways(known: KnownMaps, trace: TraceLike) -> tuple[Aligner, ...]:
 
 
 def scores(way: Aligner, known: KnownMaps, trace: TraceLike, *, item: int = 0) -> Scores:
-    """Score each source token for each row by a way. Raises ValueError where the model does not allow it."""
-    if why := known.lacks(way.method):
+    """Compute each row's score of each source token by a way. Raises ValueError where the model does not allow it."""
+    if why := known.missing_reason(way.method):
         raise ValueError(f"This model has no scores by {way.method}: {why}.")
     if way.method == "one head":
         return trace.attn("cross", layer=way.layer, head=way.head, item=item)
@@ -110,7 +114,7 @@ def scores(way: Aligner, known: KnownMaps, trace: TraceLike, *, item: int = 0) -
 
 
 def all_scores(known: KnownMaps, trace: Trace) -> Iterator[tuple[Aligner, Scores]]:
-    """Scores by every way; those of one map are computed once."""
+    """Yield scores by every way; those of one map are computed once."""
     made: dict[tuple[str, int | None, int | None], Tensor] = {}
     for way in ways(known, trace):
         if way[:3] not in made:
@@ -119,12 +123,12 @@ def all_scores(known: KnownMaps, trace: Trace) -> Iterator[tuple[Aligner, Scores
 
 
 def _sum(made: Mapping[tuple[str, int | None, int | None], Tensor]) -> Tensor:
-    """Attribution through all layers: the sum of each layer's."""
+    """Sum the attribution of all layers."""
     return torch.stack([one for (method, _, _), one in made.items() if method == "attribution"]).sum(dim=0)
 
 
 def _norms(known: KnownMaps, trace: Trace, layer: int, head: int | None, item: int) -> Tensor:
-    """‖α f(x)‖ of each token through one head, or of what all heads of the layer write of it together."""
+    """Return ‖α f(x)‖ of each token through one head, or of the sum over all heads of the layer."""
     site = Site("cross", layer)
     own = known.outputs[site]
     assert isinstance(own, OutputMap)

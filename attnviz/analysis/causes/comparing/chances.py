@@ -1,4 +1,4 @@
-"""Probabilities of the tokens that a run is asked about, and their distance from the runner-up."""
+"""Probabilities of the tokens that a run is asked about, and their lead over the runner-up."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ _MASKS = ("[MASK]", "<mask>")
 
 @dataclass(frozen=True)
 class AskedTokens:
-    """Tokens that a run is asked about, and the rows of its logits that answer.
+    """The tokens that a run is asked about, and their rows of its logits.
 
     `what`: of a "target" or a "text" each token, given those before it; of an encoder's text what stands at its
     "masked" places, or, where it has none, each of its "own" tokens at its own place.
@@ -53,7 +53,7 @@ class Chances:
 
     @property
     def margins(self) -> Float[Tensor, " tokens"]:
-        """Lead of each over its runner-up, in nats; below 0 where the run would rather say the other."""
+        """The lead of each token over its runner-up, in nats; below 0 where the run prefers the other."""
         return self.log_probabilities - self.of_rivals
 
     @property
@@ -63,7 +63,7 @@ class Chances:
 
 
 def asked_of(model: Model, trace: Trace) -> AskedTokens:
-    """Choose the tokens that a run of `model` is asked about: those that it puts out, or an encoder's text.
+    """Choose the tokens that a run of `model` is asked about: those that it outputs, or an encoder's text.
 
     Raises ValueError where there are no probabilities, or nothing to ask about.
     """

@@ -6,25 +6,27 @@ _MOST = 6  # decimals: two numbers that are nearer to each other are printed as 
 
 
 def decimals(*differences: float, least: int) -> int:
-    """Count the decimals that give each difference two digits of its own: at least `least`, at most 6."""
+    """Return how many decimals give each difference two digits of its own: at least `least`, at most 6."""
     told = [abs(each) for each in differences if each and math.isfinite(each)]
     needed = [1 - math.floor(math.log10(each)) for each in told]
     return min(max([least, *needed]), _MOST)
 
 
 def nats(value: float, digits: int) -> str:
-    """Write a number with a real minus sign; no zero is below zero."""
+    """Print a number with a real minus sign; no zero is below zero."""
     text = f"{value:.{digits}f}"
     return (text if float(text) else text.removeprefix("-")).replace("-", "−")
 
 
 def amount(value: float, least: int = 2) -> str:
-    """One number, with two digits of its own where `least` decimals would print it as 0."""
+    """Print one number, with two digits of its own where `least` decimals would print it as 0."""
     return nats(value, decimals(value, least=least) if round(value, least) == 0 else least)
 
 
-def in_nats(before: float, after: float, *, least: int = 2) -> str:
-    """Such as "−0.0514 → −0.0560 nats, a change of −0.0046": the change is the printed second minus the first."""
+def change_in_nats(before: float, after: float, *, least: int = 2) -> str:
+    """Print a change such as "−0.0514 → −0.0560 nats, a change of −0.0046": the change is the printed second minus the
+    first.
+    """
     digits = decimals(after - before, least=least)
     first, second = round(before, digits), round(after, digits)
     if before == after:
@@ -36,7 +38,7 @@ def in_nats(before: float, after: float, *, least: int = 2) -> str:
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Write a share as a percentage: what is above zero never reads 0, and what is below one never reads 100."""
+    """Print a share as a percentage: a share above zero never reads 0, and one below one never reads 100."""
     text, step = f"{share:.{digits}%}", 10.0**-digits
     if share > 0 and float(text[:-1]) == 0:
         return f"<{step:.{digits}f}%"
@@ -44,6 +46,6 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def percents(before: float, after: float) -> tuple[str, str]:
-    """Two shares, with as many digits as tell them apart; alike only where six decimals print them so."""
+    """Print two shares, with as many digits as tell them apart; alike only where six decimals print them so."""
     pairs = [(percent(before, digits), percent(after, digits)) for digits in range(1, _MOST + 1)]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])

@@ -1,4 +1,4 @@
-"""Distances between two runs' maps, head by head: the Jensen-Shannon divergence of their rows (Lin 1991)."""
+"""The distance of two runs' maps, head by head: the Jensen-Shannon divergence of their rows (Lin 1991)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,8 @@ Pairs = Sequence[tuple[int, int]]  # positions here and there that stand for eac
 
 
 def jensen_shannon(p: Float[Tensor, "*rows keys"], q: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
-    """Compute the divergence of distributions over the same keys in bits: 0 where equal, 1 where they share no key.
+    """Compute the divergence of distributions over the same keys, in bits: 0 where they are equal, 1 where they share
+    no key.
 
     Rows that do not sum to 1, as beside a sink or with keys left out, are made to; 0 where both are empty, NaN where
     one of them is or has NaN.
@@ -28,15 +29,17 @@ def jensen_shannon(p: Float[Tensor, "*rows keys"], q: Float[Tensor, "*rows keys"
 
 
 def heads_apart(here: TraceLike, there: TraceLike, kind: Kind) -> Float[Tensor, "layers heads"]:
-    """Compute the mean over rows of two runs on the same tokens, in bits: exactly 0 where a head did not move."""
+    """Average the divergence over rows of two runs on the same tokens, in bits: 0 to the last bit where a head did not
+    move.
+    """
     layers = range(here.shape(kind)[0])
     return torch.stack(
         [jensen_shannon(here.attn(kind, layer=at), there.attn(kind, layer=at)).mean(dim=-1) for at in layers]
     )
 
 
-def over_pairs(p: Tensor, q: Tensor, cols: Pairs) -> tuple[Tensor, Tensor]:
-    """Split both runs' weights into those over corresponding keys, and the sum over all others."""
+def pair_weights(p: Tensor, q: Tensor, cols: Pairs) -> tuple[Tensor, Tensor]:
+    """Return weights over paired keys, and then over all others: here, and there."""
     kept = p[..., [here for here, _ in cols]], q[..., [there for _, there in cols]]
     rest = [weights.sum(dim=-1, keepdim=True) - own.sum(dim=-1, keepdim=True)
             for weights, own in zip((p, q), kept, strict=True)]  # fmt: skip
@@ -49,8 +52,8 @@ def _drop_rounding(part: Tensor) -> Tensor:
     return torch.where(part.abs() < 1e-6, torch.zeros_like(part), part).clamp(min=0)
 
 
-def by_kind(here: TraceLike, there: TraceLike) -> Mapping[Kind, Float[Tensor, "layers heads"]]:
-    """`heads_apart` of every kind."""
+def divergence_by_kind(here: TraceLike, there: TraceLike) -> Mapping[Kind, Float[Tensor, "layers heads"]]:
+    """Return `heads_apart` of every kind."""
     return {kind: heads_apart(here, there, kind) for kind in here.kinds}
 
 

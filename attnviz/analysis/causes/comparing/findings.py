@@ -1,11 +1,11 @@
-"""Results of switching heads off, in sentences that are computed: nothing is made to look important that is not."""
+"""Findings on switched-off heads, in computed sentences: nothing is made to look important that is not."""
 
 import math
 from typing import TYPE_CHECKING
 
 from attnviz.analysis.causes.comparing.chances import Chances
-from attnviz.analysis.causes.comparing.compared import Compared, ComparedKind
-from attnviz.analysis.causes.comparing.digits import amount, decimals, in_nats, nats, percent, percents
+from attnviz.analysis.causes.comparing.digits import amount, change_in_nats, decimals, nats, percent, percents
+from attnviz.analysis.causes.comparing.run_comparison import ComparedKind, RunComparison
 from attnviz.analysis.causes.effects import HeadEffects, ReferenceEffects
 from attnviz.analysis.causes.runs import HeadPlace
 from attnviz.text.display import display_token
@@ -21,18 +21,18 @@ _SHORT = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross"
 
 
 def head_name(place: HeadPlace) -> str:
-    """`cross L2 H5`."""
+    """Name a head such as `cross L2 H5`."""
     kind, layer, head = place
     return f"{_SHORT[kind]} L{layer} H{head}"
 
 
-def of_effects(effects: HeadEffects, reference: ReferenceEffects | None) -> tuple[str, ...]:
-    """Whether a single head is decisive here, and how many do more than they usually do."""
+def effect_findings(effects: HeadEffects, reference: ReferenceEffects | None) -> tuple[str, ...]:
+    """Say whether a single head is decisive here, and how many do more than they usually do."""
     mean = effects.mean
     worst = int(mean.argmin())
     name, loss = head_name(effects.places[worst]), -float(mean[worst])
     before = float(effects.before.mean())
-    cost = f"{percent(-math.expm1(-loss))} less likely on average ({in_nats(before, before - loss)})"
+    cost = f"{percent(-math.expm1(-loss))} less likely on average ({change_in_nats(before, before - loss)})"
     if loss <= 0:
         first = "No single head matters here: without any one of them, tokens are not less likely on average."
     elif loss < DECISIVE:
@@ -52,10 +52,10 @@ def _usual(effects: HeadEffects, reference: ReferenceEffects | None) -> str:
     )
 
 
-def of_run(before: Chances, after: Chances) -> tuple[str, ...]:
-    """Say what the sentence lost with what is switched off: on average, and the token that lost most."""
+def run_findings(before: Chances, after: Chances) -> tuple[str, ...]:
+    """Say what switching heads off cost the sentence: on average, and for the token that lost most."""
     lost = before.log_probabilities - after.log_probabilities
-    first = f"Mean log-probability of a token: {in_nats(before.mean, after.mean, least=3)}."
+    first = f"Mean log-probability of a token: {change_in_nats(before.mean, after.mean, least=3)}."
     if not bool(lost.isfinite().all()):
         return (f"{int((~lost.isfinite()).sum())} of {len(lost)} tokens have no probability any more (NaN).",)
     if float(lost.abs().max()) == 0:
@@ -69,8 +69,10 @@ def of_run(before: Chances, after: Chances) -> tuple[str, ...]:
     return first, f"{verdict}: {here} → {there}."
 
 
-def of_texts(before: Chances, after: Chances, written: tuple[tuple[Token, ...], tuple[Token, ...]]) -> tuple[str, ...]:
-    """Say where two texts first part, and by how much either run preferred its own word: by a hair, or clearly.
+def text_findings(
+    before: Chances, after: Chances, written: tuple[tuple[Token, ...], tuple[Token, ...]]
+) -> tuple[str, ...]:
+    """Say at which token two texts part, and by how much either run preferred its own word: by a hair, or clearly.
 
     `written` are the tokens that both wrote, special ones included; the chances are those of the first text. Margins
     are told only where either run wrote what it found likeliest: a token that no model may write can be ahead of it.
@@ -95,8 +97,8 @@ def of_texts(before: Chances, after: Chances, written: tuple[tuple[Token, ...], 
     )
 
 
-def of_many(found: "ChangeCount") -> tuple[str, ...]:
-    """Say how many of many texts the same change alters, and what that costs a token."""
+def count_findings(found: "ChangeCount") -> tuple[str, ...]:
+    """Say how many texts a change alters over many sentences, and what it costs a token."""
     value, low, high = found.change
     digits = decimals(value, high - low, least=3)
     before, after = round(found.before, digits), round(found.before + value, digits)
@@ -111,8 +113,8 @@ def of_many(found: "ChangeCount") -> tuple[str, ...]:
     return f"The model writes a different text for {found.differ} of {found.sentences} included sentences.", cost
 
 
-def of_pair(runs: Compared) -> tuple[str, ...]:
-    """Say which head noticed most, how many did not at all, and what has no partner."""
+def pair_findings(runs: RunComparison) -> tuple[str, ...]:
+    """Say which head changed most, how many did not change, and which rows and columns have no partner."""
     apart: list[tuple[float, HeadPlace]] = [
         (bits, (kind, layer, head))
         for kind, found in runs.kinds.items()
@@ -134,7 +136,7 @@ def of_pair(runs: Compared) -> tuple[str, ...]:
     return (first, *_unaligned_sentences(runs))
 
 
-def _unaligned_sentences(runs: Compared) -> tuple[str, ...]:
+def _unaligned_sentences(runs: RunComparison) -> tuple[str, ...]:
     apart = [_SHORT[kind] for kind, found in runs.kinds.items() if not found.in_step]
     alone = (
         f"Too few rows of {' and '.join(apart)} have a partner to be compared: each run's maps are in its own order.",
@@ -145,7 +147,7 @@ def _unaligned_sentences(runs: Compared) -> tuple[str, ...]:
 
 
 def _lone(found: ComparedKind) -> str:
-    """Count the rows and columns without a partner, in words; "" where all have."""
+    """Count the rows and columns without a partner, in words; "" where all have one."""
     parts = [
         f"{count} of {len(places)} {name}"
         for name, places in (("rows", found.rows), ("columns", found.cols))

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.analysis.causes.comparing.chances import Chances, asked_of, chances
-from attnviz.analysis.causes.comparing.divergence import by_kind
+from attnviz.analysis.causes.comparing.divergence import divergence_by_kind
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.trace import Trace
@@ -41,4 +41,4 @@ def switched_off(
         after = model.rerun(replace(plain, interventions=tuple(interventions)))
     asked = asked_of(model, plain) if plain.logits is not None and after.logits is not None else None
     both = None if asked is None else (chances(plain, asked), chances(after, asked))
-    return SwitchedOff(plain, after, both, by_kind(plain, after))
+    return SwitchedOff(plain, after, both, divergence_by_kind(plain, after))

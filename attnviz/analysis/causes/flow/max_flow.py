@@ -38,7 +38,7 @@ def max_flow(mixes: Sequence[Mix], row: int, *, target: bool = True) -> Contribu
 
 
 def _pipes(mixes: Sequence[Mix]) -> nx.DiGraph:
-    """Build the graph: a node for each position before and after each sublayer; edges lead back to the text."""
+    """Build a node for each position before and after each sublayer; edges lead back to the text."""
     pipes = nx.DiGraph()
     for stack in ("encoder", "decoder"):
         for height, mix in enumerate(one for one in mixes if one.stack == stack):

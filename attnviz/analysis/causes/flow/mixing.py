@@ -1,4 +1,5 @@
-"""Shares that a row takes from each key in one sublayer, and that it keeps: the steps that rollout and ALTI multiply.
+"""Mixing of tokens in one sublayer: the share that each row takes from each key, and that it keeps. Rollout and ALTI
+multiply these.
 
 Rollout (Abnar and Zuidema 2020) takes the mean of the heads' weights and a share for the residual that somebody
 chooses; `residual_shares` measures that share. ALTI (Ferrando et al. 2022) asks how near each token's part lies to what
@@ -39,7 +40,7 @@ class Mix:
 
     @property
     def kept(self) -> Float[Tensor, " rows"]:
-        """Share of itself that each row keeps besides what it reads."""
+        """The share that each row keeps of itself besides what it reads."""
         return 1 - self.read.sum(dim=1)
 
     @property
@@ -47,8 +48,8 @@ class Mix:
         """Self-attention's: what each row takes from each, itself included; rows sum to 1."""
         return self.read + self.kept.diag()
 
-    def with_residual(self, residual: float) -> "Mix":
-        """Return the mix with that share of each row left as it is."""
+    def set_residual(self, residual: float) -> "Mix":
+        """Return the same mix with that share kept by each row."""
         return Mix(self.kind, self.layer, (1 - residual) * self.read)
 
 
@@ -70,7 +71,7 @@ def attention_mixes(trace: TraceLike, *, item: int = 0) -> tuple[Mix, ...]:
 
 
 def alti_mixes(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> tuple[Mix, ...]:
-    """ALTI's mix of each sublayer. `trace` needs hidden states, and `maps` its model's.
+    """Compute ALTI's mix of each sublayer. `trace` needs hidden states, and `maps` its model's.
 
     Raises ValueError for a model whose encoder does more than add to its stream, and as `attention_mixes` does.
     """
@@ -101,7 +102,7 @@ def sublayers(trace: TraceLike) -> tuple[tuple[Kind, int], ...]:
 
 
 def residual_shares(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> Mapping[Site, float]:
-    """Share of a sublayer's output that a row had already, by norms, mean over rows, 0 to 1.
+    """Measure how much of a sublayer's output its row had already, by norms, mean over rows, 0 to 1.
 
     One less the mixing ratio of Kobayashi et al. 2021 before normalising: a row's own part, residual and what it reads
     of itself, beside the sum of what it reads of others.
@@ -110,14 +111,14 @@ def residual_shares(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> Mappi
 
 
 def mean_residual(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> float:
-    """Measure the share that rollout takes for ½, mean over all sublayers."""
+    """Average that share over all sublayers: rollout takes ½ for it."""
     found = residual_shares(maps, trace, item=item).values()
     return sum(found) / len(found)
 
 
 def _residual_share(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, item: int) -> float:
-    own = maps.of(kind, layer)
-    read = own.of_heads(trace.context(kind, layer, item)).double().sum(dim=0)
+    own = maps.output(kind, layer)
+    read = own.head_outputs(trace.context(kind, layer, item)).double().sum(dim=0)
     kept = stream_before(maps, trace, kind, layer, item)
     if kind != "cross":
         weights = explained_weights(trace, Site(kind, layer), item).diagonal(dim1=1, dim2=2)
@@ -131,7 +132,8 @@ def _residual_share(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, it
 def shares(
     parts: Float[Tensor, "*batch parts d_model"], whole: Float[Tensor, "*batch d_model"], *, norm: int = 1
 ) -> Float[Tensor, "*batch parts"]:
-    """Share of each part in `whole`: ‖whole‖ − ‖part − whole‖, or 0 where that is less, of their sum (ALTI, eq. 8).
+    """Compute each part's share of `whole`: ‖whole‖ − ‖part − whole‖, or 0 where that is less, of their sum (ALTI, eq.
+    8).
 
     All go to the last part where every part leads away from the whole.
     """
@@ -145,7 +147,7 @@ def shares(
 
 def _shares_of_layer(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, item: int) -> Tensor:
     """Each row's parts are its keys' values through the heads, and what the row was before."""
-    own = maps.of(kind, layer)
+    own = maps.output(kind, layer)
     weights = explained_weights(trace, Site(kind, layer), item)
     given = trace.call(kind, layer).value[item].cpu().double() @ own.weight.double()  # (heads, k_len, d_model)
     before = stream_before(maps, trace, kind, layer, item)
@@ -169,6 +171,6 @@ def stream_before(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, item
     stream = trace.layer_output(stack, layer - 1, item).double()
     if kind != "cross":
         return stream
-    own = maps.of("decoder_self", layer)
+    own = maps.output("decoder_self", layer)
     context = trace.context("decoder_self", layer, item).double()
-    return stream + own.of_heads(context.float()).double().sum(dim=0) + own.bias.double()
+    return stream + own.head_outputs(context.float()).double().sum(dim=0) + own.bias.double()

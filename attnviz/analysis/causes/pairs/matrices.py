@@ -45,7 +45,7 @@ def matrices(
     sentence = pair.changed.sentences[0]
     length = max(1, len(sentence.src) + metric.step + 1)
     most = max(24, int(_TOKENS * _PARAMETERS / max(model.n_parameters, _PARAMETERS) / length))
-    ends = Restored(metric.in_clean(pair.clean), metric.of(pair.changed), metric.at(_row(pair, metric)))
+    ends = Restored(metric.value_in_clean(pair.clean), metric.value(pair.changed), metric.values(_row(pair, metric)))
     if not ends.is_drawn:  # nothing need be run for what says nothing
         return Matrices(metric, control, PatchedHeads(ends.clean, ends.changed, ends.patched), ())
     return Matrices(

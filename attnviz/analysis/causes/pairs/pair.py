@@ -1,4 +1,4 @@
-"""Two runs between which numbers are patched: corresponding rows, and the metrics that suit them."""
+"""A pair of runs between which numbers are patched: their matching rows, and the metrics of an answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.analysis.causes.patching import LogitDifference
-from attnviz.analysis.causes.runs import written
+from attnviz.analysis.causes.runs import write_runs
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.alignment import align_tokens
 from attnviz.tracing.causes.edits import Edits
@@ -31,14 +31,16 @@ class Pair:
     changed: Trace
     rows: dict[int, int]
 
-    def turned(self) -> "Pair":
+    def reverse(self) -> "Pair":
         """Return the other direction: from the changed run into the clean one."""
         return Pair(self.changed, self.clean, {there: here for here, there in self.rows.items()})
 
     @cached_property
     def differences(self) -> Float[Tensor, " rows"]:
-        """Measure the distance of the two runs' answers in each of `rows`: total variation, 0 equal, 1 disjoint."""
-        return torch.stack([(self._said(0, row) - self._said(1, row)).abs().sum() / 2 for row in self.rows])
+        """The distance of the two runs' answers in each of `rows`: total variation, 0 the same, 1 nothing shared."""
+        return torch.stack(
+            [(self._probabilities(0, row) - self._probabilities(1, row)).abs().sum() / 2 for row in self.rows]
+        )
 
     @property
     def most_different(self) -> int:
@@ -46,14 +48,16 @@ class Pair:
         return list(self.rows)[int(self.differences.argmax())]
 
     def likely(self, row: int, count: int = _LIKELY) -> list[tuple[int, float, float]]:
-        """Return the likeliest ids of both runs in a row of `clean`, with both probabilities, likeliest first."""
-        here, there = self._said(0, row), self._said(1, row)
+        """Return the likeliest ids of both runs in a row of `clean`, with both probabilities; the likelier in either
+        first.
+        """
+        here, there = self._probabilities(0, row), self._probabilities(1, row)
         best = torch.maximum(here, there)
         ids = best.topk(min(2 * count, len(best))).indices
         return [(int(id_), float(here[id_]), float(there[id_])) for id_ in ids]
 
     def metric(self, row: int, a: int | None = None, b: int | None = None) -> LogitDifference:
-        """Return the lead of `a` over `b` in a row of `clean`.
+        """Make the metric of the lead of `a` over `b` in a row of `clean`.
 
         Left out, `a` is what `clean` would write there, and `b` what `changed` would: where that is the same, the
         likely token whose logit gains most. Raises ValueError for one token twice.
@@ -64,25 +68,25 @@ class Pair:
             others = torch.tensor([id_ for id_, _, _ in self.likely(row) if id_ != a])
             gains = (there - here)[others]
             b = int(there.argmax()) if int(there.argmax()) != a else int(others[gains.argmax()])
-        return self.measured(row, a, b)
+        return self.changed_metric(row, a, b)
 
-    def measured(self, row: int, a: int, b: int) -> LogitDifference:
-        """Return the lead of `a` over `b`, as a metric of runs like `changed`."""
+    def changed_metric(self, row: int, a: int, b: int) -> LogitDifference:
+        """Make the metric of the lead of `a` over `b`, for runs like `changed`."""
         step = self.rows[row]
         return LogitDifference(step, a, b, None if step == row else row)
 
     def control(self, row: int, metric: LogitDifference) -> LogitDifference:
-        """Two other tokens, likely in both runs, of which the lead is the same in both as nearly as there are."""
+        """Choose two other tokens, likely in both runs, whose lead differs least between these."""
         ids = [id_ for id_, _, _ in self.likely(row) if id_ not in (metric.a, metric.b)][:_LIKELY]
         chosen = torch.tensor(ids)
         change = (self._logits(0, row) - self._logits(1, row))[chosen]
         apart = (change[:, None] - change[None]).abs()
         apart.fill_diagonal_(torch.inf)
         first, second = divmod(int(apart.argmin()), len(ids))
-        return self.measured(row, ids[first], ids[second])
+        return self.changed_metric(row, ids[first], ids[second])
 
-    def _said(self, side: int, row: int) -> Tensor:
-        """Probabilities in a row of `clean`, in that run or in the other."""
+    def _probabilities(self, side: int, row: int) -> Tensor:
+        """Return probabilities in a row of `clean`, in that run or in the other."""
         return self._logits(side, row).softmax(dim=-1)
 
     def _logits(self, side: int, row: int) -> Tensor:
@@ -92,7 +96,7 @@ class Pair:
 
 
 def pair_of(model: Model, clean: Trace, other: Trace) -> Pair:
-    """Set two runs side by side: an encoder-decoder reads the other's source, and is given the clean run's target.
+    """Pair two runs: an encoder-decoder reads the other's source, and is given the clean run's target.
 
     Raises ValueError for runs of two models, for one without logits or hidden states, and for sentences of no common
     token that differ in length.
@@ -121,11 +125,11 @@ def pair_of(model: Model, clean: Trace, other: Trace) -> Pair:
 
 
 def written_under(model: Model, trace: Trace, patches: Sequence[Intervention] = ()) -> str:
-    """Write a run's source greedily under its interventions and the patches; "" for one that
-    writes nothing.
+    """Let a model write for a run's source, under the run's interventions and the patches; "" for a model that writes
+    nothing.
     """
     if not model.writes:
         return ""
     changes = CheckedInterventions.check((*trace.interventions, *patches), model.shapes, model.model_id)
     edits = changes.resolve(trace.sentences[:1]).edits or Edits(((),))
-    return model.decode_ids(written(model, trace, edits)[0])[0]
+    return model.decode_ids(write_runs(model, trace, edits)[0])[0]

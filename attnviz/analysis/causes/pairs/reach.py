@@ -1,4 +1,4 @@
-"""Positions of a stack that can reach one row of the answer: the causal cone of a patch."""
+"""The causal cone of a patch: the rows of the answer that it can reach at all."""
 
 from typing import Literal
 
@@ -10,8 +10,8 @@ Reach = Literal["memory", "earlier", "all"]
 
 
 def is_outside(reach: Reach, is_last: bool, after: int) -> bool:
-    """Whether a cell cannot reach the metric. After the last layer of the stack that puts tokens out no row but the
-    metric's own can; before it, no row that comes later ("earlier"), where rows see only what came before.
+    """Check whether a cell cannot reach the metric. After the last layer of the stack that outputs tokens only the
+    metric's own row can; before it, no later row can ("earlier"), where rows attend to earlier ones only.
 
     `after` is how many rows after the metric's it is.
     """
@@ -21,7 +21,8 @@ def is_outside(reach: Reach, is_last: bool, after: int) -> bool:
 
 
 def reach_of(model: Model, changed: Trace, stack: Stack) -> Reach:
-    """Return the positions of a stack that can reach a row of the answer.
+    """Return which positions of a stack can reach a row of the answer: "memory", where a decoder reads all of it; rows
+    up to its own ("earlier"), or all of them ("all": an encoder, or a decoder without its mask).
 
     "memory": all of an encoder whose output a decoder reads. "earlier": rows up to its own. "all": every row, of an
     encoder alone or of a decoder without its mask.

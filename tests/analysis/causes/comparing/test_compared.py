@@ -3,9 +3,9 @@
 import torch
 
 import attnviz
-from attnviz.analysis.causes.comparing.compared import compared, in_order, pairs_of, union
-from attnviz.analysis.causes.comparing.divergence import by_kind
-from attnviz.analysis.causes.comparing.findings import of_effects, of_pair, of_run, of_texts
+from attnviz.analysis.causes.comparing.divergence import divergence_by_kind
+from attnviz.analysis.causes.comparing.findings import effect_findings, pair_findings, run_findings, text_findings
+from attnviz.analysis.causes.comparing.run_comparison import compare_runs, pair_in_order, pairs_of, union
 from attnviz.analysis.causes.comparing.switched_off import switched_off
 from attnviz.analysis.causes.effects import ReferenceEffects, head_effects
 from attnviz.models.translator.tiny import tiny_translator
@@ -13,17 +13,17 @@ from attnviz.models.translator.tiny import tiny_translator
 
 def test_a_run_beside_itself_is_0_everywhere_and_every_token_has_its_partner(clean) -> None:
     for by_words in (False, True):
-        runs = compared(clean, clean, by_words=by_words)
+        runs = compare_runs(clean, clean, by_words=by_words)
         assert list(runs.kinds) == list(clean.kinds)
         for found in runs.kinds.values():
             assert not found.apart.any()
             assert all(here == there for here, there in (*found.rows, *found.cols))
-        assert "No head changed" in of_pair(runs)[0]
+        assert "No head changed" in pair_findings(runs)[0]
 
 
 def test_on_the_same_tokens_it_is_the_divergence_of_the_two_runs(clean, traced) -> None:
     after = traced(clean.src_text, attnviz.ablate("encoder_self", layer=0))
-    runs, plain = compared(clean, after), by_kind(clean, after)
+    runs, plain = compare_runs(clean, after), divergence_by_kind(clean, after)
     for kind, found in runs.kinds.items():
         torch.testing.assert_close(found.apart, plain[kind], atol=1e-6, rtol=0)
     here, there = runs.maps("cross", 1, 2)
@@ -38,20 +38,20 @@ def test_a_word_more_stands_alone_and_the_others_keep_their_partners() -> None:
 
 def test_a_longer_sentence_is_compared_where_it_has_partners(model, traced, clean) -> None:
     longer = traced("A very big red dog jumped.")
-    found = compared(clean, longer).kinds["encoder_self"]
+    found = compare_runs(clean, longer).kinds["encoder_self"]
     assert len(pairs_of(found.rows)) == len(clean.tokens("src"))
     assert (None in (here for here, _ in found.rows)) == (len(longer.tokens("src")) > len(clean.tokens("src")))
     assert bool(((found.apart > 0) & (found.apart <= 1)).all())
 
 
 def test_rows_that_have_too_few_partners_are_not_compared() -> None:
-    places, in_step = in_order(["un", "chien", "rouge"], ["ein", "roter", "Hund", "."])
+    places, in_step = pair_in_order(["un", "chien", "rouge"], ["ein", "roter", "Hund", "."])
     assert (places, in_step) == (((0, 0), (1, 1), (2, 2), (None, 3)), False)
     model = tiny_translator()
     one, other = (model.trace("I love fun.", to=to, tgt_text=text) for to, text in (("fr", "un chien"), ("zh", "我")))
-    found = compared(one, other).kinds
+    found = compare_runs(one, other).kinds
     assert not found["encoder_self"].apart.any()
-    said = " ".join(of_pair(compared(one, other)))
+    said = " ".join(pair_findings(compare_runs(one, other)))
     assert all(bool(kind.apart.isnan().all()) == (not kind.in_step) for kind in found.values())
     assert ("Too few rows" in said) == any(not kind.in_step for kind in found.values())
 
@@ -59,13 +59,13 @@ def test_rows_that_have_too_few_partners_are_not_compared() -> None:
 def test_what_is_said_of_effects_names_the_head_that_costs_most_and_counts_the_unusual(model, clean) -> None:
     effects = head_effects(model, clean)
     kind, layer, head = effects.places[int(effects.mean.argmin())]
-    first, second = of_effects(effects, None)
+    first, second = effect_findings(effects, None)
     assert f"{kind.removesuffix('_self')} L{layer} H{head}" in first
     assert "plain nats" in second
     usual = ReferenceEffects(effects.mean.clone(), torch.ones_like(effects.mean), 200)
-    assert of_effects(effects, usual)[1].startswith("0 of 45 heads do more here")
+    assert effect_findings(effects, usual)[1].startswith("0 of 45 heads do more here")
     usual.mean[3] += 2.5
-    assert of_effects(effects, usual)[1].startswith("1 of 45 heads does more here")
+    assert effect_findings(effects, usual)[1].startswith("1 of 45 heads does more here")
 
 
 def test_a_text_that_parts_is_told_with_the_margins_of_both_runs(model, traced) -> None:
@@ -75,7 +75,7 @@ def test_a_text_that_parts_is_told_with_the_margins_of_both_runs(model, traced) 
     assert plain.tgt_text != now.tgt_text
     runs = switched_off(model, plain, done, written=now)
     assert runs.chances is not None
-    (said,) = of_texts(*runs.chances, (plain.sentences[0].tgt, now.sentences[0].tgt))
+    (said,) = text_findings(*runs.chances, (plain.sentences[0].tgt, now.sentences[0].tgt))
     assert "The texts differ from" in said
-    assert "→" in of_run(*runs.chances)[0]
-    assert of_texts(*runs.chances, (plain.sentences[0].tgt, plain.sentences[0].tgt)) == ()
+    assert "→" in run_findings(*runs.chances)[0]
+    assert text_findings(*runs.chances, (plain.sentences[0].tgt, plain.sentences[0].tgt)) == ()

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from attnviz.analysis.causes.comparing.chances import AskedTokens, Chances
-from attnviz.analysis.causes.comparing.digits import in_nats, percents
-from attnviz.analysis.causes.comparing.findings import of_effects, of_many, of_run, of_texts
+from attnviz.analysis.causes.comparing.digits import change_in_nats, percents
+from attnviz.analysis.causes.comparing.findings import count_findings, effect_findings, run_findings, text_findings
 from attnviz.analysis.causes.effects import HeadEffects
 from attnviz.analysis.corpus.bootstrap import Interval
 from attnviz.analysis.corpus.counted import ChangeCount
@@ -23,7 +23,7 @@ def numbers(text: str) -> list[str]:
 @pytest.mark.parametrize("change", [-3.0, -0.4, -0.0046, -1e-5, 2e-6, 0.6])
 def test_two_values_are_told_apart_and_their_change_is_the_printed_one(change) -> None:
     for before, least in product((-0.05, -0.0514, -7.0, -1e-7), (2, 3)):
-        first, second, told = numbers(in_nats(before, before + change, least=least))
+        first, second, told = numbers(change_in_nats(before, before + change, least=least))
         assert first != second
         printed = [float(each.replace("−", "-")) for each in (first, second, told)]
         assert printed[1] - printed[0] == pytest.approx(printed[2], abs=1e-9)
@@ -31,8 +31,8 @@ def test_two_values_are_told_apart_and_their_change_is_the_printed_one(change) -
 
 
 def test_what_no_digit_shows_is_printed_once() -> None:
-    assert in_nats(-0.05, -0.05) == "−0.05 nats, unchanged"
-    assert numbers(in_nats(-0.05, -0.05 - 1e-9)) == ["−0.05", "0.000001"]
+    assert change_in_nats(-0.05, -0.05) == "−0.05 nats, unchanged"
+    assert numbers(change_in_nats(-0.05, -0.05 - 1e-9)) == ["−0.05", "0.000001"]
 
 
 @pytest.mark.parametrize(
@@ -69,36 +69,36 @@ def chances(logs: list[float], *, rivals: list[int] | None = None, of_rivals: li
 
 
 def test_the_head_that_costs_most_is_told_with_the_digits_of_the_difference() -> None:
-    first = of_effects(effects([-0.0046, 0.0], [-0.0514, -0.0514]), None)[0]
+    first = effect_findings(effects([-0.0046, 0.0], [-0.0514, -0.0514]), None)[0]
     assert "0.5% less likely on average (−0.0514 → −0.0560 nats, a change of −0.0046)" in first
-    tiny = of_effects(effects([-0.0002], [-0.05]), None)[0]
+    tiny = effect_findings(effects([-0.0002], [-0.05]), None)[0]
     assert "<0.1% less likely on average" in tiny, "never 0.0%"
-    assert "100.0%" not in of_effects(effects([-12.0], [-0.05]), None)[0]
-    assert "No single head matters" in of_effects(effects([0.0, 0.1], [-0.05]), None)[0]
+    assert "100.0%" not in effect_findings(effects([-12.0], [-0.05]), None)[0]
+    assert "No single head matters" in effect_findings(effects([0.0, 0.1], [-0.05]), None)[0]
 
 
 def test_what_only_gains_is_not_said_to_lose() -> None:
-    said = of_run(chances([-1.0, -2.0]), chances([-0.9, -1.5]))
+    said = run_findings(chances([-1.0, -2.0]), chances([-0.9, -1.5]))
     assert said[1].startswith("No token gets less likely; “b” gains most: 13.5% → 22.3%")
-    assert of_run(chances([-1.0]), chances([-1.0]))[0].endswith("No probability changed.")
-    nearly = of_run(chances([-0.05]), chances([-0.05 - 5e-9]))
+    assert run_findings(chances([-1.0]), chances([-1.0]))[0].endswith("No probability changed.")
+    nearly = run_findings(chances([-0.05]), chances([-0.05 - 5e-9]))
     assert "changes by 0.000001 % or more" in nearly[1]
-    assert "1 of 2 tokens have no probability" in of_run(chances([-1.0, -1.0]), chances([-1.0, math.nan]))[0]
+    assert "1 of 2 tokens have no probability" in run_findings(chances([-1.0, -1.0]), chances([-1.0, math.nan]))[0]
 
 
 def test_margins_are_told_only_of_what_either_run_found_likeliest() -> None:
     start, own, other = token("<bos>", 5), token("a", 0), token("z", 9)
     before, after = chances([-0.5], of_rivals=[-0.503]), chances([-1.0], of_rivals=[-0.6])
-    (said,) = of_texts(before, after, ((start, own), (start, other)))
+    (said,) = text_findings(before, after, ((start, own), (start, other)))
     assert "by 0.0030 nats" in said, "no margin is 0.00"
-    (said,) = of_texts(before, chances([-1.0], rivals=[4], of_rivals=[-0.6]), ((start, own), (start, other)))
+    (said,) = text_findings(before, chances([-1.0], rivals=[4], of_rivals=[-0.6]), ((start, own), (start, other)))
     assert said == "The texts differ from “a”: “z” is written there now."
-    (said,) = of_texts(chances([-0.5], of_rivals=[-0.1]), after, ((start, own), (start, other)))
+    (said,) = text_findings(chances([-0.5], of_rivals=[-0.1]), after, ((start, own), (start, other)))
     assert "ahead" not in said, "a token that may not be written was likelier"
 
 
 def test_a_count_over_many_adds_up_as_it_is_printed() -> None:
-    said = of_many(ChangeCount(200, 136, -0.7214, Interval(-0.0014, -0.00143, -0.00137), 45))[1]
+    said = count_findings(ChangeCount(200, 136, -0.7214, Interval(-0.0014, -0.00143, -0.00137), 45))[1]
     before, after, change, low, high = (float(each.replace("−", "-")) for each in numbers(said)[:5])
     assert after - before == pytest.approx(change, abs=1e-9)
     assert low < change < high

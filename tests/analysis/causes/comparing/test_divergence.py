@@ -7,7 +7,7 @@ import torch
 from torch.distributions import Categorical, kl_divergence
 
 import attnviz
-from attnviz.analysis.causes.comparing.divergence import by_kind, jensen_shannon, over_pairs
+from attnviz.analysis.causes.comparing.divergence import divergence_by_kind, jensen_shannon, pair_weights
 
 
 def rows(seed: int, keys: int = 7) -> torch.Tensor:
@@ -37,7 +37,7 @@ def test_rows_without_keys_are_equal_and_nan_stays_nan() -> None:
 
 def test_weight_on_keys_without_a_partner_is_one_key_that_the_other_has_not() -> None:
     p, q = torch.tensor([[0.5, 0.5, 0.0]]), torch.tensor([[0.75, 0.25]])
-    left, right = over_pairs(p, q, [(0, 0)])
+    left, right = pair_weights(p, q, [(0, 0)])
     assert left.tolist() == [[0.5, 0.5, 0.0]]
     assert right.tolist() == [[0.75, 0.0, 0.25]]
 
@@ -45,7 +45,7 @@ def test_weight_on_keys_without_a_partner_is_one_key_that_the_other_has_not() ->
 @pytest.mark.parametrize(("kind", "layer"), [("cross", 1), ("decoder_self", 0), ("encoder_self", 2)])
 def test_only_heads_after_the_one_that_is_off_can_move(model, clean, traced, kind: str, layer: int) -> None:
     after = traced(clean.src_text, attnviz.ablate(kind, layer=layer, heads=[1]))
-    moved = by_kind(clean, after)
+    moved = divergence_by_kind(clean, after)
     order = {"encoder_self": 0, "decoder_self": 1, "cross": 1}
     for other, bits in moved.items():
         for at in range(len(bits)):

@@ -56,7 +56,7 @@ def test_patching_into_another_sentence(name, model, traced) -> None:
     heads = patched_heads(model(name), clean, changed, metric)
     kind, layer, head = heads.places[-1]
     alone = traced(name, "A dog sat on it.", attnviz.patch(clean, kind, layer=layer, heads=[head]))
-    assert float(heads.patched[-1]) == pytest.approx(metric.of(alone), abs=5e-4)
+    assert float(heads.patched[-1]) == pytest.approx(metric.value(alone), abs=5e-4)
     stream = patched_stream(model(name), clean, changed, metric, stack="decoder")
     assert float(stream.share[-1, metric.step]) == pytest.approx(1, abs=1e-3)
 

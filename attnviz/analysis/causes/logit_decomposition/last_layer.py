@@ -1,4 +1,5 @@
-"""A logit as a sum where layers normalise what goes through them (post-norm): over the parts of the last layer.
+"""One logit as a sum over the parts of the last layer, for models whose layers normalise what goes through them
+(post-norm).
 
 Each sublayer adds to what came in, and a norm follows. With the norms' scales held as they were, everything after the
 last layer's input is linear: its heads, its feed-forward network and its biases add up to the logit with what the
@@ -40,7 +41,7 @@ class NormedSum:
 
 @dataclass(frozen=True, eq=False)
 class LastLayer:
-    """The last layer of the stack that puts tokens out, in one run: its input, its sublayers in order, and the map to
+    """The last layer of the stack that outputs tokens, in one run: its input, its sublayers in order, and the map to
     the vocabulary, weight `(vocab_size, d_model)` and bias `(vocab_size,)`.
     """
 
@@ -50,7 +51,7 @@ class LastLayer:
     bias: Tensor
 
     def attribution(self, trace: Trace, asked: LogitOf) -> Attribution:
-        """Take a logit of the run apart. Raises ValueError for a row or a token that it has not."""
+        """Split a logit of the run. Raises ValueError for a row or a token that it does not have."""
         logits, row = asked.require(trace)[0], asked.row
         parts = [LogitPart("layers before", self._worth(self.before[row], 0, asked)[0])]
         for nth, one in enumerate(self.sublayers):
@@ -61,21 +62,23 @@ class LastLayer:
             else:
                 parts += self._site_parts(trace, one, nth, asked)
             last = nth == len(self.sublayers) - 1
-            bias = float(self._on(one.norm.bias, nth + 1, row) @ asked.of(self.weight))
+            bias = float(self._propagate(one.norm.bias, nth + 1, row) @ asked.select(self.weight))
             kind = None if one.site is None else one.site.kind
             parts.append(LogitPart("norm bias", bias, None if last else kind, None if last else self.layer))
-        parts.append(LogitPart("vocabulary bias", float(asked.of(self.bias))))
-        return Attribution(asked, float(asked.of(logits[row].double())), tuple(parts))
+        parts.append(LogitPart("vocabulary bias", float(asked.select(self.bias))))
+        return Attribution(asked, float(asked.select(logits[row].double())), tuple(parts))
 
-    def by_key(self, trace: Trace, asked: LogitOf, site: Site) -> Float[Tensor, "heads k_len"]:
-        """Open the bars of a site of this layer into the tokens that its heads look at, as `attribution.by_key`."""
+    def key_attribution(self, trace: Trace, asked: LogitOf, site: Site) -> Float[Tensor, "heads k_len"]:
+        """Split the bars of a site of this layer over the tokens that its heads attend to, as
+        `attribution.key_attribution` does.
+        """
         nth = next(at for at, one in enumerate(self.sublayers) if one.site == site)
         output = self.sublayers[nth].output
         assert output is not None  # it is a site
         weights = explained_weights(trace, site)[:, asked.row]
         value = trace.call(site.kind, site.layer).value[0].cpu().double()
         given = weights.unsqueeze(-1) * (value @ output.weight.double())
-        return (self._on(given, nth, asked.row) @ asked.of(self.weight)).float()
+        return (self._propagate(given, nth, asked.row) @ asked.select(self.weight)).float()
 
     @property
     def layer(self) -> int:
@@ -99,18 +102,18 @@ class LastLayer:
         one = self.sublayers[nth - 1]
         return one.norm.direction(one.whole[row], one.whole[row]) + one.norm.bias
 
-    def _on(self, parts: Tensor, nth: int, row: int) -> Tensor:
-        """Carry parts of the input of sublayer `nth`'s norm to behind the last norm."""
+    def _propagate(self, parts: Tensor, nth: int, row: int) -> Tensor:
+        """Carry parts that go into the norm of sublayer `nth` through to behind the last norm."""
         for one in self.sublayers[nth:]:
             parts = one.norm.direction(parts, one.whole[row])
         return parts
 
     def _worth(self, parts: Tensor, nth: int, asked: LogitOf) -> list[float]:
-        return (self._on(parts, nth, asked.row) @ asked.of(self.weight)).flatten().tolist()
+        return (self._propagate(parts, nth, asked.row) @ asked.select(self.weight)).flatten().tolist()
 
 
 def last_layer(model: Model, trace: Trace) -> LastLayer | NotPlain:
-    """Find the last layer in the run of `trace`, by one more pass over its first sentence; or why it has no sum."""
+    """Find the last layer in the run of `trace`, by one more pass over its first sentence; or say why it has no sum."""
     alone = replace(trace, sentences=trace.sentences[:1])
     stack: Stack = "decoder" if "decoder_self" in model.kinds else "encoder"
     watch = _EndWatch(stack)
@@ -140,12 +143,12 @@ def last_layer(model: Model, trace: Trace) -> LastLayer | NotPlain:
 
 
 def _adds_up(last: LastLayer, trace: Trace) -> bool:
-    """Whether what goes into each norm is what came before and what the heads give."""
+    """Check whether the input of each norm is the stream before and the heads' outputs."""
     before = last.before
     for nth, one in enumerate(last.sublayers):
         if one.site is not None and one.output is not None:
             context = trace.context(one.site.kind, one.site.layer)
-            made = one.output.of_heads(context).sum(dim=0).double() + one.output.bias.double()
+            made = one.output.head_outputs(context).sum(dim=0).double() + one.output.bias.double()
             if not _is_near(before + made, one.whole):
                 return False
         before = torch.stack([last._sublayer_input(nth + 1, row) for row in range(len(one.whole))])
@@ -153,7 +156,7 @@ def _adds_up(last: LastLayer, trace: Trace) -> bool:
 
 
 def _head(products: Sequence[HeardProduct], stream: Tensor, logits: Tensor) -> tuple[Tensor, Tensor] | None:
-    """Find the linear map that makes logits of the stream, and all that is added to it: the same in every row."""
+    """Find the linear map from the stream to logits, and all that is added to it: the same in every row."""
     for one in reversed(products):
         if one.input_.shape != stream.shape or one.made.shape != logits.shape or not torch.equal(one.input_, stream):
             continue
@@ -204,7 +207,7 @@ class _NormWatch(TorchFunctionMode):
         self.heard = heard
 
     def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
-        """Compute as torch does, and note the operation."""
+        """Record what torch computes on the way."""
         result = func(*args, **(kwargs or {}))
         if func is F.layer_norm:
             given = dict(zip(("input", "normalized_shape", "weight", "bias", "eps"), args, strict=False))
@@ -229,7 +232,7 @@ class _EndWatch(Probe):
     _output: Tensor | None = None
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        """Keep the layer before the last in `before`."""
+        """Keep the output of the layer before the last in `before`."""
         if stack == self.stack:
             self.before, self._output = self._output, output
             self.began, self.ended = self.ended, len(self.norms)

@@ -1,4 +1,6 @@
-"""A logit taken apart as far as its model allows: over all layers, or over the last one where layers normalise."""
+"""The decomposition of a logit as far as its model allows: over all layers, or over the last one where layers
+normalise.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,8 +8,8 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.analysis.causes.attribution import Attribution, LogitOf, attribution, by_key
-from attnviz.analysis.causes.parts.last_layer import LastLayer, last_layer
+from attnviz.analysis.causes.attribution import Attribution, LogitOf, attribution, key_attribution
+from attnviz.analysis.causes.logit_decomposition.last_layer import LastLayer, last_layer
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from attnviz.models.protocol import Model
 from attnviz.tracing.trace import Trace
@@ -16,7 +18,7 @@ from attnviz.transformer.probe import Site
 
 @dataclass(frozen=True, eq=False)
 class Explained:
-    """The bars of a logit, and those of heads opened into the tokens that they look at: `(heads, k_len)` a site."""
+    """The bars of a logit, and those of heads split over the tokens that they attend to: `(heads, k_len)` a site."""
 
     bars: Attribution
     opened: Mapping[Site, Float[Tensor, "heads k_len"]]
@@ -24,14 +26,14 @@ class Explained:
 
 @dataclass(frozen=True, eq=False)
 class SplitModel:
-    """How a run's logits are taken apart. `why_last` says why it is over the last layer only; "" where it is not."""
+    """The maps by which a run's logits are split. `why_last` says why over the last layer only; "" where over all."""
 
     maps: ResidualMaps | LastLayer
     why_last: str = ""
 
     @classmethod
-    def of(cls, model: Model, trace: Trace) -> "SplitModel":
-        """Split a model. Raises ValueError for one whose logits are no sum that could be shown."""
+    def find(cls, model: Model, trace: Trace) -> "SplitModel":
+        """Find the maps of a run's model. Raises ValueError for a model whose logits are no sum that could be shown."""
         found = residual_maps(model, trace)
         if isinstance(found, ResidualMaps):
             return cls(found)
@@ -45,13 +47,15 @@ class SplitModel:
         """The map to the vocabulary."""
         return self.maps.weight
 
-    def explained(self, trace: Trace, asked: LogitOf) -> Explained:
-        """Take a logit of the run apart. Raises ValueError for a row or a token that it has not."""
+    def explain(self, trace: Trace, asked: LogitOf) -> Explained:
+        """Split a logit of the run. Raises ValueError for a row or a token that it does not have."""
         if isinstance(self.maps, LastLayer):
             maps = self.maps
             sites = [one.site for one in maps.sublayers if one.site is not None]
-            return Explained(maps.attribution(trace, asked), {site: maps.by_key(trace, asked, site) for site in sites})
+            return Explained(
+                maps.attribution(trace, asked), {site: maps.key_attribution(trace, asked, site) for site in sites}
+            )
         bars = attribution(self.maps, trace, asked)
         sites = dict.fromkeys(Site(part.kind, part.layer) for part in bars.parts
                               if part.part == "head" and part.kind is not None and part.layer is not None)  # fmt: skip
-        return Explained(bars, {site: by_key(self.maps, trace, asked, site) for site in sites})
+        return Explained(bars, {site: key_attribution(self.maps, trace, asked, site) for site in sites})

@@ -1,11 +1,11 @@
-"""Counts of how often the shipped experiments hold over many sentences."""
+"""Counts of how far the shipped experiments hold over many sentences, made with a model."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from attnviz.analysis.causes.ready.experiments import Numbers, experiment
+from attnviz.analysis.causes.presets.experiments import Numbers, experiment
 from attnviz.analysis.corpus.reading import ReadCorpus, read_corpus
 from attnviz.analysis.corpus.shipped import shipped_lines
 from attnviz.models.translator.translator import Translator
@@ -27,7 +27,7 @@ _ARTICLES = (("▁le", "▁la"), ("▁un", "▁une"))
 
 
 def count(name: str, model: Translator) -> Numbers:
-    """Count the numbers of an experiment with a model now: those that its sentence has places for."""
+    """Count the numbers of an experiment with a model: those that its sentence has places for."""
     return _COUNTS[name](model)
 
 
@@ -39,14 +39,16 @@ def _names_exchanged(model: Translator) -> Numbers:
 
 
 def _negations_gone(model: Translator) -> Numbers:
-    """Sentences with *not* whose translation has a *ne*, and those of them that have none any more."""
+    """Count sentences with *not* whose translation has a *ne*, and those of them that lose it."""
     sentences = [line.text for line in shipped_lines("fr") if _NOT.search(line.text)]
     pairs = [pair for pair in zip(*_both(model, sentences, "off.enc.all.all"), strict=True) if _NE.search(pair[0])]
     return {"hits": sum(not _NE.search(after) for _, after in pairs), "of": len(pairs)}
 
 
 def _pronouns_turned(model: Translator) -> Numbers:
-    """Of the translations with *elle*, those that have *il* without the head of the story, and without another."""
+    """Count the translations with *elle*, and those of them that have *il* without the head of the story, and without
+    another.
+    """
     sentences = [
         f"The {animal} didn't cross the {way} because it was too {adjective}."
         for animal, way, adjective in product(ANIMALS, WAYS, ADJECTIVES)
@@ -89,13 +91,15 @@ def _lead_of_articles(model: Translator) -> Numbers:
 
 
 def _one_vector(model: Translator) -> Numbers:
-    """After how many of the encoder's layers *it* from the other sentence brings *il* along: the first one."""
+    """Find after how many of the encoder's layers *it* from the other sentence brings *il* along: the first one."""
     address = experiment("one-vector").address
-    brings = [layer for layer in range(model.model.config.n_layers) if " qu'il " in _with_vector(model, address, layer)]
+    brings = [
+        layer for layer in range(model.model.config.n_layers) if " qu'il " in _patch_vector(model, address, layer)
+    ]
     return {"layer": brings[0] if brings else -1, "of": model.model.config.n_layers}
 
 
-def _with_vector(model: Translator, address: Mapping[str, str], layer: int) -> str:
+def _patch_vector(model: Translator, address: Mapping[str, str], layer: int) -> str:
     from attnviz.tracing.causes.making import patch
 
     donor = model.trace(address["src"], to=address["to"])
@@ -118,7 +122,7 @@ def _interventions(do: str) -> list[Intervention]:
 
 
 def _both(model: Translator, sentences: Sequence[str], do: str) -> tuple[list[str], list[str]]:
-    """Write the sentences with every head in place, and with that change."""
+    """Translate with every head in place, and under the interventions of `do`."""
     before = list(model.translate(list(sentences), to="fr"))
     return before, list(model.translate(list(sentences), to="fr", interventions=_interventions(do)))
 
@@ -128,7 +132,7 @@ def _names(text: str) -> list[str]:
 
 
 def _leads(model: Translator, corpus: ReadCorpus, do: str) -> Iterator[float]:
-    """At each article of the given translations, its logit less that of its other form."""
+    """Yield, at each article of the given translations, its logit less that of its other form."""
     ids = {piece: at for at, piece in enumerate(model.codec.pieces)}
     other = {ids[one]: ids[form] for forms in _ARTICLES for one, form in (forms, forms[::-1])}
     for batch in corpus.batches(model):

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.usual import means
-from attnviz.analysis.causes.usual.means import NAME, given, measured_means, reference_means, write
+from attnviz.analysis.causes.baselines import means
+from attnviz.analysis.causes.baselines.means import NAME, fill_measured_means, measured_means, reference_means, write
 from attnviz.analysis.corpus.shipped import shipped_lines
 from attnviz.models import catalogue
 from attnviz.tracing.causes import notation
@@ -41,7 +41,7 @@ def test_the_shipped_file_is_of_the_shipped_weights_in_every_language(monkeypatc
     for to in shipped.languages:
         found = reference_means(shipped, to)
         assert {kind for kind, _ in found.values} == set(shipped.kinds)
-        assert found.model_id == shipped.model_id, "python -m attnviz.analysis.causes.usual measures it anew"
+        assert found.model_id == shipped.model_id, "python -m attnviz.analysis.causes.baselines measures it anew"
 
 
 def test_what_was_measured_is_read_again_for_these_weights_and_this_language(model, tmp_path, monkeypatch, few) -> None:
@@ -70,7 +70,7 @@ def test_a_mean_that_lacks_a_layer_never_runs(model, few) -> None:
 
 
 def test_it_is_put_in_one_pass_and_in_cached_decoding_alike(model, few) -> None:
-    done = given(model, ASKED, "fr")
+    done = fill_measured_means(model, ASKED, "fr")
     trace = model.trace("I love fun.", to="fr", interventions=done)
     mean = reference_means(model, "fr").values["cross", 0][1]
     for row in trace.context("cross", 0)[1]:

@@ -1,4 +1,4 @@
-"""Usual effects of all heads, measured over sentences: `python -m attnviz.analysis.causes.usual` writes it.
+"""The usual effect of each head, measured over sentences: `python -m attnviz.analysis.causes.baselines` writes it.
 
 A file beside the shipped weights holds, by language, the mean and the spread of each head's effect when it is switched
 off; it is for those weights alone, which it names.
@@ -21,7 +21,7 @@ _DIGITS = 6
 
 
 def usual_effects(model: Model, to: str) -> ReferenceEffects | None:
-    """Return the effects measured for these weights and this language; None where there are none."""
+    """Read the stored effects for these weights and this language; None without any."""
     for path in sorted(catalogue.SHIPPED.glob(f"*/{NAME}")):
         said = json.loads(path.read_text(encoding="utf-8"))
         if said["weights"] == model.model_id and to in said["languages"]:
@@ -41,11 +41,11 @@ def measured_usual(model: Model, texts: Iterable[str], to: str) -> ReferenceEffe
 
 def write(path: Path, weights: str, found: dict[str, ReferenceEffects]) -> None:
     """Write the file; heads are in the order of `runs.head_places`, numbers in nats a token."""
-    languages = {to: _written(effects) for to, effects in sorted(found.items())}
+    languages = {to: _to_json(effects) for to, effects in sorted(found.items())}
     path.write_text(json.dumps({"weights": weights, "languages": languages}, indent=None) + "\n", encoding="utf-8")
 
 
-def _written(effects: ReferenceEffects) -> dict[str, Any]:
+def _to_json(effects: ReferenceEffects) -> dict[str, Any]:
     numbers = {
         name: [round(value, _DIGITS) for value in getattr(effects, name).tolist()] for name in ("mean", "spread")
     }

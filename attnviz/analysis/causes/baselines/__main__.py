@@ -1,4 +1,4 @@
-"""`python -m attnviz.analysis.causes.usual [language …]`: what each head usually does, of the shipped translator.
+"""`python -m attnviz.analysis.causes.baselines [language …]`: what each head usually does, of the shipped translator.
 
 How much, and what it gathers on average: over the shipped sentences of each language. Both files beside its weights are
 written anew, for all of its languages where none is named.
@@ -13,7 +13,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
 
 def main(languages: Sequence[str]) -> int:
     """Measure and write; the exit status is 2 for a language that the translator lacks."""
-    from attnviz.analysis.causes.usual import means, spreads
+    from attnviz.analysis.causes.baselines import means, spreads
     from attnviz.analysis.corpus.shipped import shipped_lines
     from attnviz.models import catalogue
 

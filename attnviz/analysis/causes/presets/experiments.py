@@ -38,17 +38,17 @@ class ReadyExperiment:
         return self.address.get("changed", self.address["src"])
 
     def counting(self, numbers: Mapping[str, int | float]) -> str:
-        """Return the sentence with these numbers in it."""
+        """Put these numbers into the sentence."""
         return re.sub(r"-(?=\d)", "\N{MINUS SIGN}", self.counted.format(**numbers))
 
 
 @cache
 def ready_experiments() -> tuple[ReadyExperiment, ...]:
-    """Those that come along, for the translator that comes along."""
+    """Return the shipped experiments, for the shipped translator."""
     said = json.loads(FILE.read_text(encoding="utf-8"))
     return tuple(ReadyExperiment(weights=said["weights"], **one) for one in said["experiments"])
 
 
 def experiment(name: str) -> ReadyExperiment:
-    """One of them by its name. Raises KeyError for a name that none has."""
+    """Return an experiment by its name. Raises KeyError for an unknown name."""
     return {one.name: one for one in ready_experiments()}[name]

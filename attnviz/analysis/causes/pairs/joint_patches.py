@@ -1,4 +1,4 @@
-"""Several patches at once: what they bring back of the metric, and what the model then writes."""
+"""Several patches in one run: what they restore of the metric, and what the model then writes."""
 
 import re
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ class Cell:
     at: int
 
     @classmethod
-    def of(cls, text: str) -> "Cell | None":
-        """From a text such as `cross.1.3` or `encoder.e.4`; None for any other."""
+    def parse(cls, text: str) -> "Cell | None":
+        """Read a text such as `cross.1.3` or `encoder.e.4`; None for any other."""
         found = _CELL.fullmatch(text)
         if found is None or (found[2] == _EMBEDDING and found[1] in KINDS):
             return None
@@ -43,7 +43,7 @@ class Cell:
         return self.where in KINDS
 
     def patch(self, donor: Trace) -> Intervention:
-        """Return the place as a patch. Raises ValueError for a place that the donor has not."""
+        """Make the cell's patch. Raises ValueError for a place that the donor does not have."""
         if self.is_head:
             return patch(donor, self.where, layer=self.layer, heads=[self.at])
         what = "embedding" if self.layer < 0 else "layer"
@@ -51,8 +51,9 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
-class InPlace:
-    """Measure the metric (and the control) under several patches, and the text that is written under them.
+class JointPatches:
+    """The metric (and the control) in a run with several patches, and the text that is written under them; None where
+    the model writes none.
 
     The text is None where the model writes none.
     """
@@ -62,17 +63,21 @@ class InPlace:
 
 
 @torch.inference_mode()
-def in_place(
+def patch_jointly(
     model: Model, pair: Pair, metric: LogitDifference, cells: Sequence[Cell], control: LogitDifference | None = None
-) -> InPlace:
-    """From `pair.clean` into `pair.changed`, all of the cells at once. Raises ValueError for one that there is not."""
-    asked, into = Measurement.of(metric, control), pair.changed
+) -> JointPatches:
+    """Patch all of the cells at once from `pair.clean` into `pair.changed`. Raises ValueError for a cell that the runs
+    do not have.
+    """
+    asked, into = Measurement.check(metric, control), pair.changed
     patches = tuple(cell.patch(pair.clean) for cell in cells)
     # A pass of its own, no row of a batch: all of cross-attention's context then gives the donor's answer to the bit.
     patched = model.rerun(replace(into, interventions=(*into.interventions, *patches)))
-    found = asked.at(_row(patched, metric.step))
-    restored = Restored(metric.in_clean(pair.clean), metric.of(into), found[:, 0], asked.moved(found, into))
-    return InPlace(restored, written_under(model, into, patches) if model.writes else None)
+    found = asked.values(_row(patched, metric.step))
+    restored = Restored(
+        metric.value_in_clean(pair.clean), metric.value(into), found[:, 0], asked.control_change(found, into)
+    )
+    return JointPatches(restored, written_under(model, into, patches) if model.writes else None)
 
 
 def _row(trace: Trace, row: int) -> Tensor:

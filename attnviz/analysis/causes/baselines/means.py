@@ -1,7 +1,7 @@
-"""Mean contexts of all heads over the shipped sentences: what “its mean” on a page and in an address stands for.
+"""Mean contexts of each head over the shipped sentences: the number behind “its mean” on a page and in an address.
 
-For the shipped weights it lies beside them (`python -m attnviz.analysis.causes.usual` writes it); of any other model it
-is measured when somebody asks.
+For the shipped weights it lies beside them (`python -m attnviz.analysis.causes.baselines` writes it); of any other
+model it is measured when somebody asks.
 """
 
 import json
@@ -30,7 +30,7 @@ _FEW = 40
 
 
 def reference_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> MeanContexts:
-    """Return the mean context of each head over the shipped sentences, from the file or measured now.
+    """Return the mean context of each head over the shipped sentences: stored ones, or measured now.
 
     `to` is the language that is written. Raises ValueError, one sentence, for a model that cannot read them.
     """
@@ -38,7 +38,7 @@ def reference_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> Me
 
 
 def measured_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> MeanContexts:
-    """Measure the mean contexts now: with the translations that come along, else with what the model itself writes.
+    """Measure the means now: with the shipped translations, else with what the model itself writes.
 
     Sentences that it cannot read whole are left out. Raises ValueError where that is all of them.
     """
@@ -54,20 +54,22 @@ def measured_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> Mea
 
 
 def reference_lines(model: Model, to: str) -> tuple[CorpusLine, ...]:
-    """Return shipped sentences, as many as a model of this size is measured on."""
+    """Return the shipped sentences, as many as a model of this size is measured on."""
     lines = shipped_lines(to)
     return lines[:_FEW] if model.n_parameters > _LARGE else lines
 
 
-def given(model: Model, asked: Sequence[Intervention], to: str) -> tuple[Intervention, ...]:
-    """Interventions as they can run: with the means that they ask for. Raises ValueError as `reference_means` does."""
+def fill_measured_means(model: Model, asked: Sequence[Intervention], to: str) -> tuple[Intervention, ...]:
+    """Give interventions the means that they ask for, so that they can run. Raises ValueError as `reference_means`
+    does.
+    """
     if not any(each.is_unmeasured for each in asked):
         return tuple(asked)
-    return with_means(asked, reference_means(model, to))
+    return fill_means(asked, reference_means(model, to))
 
 
-def with_means(asked: Sequence[Intervention], means: MeanContexts) -> tuple[Intervention, ...]:
-    """Interventions, with these means where one asks for a mean that has not been measured."""
+def fill_means(asked: Sequence[Intervention], means: MeanContexts) -> tuple[Intervention, ...]:
+    """Put these means into interventions that ask for an unmeasured one."""
     return tuple(
         ablate(each.where, layer=each.layer, heads=each.heads, to=means, positions=each.positions)
         if each.is_unmeasured

@@ -1,4 +1,4 @@
-"""Two runs side by side on tokens that correspond: their maps, and each head's distance between them.
+"""Compare two runs on matching tokens: their maps, and how far apart each head's are.
 
 Two sentences, two languages, two models, or one sentence with and without something that is done to the run.
 """
@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.analysis.causes.comparing.divergence import jensen_shannon, over_pairs
+from attnviz.analysis.causes.comparing.divergence import jensen_shannon, pair_weights
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.lazy import layer_by_layer
 from attnviz.maps.options import MapOptions
@@ -24,8 +24,8 @@ Union = tuple[Place, ...]
 
 
 def union(here: Sequence[Hashable], there: Sequence[Hashable]) -> Union:
-    """Both in one order (difflib, the longest runs first). Between two runs that both have, as many as stand on the
-    other side stand in each other's place; else each stands alone.
+    """Merge both into one order (difflib, the longest runs first). Between two runs that both have, as many as stand on
+    the other side stand in each other's place; else each stands alone.
     """
     places = list[Place]()
     for _, a, b, c, d in SequenceMatcher(None, here, there, autojunk=False).get_opcodes():
@@ -36,8 +36,10 @@ def union(here: Sequence[Hashable], there: Sequence[Hashable]) -> Union:
     return tuple(places)
 
 
-def in_order(here: Sequence[Hashable], there: Sequence[Hashable]) -> tuple[Union, bool]:
-    """Both in one order, and whether they are in step; with too few partners, each by number in its own order."""
+def pair_in_order(here: Sequence[Hashable], there: Sequence[Hashable]) -> tuple[Union, bool]:
+    """Merge both into one order, and say whether they are in step; with too few partners, each keeps its own order by
+    number.
+    """
     places = union(here, there)
     if 2 * len(pairs_of(places)) >= min(len(here), len(there)):
         return places, True
@@ -50,7 +52,7 @@ def own_order(here: int, there: int) -> Union:
 
 
 def pairs_of(places: Union) -> list[tuple[int, int]]:
-    """Those that have a partner."""
+    """List the positions that have a partner."""
     return [(here, there) for here, there in places if here is not None and there is not None]
 
 
@@ -74,8 +76,10 @@ class ComparedKind:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
-    """Two runs, and what each kind that both have says; `by_words` where pieces were merged into words first."""
+class RunComparison:
+    """Two runs, and the comparison of each kind that both have; `by_words` where pieces were merged into
+    words first.
+    """
 
     here: Trace
     there: Trace
@@ -89,21 +93,21 @@ class Compared:
         return here.attn[0, head], there.attn[0, head]
 
 
-def compared(here: Trace, there: Trace, *, by_words: bool = False) -> Compared:
-    """Lay two runs side by side. `by_words` merges pieces: models of different vocabularies share words only.
+def compare_runs(here: Trace, there: Trace, *, by_words: bool = False) -> RunComparison:
+    """Compare two runs. `by_words` merges pieces: models of different vocabularies share words only.
 
     Raises ValueError where they have no kind of attention in common.
     """
     kinds: list[Kind] = [kind for kind in here.kinds if kind in there.kinds]
     if not kinds:
         raise ValueError("The two models have no kind of attention in common, so there are no maps to compare.")
-    return Compared(here, there, {kind: _compare_kind(here, there, kind, by_words) for kind in kinds}, by_words)
+    return RunComparison(here, there, {kind: _compare_kind(here, there, kind, by_words) for kind in kinds}, by_words)
 
 
 def _compare_kind(here: Trace, there: Trace, kind: Kind, by_words: bool) -> ComparedKind:
     options = MapOptions(words=by_words)
     (rows_here, cols_here), (rows_there, cols_there) = (labels(trace, kind, options) for trace in (here, there))
-    rows, in_step = in_order([_row_key(row) for row in rows_here], [_row_key(row) for row in rows_there])
+    rows, in_step = pair_in_order([_row_key(row) for row in rows_here], [_row_key(row) for row in rows_there])
     cols = union([col.text for col in cols_here], [col.text for col in cols_there])
     if not in_step and kind != "cross":
         cols = own_order(len(cols_here), len(cols_there))
@@ -117,7 +121,7 @@ def _compare_kind(here: Trace, there: Trace, kind: Kind, by_words: bool) -> Comp
 
 
 def _row_key(row: RowLabel) -> str:
-    """Return a row's word: the one that it puts out, or, of an encoder, reads."""
+    """Return the word that identifies a row: its output, or, of an encoder, its input."""
     return (row.input if row.output is None else row.output) or ""
 
 
@@ -126,4 +130,4 @@ def _apart(here: Tensor, there: Tensor, rows: list[tuple[int, int]], cols: list[
     if not rows:
         return torch.full((heads,), torch.nan)
     p, q = here[:heads, [a for a, _ in rows]], there[:heads, [b for _, b in rows]]
-    return jensen_shannon(*over_pairs(p, q, cols)).mean(dim=-1)
+    return jensen_shannon(*pair_weights(p, q, cols)).mean(dim=-1)
