@@ -97,7 +97,8 @@ def intervened(model, _):
 def causes(model, _):
     trace, donor = (model.trace(text, to="fr", max_tokens=6) for text in (TEXT, OTHER))
     maps, metric = residual_maps(model, trace), LogitDifference(2, 20, 30)
-    return [attribution(maps, trace, LogitOf(1, 20, 30)), key_attribution(maps, trace, LogitOf(1, 20), Site("cross", 0)),
+    return [attribution(maps, trace, LogitOf(1, 20, 30)),
+            key_attribution(maps, trace, LogitOf(1, 20), Site("cross", 0)),
             [mix.read for mix in alti_mixes(maps, trace)], mean_residual(maps, trace), logit_lens(model, trace).rank,
             norms(maps.output("cross", 1), trace, Site("cross", 1)), head_effects(model, trace).after,
             translations_without(model, trace), patched_heads(model, donor, trace, metric).patched,
