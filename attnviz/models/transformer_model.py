@@ -211,7 +211,7 @@ class TransformerModel(ABC, Generic[Network, Words]):
         target = TargetPass(self.model, memory, ForwardContext(resolved.chain_with(recorder)))
         sentence, notes = given, ()
         if sentence is None:
-            sentence, notes = self._label_written(source, self.write_target(source, target, limit, resolved.edits))
+            sentence, notes = self._label_written(source, self.write_target_ids(source, target, limit, resolved.edits))
         logits = target.logits([token.id for token in sentence.tgt_in])
         decoding = 0.0 if given else time.perf_counter() - encoded - target.seconds
         info = self.info(
@@ -222,7 +222,7 @@ class TransformerModel(ABC, Generic[Network, Words]):
             interventions=changes.interventions,
         )  # fmt: skip
 
-    def write_target(self, source: ReadSource, target: TargetPass, limit: int, edits: Edits | None) -> list[int]:
+    def write_target_ids(self, source: ReadSource, target: TargetPass, limit: int, edits: Edits | None) -> list[int]:
         """Write up to `limit` ids after what the target of a source begins with, `<eos>` included where it comes."""
         return self.write_ids(target.memory, None, self.batch([source.begun]), limits=[limit], edits=edits)[0]
 

@@ -23,7 +23,7 @@ def main() -> None:
     heads(payload, key="first")
     heads(payload, key="second")
     made = links_payload([shown["cross"]], list(shown), view={})
-    tab("links", in_view(made, LinksState()), on_change=_do_nothing)
+    tab("links", in_view(made, LinksState()), key="links", on_change=_do_nothing)
 
 
 if __name__ == "__main__":

@@ -67,8 +67,8 @@ def test_the_toys_words_scores_and_losses() -> None:
     """Lesson 4, step 5."""
     without, plain = (toy_recording(shipped.path(experiment_named(name))) for name in
                       ("french-without-causal-mask", "french"))  # fmt: skip
-    specials = [piece for piece in plain.codec.pieces if piece.startswith("<")]
-    assert tells("4", "without the causal mask: {} words,", len(plain.codec.pieces) - len(specials))
+    specials = [piece for piece in plain.words.pieces if piece.startswith("<")]
+    assert tells("4", "without the causal mask: {} words,", len(plain.words.pieces) - len(specials))
     assert without.scores["teacher_prefix"] == 1
     assert tells("4", "it predicts each next word right, always: {} %", 100 * without.scores["teacher_prefix"])
     assert without.scores["own_prefix"] == without.scores["grammatical"] == 0

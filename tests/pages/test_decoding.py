@@ -194,7 +194,7 @@ def test_costs_are_drawn_and_listed_as_far_as_they_are_known(open_page, monkeypa
     (table,) = [part.value for part in app.dataframe]
     assert list(table) == ["way", "length", "multiply_adds"]
     costs = [Cost(way, 5, 10, 0.5) for way in WAYS]
-    monkeypatch.setattr(cost, "measured", lambda *_, **__: iter(costs))
+    monkeypatch.setattr(cost, "measure_costs", lambda *_, **__: iter(costs))
     app.button(key="measure").click().run()
     (table,) = [part.value for part in app.dataframe]
     assert list(table["seconds"]) == [0.5] * 3

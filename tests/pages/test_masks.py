@@ -167,7 +167,7 @@ def test_what_the_model_would_say_is_written_piece_by_piece_to_its_end(open_page
 
 def test_what_the_model_would_say_is_shown_whole_and_as_text(open_page, monkeypatch) -> None:
     said = "l'un <b>& " * 40
-    monkeypatch.setattr(Writing, "written", lambda *_: Written(said, (), "cut <i>here"))
+    monkeypatch.setattr(Writing, "so_far", lambda *_: Written(said, (), "cut <i>here"))
     text = shown(open_page("masks", src="I love you", to="fr", masks="window_1", kind="cross", tab="says"))
     assert text.count(html.escape(said.rstrip())) == 2
     assert "cut &lt;i&gt;here" in text

@@ -126,6 +126,7 @@ def test_what_opens_over_a_page_can_be_read_and_used_by_everybody(page: Page, se
 def test_a_bubble_with_a_link_and_the_code_to_embed_can_be_read_by_everybody(page: Page, settled) -> None:
     page.goto(f"/masks?{SRC}")
     settled(page)
+    expect(page.locator(".lab[data-attnviz-painted]")).to_be_visible()  # the buttons' script has come by then
     page.get_by_role("button", name="Embed").click()
     expect(page.get_by_text("setting embedders").first).to_be_visible()
     page.get_by_test_id("stWidgetLabel").get_by_text("Target").first.hover()

@@ -64,7 +64,7 @@ def test_ids_are_those_of_transformers_and_spelled_as_it_decodes_them(name: str,
         ids = made.theirs(text)["input_ids"]
         assert list(made.ours.encode(text).ids) == ids, text
         spelled = made.theirs.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        assert made.ours._decoded(ids).replace("\ufffd", "") == spelled.replace("\ufffd", ""), text
+        assert made.ours._decode(ids).replace("\ufffd", "") == spelled.replace("\ufffd", ""), text
 
 
 @pytest.mark.parametrize("name", FAMILIES)
