@@ -146,10 +146,11 @@ def page(tab: tuple[Page, Heard]) -> Iterator[Page]:
 
 @pytest.fixture
 def settled() -> Callable[[Page], None]:
-    """Wait until a page is connected and its script has run without an exception."""
+    """Wait until a page is connected, its script has run without an exception, and words are explained."""
 
     def wait(page: Page) -> None:
         page.locator(SETTLED).wait_for()
         expect(page.get_by_test_id("stException")).to_have_count(0)
+        expect(page.locator(".definitions:not([data-hears])")).to_have_count(0)
 
     return wait

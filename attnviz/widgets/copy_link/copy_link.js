@@ -39,6 +39,7 @@ export default function ({ parentElement, data }) {
     tell(part("p"), said);
   };
   part(".present").onclick = () => document.dispatchEvent(new Event("attnviz-present"));
+  for (const button of [link, embed, add, part(".present")]) button.disabled = false; // no press is lost before this
 }
 
 const isPresented = () => document.documentElement.hasAttribute("data-present");

@@ -27,6 +27,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const isNew = !bubble.attnviz;
   const app = (bubble.attnviz ??= watch(bubble));
   Object.assign(app, { words: data.words, places: readPlaces(data.places) });
+  bubble.dataset.hears = ""; // from now on a word that is pointed at is explained
   app.send = (word) => setTriggerValue("go", { word });
   if (isNew && focused()) show(app, atFocus(app, ""), true); // the key may have come before this script
 }

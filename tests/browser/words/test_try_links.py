@@ -31,6 +31,7 @@ def test_the_pointer_moves_into_the_bubble_and_presses_its_link(page: Page, sett
 def test_the_key_that_the_bubble_names_follows_a_pictures_link(page: Page, settled) -> None:
     page.goto(f"/heads?{SRC}&tab=neuron")
     settled(page)
+    expect(page.locator(".avz[data-attnviz-painted]")).to_be_visible()
     page.locator(".avz select[data-term], .avz [data-term] select").first.focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Shift+Tab")
