@@ -43,7 +43,7 @@ export function begin(root, widget) {
   return app;
 }
 
-// attnviz/widgets/base/payload.py makes the header that all tabs share.
+// attnviz/widgets/base/payload.py makes the header that the tabs beside Heads share.
 function decodePayload(bytes) {
   const payload = unpack(bytes);
   return { ...payload, scales: scalesIn(payload) };
