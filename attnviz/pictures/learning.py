@@ -24,7 +24,9 @@ def learning(
     recordings: Sequence[Recording | TranslatorRecording], state: LearningState | RecordingState | None = None
 ) -> Payload:
     """Draw one or two recordings of training. Raises ValueError for a line of one's own that a toy cannot read."""
-    state = state or LearningState(guess="open")
+    if state is None:
+        are_toys = all(isinstance(recording, Recording) for recording in recordings)
+        state = LearningState(guess="open") if are_toys else RecordingState()
     line = state.line if isinstance(state, LearningState) else ""
     runs = [
         shown_run(recording, line)

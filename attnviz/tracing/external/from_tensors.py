@@ -72,7 +72,7 @@ def from_tensors(
         sentences=(sentence,),
         masks={name: _mask(name, made, weights) for name, made in masks.items()},
     )
-    info = RunInfo(model_id=_name(weights), notes=tuple(note for name in weights for note in _flaws(trace, name)))
+    info = RunInfo(model_id=_name(trace), notes=tuple(note for name in weights for note in _flaws(trace, name)))
     return replace(trace, info=info)
 
 
@@ -191,9 +191,10 @@ def _flaws(trace: BareWeights, kind: Kind) -> list[str]:
     return notes
 
 
-def _name(weights: Mapping[Kind, Tensor]) -> str:
-    """Make a short name of the weights, as models have one: equal weights have an equal name."""
+def _name(trace: BareWeights) -> str:
+    """Make a short name of weights and masks, as models have one: equal ones have an equal name."""
     content = hashlib.blake2b(digest_size=6)
-    for attn in weights.values():
-        content.update(attn.numpy().data)
+    for kind, given in (*trace.weights.items(), *trace.masks.items()):
+        content.update(f"{kind} {tuple(given.shape)} {given.dtype}".encode())
+        content.update(given.contiguous().numpy().data)
     return f"own-{content.hexdigest()}"

@@ -1,8 +1,9 @@
 """The visitor's choices, as texts: the address says them, a change of page keeps them, Back and Forward restore them.
 
 The session holds the texts. They follow the address when a page is opened and on Back and Forward; otherwise the
-address follows them. Every choice goes through `write`, and `publish` tells the browser of all at once, before the model
-runs and at the end of the run: one entry in its history for each address that differs. docs/architecture.md tells the rest.
+address follows them. Every choice goes through `write`. `publish` tells the browser of all at once, before the model
+runs and at the end of the run: one entry in its history for each address that differs. docs/architecture.md tells the
+rest.
 """
 
 from collections import deque

@@ -8,6 +8,7 @@ import streamlit as st
 from attnviz.maps.grouping import Groups
 from attnviz.maps.selection import query_groups
 from attnviz.pictures.alignment import alignment
+from attnviz.pictures.caching import make_anew
 from attnviz.pictures.flow import drawn_state, flow
 from attnviz.pictures.head_maps.covering import Covering
 from attnviz.pictures.heads import HeadsPicture
@@ -41,7 +42,8 @@ def draw(trace: TraceLike, page: HeadsPageState, request: Request | None) -> Hea
     asking = extensions.asking()
     covering = Covering() if asking is None else asking.covering(page.heads)
     if page.tab == "heads":
-        picture = HeadsPicture(trace, page.heads, page.segments, covering, model, cached)
+        cache = make_anew if trace.from_file else cached  # maps of own files would fill the room of all visitors
+        picture = HeadsPicture(trace, page.heads, page.segments, covering, model, cache)
         mount.heads(captions.on(picture.payload()), on_change=choices.adopt("heads"))
         return picture
     if asking is not None and covering.cover:

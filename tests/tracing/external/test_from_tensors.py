@@ -162,3 +162,11 @@ def test_weights_that_are_held_sparse_are_written_out() -> None:
     trace = attnviz.from_tensors(attn.to_sparse(), WORDS, mask=mask.to_sparse())
     assert torch.equal(trace.attn("encoder_self", layer=0, head=0), attn)
     assert torch.equal(trace.mask("encoder_self"), mask)
+
+
+def test_equal_weights_of_another_mask_or_shape_have_another_name() -> None:
+    attn = weights(1, 3, 5, 5)
+    given = [(attn, None), (attn, torch.ones(5, 5, dtype=torch.bool).tril()), (attn.reshape(3, 1, 5, 5), None)]
+    names = {attnviz.from_tensors(each, WORDS, mask=mask).model_id for each, mask in given}
+    assert len(names) == 3
+    assert attnviz.from_tensors(attn.clone(), WORDS).model_id in names

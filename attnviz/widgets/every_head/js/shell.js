@@ -35,6 +35,12 @@ function anotherRow(app, event) {
   event.preventDefault();
 }
 
+// A row of the encoder is one of another sentence: it is let go of here, since a further choice may come before Python answers.
+function chooseKind(app, kind) {
+  const isOther = kind !== app.view.kind && [kind, app.view.kind].includes("encoder_self");
+  change(app, app.payload.header.form === "row" && isOther ? { kind, row: null } : { kind });
+}
+
 export function paint(app, began) {
   const { parts, payload, theme, view } = app;
   const { header } = payload;
@@ -63,7 +69,7 @@ export function paint(app, began) {
 function paintTools(app) {
   const { parts, payload } = app;
   const { form, kinds, row, rows } = payload.header;
-  paintKindTabs(app, kinds);
+  paintKindTabs(app, kinds, { choose: (kind) => chooseKind(app, kind) });
   paintChoices(app);
   parts.row.node.hidden = form !== "row";
   if (form === "row")
