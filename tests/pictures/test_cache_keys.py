@@ -1,0 +1,71 @@
+"""A picture's cache keys hold all that it is made from: with one cache for all states each picture equals a new one."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from typing import Any
+
+import pytest
+
+from attnviz.analysis.causes.aligning.ways import KnownMaps
+from attnviz.maps.options import MapOptions
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.pictures import alignment, flow, heads, links, one_row, whole_model
+from attnviz.pictures.caching import Cache, make_anew
+from attnviz.pictures.causes import attribution
+from attnviz.pictures.heads_state import HeadsState
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.widgets.wire import Payload
+
+Draw = Callable[..., Payload]
+OPTIONS = (MapOptions(), MapOptions("hide"), MapOptions(words=True))
+MODEL = tiny_translator(seed=0)
+# Words of several pieces, so that merging them changes a map.
+TRACES = [MODEL.trace(text, to="fr", tgt_text="je t'aime vraiment") for text in ("I love strawberries", "I see you")]
+KNOWN = KnownMaps.find(MODEL, TRACES[0])
+ROWS = (0, 1)
+
+
+def remember() -> Cache:
+    kept: dict[Any, Any] = {}
+
+    def cached(picture: str, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        name = repr((picture, [id(part) if isinstance(part, TraceLike) else part for part in key]))
+        return kept[name] if name in kept else kept.setdefault(name, make())
+
+    return cached
+
+
+def draw_heads() -> Iterator[Draw]:
+    shown = product(MODEL.kinds, ("show", "hide"), (False, True), ("weight", "norm", "share"))
+    for trace, (kind, specials, words, cells) in product(TRACES, shown):
+        state = HeadsState(kind, 1, 0, specials=specials, words=words, cells=cells)
+        yield partial(heads.heads, trace, state, model=MODEL)
+
+
+def draw_tabs() -> Iterator[Draw]:
+    for trace, kind, options in product(TRACES, MODEL.kinds, OPTIONS):
+        yield partial(links.links, trace, links.LinksState(kind=kind), options=options)
+        yield partial(whole_model.whole_model, trace, whole_model.WholeModelState(kind=kind), options=options)
+        for row in ROWS:
+            yield partial(one_row.one_row, trace, one_row.OneRowState(kind=kind, row=row), options=options)
+
+
+def draw_whole_traces() -> Iterator[Draw]:
+    for trace in TRACES:
+        yield partial(alignment.alignment, trace, known=KNOWN)
+        for row, by, share, most in product(ROWS, ("rollout", "alti"), (50, 70), (False, True)):
+            state = flow.FlowState(row=row, by=by, residual=share, flow=most)
+            yield partial(flow.flow, trace, state, known=KNOWN)
+        for row, opened, drops in product(ROWS, ("", "cross.1.0"), (False, True)):
+            asked = attribution.AttributeState(step=row, opened=opened, drops=drops)
+            yield partial(attribution.attribution, MODEL, trace, asked)
+
+
+@pytest.mark.parametrize("draws", [draw_heads, draw_tabs, draw_whole_traces], ids=lambda each: each.__name__)
+def test_a_shared_cache_gives_each_state_its_own_picture(draws: Callable[[], Iterator[Draw]]) -> None:
+    cached = remember()
+    for at, draw in enumerate(draws()):
+        kept, anew = draw(cached=cached), draw(cached=make_anew)
+        assert kept.header == anew.header, at
+        assert kept.blobs == anew.blobs, at
