@@ -3,6 +3,7 @@
 import hashlib
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.cache.room import Room
 
 Made = TypeVar("Made")
+_LONG = 400  # characters: pictures of shorter texts are there before a spinner would be seen
 # Bytes of all visitors' own weights and of what is computed from them.
 ROOM = Room(int(budget.bytes_for("own tensors")))
 
@@ -40,7 +42,8 @@ def _name_of(trace: Any) -> tuple[Any, ...]:
 
 
 def _make(make: Callable[[], Made], characters: int) -> Made:
-    with st.spinner("Making every head's map …"), threads.enough_for(characters):
+    waits = st.spinner("Making every head's map …") if characters > _LONG else nullcontext()
+    with waits, threads.enough_for(characters):
         return make()
 
 
