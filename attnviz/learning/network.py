@@ -23,7 +23,7 @@ from attnviz.transformer.transformer import Transformer, initialise
 
 @dataclass(frozen=True)
 class Habits:
-    """The parts that a network was trained without, as far as they act in every pass: the causal mask ("none",
+    """Parts that a network was trained without and that act in every pass: the causal mask ("none",
     "one-head", "one-token" where it is not "causal"), the padding mask, the source.
     """
 

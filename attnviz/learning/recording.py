@@ -120,7 +120,7 @@ def recording_from_moments(
     experiment: Experiment, found: Sequence[Moment], watched: tuple[Example, ...], scores: Mapping[str, float],
     weights: np.ndarray | None = None,
 ) -> Recording:  # fmt: skip
-    """Make a recording of these moments: of a whole run, or of one as far as it has come."""
+    """Make a recording of these moments, of a finished run or of one still training."""
     return Recording(
         experiment,
         tuple(moment.step for moment in found),

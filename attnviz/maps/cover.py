@@ -1,4 +1,4 @@
-"""Maps with some cells covered: a covered weight is not sent, so that nobody can read it before its time."""
+"""Maps with some cells covered: a covered weight is not sent, so that no browser has it before the reveal."""
 
 from dataclasses import dataclass, field
 

@@ -79,7 +79,7 @@ class StopRules(Protocol):
 
 @dataclass(frozen=True)
 class TextGenerator:
-    """A text about to be generated: `prompt_ids` `(batch, length)` are fed first, whatever the model would choose;
+    """A text about to be generated: `prompt_ids` `(batch, length)` are fed first, over the model's own choices;
     `positions` is the model's number of them, None without a limit.
     """
 

@@ -163,7 +163,7 @@ def flag(*, default: bool = False) -> Any:
 
 
 def text(default: str = "", *, limit: int) -> Any:
-    """Declare a typed text of at most `limit` characters; the default stands for an empty one."""
+    """Declare a typed text of at most `limit` characters; an empty text reads as the default."""
     return declared(default, lambda text, bound, default, say: text[:limit] if text.strip() else default)
 
 

@@ -124,7 +124,7 @@ def write_ids(stepper: CheckpointStepper, prompt: Sequence[int], rules: Generati
 
 @dataclass(frozen=True)
 class GenerationPlan:
-    """The plan of a decoding: `given` is fed first, token by token, whatever the model chooses; then its own choices,
+    """The plan of a decoding: `given` is fed first, token by token, over the model's own choices; these follow,
     up to `count` of them. `source` are the source's tokens and `encoder` its record, for a model with an encoder;
     `interventions` act at every step.
     """

@@ -43,7 +43,7 @@ def cells(
     model: Model | None, trace: TraceLike, state: HeadsState, maps: Mapping[str, Maps], *,
     options: Callable[[str], MapOptions], cached: Cache,
 ) -> Cells:  # fmt: skip
-    """Return what the state asks for; without a `model`, as for a file that somebody brought, weights, and why."""
+    """Return the cells that the state asks for; without a `model`, as for a visitor's file, weights and the reason."""
     measure = state.cells
     if measure == WEIGHT:
         return Cells()

@@ -1,4 +1,4 @@
-"""The decomposition of a logit as far as its model allows: over all layers, or over the last one where layers
+"""Logits split into a sum of parts: over all layers, or over the last one where layers
 normalise.
 """
 
