@@ -24,7 +24,7 @@ TABS = {
     "sentences": sentences.draw,
 }
 
-page = state.current(state.CausesState)
+page = layout.state_in_address(state.CausesState)
 trace = layout.run_or_refuse(lambda: traces.computed(request))
 captions.about(trace, request.entry)
 experiments.panel(request)

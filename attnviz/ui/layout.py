@@ -1,12 +1,13 @@
 """The frame of every page: page config, menu, top bar, status bar. A page calls `begin_page` first."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.pictures.fields import PageState, read
 from attnviz.ui import extensions, hosted, interventions, streamlit_internals
 from attnviz.ui.address import browser, navigation, persistent, share, stale_values
 from attnviz.ui.cache import engine
@@ -22,6 +23,7 @@ from attnviz.ui.request import Request
 from attnviz.ui.styles import style
 
 T = TypeVar("T")
+State = TypeVar("State", bound=PageState)
 streamlit_internals.install()
 ICON = (Path(__file__).parents[2] / "assets" / "icon.svg").read_text(encoding="utf-8")
 FRAME_STYLES = ("frame.css", "screen.css", "present.css", "contrast.css")
@@ -102,6 +104,13 @@ def _ready(page: Page) -> None:
 def page_link(path: str, label: str) -> None:
     """Draw a link to a page as this visitor left it, with the sentence in the bar: one step for Back."""
     st.page_link(path, label=label, width="stretch", query_params=persistent.address(menu.title_of(path)))
+
+
+def state_in_address(state: type[State], bounds: Mapping[str, Any] | None = None, start: State | None = None) -> State:
+    """Read a state from the address; say above the picture what the address asks wrongly."""
+    found, problems = read(state, persistent.texts(), bounds or {}, start)
+    note(*persistent.linked_problems(problems))
+    return found
 
 
 def note(*sentences: str) -> None:

@@ -19,7 +19,7 @@ from attnviz.ui.address import persistent
 from attnviz.ui.cache import threads
 from attnviz.ui.cache.pictures import cached
 from attnviz.ui.causes.one_token import token_list
-from attnviz.ui.causes.state import current, keep_shown, new_choices
+from attnviz.ui.causes.state import keep_shown, new_choices
 from attnviz.ui.request import Request
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ COMPONENT = "attribution"
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> AttributeState:
     """Draw the tab; return what a link to it carries."""
-    view = current(AttributeState, {"step": len(rows(trace))})
+    view = layout.state_in_address(AttributeState, {"step": len(rows(trace))})
     if trace.logits is None:
         layout.refuse("This model has no output over a vocabulary, so there are no logits to take apart.")
     found = layout.run_or_refuse(lambda: question(loaded, trace, view))

@@ -8,7 +8,6 @@ from attnviz.pictures.fields import SiteBounds, write_view
 from attnviz.ui import captions, layout, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.causes import sides
-from attnviz.ui.causes.state import current
 from attnviz.ui.reported import reported_view
 from attnviz.ui.request import Request
 
@@ -22,7 +21,7 @@ COMPONENT = "compared"
 def draw(request: Request, loaded: "Model", trace: "Trace") -> CompareState:
     """Draw the tab; return what a link to it carries."""
     start = CompareState(kind="cross" if "cross" in trace.kinds else trace.kinds[0])
-    view = current(CompareState, SiteBounds.of(trace).by_field(), start)
+    view = layout.state_in_address(CompareState, SiteBounds.of(trace).by_field(), start)
     view = replace(view, by=sides.choose(view, request, loaded))
     here, there = layout.run_or_refuse(lambda: sides.both(view, request, loaded, trace))
     runs = layout.run_or_refuse(lambda: compare_sides(here, there))

@@ -13,7 +13,7 @@ from attnviz.ui.cache import threads, traces
 from attnviz.ui.cache.pictures import cached
 from attnviz.ui.causes import changed_sentence, progress
 from attnviz.ui.causes.one_token import token_list
-from attnviz.ui.causes.state import current, keep_shown, new_choices
+from attnviz.ui.causes.state import keep_shown, new_choices
 from attnviz.ui.request import Request
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _TELLS = (
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
     """Draw the tab; return what a link to it carries."""
-    view = current(PatchState)
+    view = layout.state_in_address(PatchState)
     changed_sentence.bar(view.changed)
     if not view.changed.strip():
         st.info(_TELLS, icon=":material/swap_horiz:")

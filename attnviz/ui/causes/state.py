@@ -1,15 +1,12 @@
 """The tabs of the Causes page, and how each reads its state and hears its component."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 import streamlit as st
 
 from attnviz.analysis.causes.presets.experiments import ready_experiments
-from attnviz.pictures.fields import PageState, choice, read, write_view
+from attnviz.pictures.fields import PageState, choice, write_view
 from attnviz.text.glossary import definition
-from attnviz.ui import layout
 from attnviz.ui.address import persistent
 from attnviz.ui.address.widgets import segments
 from attnviz.ui.causes import experiments
@@ -33,9 +30,6 @@ class CausesState(PageState):
     experiment: str = choice("", tuple(one.name for one in ready_experiments()))
 
 
-State = TypeVar("State", bound=PageState)
-
-
 def bar() -> str:
     """Draw the row of tabs, before the model runs; return the one that is open."""
     asked = persistent.text("tab")
@@ -45,13 +39,6 @@ def bar() -> str:
         st.caption("Questions", help=definition("Questions"), width="content")
         experiments.menu()
     return tab
-
-
-def current(state: type[State], bounds: Mapping[str, Any] | None = None, start: State | None = None) -> State:
-    """Return what the address asks of a tab; what it asks wrongly is said above the picture."""
-    found, problems = read(state, persistent.texts(), bounds or {}, start)
-    layout.note(*persistent.linked_problems(problems))
-    return found
 
 
 def keep_shown(component: str, state: type, payload: Payload) -> None:

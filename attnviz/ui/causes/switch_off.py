@@ -18,13 +18,12 @@ from attnviz.pictures.fields import write_view
 from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.replacements import every_head, replace_heads, replacements, without_replacements
 from attnviz.tracing.causes.switches import Head
-from attnviz.ui import captions, interventions, mount
+from attnviz.ui import captions, interventions, layout, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import means, threads, traces
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.cache.pictures import cached
 from attnviz.ui.causes import progress
-from attnviz.ui.causes.state import current
 from attnviz.ui.reported import reported_view
 from attnviz.ui.request import Request
 from attnviz.widgets.switches.payload import ShownSwitches
@@ -48,7 +47,7 @@ _counts: BoundedCache[tuple, ChangeCount] = BoundedCache(most=512)
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
     """Draw the tab; return what a link to it carries."""
-    view = current(SwitchOffState)
+    view = layout.state_in_address(SwitchOffState)
     plain = traces.computed(replace(request, do=""))
     off = replacements(trace.interventions, loaded.shapes)
     # Where all are replaced alike, by that; cross-attention, which has no diagonal, leaves the choice open.

@@ -18,7 +18,6 @@ from attnviz.transformer.probe import AttentionCall
 from attnviz.ui import charts, layout
 from attnviz.ui.address.widgets import select, text_field
 from attnviz.ui.masks.experiment import MaskExperiment
-from attnviz.ui.masks.state import current
 from attnviz.views.masks.figures import leak_figure, leak_table
 from attnviz.views.masks.matrices import equation, matrix, vector
 
@@ -43,7 +42,7 @@ class RowsState(PageState):
 
 def leak(bench: MaskExperiment) -> LeakState:
     """Replace one target token and draw which positions change, with the causal mask and without."""
-    view = current(LeakState)
+    view = layout.state_in_address(LeakState)
     _leak(bench, view)
     return view
 
@@ -138,7 +137,7 @@ def _encodings(cases: list[tuple[str, Leak]], ins, replacement) -> str:
 
 def rows(bench: MaskExperiment) -> RowsState:
     """Derive the causal mask: the target grows, and the earlier rows of the context stay, or do not."""
-    view = current(RowsState)
+    view = layout.state_in_address(RowsState)
     kind = bench.view.kind
     if kind == "cross":
         st.html(

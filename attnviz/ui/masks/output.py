@@ -17,10 +17,9 @@ from attnviz.pictures.fields import PageState, whole
 from attnviz.text.display import display, display_token
 from attnviz.text.entries import token_texts
 from attnviz.text.glossary import definitions
-from attnviz.ui import charts
+from attnviz.ui import charts, layout
 from attnviz.ui.address.widgets import select
 from attnviz.ui.masks.experiment import MaskExperiment
-from attnviz.ui.masks.state import current
 from attnviz.ui.masks.streaming import drawn_while_written
 from attnviz.views.masks.figures import moved_figure
 from attnviz.views.masks.next_tokens_table import RunColumn, next_tokens_table
@@ -40,7 +39,7 @@ class SaysState(PageState):
 
 def says(bench: MaskExperiment) -> SaysState:
     """Draw translation and top-5 next tokens, before and after; how far every map moved; how far NaN spread."""
-    view = current(SaysState)
+    view = layout.state_in_address(SaysState)
     _says(bench, view)
     return view
 

@@ -10,7 +10,7 @@ from attnviz.ui import captions, layout
 from attnviz.ui.address.share import Linkable, Together
 from attnviz.ui.masks import broadcast, controls, experiment, fills, leak, output, pipeline, shut_row
 from attnviz.ui.masks.experiment import MaskExperiment
-from attnviz.ui.masks.state import MasksTab, current
+from attnviz.ui.masks.state import MasksTab
 from attnviz.ui.request import Request
 
 Draw = Callable[[MaskExperiment], PageState | None]
@@ -29,7 +29,7 @@ def laboratory(request: Request, trace: Trace) -> Linkable:
 
     Returns what a link carries.
     """
-    page, view = current(MasksTab), controls.current(trace)
+    page, view = layout.state_in_address(MasksTab), controls.current(trace)
     # On a phone the picture comes first: see masks.css.
     with st.container(key="mask-stage"):
         left, right = st.columns([20, 80], gap="small")

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from attnviz.pictures import fields
 from attnviz.pictures.fields import PageState, SiteBounds
+from attnviz.ui import layout
 from attnviz.ui.causes.corpus.measures import AXES, SPREAD
-from attnviz.ui.causes.state import current
 
 if TYPE_CHECKING:
     from attnviz.models.catalogue import Entry
@@ -40,4 +40,4 @@ def current_view(entry: "Entry", trace: "Trace") -> SentencesState:
     start = SentencesState(**entry.start) if entry.start.get("kind") in trace.kinds else SentencesState(
         kind=trace.kinds[-1]
     )  # fmt: skip
-    return current(SentencesState, SiteBounds.of(trace).by_field(), start)
+    return layout.state_in_address(SentencesState, SiteBounds.of(trace).by_field(), start)
