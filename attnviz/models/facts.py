@@ -109,7 +109,7 @@ def _translator_facts(model: Translator) -> dict[str, Facts]:
 
 
 def _checkpoint_facts(model: Model) -> dict[str, Facts]:
-    from attnviz.models.huggingface.described import checkpoint_facts  # imports transformers
+    from attnviz.models.huggingface.checkpoint_facts import checkpoint_facts  # imports transformers
 
     return checkpoint_facts(model)  # type: ignore[arg-type]
 

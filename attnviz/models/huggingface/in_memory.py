@@ -19,13 +19,13 @@ from attnviz.models.huggingface.architecture import (
     vocabulary_of,
 )
 from attnviz.models.huggingface.errors import ModelError, reason
-from attnviz.models.huggingface.faithful import verified_model
 from attnviz.models.huggingface.files.folder import check_size, size_limit
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network import attention_interface, patches
 from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
-from attnviz.models.huggingface.weights_id import text_id, weights_id
+from attnviz.models.huggingface.verification import verified_model
+from attnviz.models.huggingface.weights import text_id, weights_id
 
 _HALF = (torch.float16, torch.bfloat16)
 

@@ -1,11 +1,17 @@
 """Load a checkpoint from a folder or a hub id, verified; or refuse it with one sentence."""
 
+import logging
+import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import torch
 import transformers
+from transformers.utils.logging import disable_progress_bar, enable_progress_bar, is_progress_bar_enabled
 
 from attnviz.models.huggingface.architecture import (
     Architecture,
@@ -17,17 +23,28 @@ from attnviz.models.huggingface.architecture import (
     vocabulary_of,
 )
 from attnviz.models.huggingface.errors import ModelError, reason
-from attnviz.models.huggingface.faithful import verified_model
 from attnviz.models.huggingface.files import folder as files_folder
-from attnviz.models.huggingface.files import growth, locate, state_dict
-from attnviz.models.huggingface.files.folder import Progress
-from attnviz.models.huggingface.files.loading_lock import exclusive_loading
+from attnviz.models.huggingface.files import growth
+from attnviz.models.huggingface.files.folder import Progress, checkpoint_in, other_format
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network import attention_interface, patches
 from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.models.huggingface.tokenization.backends import IN_PYTHON
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
-from attnviz.models.huggingface.weights_id import text_id, weights_id
+from attnviz.models.huggingface.verification import verified_model
+from attnviz.models.huggingface.weights import (
+    MOST_MORE,
+    MOST_TIMES,
+    count_asked,
+    left_over,
+    misfit,
+    text_id,
+    weights_id,
+)
+from attnviz.models.local_paths import place
+
+_LOGGER = logging.getLogger("transformers")
+_LOADING = Lock()  # `from_pretrained` swaps globals of torch and its own: of two at once, one lacks its tied weights
 
 
 def load(
@@ -41,13 +58,13 @@ def load(
     only pickles, too large, or an attention that the package does not reproduce.
     """
     tell, limit = progress or (lambda share, what: None), files_folder.size_limit() if limit is None else limit
-    folder = locate.folder_of(model, limit=limit, progress=tell)
+    folder = folder_of(model, limit=limit, progress=tell)
     files_folder.check_folder(folder)
     weights = files_folder.weight_files(folder)
     tensors, numbers = files_folder.count_numbers(weights)
     files_folder.check_size(numbers, 4, limit)  # float32: every model is compared in it
     attention_interface.register()
-    with exclusive_loading():
+    with _exclusive_loading():
         made = _load(folder, weights, (tensors, numbers), tell)
     made.known_id = weights_id(made.torch_module, made.text_id)  # before they are rounded
     made.to(device, dtype)
@@ -55,6 +72,41 @@ def load(
     made.folder = folder
     tell(1.0, "Ready")
     return made
+
+
+def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
+    """Return the local folder of a checkpoint: the one given, or the hub's repository with that id. Raises
+    ModelError.
+    """
+    name, path = str(model), place(model)
+    if path is not None and path.is_dir():
+        if not os.access(path, os.R_OK | os.X_OK):
+            raise ModelError(f"The folder {name!r} may not be read here.")
+        return checkpoint_in(path)
+    if path is not None and (said := other_format(path.name, [path.name])):
+        raise ModelError(said)
+    if path is not None or name.startswith((".", "/", "~")) or "\\" in name or name.count("/") > 1:
+        raise ModelError(f"There is no folder {name!r}: give the folder of a checkpoint, or a hub id such as gpt2.")
+    from attnviz.models.huggingface.files.hub import download  # the hub's client is imported with it
+
+    return download(name, limit, progress)
+
+
+@contextmanager
+def _exclusive_loading() -> Iterator[None]:
+    """Load no other model inside the block, and show none of transformers' messages and bars, which we make to a reader
+    ourselves; put its settings back after it.
+    """
+    with _LOADING:
+        level, had_bars = _LOGGER.level, is_progress_bar_enabled()
+        _LOGGER.setLevel(logging.CRITICAL)
+        disable_progress_bar()
+        try:
+            yield
+        finally:
+            _LOGGER.setLevel(level)
+            if had_bars:
+                enable_progress_bar()
 
 
 def _load(
@@ -115,12 +167,12 @@ def _check_asked(weights: tuple[Path, ...], config: Any, architecture: Architect
     transformers makes what a file lacks: tables of positions from the config's own sizes, a tensor that is missing.
     """
     try:
-        asked = state_dict.count_asked(config, architecture.auto)
+        asked = count_asked(config, architecture.auto)
     except Exception:  # what cannot even be built says so when it is loaded
         return
-    if asked > state_dict.MOST_TIMES * numbers + state_dict.MOST_MORE:
+    if asked > MOST_TIMES * numbers + MOST_MORE:
         counts = f"they hold {numbers:,} numbers, and it asks for {asked:,}"
-        how = _misfit(weights, config, architecture) or counts
+        how = _describe_misfit(weights, config, architecture) or counts
         raise ModelError(f"The weights in {weights[0].parent.name!r} do not fit their config ({how}).")
 
 
@@ -131,7 +183,7 @@ def _weights(folder: Path, config: Any, architecture: Architecture, weights: tup
             trust_remote_code=False, local_files_only=True, output_loading_info=True,
         )  # fmt: skip
     except Exception as error:
-        how = _misfit(weights, config, architecture) or reason(error)
+        how = _describe_misfit(weights, config, architecture) or reason(error)
         raise ModelError(f"The weights in {folder.name!r} do not fit their config ({how}).") from error
     missing = sorted(name for name in info["missing_keys"] if "pooler" not in name)  # a pooler comes after attention
     if missing or info["mismatched_keys"]:
@@ -142,14 +194,14 @@ def _weights(folder: Path, config: Any, architecture: Architecture, weights: tup
                 "hold fewer than is usual."
             )
         raise ModelError(f"The weights in {folder.name!r} lack {name!r} as its config has it: it would be random.")
-    if name := state_dict.left_over(set(info["unexpected_keys"])):
+    if name := left_over(set(info["unexpected_keys"])):
         raise ModelError(f"The weights in {folder.name!r} hold {name!r}, for which their config has no place.")
     patches.keep_apart(model)
     return model.requires_grad_(False).eval()
 
 
-def _misfit(weights: tuple[Path, ...], config: Any, architecture: Architecture) -> str | None:
+def _describe_misfit(weights: tuple[Path, ...], config: Any, architecture: Architecture) -> str | None:
     try:
-        return state_dict.misfit(weights, config, architecture.auto)
+        return misfit(weights, config, architecture.auto)
     except Exception:  # a model that cannot even be built has said so in its own words
         return None

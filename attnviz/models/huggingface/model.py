@@ -14,7 +14,7 @@ from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenize
 from attnviz.models.huggingface.validation import Texts, split_pairs
 from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
-from attnviz.text.limits import MAX_TOKENS, prefix_notes, require_count, require_room
+from attnviz.text.limits import MAX_TOKENS, require_count, require_room
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
@@ -26,7 +26,6 @@ from attnviz.transformer.decoding import Choose, likeliest
 from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Probe, gradients_if_needed
 
-_READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
 _READS_SOURCE = "This model writes no text. Its decoder reads the source again, as transformers does without a target."
 _WRITTEN = 20  # tokens after a prompt, if nobody says how many
 
@@ -211,12 +210,6 @@ class HuggingFaceModel(NetworkModel):
         chosen = int(likeliest(self._rules.forbid(trace.logits[:, -1])))
         longer = self.text.append_ids(prompt, [chosen], segment=1)
         return replace(trace, sentences=(Sentence(tgt=longer.tokens, tgt_text=longer.text),))
-
-    def _notes(self, encoded: Sequence[EncodedText]) -> tuple[str, ...]:
-        """Write notes on sentences that were cut."""
-        first = _READ[self.family]
-        both = ((prefix_notes(first, each.notes), prefix_notes("Second sentence", each.pair_notes)) for each in encoded)
-        return (*(note for pair in both for notes in pair for note in notes), *self._layer_notes())
 
     def _again(
         self, sentences: list[Sentence], request: PassRequest, notes: tuple[str, ...] = (), *,

@@ -10,13 +10,15 @@ from attnviz.models.huggingface.generate import GenerationRules
 from attnviz.models.huggingface.network.network import Family, Network, first_weight
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
 from attnviz.models.huggingface.validation import InputCheck
-from attnviz.models.huggingface.weights_id import weights_id
+from attnviz.models.huggingface.weights import weights_id
 from attnviz.models.inputs import Inputs
 from attnviz.models.notebook import two_line_summary
 from attnviz.text.arguments import reads_arguments
-from attnviz.text.limits import require_ids
+from attnviz.text.limits import prefix_notes, require_ids
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind
+
+_READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
 
 
 @reads_arguments
@@ -27,7 +29,7 @@ class CheckpointModel:
 
     folder: Path | None = None
     known_id: str = ""  # of weights that nobody but this model holds
-    text_id: str = ""  # of the tokenizer, as `weights_id.text_id` gives it
+    text_id: str = ""  # of the tokenizer, as `weights.text_id` gives it
     name: str
     writes: bool
     family: Family
@@ -131,6 +133,12 @@ class NetworkModel(CheckpointModel):
         """Return the tokens of a text, without special ones; `to` means nothing here."""
         read = self.text.encode_target if self.inputs.takes_target else self.text.encode
         return tuple(token for token in read(text).tokens if not token.is_special)
+
+    def _notes(self, encoded: Sequence[EncodedText]) -> tuple[str, ...]:
+        """Write notes on sentences that were cut, and on layers without attention."""
+        first = _READ[self.family]
+        both = ((prefix_notes(first, each.notes), prefix_notes("Second sentence", each.pair_notes)) for each in encoded)
+        return (*(note for pair in both for notes in pair for note in notes), *self._layer_notes())
 
     def _layer_notes(self) -> tuple[str, ...]:
         """Write a note that some layers compute no attention, and which ones do."""

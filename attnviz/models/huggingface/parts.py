@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.models.huggingface.described import positions_of
+from attnviz.models.huggingface.checkpoint_facts import positions_of
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network.call_order import homes_of
 from attnviz.models.huggingface.replay import ReplayedModel

@@ -1,7 +1,8 @@
-"""The files of a checkpoint's folder, and the checks before any of them is read or allocated."""
+"""The folder of a checkpoint: what it holds, or what to give instead, and checks before anything is allocated."""
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from attnviz.models.huggingface.errors import ModelError
-from attnviz.models.huggingface.files.layouts import other_format
 from attnviz.text import plain_file
 
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_GB"
@@ -20,6 +20,10 @@ TOKENIZERS = (
     "sentencepiece.bpe.model", "tokenizer.model", "source.spm", "target.spm",
 )  # fmt: skip
 _TOKENIZER_CONFIG = "tokenizer_config.json"
+_ADAPTER, _MODULES = "adapter_config.json", "modules.json"
+_OF_TRAINER = re.compile(r"checkpoint-(\d+)")
+_OLD_HOME = "0_Transformer"  # of the model itself, as sentence-transformers once laid it out
+_MOST_ADAPTER = 1_000_000  # bytes
 _MEGABYTES = {CONFIG: 5, INDEX: 50} | dict.fromkeys(TOKENIZERS, 40)  # Gemma's tokenizer, a large one, takes 34
 _READ_WHOLE = {".json", ".txt", ".model", ".spm", ".jinja", ".jsonl"}
 _MOST_TEXT, _MOST_ENTRIES = 50_000_000, 10_000
@@ -148,3 +152,68 @@ def _too_large(size: int, limit: int) -> str:
         f"The model's weights take {size / 1e9:.2g} GB in float32; up to {limit / 1e9:.2g} GB are loaded here "
         f"({LIMIT_VARIABLE} sets the limit)."
     )
+
+
+def checkpoint_in(folder: Path) -> Path:
+    """Return the folder that holds the checkpoint: the one given, or the part of it that older tools put it in.
+
+    Raises ModelError, with what to do, for an adapter alone, for GGUF, and for a folder of a Trainer's checkpoints.
+    """
+    if (folder / CONFIG).is_file() and not _is_adapter_alone(folder):
+        return folder
+    names = _names(folder)
+    if said := other_format(folder.name, names, base=_base_of(folder)):
+        raise ModelError(said)
+    inner = folder / _OLD_HOME
+    if not (folder / CONFIG).is_file() and _MODULES in names and (inner / CONFIG).is_file():
+        return inner
+    steps = sorted(
+        (int(found[1]), name)
+        for name in names
+        if (found := _OF_TRAINER.fullmatch(name)) and len(name) < 40 and (folder / name / CONFIG).is_file()
+    )
+    if steps:
+        raise ModelError(
+            f"{folder.name!r} holds {len(steps)} checkpoints of a Trainer. Give one of them, such as "
+            f"{folder.name}/{steps[-1][1]}, the last."
+        )
+    return folder
+
+
+def other_format(name: str, files: list[str], *, base: str = "") -> str | None:
+    """Write the sentence on files that are no checkpoint of transformers: an adapter alone, GGUF; None for
+    any other.
+    """
+    if _ADAPTER in files and not any(file.startswith("model") and file.endswith(".safetensors") for file in files):
+        of = f" to {base!r}" if base else ""
+        return (
+            f"{name!r} holds an adapter{of} (PEFT), not a model: save the model with the adapter merged in "
+            "(merge_and_unload), or hand it to attnviz.load(model, tokenizer) in Python."
+        )
+    if any(file.endswith(".gguf") for file in files) and not any(file.endswith(".safetensors") for file in files):
+        return (
+            f"{name!r} is in the GGUF format of llama.cpp, which attnviz does not read. Give the original model in "
+            "safetensors."
+        )
+    return None
+
+
+def _is_adapter_alone(folder: Path) -> bool:
+    return (folder / _ADAPTER).is_file() and not any((folder / name).is_file() for name in (WEIGHTS, INDEX))
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)]
+    except OSError:
+        return []
+
+
+def _base_of(folder: Path) -> str:
+    """Return the model that an adapter belongs to, as its config says; "" where that cannot be read."""
+    try:
+        said = json.loads(plain_file.content(folder / _ADAPTER, most=_MOST_ADAPTER))["base_model_name_or_path"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    return said.rpartition("/")[2][:80] if isinstance(said, str) else ""

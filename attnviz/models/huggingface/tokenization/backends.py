@@ -1,13 +1,128 @@
-"""Choose the backend for a tokenizer that transformers has read, or say why no backend reads it."""
+"""Backends of the `tokenizers` library, and the choice of one for a tokenizer that transformers has read."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
+from unicodedata import category
+
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, processors
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from attnviz.models.huggingface.errors import ModelError
-from attnviz.models.huggingface.tokenization.backend import Backend
-from attnviz.models.huggingface.tokenization.rebuilt import ByteBackend, lines_as_tokens
-from attnviz.models.huggingface.tokenization.rust import RustBackend
+from attnviz.models.huggingface.tokenization.backend import FIRST, SECOND, Backend, Frame, Pieces
 from attnviz.models.huggingface.tokenization.sentence_pieces import PieceBackend, PieceSide
+
+_A_BYTE = 3  # ByT5's id of byte 0: padding, end and unknown stand before it
+_TEXT, _PAIR = "The quick brown fox.", "It sleeps on."
+
+
+class RustBackend:
+    """The backend of nearly all tokenizers: read from tokenizer.json, or made by transformers from vocabulary, merges
+    or a sentencepiece file. transformers' wrapper is left out: it switches cutting and padding on and off in the one
+    that all visitors share.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, *, parts_pairs: bool = True) -> None:
+        self._tokenizer, self._parts_pairs = tokenizer, parts_pairs
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+
+    def tokenize(self, text: str, *, target: bool = False) -> Pieces:
+        """Cut a text into tokens, without special tokens around it."""
+        dropped = self._dropped_first(text)
+        found = self._tokenizer.encode(text[dropped:], add_special_tokens=False)
+        return Pieces(tuple(found.ids), tuple((start + dropped, end + dropped) for start, end in found.offsets))
+
+    def _dropped_first(self, text: str) -> int:
+        """Count control characters at the very beginning that the normalizer drops: sentencepiece's does, and the
+        library then gives every token of the text the place of the character before it.
+        """
+        count, normalizer = 0, self._tokenizer.normalizer
+        while (
+            normalizer
+            and category(text[count : count + 1] or " ") == "Cc"
+            and not normalizer.normalize_str(text[count])
+        ):
+            count += 1
+        return count
+
+    def frame(self, *, pair: bool = False) -> Frame:
+        """Return the tokens that its template puts around a text, or around two; empty where it has no template for
+        two.
+
+        Asked of a text like any other, and put around tokens by us: RoBERTa's step would take the space off their
+        characters a second time.
+        """
+        if pair and not self._parts_pairs:
+            return ()
+        whole = self._tokenizer.encode(_TEXT, _PAIR if pair else None)
+        places: list[int] = []
+        for id_, sequence in zip(whole.ids, whole.sequence_ids, strict=True):
+            place = id_ if sequence is None else (FIRST, SECOND)[sequence]
+            if place >= 0 or place not in places:
+                places.append(place)
+        return tuple(places)
+
+    def type_ids(self, text: str, pair: str) -> tuple[int, ...]:
+        """Return the segments of a framed pair."""
+        return tuple(self._tokenizer.encode(text, pair).type_ids)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of ids, without special tokens."""
+        return self._tokenizer.decode(list(ids), skip_special_tokens=True)
+
+    def id_to_token(self, id_: int) -> str | None:
+        """Return an id's entry in the vocabulary."""
+        return self._tokenizer.id_to_token(id_)
+
+
+class ByteBackend(RustBackend):
+    """ByT5, which transformers has in Python alone: a token for each byte of UTF-8. A text that ends with a typed
+    `</s>` gets no second one.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._end: int = tokenizer.eos_token_id
+        bytes_ = {character: byte + _A_BYTE for byte, character in bytes_to_unicode().items()}
+        rust = Tokenizer(models.BPE(bytes_ | tokenizer.get_added_vocab(), []))
+        rust.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+        rust.decoder = decoders.ByteLevel()
+        rust.add_special_tokens(_special(tokenizer))
+        end = tokenizer.eos_token
+        rust.post_processor = processors.TemplateProcessing(
+            single=f"$A {end}", pair=f"$A {end} $B {end}", special_tokens=[(end, self._end)]
+        )
+        super().__init__(rust)
+
+    def tokenize(self, text: str, *, target: bool = False) -> Pieces:
+        """Cut a text into tokens, less an end that is put there anyway."""
+        found = super().tokenize(text)
+        return found.first(len(found.ids) - 1) if found.ids[-1:] == (self._end,) else found
+
+
+def lines_as_tokens(tokenizer: Any) -> RustBackend:
+    """Make ESM's backend: a token for each amino acid, or for six letters of DNA, with or without spaces between them,
+    the longest that fits; text that is no line of its file is unknown. Without a token that ends a text nothing parts
+    two.
+    """
+    vocabulary: dict[str, int] = tokenizer.get_vocab()
+    longest_first = "|".join(map(re.escape, sorted(vocabulary, key=len, reverse=True)))
+    rust = Tokenizer(models.WordLevel(vocabulary, unk_token=tokenizer.unk_token))
+    rust.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Split(Regex(longest_first), "isolated"), pre_tokenizers.WhitespaceSplit()]
+    )
+    rust.add_special_tokens(_special(tokenizer))
+    begin, end = [tokenizer.cls_token], [tokenizer.eos_token] if tokenizer.eos_token else []
+    rust.post_processor = processors.TemplateProcessing(
+        single=[*begin, "$A", *end], pair=[*begin, "$A", *end, "$B", *end],
+        special_tokens=[(name, vocabulary[name]) for name in (*begin, *end)],
+    )  # fmt: skip
+    return RustBackend(rust, parts_pairs=bool(end))
+
+
+def _special(tokenizer: Any) -> list[AddedToken]:
+    """List tokens that are looked for in a text before it is cut, with how they want their neighbours, by id."""
+    return [token for _, token in sorted(tokenizer.added_tokens_decoder.items())]
 
 
 def backend_of(tokenizer: Any) -> Backend:
