@@ -92,8 +92,9 @@ def test_a_browser_gets_its_picture_over_a_websocket_under_tls(
         expect(page.locator(".strip")).to_contain_text("love", timeout=PATIENCE)
         assert sockets
         assert all(one.startswith("wss://") for one in sockets)
-        ours = [one for one in context.cookies() if one.get("name", "").startswith("attnviz")]
-        assert [one.get("secure") for one in ours] == [True, True]
+        is_secure = {one.get("name"): one.get("secure") for one in context.cookies()}
+        assert is_secure.keys() >= {"attnviz_role", "attnviz_browser", "attnviz_front"}
+        assert all(is_secure[name] for name in is_secure if name.startswith("attnviz"))
     finally:
         context.close()
 
