@@ -13,7 +13,7 @@ MOST_PARTS = 4096  # heads of a list
 
 def to_view(state: Any) -> dict[str, Any]:
     """Return what the browser is sent of a state: every declared field by its own name, tuples as lists."""
-    return {name: _to_list(getattr(state, name)) for name in _shapes(type(state))}
+    return {name: to_list(getattr(state, name)) for name in shapes_of(type(state))}
 
 
 def from_view(state: type, told: Any) -> dict[str, Any] | None:
@@ -24,7 +24,7 @@ def from_view(state: type, told: Any) -> dict[str, Any] | None:
     """
     if not isinstance(told, Mapping):
         return None
-    shapes = {name: shape for name, shape in _shapes(state).items() if name in told}
+    shapes = {name: shape for name, shape in shapes_of(state).items() if name in told}
     if not all(is_of(told[name], shape) for name, shape in shapes.items()):
         return None
     return {name: _to_tuple(told[name]) for name in shapes}
@@ -71,13 +71,15 @@ def _is_plain(value: Any, *, depth: int) -> bool:
     return value is None
 
 
-def _shapes(state: type) -> dict[str, Shape]:
+def shapes_of(state: type) -> dict[str, Shape]:
+    """Return what each declared field's value in a view is, by the field's name."""
     unlinked = {one.name: one.metadata["shape"] for one in fields(state) if "shape" in one.metadata}
     return {name: spec.shape for name, spec in specs_of(state).items()} | unlinked
 
 
-def _to_list(value: Any) -> Any:
-    return [_to_list(part) for part in value] if isinstance(value, tuple | list) else value
+def to_list(value: Any) -> Any:
+    """Write a value as a view holds it: tuples as lists."""
+    return [to_list(part) for part in value] if isinstance(value, tuple | list) else value
 
 
 def _to_tuple(value: Any) -> Any:

@@ -61,10 +61,14 @@ class SiteBounds:
 
 
 class Problem(str):
-    """A sentence about the text `name` that cannot be followed; `is_part` where the rest of that text counts."""
+    """A sentence about the text `name` that cannot be followed; `is_part` where the rest of that text counts.
+
+    `allowed` is the part of it that says what the text may be.
+    """
 
     name: str
     is_part: bool
+    allowed: str
 
 
 class PageState:
@@ -235,7 +239,7 @@ def _sayer(problems: list[Problem], name: str, asked: str) -> Say:
     def say(allowed: str = "", used: object = "", part: str = "", *, sentence: str = "") -> None:
         usual = f"The link asks for {name} “{(part or asked)[:40]}”, but {allowed}; shown is {used}."
         problem = Problem(sentence or usual)
-        problem.name, problem.is_part = name, bool(part)
+        problem.name, problem.is_part, problem.allowed = name, bool(part), allowed or sentence
         problems.append(problem)
 
     return say

@@ -1,7 +1,7 @@
 """Links: two sentences as columns, and lines between their tokens for the heads that are chosen."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,9 +40,9 @@ def _read_heads(text: str, sizes: tuple[int, int], default: object, say: Say) ->
     return tuple(dict.fromkeys(heads))
 
 
-def _read_token(text: str, bound: object, default: str | None, say: Say) -> str | None:
-    """Read the token that is held; `links` knows whether the text is as long as that."""
-    if _TOKEN.fullmatch(text):
+def _read_token(text: str, bound: Mapping[str, int] | None, default: str | None, say: Say) -> str | None:
+    """Read the token that is held; without a bound `links` knows whether the text is as long as that."""
+    if _TOKEN.fullmatch(text) and (bound is None or int(text[1:]) < bound[text[0]]):
         return text
     say("it is a query or a key and its position, such as q3 or k0", "none")
     return default

@@ -94,8 +94,8 @@ class MasksState(PageState):
     row: int | None = fields.whole()
     zoom: tuple[int, int, int, int] | None = fields.window()
     rules: tuple[RuleNumbers, ...] = fields.declared(
-        (), _rules, rules_to_text, name="masks", shape=()
-    )  # no browser reports it
+        (), _rules, rules_to_text, name="masks", shape=[[str, [(int, float)]]]
+    )
     paint: str = fields.declared("", _paint)
     fill: str = fields.choice("-inf", FILLS)
     number: float = fields.number(-10.0, LEAST_FILL, MOST_FILL)

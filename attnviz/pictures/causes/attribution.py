@@ -120,6 +120,11 @@ def question(model: Model, trace: Trace, state: AttributeState) -> LogitQuestion
     )
 
 
+def site_name(model: Model, asked: LogitOf) -> str:
+    """Say in words which logit is taken apart."""
+    return f"logit of {name_of(model, asked.id)} at step {asked.row}"
+
+
 def _id(model: Model, trace: Trace, asked: str, problems: list[str]) -> int | None:
     try:
         return id_of(model, trace, asked)

@@ -112,6 +112,13 @@ def patch_question(model: Model, base: Pair, state: PatchState = _START) -> Patc
     return PatchQuestion(pair, step, metric, control, tuple(problems))
 
 
+def site_name(model: Model, asked: PatchQuestion) -> str:
+    """Say in words what is patched into what, and which lead is measured."""
+    texts = [trace.src_text or trace.tgt_text for trace in (asked.pair.clean, asked.pair.changed)]
+    a, b = (name_of(model, id_) for id_ in (asked.metric.a, asked.metric.b))
+    return f"patched from “{texts[0][:120]}” into “{texts[1][:120]}”, {a} − {b} at step {asked.step}"
+
+
 def _lead(model: Model, pair: Pair, step: int, asked: tuple[str, str], problems: list[str]) -> LogitDifference | None:
     """Find the lead of one token over another; None, with a sentence among `problems`, for one that cannot be."""
     try:

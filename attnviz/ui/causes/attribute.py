@@ -12,6 +12,7 @@ from attnviz.pictures.causes.attribution import (
     attribution,
     question,
     rows,
+    site_name,
 )
 from attnviz.pictures.causes.one_token import name_of
 from attnviz.ui import captions, layout, mount
@@ -40,7 +41,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> AttributeState:
     payload = layout.run_or_refuse(lambda: _payload(loaded, trace, view))
     _lists(loaded, trace, view, found)
     keep_shown(COMPONENT, AttributeState, payload)
-    site = f"logit of {name_of(loaded, found.asked.id)} at step {found.asked.row}"
+    site = site_name(loaded, found.asked)
     mount.attribution(captions.on(payload, site=site), key=COMPONENT, on_change=adopt)
     return view
 

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.pictures.causes.one_token import name_of
-from attnviz.pictures.causes.patching import PatchQuestion, PatchState, known_cells, patch_question, patching
+from attnviz.pictures.causes.patching import (
+    PatchQuestion,
+    PatchState,
+    known_cells,
+    patch_question,
+    patching,
+    site_name,
+)
 from attnviz.ui import captions, layout, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import threads, traces
@@ -52,7 +59,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
     view = replace(view, put=_keep_known(found, view.put))
     payload = layout.run_or_refuse(lambda: _payload(loaded, pair, view, found))
     keep_shown(COMPONENT, PatchState, payload)
-    mount.patching(captions.on(payload, site=_site(loaded, asked)), key=COMPONENT, on_change=adopt)
+    mount.patching(captions.on(payload, site=site_name(loaded, asked)), key=COMPONENT, on_change=adopt)
     return view
 
 
@@ -126,12 +133,6 @@ def _lists(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> None:
     for name, (label, id_) in chosen.items():
         typed = persistent.text(name)
         token_list(name, label, options, typed if typed and not typed.startswith("#") else f"#{id_}", names)
-
-
-def _site(loaded: "Model", asked: PatchQuestion) -> str:
-    texts = [trace.src_text or trace.tgt_text for trace in (asked.pair.clean, asked.pair.changed)]
-    a, b = (name_of(loaded, id_) for id_ in (asked.metric.a, asked.metric.b))
-    return f"patched from “{texts[0][:120]}” into “{texts[1][:120]}”, {a} − {b} at step {asked.step}"
 
 
 def adopt() -> None:

@@ -1,0 +1,109 @@
+"""The fourteen pictures by name: the widget that draws each, what it is drawn of, and what only Python can answer."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attnviz.pictures.browser_view import is_of
+from attnviz.pictures.captions import with_caption
+from attnviz.pictures.shown import runs, traces
+from attnviz.pictures.shown.subject import Subject
+from attnviz.widgets.wire import Payload
+
+
+@dataclass(frozen=True)
+class NamedPicture:
+    """A picture before it is drawn of anything.
+
+    `widget` is its folder in `attnviz/widgets`, `subject` reads what `of` is given, and `python_only` names the
+    controls that only Python can answer.
+    """
+
+    name: str
+    title: str
+    widget: str
+    subject: Callable[..., Subject]
+    python_only: tuple[str, ...] = ()
+
+    def of(self, *subject: Any, **asked: Any) -> "ShownPicture":
+        """Draw it of a trace, or of what else it shows, with fields of its state such as `layer=2`.
+
+        A value is as the state has it, or a text as a link writes it. Raises ValueError, with one sentence, for what
+        has not what the picture needs, for a field that there is not, and for a value out of range.
+        """
+        signature = inspect.signature(self.subject)
+        named = {name: asked.pop(name) for name in signature.parameters if name in asked}
+        try:
+            signature.bind(*subject, **named)
+        except TypeError as why:
+            raise ValueError(f"{self.title} is drawn of {_said(signature)}: {why}.") from None
+        read = self.subject(*subject, **named)
+        return ShownPicture(self, read, read.asked(asked))
+
+
+@dataclass(frozen=True)
+class ShownPicture:
+    """A picture of something, in one state; `seq` counts the choices that its browser has made.
+
+    `is_alone` says that no Python answers.
+    """
+
+    picture: NamedPicture
+    subject: Subject
+    state: Any
+    seq: int = 0
+    is_alone: bool = False
+
+    def payload(self) -> Payload:
+        """Make what the widget draws from. Raises ValueError, with one sentence, for a state that cannot be drawn."""
+        made = with_caption(self.subject.draw(self.state), self.subject.caption(self.state))
+        told = {"lacks": list(self.lacks), "seq": self.seq}
+        view = {"view": {**made.header["view"], "seq": self.seq}} if "view" in made.header else {}
+        return made._replace(header=made.header | told | view)
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """Names of controls that nobody answers."""
+        return tuple(dict.fromkeys(self.subject.unanswered + self.picture.python_only * self.is_alone))
+
+    def with_view(self, told: Any) -> "ShownPicture":
+        """Return the picture with what a browser reported; as it is, where no script of ours reports such a thing."""
+        seq = told.get("seq") if isinstance(told, Mapping) else None
+        return replace(self, state=self.subject.told(self.state, told), seq=seq if is_of(seq, int) else self.seq)
+
+    def lacking(self) -> "ShownPicture":
+        """Return the picture without the controls that only Python can answer, as a file has it."""
+        return replace(self, is_alone=True)
+
+
+_ALL = (
+    NamedPicture("heads", "Heads", "heads", traces.heads_of, ("specials", "words", "off", "cells")),
+    NamedPicture("links", "Links", "links", traces.links_of, ("kind",)),
+    NamedPicture("whole_model", "Whole model", "every_head", traces.whole_model_of, ("kind",)),
+    NamedPicture("one_row", "One row", "every_head", traces.one_row_of, ("kind", "row")),
+    NamedPicture("neuron", "Neuron", "neuron", traces.neuron_of, ("kind", "layer", "head")),
+    NamedPicture("flow", "Flow", "flow", traces.flow_of, ("by", "flow")),
+    NamedPicture("alignment", "Alignment", "alignment", traces.alignment_of, ("way",)),
+    NamedPicture("stepper", "Decoding", "stepper", runs.stepper_of),
+    NamedPicture("mask_lab", "Masks", "mask_lab", runs.mask_lab_of),
+    NamedPicture("switches", "Switch off", "switches", runs.switches_of, ("off", "put")),
+    NamedPicture("patching", "Patching", "patching", runs.patching_of, ("step", "put")),
+    NamedPicture("attribution", "Attribution", "attribution", runs.attribution_of, ("step", "drops")),
+    NamedPicture("compared", "Compared", "compared", runs.compared_of),
+    NamedPicture("learning", "Learning", "learning", runs.learning_of),
+)
+PICTURES = {picture.name: picture for picture in _ALL}
+
+
+def picture(name: str) -> NamedPicture:
+    """Return a picture by its name. Raises ValueError, which lists them, for another name."""
+    if name not in PICTURES:
+        raise ValueError(f"There is no picture {name!r}: choose one of {', '.join(PICTURES)}.")
+    return PICTURES[name]
+
+
+def _said(signature: inspect.Signature) -> str:
+    """Write the arguments that have no default, such as (model, trace)."""
+    names = [str(one).split(":")[0] for one in signature.parameters.values() if one.default is one.empty]
+    return f"({', '.join(names)})"

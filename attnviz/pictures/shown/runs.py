@@ -1,0 +1,158 @@
+"""Pictures of a model and its runs: Decoding, Masks, Causes and Learning."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from attnviz.analysis.causes.comparing.switched_off import switched_off
+from attnviz.analysis.causes.pairs.pair import pair_of
+from attnviz.learning.recording import Recording
+from attnviz.learning.translator.recording import TranslatorRecording
+from attnviz.models.protocol import Model
+from attnviz.pictures.causes import attribution as attributions
+from attnviz.pictures.causes import patching as patches
+from attnviz.pictures.causes.compared import CompareState, Side, compared
+from attnviz.pictures.causes.switches import SwitchOffState, head_name, switches
+from attnviz.pictures.decoding import DecodingInput, DecodingState, run_decoding
+from attnviz.pictures.fields import SiteBounds
+from attnviz.pictures.learning import learning
+from attnviz.pictures.learning_state import LearningState, RecordingState
+from attnviz.pictures.mask_lab import mask_lab, site_name
+from attnviz.pictures.masks import MasksState
+from attnviz.pictures.shown.subject import Subject
+from attnviz.pictures.shown.traces import caption_by, site_bounds
+from attnviz.pictures.stepper import stepper
+from attnviz.text.arguments import reads_arguments
+from attnviz.tracing.causes.making import Put
+from attnviz.tracing.causes.replacements import every_head, replace_heads, replacements
+from attnviz.tracing.causes.switches import Head
+from attnviz.tracing.trace import Trace
+from attnviz.views.captions import Caption
+from attnviz.widgets.wire import Payload
+
+
+@reads_arguments
+def stepper_of(model: Model, text: str, *, to: str = "", target: str = "", new_tokens: int = 0) -> Subject:
+    """Show the training pass beside every step of decoding `text`.
+
+    Raises ValueError for a model that does not write.
+    """
+    more = {"to": to, "tgt_text": target, "new_tokens": new_tokens}
+    trace = model.trace(text, **{name: value for name, value in more.items() if value})
+    asked = DecodingInput(text, trace.to, new_tokens)
+
+    def draw(state: DecodingState) -> Payload:
+        return stepper(model, trace, state, run=run_decoding(model, trace, state, asked=asked))
+
+    layers, heads = trace.shape(trace.kinds[-1])
+    silent = ("more", "ids_src", "ids_tgt", "ids_seed", "ids_causal")
+    return Subject(DecodingState(), draw, _caption(trace, model), {"layer": layers, "head": heads}, silent, ("open",))
+
+
+@reads_arguments
+def mask_lab_of(model: Model, trace: Trace) -> Subject:
+    """Show scores, masked scores, weights and context of one head, with a mask to paint."""
+    causal = "decoder_self" in trace.kinds
+    start = MasksState(rules=(("causal", ()),)) if causal else MasksState(trace.kinds[0])
+    bounds = site_bounds(trace) | {"item": len(trace.sentences)}
+    return Subject(
+        start, lambda state: mask_lab(model, trace, state),
+        lambda state: replace(caption_by(trace, model, item=state.item), site=site_name(state)),
+        bounds, silent=("second",), settle=_baked,
+    )  # fmt: skip
+
+
+def _baked(state: MasksState, told: Mapping[str, Any]) -> MasksState:
+    """Give up the rules once the paint says all that they said."""
+    return replace(state, rules=()) if told.get("bake") is True else state
+
+
+@reads_arguments
+def switches_of(model: Model, trace: Trace) -> Subject:
+    """Show every head as a switch, and what the model does without those that are off."""
+    plain = trace if not trace.interventions else model.rerun(replace(trace, interventions=()))
+    shapes = model.shapes
+    start = SwitchOffState(off=tuple(map(head_name, replacements(trace.interventions, shapes))))
+
+    def draw(state: SwitchOffState) -> Payload:
+        wanted: dict[Head, Put] = {head: state.put for head in every_head(shapes) if head_name(head) in state.off}
+        done = trace.interventions if state.off == start.off else replace_heads(trace.interventions, shapes, wanted)
+        return switches(model, switched_off(model, plain, done), state)
+
+    return Subject(start, draw, _caption(trace, model), silent=("measure", "count"), unanswered=("measure", "count"))
+
+
+@reads_arguments
+def patching_of(model: Model, trace: Trace, other: Trace | str) -> Subject:
+    """Put numbers of one run into another; `other` is that run, or its sentence.
+
+    Raises ValueError for two runs that cannot be compared position by position.
+    """
+    to = {"to": trace.to} if trace.to else {}
+    pair = pair_of(model, trace, model.trace(other, **to) if isinstance(other, str) else other)
+
+    def caption(state: patches.PatchState) -> Caption:
+        asked = patches.patch_question(model, pair, state)
+        return replace(caption_by(trace, model), site=patches.site_name(model, asked))
+
+    def draw(state: patches.PatchState) -> Payload:
+        return patches.patching(model, pair, state)
+
+    rows = max(pair.rows, default=0) + 1
+    return Subject(patches.PatchState(), draw, caption, {"step": rows}, silent=("changed",), settle=_other_tokens)
+
+
+@reads_arguments
+def attribution_of(model: Model, trace: Trace) -> Subject:
+    """Show a token's logit as what adds to it. Raises ValueError for a trace without logits."""
+    if trace.logits is None:
+        raise ValueError("Attribution needs logits, and this trace was recorded without them.")
+
+    def caption(state: attributions.AttributeState) -> Caption:
+        asked = attributions.question(model, trace, state).asked
+        return replace(caption_by(trace, model), site=attributions.site_name(model, asked))
+
+    def draw(state: attributions.AttributeState) -> Payload:
+        return attributions.attribution(model, trace, state)
+
+    bounds = {"step": len(attributions.rows(trace))}
+    return Subject(attributions.AttributeState(), draw, caption, bounds, settle=_other_token)
+
+
+def _other_tokens(state: patches.PatchState, told: Mapping[str, Any]) -> patches.PatchState:
+    """Let go of the tokens of another step."""
+    return replace(state, a="", b="", c="", d="") if "step" in told else state
+
+
+def _other_token(state: attributions.AttributeState, told: Mapping[str, Any]) -> attributions.AttributeState:
+    against = state.against if state.against == attributions.RUNNER_UP else attributions.NONE
+    return replace(state, token="", against=against) if "step" in told else state
+
+
+@reads_arguments
+def compared_of(here: Side, there: Side) -> Subject:
+    """Show two runs side by side; a `Side` is a name, a model and its trace."""
+    trace, silent = here.trace, ("by", "other", "into", "against", "rule")
+    most = (trace.n_layers, trace.n_heads)  # of the kind whose maps are farthest apart, which drawing finds
+    shapes = {"": most, **SiteBounds.of(trace).shapes}
+    bounds = SiteBounds(shapes).by_field()
+    return Subject(
+        CompareState(), lambda state: compared(here, there, state), _caption(trace, here.model), bounds, silent
+    )
+
+
+@reads_arguments
+def learning_of(
+    recording: Recording | TranslatorRecording, other: Recording | TranslatorRecording | None = None
+) -> Subject:
+    """Show one or two recordings of training, moment by moment."""
+    recordings = [recording] if other is None else [recording, other]
+    are_toys = all(isinstance(one, Recording) for one in recordings)
+    start = LearningState(guess="open") if are_toys else RecordingState()
+    silent = ("task", "seed", "first", "second", "train", "recording", "of")
+    return Subject(start, lambda state: learning(recordings, state), lambda state: Caption("", "attnviz"), {}, silent)
+
+
+def _caption(trace: Trace, model: Model) -> Any:
+    caption = caption_by(trace, model)
+    return lambda state: caption

@@ -1,0 +1,92 @@
+"""What a picture is drawn of: how it opens, what may be asked of it, and how it is drawn."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from attnviz.pictures.browser_view import from_view, is_of, shapes_of, to_list
+from attnviz.pictures.fields import PageState, Spec, read, specs_of, write, write_view
+from attnviz.views.captions import Caption
+from attnviz.widgets.wire import Payload
+
+
+def as_told(state: Any, told: Mapping[str, Any]) -> Any:
+    """Leave a state as the browser told it."""
+    return state
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A trace, or a model and its runs, as one picture reads it.
+
+    `start` is the state that the picture opens in, `draw` makes the payload of a state, `caption` says what a state
+    shows, and `bounds` say what fields can choose from (`fields.read`). Fields that are `silent` mean nothing here.
+    Controls that are `unanswered` nobody answers, not even Python. `settle` fits a state to what the browser told,
+    where one choice undoes another.
+    """
+
+    start: PageState
+    draw: Callable[[Any], Payload]
+    caption: Callable[[Any], Caption]
+    bounds: Mapping[str, Any] = field(default_factory=dict)
+    silent: tuple[str, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    settle: Callable[[Any, Mapping[str, Any]], Any] = as_told
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names that may be asked."""
+        return tuple(name for name in shapes_of(type(self.start)) if name not in self.silent)
+
+    def asked(self, values: Mapping[str, Any]) -> Any:
+        """Return the state with these values, each as the state has it or as a link writes it; None is the default.
+
+        Raises ValueError, with one sentence, for a field that there is not and for a value that it cannot be.
+        """
+        for name in values:
+            if name not in self.fields:
+                raise ValueError(f"There is no field {name!r}: this picture has {', '.join(self.fields)}.")
+        specs, given = self._specs, {name: value for name, value in values.items() if value is not None}
+        texts = {specs[name].name or name: _text(specs[name], given[name]) for name in given if name in specs}
+        told = {name: self._unlinked(name, value) for name, value in given.items() if name not in specs}
+        state, problems = read(type(self.start), texts, self.bounds, self.start, **self._rest(self.start) | told)
+        if problems:
+            name = next(name for name, spec in specs.items() if (spec.name or name) == problems[0].name)
+            raise _refusal(name, values[name], problems[0].allowed)
+        return state
+
+    def told(self, state: Any, told: Any) -> Any:
+        """Return the state with what a browser told; as it was, where no script of ours tells such a thing."""
+        view = from_view(type(self.start), told)
+        if view is None:
+            return state
+        texts = write(state) | write_view(type(self.start), view)
+        rest = self._rest(state)
+        rest |= {name: view[name] for name in rest if name in view}
+        return self.settle(read(type(self.start), texts, self.bounds, self.start, **rest)[0], told)
+
+    @property
+    def _specs(self) -> Mapping[str, Spec]:
+        return specs_of(type(self.start))
+
+    def _rest(self, state: Any) -> dict[str, Any]:
+        """Return the values that no link carries."""
+        return {name: getattr(state, name) for name in shapes_of(type(state)) if name not in self._specs}
+
+    def _unlinked(self, name: str, value: Any) -> Any:
+        view = from_view(type(self.start), {name: to_list(value)})
+        if view is None:
+            raise _refusal(name, value, f"{getattr(self.start, name)!r} is such a value")
+        return view[name]
+
+
+def _text(spec: Spec, value: Any) -> str:
+    """Write a value as a link does; one that the field cannot have is written so that reading it is refused."""
+    if isinstance(value, str):
+        return value
+    value = value.item() if hasattr(value, "item") else value  # a number of NumPy's or PyTorch's
+    return spec.write(value) if is_of(to_list(value), spec.shape) else str(value)
+
+
+def _refusal(name: str, value: Any, allowed: str) -> ValueError:
+    return ValueError(f"{name}={str(repr(value))[:60]} cannot be shown: {allowed.rstrip('.')}.")

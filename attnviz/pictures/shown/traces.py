@@ -1,0 +1,136 @@
+"""Pictures of a trace: Heads and the tabs beside it. A `model` that made the trace answers what its numbers do not."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from attnviz.analysis.causes.aligning.ways import KnownMaps
+from attnviz.analysis.heads.metric_table import METRICS
+from attnviz.models.protocol import Model
+from attnviz.pictures.alignment import AlignmentState, alignment
+from attnviz.pictures.captions import caption_of
+from attnviz.pictures.fields import PageState, SiteBounds
+from attnviz.pictures.flow import FlowState, flow
+from attnviz.pictures.heads import heads
+from attnviz.pictures.heads_state import HeadsState
+from attnviz.pictures.links import LinksState, links
+from attnviz.pictures.neuron import NeuronState, neuron
+from attnviz.pictures.one_row import OneRowState, one_row
+from attnviz.pictures.shown.subject import Subject
+from attnviz.pictures.whole_model import WholeModelState, whole_model
+from attnviz.text.arguments import reads_arguments
+from attnviz.tracing.causes.switches import Head, heads_off, switch_heads_off
+from attnviz.tracing.trace import Trace
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.probe import Kind
+from attnviz.views.captions import Caption
+from attnviz.widgets.wire import Payload
+
+
+@reads_arguments
+def heads_of(trace: TraceLike, *, model: Model | None = None) -> Subject:
+    """Show every head's map. With its model heads can be switched off, and cells hold what heads write."""
+    shapes: dict[Kind, tuple[int, int]] = {kind: trace.shape(kind) for kind in trace.kinds}
+    start = HeadsState(trace.kinds[-1], off=tuple(sorted(heads_off(trace.interventions, shapes))))
+
+    def draw(state: HeadsState) -> Payload:
+        return heads(_run(trace, start, state, model), state, model=model)
+
+    bounds = {"sort": ("layout", *METRICS), "tint": ("none", *METRICS), "pins": SiteBounds.of(trace)}
+    alone = () if model is not None and isinstance(trace, Trace) else ("cells", "off")
+    return _subject(trace, start, draw, model, bounds, ("plotly", "table", "npz", *alone))
+
+
+@reads_arguments
+def links_of(trace: TraceLike) -> Subject:
+    """Show two sentences as columns, and lines between their tokens."""
+    bounds = {
+        "heads": lambda found: trace.shape(found["kind"]),
+        "token": lambda found: {"q": len(trace.query_tokens(found["kind"])), "k": len(trace.key_tokens(found["kind"]))},
+    }
+    return _subject(trace, LinksState(trace.kinds[-1]), lambda state: links(trace, state), bounds=bounds)
+
+
+@reads_arguments
+def whole_model_of(trace: TraceLike) -> Subject:
+    """Show every head of every layer at once, small."""
+    start = WholeModelState(trace.kinds[-1])
+    return _subject(trace, start, lambda state: whole_model(trace, state), unanswered=("open",))
+
+
+@reads_arguments
+def one_row_of(trace: TraceLike) -> Subject:
+    """Show one row in every head of every layer."""
+    return _subject(trace, OneRowState(trace.kinds[-1]), lambda state: one_row(trace, state), unanswered=("open",))
+
+
+@reads_arguments
+def neuron_of(trace: TraceLike) -> Subject:
+    """Show one pair of tokens of one head. Raises ValueError for a trace without queries and keys."""
+    if trace.weights_only:
+        raise ValueError(f"Neuron needs queries and keys: {trace.missing_reason or 'this trace has only weights.'}")
+    bounds = {"key": lambda found: len(trace.key_tokens(found["kind"]))}
+    return _subject(trace, NeuronState(trace.kinds[-1]), lambda state: neuron(trace, state), bounds=bounds)
+
+
+@reads_arguments
+def alignment_of(trace: TraceLike, *, model: Model | None = None) -> Subject:
+    """Show which source word each word comes from. Raises ValueError for a trace without cross-attention."""
+    if "cross" not in trace.kinds:
+        raise ValueError("Alignment needs cross-attention, and this trace has none: trace a model that translates.")
+    known = _known_maps(model, trace)
+
+    def draw(state: AlignmentState) -> Payload:
+        made = alignment(trace, state, known=known)
+        if state.way not in ("", made.header["view"]["way"]):
+            raise ValueError(f"way={state.way!r} cannot be shown: this trace has no such way of aligning.")
+        return made
+
+    return _subject(trace, AlignmentState(), draw, model)
+
+
+@reads_arguments
+def flow_of(trace: TraceLike, *, model: Model | None = None) -> Subject:
+    """Follow a row of the last layer back to the text. With its model also by ALTI."""
+    known = _known_maps(model, trace)
+
+    def draw(state: FlowState) -> Payload:
+        made = flow(trace, state, known=known)
+        if state.by == "alti" != made.header["view"]["by"]:
+            why = "give the model that made the trace, model=…" if known is None else known.missing_reason("ALTI")
+            raise ValueError(f"by='alti' cannot be shown: {why}.")
+        return made
+
+    return _subject(trace, FlowState(), draw, model, {"row": len(trace.query_tokens(trace.kinds[-1]))})
+
+
+def caption_by(trace: TraceLike, model: Model | None = None, **which: Any) -> Caption:
+    """Caption a run's pictures by its model's name, where the model is known."""
+    return caption_of(trace, "" if model is None else f"{model.name}, weights {trace.model_id}", **which)
+
+
+def site_bounds(trace: TraceLike) -> dict[str, Any]:
+    """Return the bounds of fields called kind, layer, head and row."""
+    return SiteBounds.of(trace).by_field() | {"row": lambda found: len(trace.query_tokens(found["kind"]))}
+
+
+def _subject(
+    trace: TraceLike, start: PageState, draw: Any, model: Model | None = None,
+    bounds: Mapping[str, Any] | None = None, unanswered: tuple[str, ...] = (),
+) -> Subject:  # fmt: skip
+    caption = caption_by(trace, model)
+    return Subject(start, draw, lambda state: caption, {**site_bounds(trace), **(bounds or {})}, unanswered=unanswered)
+
+
+def _known_maps(model: Model | None, trace: TraceLike) -> KnownMaps | None:
+    return KnownMaps.find(model, trace) if model is not None and isinstance(trace, Trace) else None
+
+
+def _run(trace: TraceLike, start: HeadsState, state: HeadsState, model: Model | None) -> TraceLike:
+    """Return the trace, run again where other heads are off than when it was made."""
+    if state.off == start.off:
+        return trace
+    if model is None or not isinstance(trace, Trace):
+        raise ValueError("off=… cannot be shown: give the model that made the trace, model=…, to run it again.")
+    off = [Head(*site) for site in state.off]  # type: ignore[arg-type]  # checked by the run
+    return model.rerun(replace(trace, interventions=switch_heads_off(trace.interventions, model.shapes, off)))

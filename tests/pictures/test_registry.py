@@ -1,0 +1,140 @@
+"""Every picture by its name: what may be asked of it, and the one sentence for what may not."""
+
+import numpy as np
+import pytest
+
+from attnviz.learning import shipped
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.storage import toy_recording
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.models.translator.translator import Translator
+from attnviz.pictures.causes.compared import Side
+from attnviz.pictures.shown.registry import PICTURES, ShownPicture, picture
+from attnviz.tracing.external.from_tensors import from_tensors
+from attnviz.tracing.trace import Trace
+from attnviz.widgets.bundle import source
+from attnviz.widgets.wire import unpack
+
+OF_RUNS = ("mask_lab", "switches", "attribution")
+OF_TRACES = ("heads", "links", "whole_model", "one_row", "neuron", "flow", "alignment")
+
+
+@pytest.fixture(scope="module")
+def model() -> Translator:
+    return tiny_translator(seed=0)
+
+
+@pytest.fixture(scope="module")
+def trace(model) -> Trace:
+    return model.trace("I love you", to="fr", tgt_text="je t'aime")
+
+
+@pytest.fixture(scope="module")
+def every(model, trace) -> dict[str, ShownPicture]:
+    other = model.trace("I see you", to="fr", tgt_text="je t'aime")
+    subjects = dict.fromkeys(OF_TRACES, (trace,)) | dict.fromkeys(OF_RUNS, (model, trace))
+    subjects |= {
+        "stepper": (model, "I love you"),
+        "patching": (model, trace, other),
+        "compared": (Side("one", model, trace), Side("other", model, other)),
+        "learning": (toy_recording(shipped.path(Experiment("reverse"))),),
+    }
+    asked = {"stepper": {"to": "fr"}}
+    return {name: picture(name).of(*subjects[name], **asked.get(name, {})) for name in PICTURES}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_each_picture_has_a_payload_with_its_caption_and_what_nobody_answers(every, name) -> None:
+    shown = every[name]
+    header = unpack(shown.payload().pack()).header
+    assert header["caption"]["model"]
+    assert set(header["lacks"]) <= set(shown.lacking().payload().header["lacks"])
+    assert set(shown.picture.python_only) <= set(shown.lacking().payload().header["lacks"])
+    assert source(shown.picture.widget).html
+
+
+@pytest.mark.parametrize("name", sorted(set(PICTURES) - {"mask_lab"}))
+def test_a_view_that_its_browser_reports_changes_nothing_where_nothing_was_chosen(every, name) -> None:
+    shown = every[name]
+    payload = shown.payload()
+    told = shown.with_view({**payload.header["view"], "seq": 7})
+    assert told.payload().header["view"] == {**payload.header["view"], "seq": 7}
+    assert told.payload().blobs == payload.blobs
+
+
+def test_fields_are_asked_as_the_state_has_them_or_as_a_link_writes_them(trace) -> None:
+    heads = picture("heads")
+    pinned = heads.of(trace, kind="decoder_self", layer=np.int64(1), head="mean", pins=[("cross", 0, 1)], words=True)
+    as_text = heads.of(trace, kind="decoder_self", layer="1", head="mean", pins="cross.0.1", words="1")
+    assert pinned.state == as_text.state
+    assert (pinned.state.layer, pinned.state.pins, pinned.state.words) == (1, (("cross", 0, 1),), True)
+    assert picture("links").of(trace, heads=[(0, 1)], token="q1").state.heads == ((0, 1),)
+    assert heads.of(trace, row=None, kind=None).state == heads.of(trace).state
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "says"),
+    [
+        ("heads", {"layr": 1}, "There is no field 'layr': this picture has kind, layer, head, row,"),
+        ("heads", {"layer": 9}, "layer=9 cannot be shown: this model has layers 0 to 1."),
+        ("heads", {"head": 2.5}, "head=2.5 cannot be shown: this model has heads 0 to "),
+        ("heads", {"kind": "self"}, "kind='self' cannot be shown: it can be encoder_self, decoder_self, cross."),
+        ("heads", {"row": 99}, "row=99 cannot be shown: it is a whole number from 0 to "),
+        ("heads", {"words": "maybe"}, "words='maybe' cannot be shown: it is true or false."),
+        ("heads", {"sort": "beauty"}, "sort='beauty' cannot be shown: it can be layout, "),
+        ("heads", {"pins": [("cross", 0, 99)]}, "cannot be shown: a pin is kind.layer.head, such as cross.2.5."),
+        ("heads", {"zoom": (1, 2)}, "zoom=(1, 2) cannot be shown: a zoom is given as first row"),
+        ("heads", {"off": [("cross", 0)]}, "off=[('cross', 0)] cannot be shown"),
+        ("heads", {"off": [("cross", 0, 0)]}, "off=… cannot be shown: give the model that made the trace"),
+        ("links", {"heads": [(0, 77)]}, "cannot be shown: a head is layer.head, such as 1.3."),
+        ("links", {"token": "q99"}, "token='q99' cannot be shown: it is a query or a key and its position"),
+        ("neuron", {"key": 99}, "key=99 cannot be shown: it is a whole number from 0 to "),
+        ("flow", {"residual": 101}, "residual=101 cannot be shown: it is a number from 0 to 100."),
+        ("flow", {"by": "alti"}, "by='alti' cannot be shown: give the model that made the trace, model=…."),
+        ("alignment", {"way": "head.9.9.out"}, "this trace has no such way of aligning."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_shown_is_said_in_one_sentence(trace, name, asked, says) -> None:
+    with pytest.raises(ValueError) as error:  # noqa: PT011 - the sentence is compared below
+        picture(name).of(trace, **asked).payload()
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_picture_and_a_wrong_subject_are_said_in_one_sentence(model, trace) -> None:
+    with pytest.raises(ValueError, match=r"There is no picture 'head': choose one of heads, links, .*learning\."):
+        picture("head")
+    with pytest.raises(ValueError, match=r"trace is a trace .*, not 'I love you'"):
+        picture("heads").of("I love you")
+    with pytest.raises(ValueError, match=r"Masks is drawn of \(model, trace\): missing a required argument: 'trace'"):
+        picture("mask_lab").of(model)
+    own = from_tensors(np.full((1, 2, 3, 3), 1 / 3, np.float32), ["a", "b", "c"])
+    with pytest.raises(ValueError, match="Neuron needs queries and keys"):
+        picture("neuron").of(own)
+    with pytest.raises(ValueError, match="Alignment needs cross-attention"):
+        picture("alignment").of(own)
+    with pytest.raises(ValueError, match="trace is a trace"):
+        picture("attribution").of(model, own)
+
+
+def test_a_view_that_no_script_of_ours_sends_is_dropped(trace) -> None:
+    shown = picture("heads").of(trace, head=1)
+    for told in ("view", {"layer": True}, {"layer": 99, "head": 0, "seq": "x"}):
+        assert shown.with_view(told).state.layer == 0
+    assert shown.with_view({"head": 0, "seq": 3}).seq == 3
+
+
+def test_heads_that_the_browser_switches_off_are_off_in_a_run_of_the_model(model, trace) -> None:
+    shown = picture("heads").of(trace, model=model)
+    off = shown.with_view({"off": [["cross", 0, 1]]})
+    assert off.payload().header["view"]["off"] == [["cross", 0, 1]]
+    assert off.payload().blobs != shown.payload().blobs
+    assert "off" not in shown.lacks
+    done = picture("switches").of(model, trace).with_view({"off": ["cross.0.1"]}).payload().header
+    assert done["done"] == ["cross.0.1"]
+
+
+def test_another_step_lets_go_of_the_tokens_of_the_one_before(model, trace) -> None:
+    shown = picture("attribution").of(model, trace, token="#7")
+    assert shown.with_view({"order": "model"}).state.token == "#7"
+    assert shown.with_view({"step": 1}).state.token == ""
