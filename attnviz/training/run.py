@@ -10,12 +10,11 @@ from tqdm import tqdm
 from attnviz.learning.translator.recording import WatchedLine
 from attnviz.models.translator.translator import Translator
 from attnviz.text.tokenizer import TranslatorTokenizer
-from attnviz.training.corpus import Corpus, Pair, read_pairs, read_table
+from attnviz.training.corpus import Corpus, Pair, build_codec, read_pairs, read_table
 from attnviz.training.evaluation import Score, score
 from attnviz.training.piece_dropout import PieceDropout
 from attnviz.training.recipe import Recipe
 from attnviz.training.trainer import Trainer, train
-from attnviz.training.vocabulary import build_codec
 from attnviz.training.watch import TrainingWatch, watched_lines
 from attnviz.training.workers import Share
 from attnviz.transformer import checkpoint

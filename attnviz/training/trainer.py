@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.training.corpus import Change, Corpus, PairBatch, epoch_batches
 from attnviz.training.loss import smoothed_cross_entropy
-from attnviz.training.precision import product_dtype
 from attnviz.training.recipe import Recipe
 from attnviz.training.state import read
 from attnviz.training.warm_start import warm_start
@@ -185,3 +184,14 @@ def _optimizer(model: Transformer, recipe: Recipe) -> torch.optim.Optimizer:
     vectors = [p for p in model.parameters() if p.dim() == 1]
     groups = [{"params": matrices, "weight_decay": recipe.weight_decay}, {"params": vectors, "weight_decay": 0.0}]
     return torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=(0.9, 0.98), eps=1e-9, fused=True)
+
+
+def product_dtype(device: torch.device) -> torch.dtype:
+    """bfloat16 where the device multiplies in it; float32 where it would only emulate that, ten times as slowly."""
+    if device.type == "cpu":
+        fast = any(has for name, has in torch.cpu.get_capabilities().items() if "bf16" in name)
+    elif device.type == "cuda":
+        fast = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        fast = True
+    return torch.bfloat16 if fast else torch.float32

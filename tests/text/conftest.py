@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.text.tokenizer import TranslatorTokenizer
-from attnviz.training.vocabulary import build_codec
+from attnviz.training.corpus import build_codec
 
 FRENCH = [
     ("I love you.", "Je t'aime."),

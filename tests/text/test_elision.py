@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.text.tokenizer import TranslatorTokenizer
-from attnviz.training.vocabulary import build_codec
+from attnviz.training.corpus import build_codec
 
 FRENCH = ["Un animal dort.", "L'animal dort.", "Je t'aime, mon ami.", "L'ami d'un animal.", "Hans' Buch."]
 

@@ -5,9 +5,8 @@ import gzip
 import pytest
 import torch
 
-from attnviz.training.corpus import Corpus
+from attnviz.training.corpus import Corpus, build_codec
 from attnviz.training.recipe import Recipe
-from attnviz.training.vocabulary import build_codec
 from attnviz.transformer.config import ModelConfig
 
 WORDS = {"red": ("rouge", "红"), "big": ("grand", "大"), "small": ("petit", "小"), "old": ("vieux", "老")}

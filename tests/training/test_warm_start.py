@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from attnviz.text.tokenizer import bos
+from attnviz.training.corpus import build_codec
 from attnviz.training.trainer import Trainer
-from attnviz.training.vocabulary import build_codec
 from attnviz.transformer.config import ModelConfig
 
 CPU = torch.device("cpu")

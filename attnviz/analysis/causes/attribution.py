@@ -33,7 +33,7 @@ class LogitPart:
 
 
 @dataclass(frozen=True)
-class LogitOf:
+class LogitTarget:
     """The logit of token `id` in row `row`, or its lead over that of `against`."""
 
     row: int
@@ -67,7 +67,7 @@ class LogitOf:
 class Attribution:
     """The parts of one logit, or of the difference of two; they sum to `logit` to rounding."""
 
-    asked: LogitOf
+    asked: LogitTarget
     logit: float
     parts: tuple[LogitPart, ...]
 
@@ -77,7 +77,7 @@ class Attribution:
         return sum(part.value for part in self.parts)
 
 
-def attribution(maps: ResidualMaps, trace: Trace, asked: LogitOf, *, item: int = 0) -> Attribution:
+def attribution(maps: ResidualMaps, trace: Trace, asked: LogitTarget, *, item: int = 0) -> Attribution:
     """Split a logit into a sum. `trace` is of the model that `maps` were found on, with hidden states and logits.
 
     Raises ValueError for a row or a token that it has not.
@@ -106,7 +106,7 @@ def attribution(maps: ResidualMaps, trace: Trace, asked: LogitOf, *, item: int =
 
 
 def key_attribution(
-    maps: ResidualMaps, trace: Trace, asked: LogitOf, site: Site, *, item: int = 0
+    maps: ResidualMaps, trace: Trace, asked: LogitTarget, site: Site, *, item: int = 0
 ) -> Float[Tensor, "heads k_len"]:
     """Split a site's bars over keys: what each head adds through each token that it attends to, α_j v_j W_o^h.
 

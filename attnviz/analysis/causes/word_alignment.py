@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.analysis.causes.attribution import LogitOf, key_attribution
+from attnviz.analysis.causes.attribution import LogitTarget, key_attribution
 from attnviz.analysis.causes.residual import ResidualMaps
 from attnviz.text.tokens import Token
 from attnviz.text.words import word_groups
@@ -42,7 +42,7 @@ def attribution_scores(
     rows = []
     for row, token in enumerate(out):
         sites = [Site("cross", at) for at in layers] if token.id >= 0 else []
-        found = [key_attribution(maps, trace, LogitOf(row, token.id), site, item=item).sum(dim=0) for site in sites]
+        found = [key_attribution(maps, trace, LogitTarget(row, token.id), site, item=item).sum(dim=0) for site in sites]
         rows.append(torch.stack(found).sum(dim=0) if found else torch.zeros(len(trace.tokens("src", item))))
     return torch.stack(rows)
 

@@ -3,7 +3,8 @@
 One pass over the corpus in batches. What is kept grows with heads times sentences, never with maps.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,6 @@ from torch import Tensor
 
 from attnviz.analysis.causes.output_maps import OutputMap, OutputMaps, output_maps
 from attnviz.analysis.causes.runs import HeadPlace, head_places
-from attnviz.analysis.corpus.lift import TokenWeights
 from attnviz.analysis.corpus.reading import ReadCorpus
 from attnviz.analysis.corpus.roles import WHAT, RoleCounts, role_counts, where
 from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
@@ -29,9 +29,61 @@ from attnviz.analysis.heads.metrics import (
 )
 from attnviz.analysis.site.projections import NotPlain
 from attnviz.models.protocol import Model
+from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Site
+
+
+@dataclass(frozen=True, eq=False)
+class TokenWeights:
+    """For each head of a kind, the weight that all rows of a corpus give to each token type, and what they would give
+    if they looked evenly: `(layers, heads, types)`, float32. `occurrences` `(types,)` are the places it is a key at.
+    """
+
+    types: tuple[Token, ...]
+    given: Tensor
+    even: Tensor
+    occurrences: Tensor
+    _columns: dict[int, int] = field(repr=False)
+
+    @classmethod
+    def none(cls, kind: Kind, shape: tuple[int, int], sentences: Sequence[Sentence]) -> "TokenWeights":
+        """Before the first sentence was counted; types are those of all of them."""
+        types = {token.id: token for sentence in sentences for token in sentence.keys(kind)}
+        nothing = torch.zeros(*shape, len(types))
+        columns = {id_: column for column, id_ in enumerate(types)}
+        return cls(tuple(types.values()), nothing, nothing.clone(), torch.zeros(len(types)), columns)
+
+    def count(self, attn: Tensor, seen: Tensor, keys: Sequence[Token]) -> None:
+        """Add one sentence: its maps and what its rows may see, both `(layers, heads, q_len, k_len)`."""
+        at = torch.tensor([self._columns[key.id] for key in keys], dtype=torch.long)
+        holds = attn.sum(dim=-1, keepdim=True)
+        even = seen / seen.sum(dim=-1, keepdim=True).clamp(min=1) * holds
+        self.given.index_add_(2, at, attn.sum(dim=2))
+        self.even.index_add_(2, at, even.sum(dim=2))
+        self.occurrences.index_add_(0, at, torch.ones(len(at)))
+
+    def lift(self, layer: int, head: int, *, least: int = 3) -> pd.DataFrame:
+        """Compute how many times more weight a head gives to each token than an even one, the most first.
+
+        Columns: token (its piece, where that stands for any unknown text), piece, id, lift, share (of all of the head's
+        weight), occurrences. Tokens that occur less than `least` times are left out: one sentence decides about them.
+        """
+        given, even = self.given[layer, head].double(), self.even[layer, head].double()
+        table = pd.DataFrame(
+            {
+                "token": [token.piece if token.is_unknown else token.text for token in self.types],
+                "piece": [token.piece for token in self.types],
+                "id": [token.id for token in self.types],
+                "lift": (given / even).numpy(),
+                "share": (given / given.sum()).numpy(),
+                "occurrences": self.occurrences.long().numpy(),
+            }
+        )
+        often = table.loc[(table["occurrences"] >= least) & (even > 0).numpy()]
+        return often.sort_values(["lift", "id"], ascending=[False, True], ignore_index=True)
+
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, partial
 
-from attnviz.analysis.causes.attribution import LogitOf
+from attnviz.analysis.causes.attribution import LogitTarget
 from attnviz.analysis.causes.lens import LogitLens, encoder_lens, logit_lens
 from attnviz.analysis.causes.logit_decomposition.drops import drops
 from attnviz.analysis.causes.logit_decomposition.split import SplitModel
@@ -59,7 +59,7 @@ class LogitQuestion:
     sentences about texts that name no token, in whose place a default stands.
     """
 
-    asked: LogitOf
+    asked: LogitTarget
     runner_up: int
     likely: tuple[int, ...]
     problems: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ def question(model: Model, trace: Trace, state: AttributeState) -> LogitQuestion
     Raises ValueError for a row that the trace has not, and for a trace without logits.
     """
     step, problems = state.step or 0, list[str]()
-    logits = LogitOf(step, 0).require(trace)[0, step].float().cpu()
+    logits = LogitTarget(step, 0).require(trace)[0, step].float().cpu()
     best = logits.topk(LIKELY).indices.tolist()
     comes_out = rows(trace)[step][2]
     own = comes_out.id if comes_out is not None and comes_out.id >= 0 else best[0]
@@ -116,7 +116,7 @@ def question(model: Model, trace: Trace, state: AttributeState) -> LogitQuestion
         problems.append("A token's lead over itself is 0. Choose two different tokens.")
         against = None
     return LogitQuestion(
-        LogitOf(step, token, against), runner_up, tuple(dict.fromkeys([own, token, *best])), tuple(problems)
+        LogitTarget(step, token, against), runner_up, tuple(dict.fromkeys([own, token, *best])), tuple(problems)
     )
 
 
@@ -133,7 +133,7 @@ def _id(model: Model, trace: Trace, asked: str, problems: list[str]) -> int | No
         return None
 
 
-def _lenses(model: Model, trace: Trace, split: SplitModel, asked: LogitOf, cached: Cache) -> list[Lens]:
+def _lenses(model: Model, trace: Trace, split: SplitModel, asked: LogitTarget, cached: Cache) -> list[Lens]:
     """Read the stack that puts tokens out, and an encoder beside a decoder."""
     sentence = trace.sentences[0]
     count = _MANY if max(len(sentence.src), len(sentence.tgt)) <= _LONG else _FEW

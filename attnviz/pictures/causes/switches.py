@@ -11,8 +11,7 @@ from attnviz.models.protocol import Model
 from attnviz.pictures.browser_view import in_view
 from attnviz.pictures.fields import PageState, choice, flag, unlinked
 from attnviz.tracing.causes.making import Put
-from attnviz.tracing.causes.replacements import replacements, without_replacements
-from attnviz.tracing.causes.switches import Head
+from attnviz.tracing.causes.switches import Head, replacements, without_replacements
 from attnviz.tracing.trace import Trace
 from attnviz.views.interventions import describe_change
 from attnviz.widgets.switches.payload import ShownSwitches, switches_payload

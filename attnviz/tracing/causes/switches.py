@@ -1,11 +1,16 @@
-"""Read and change which heads interventions switch off: one switch for each head."""
+"""Read and change which heads interventions switch off, or replace by more than zeros: one switch for each head."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from attnviz.tracing.causes.intervention import Intervention
-from attnviz.tracing.causes.making import ablate
+from attnviz.tracing.causes.making import Put, ablate
 from attnviz.transformer.probe import Kind
+
+_PUTS: dict[tuple[str, str], Put] = {
+    ("context", "zero"): "zero", ("context", "mean"): "mean", ("attn", "uniform"): "uniform",
+    ("attn", "diagonal"): "diagonal",
+}  # fmt: skip
 
 
 class Head(NamedTuple):
@@ -30,9 +35,9 @@ def switch_heads_off(
     interventions: Sequence[Intervention], shapes: Shapes, heads: Iterable[Head]
 ) -> tuple[Intervention, ...]:
     """Switch these heads off and no others; all other interventions stay."""
-    wanted = set(heads)
+    wanted: dict[Head, Put] = dict.fromkeys(heads, "zero")
     others = (each for each in interventions if not _heads_switched_off(each, shapes))
-    return (*(one for kind in shapes for one in _ablations(kind, shapes[kind], wanted)), *others)
+    return (*(one for kind in shapes for one in _ablations(kind, shapes[kind], "zero", wanted)), *others)
 
 
 def toggle_head(interventions: Sequence[Intervention], shapes: Shapes, head: Head) -> tuple[Intervention, ...]:
@@ -42,23 +47,69 @@ def toggle_head(interventions: Sequence[Intervention], shapes: Shapes, head: Hea
 
 def _heads_switched_off(each: Intervention, shapes: Shapes) -> list[Head]:
     """List the heads that an intervention switches off at every position; none where it does something else."""
-    if (each.what, each.how, each.positions) != ("context", "zero", None) or each.where not in shapes:
+    return [head for head, put in _replacements_by(each, shapes) if put == "zero"]
+
+
+def replacements(interventions: Sequence[Intervention], shapes: Shapes) -> dict[Head, Put]:
+    """Return the heads that are replaced at every position, and by what; `shapes` are the model's layers and heads of
+    each kind.
+    """
+    return {head: put for each in interventions for head, put in _replacements_by(each, shapes)}
+
+
+def replace_heads(
+    interventions: Sequence[Intervention], shapes: Shapes, wanted: Mapping[Head, Put]
+) -> tuple[Intervention, ...]:
+    """Replace these heads and no others; all other interventions stay.
+
+    Cross-attention has no diagonal: what is to be put there becomes zero.
+    """
+    others = tuple(each for each in interventions if not _replacements_by(each, shapes))
+    made = [one for put in _PUTS.values() for kind in shapes for one in _ablations(kind, shapes[kind], put, wanted)]
+    return (*made, *others)
+
+
+def every_head(shapes: Shapes) -> list[Head]:
+    """List all heads of a model, kind by kind."""
+    return [
+        Head(kind, layer, head)
+        for kind, (layers, heads) in shapes.items()
+        for layer in range(layers)
+        for head in range(heads)
+    ]
+
+
+def without_replacements(interventions: Sequence[Intervention], shapes: Shapes) -> tuple[Intervention, ...]:
+    """Return the interventions that are no replacements of whole heads."""
+    return tuple(each for each in interventions if not _replacements_by(each, shapes))
+
+
+def _replacements_by(each: Intervention, shapes: Shapes) -> list[tuple[Head, Put]]:
+    put = _PUTS.get((each.what, each.how))
+    if put is None or each.positions is not None or each.where not in shapes:
         return []
     kind: Kind = each.where  # type: ignore[assignment]  # a key of shapes
     n_layers, n_heads = shapes[kind]
     layers = range(n_layers) if each.layer is None else (each.layer,)
     found = [Head(kind, layer, head) for layer in layers for head in each.heads or range(n_heads)]
-    return found if all(head.layer < n_layers and head.head < n_heads for head in found) else []
+    return [(head, put) for head in found] if all(at.layer < n_layers and at.head < n_heads for at in found) else []
 
 
-def _ablations(kind: Kind, shape: tuple[int, int], wanted: set[Head]) -> list[Intervention]:
+def _ablations(kind: Kind, shape: tuple[int, int], put: Put, wanted: Mapping[Head, Put]) -> list[Intervention]:
     """Make as few interventions as possible: one for a kind, one for a layer, or one for some heads of a layer."""
     n_layers, n_heads = shape
-    by_layer = [[head for head in range(n_heads) if (kind, layer, head) in wanted] for layer in range(n_layers)]
+    by_layer = [
+        [head for head in range(n_heads) if _fitting(kind, wanted.get(Head(kind, layer, head))) == put]
+        for layer in range(n_layers)
+    ]
     if all(len(heads) == n_heads for heads in by_layer):
-        return [ablate(kind)]
+        return [ablate(kind, to=put)]
     return [
-        ablate(kind, layer=layer, heads=None if len(heads) == n_heads else heads)
+        ablate(kind, layer=layer, heads=None if len(heads) == n_heads else heads, to=put)
         for layer, heads in enumerate(by_layer)
         if heads
     ]
+
+
+def _fitting(kind: Kind, put: Put | None) -> Put | None:
+    return "zero" if put == "diagonal" and kind == "cross" else put

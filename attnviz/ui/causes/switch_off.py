@@ -16,8 +16,7 @@ from attnviz.analysis.corpus.stoppable import Stoppable
 from attnviz.pictures.causes.switches import PUTS, SwitchOffState, head_name, switches
 from attnviz.pictures.fields import write_view
 from attnviz.tracing.causes.making import Put
-from attnviz.tracing.causes.replacements import every_head, replace_heads, replacements, without_replacements
-from attnviz.tracing.causes.switches import Head
+from attnviz.tracing.causes.switches import Head, every_head, replace_heads, replacements, without_replacements
 from attnviz.ui import captions, interventions, layout, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import means, threads, traces

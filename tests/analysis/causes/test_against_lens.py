@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitOf, attribution
+from attnviz.analysis.causes.attribution import LogitTarget, attribution
 from attnviz.analysis.causes.effects import head_effects
 from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
@@ -102,7 +102,7 @@ def test_attribution_by_head_and_by_layer(against, ours, clean, cache) -> None:
     heads = cache.logit_attrs(cache.stack_head_results(), A, incorrect_tokens=against)[:, 0]
     layers = dict(zip(labels, cache.logit_attrs(stacked, A, incorrect_tokens=against)[:, 0], strict=True))
     for row in range(len(clean.tokens("tgt"))):
-        found = attribution(maps, clean, LogitOf(row, A, against))
+        found = attribution(maps, clean, LogitTarget(row, A, against))
         bars = torch.tensor([part.value for part in found.parts if part.part == "head"])
         torch.testing.assert_close(bars, heads[:, row], **SAME)
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitOf, attribution, key_attribution
+from attnviz.analysis.causes.attribution import LogitTarget, attribution, key_attribution
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from attnviz.analysis.site.projections import NotPlain
 from attnviz.models.translator.tiny import tiny_translator
@@ -46,21 +46,21 @@ def test_the_parts_sum_to_the_logit(maps, again, traced) -> None:
     for trace in (again, traced("I love fun."), traced("A pond.", attnviz.ablate("cross", layer=1, heads=[0, 3]))):
         for row in range(trace.logits.shape[1]):
             for id_ in (5, int(trace.logits[0, row].argmax())):
-                found = attribution(maps, trace, LogitOf(row, id_))
+                found = attribution(maps, trace, LogitTarget(row, id_))
                 spread = float(trace.logits[0, row].max() - trace.logits[0, row].min())
                 assert found.logit == float(trace.logits[0, row, id_])
                 assert abs(found.total - found.logit) <= 1e-5 * spread
-    assert len(attribution(maps, again, LogitOf(0, 5)).parts) == 1 + 3 * (2 * 5 + 2 + 1) + 2
+    assert len(attribution(maps, again, LogitTarget(0, 5)).parts) == 1 + 3 * (2 * 5 + 2 + 1) + 2
 
 
 def test_a_lead_is_the_difference_of_two_sums(maps, again) -> None:
-    one, other, lead = (attribution(maps, again, LogitOf(2, *ids)) for ids in ((9,), (4,), (9, 4)))
+    one, other, lead = (attribution(maps, again, LogitTarget(2, *ids)) for ids in ((9,), (4,), (9, 4)))
     for a, b, both in zip(one.parts, other.parts, lead.parts, strict=True):
         assert both.value == pytest.approx(a.value - b.value, abs=1e-9)
 
 
 def test_heads_open_into_the_tokens_that_they_look_at(maps, again) -> None:
-    asked = LogitOf(2, 9)
+    asked = LogitTarget(2, 9)
     bars = attribution(maps, again, asked).parts
     for kind in ("cross", "decoder_self"):
         opened = key_attribution(maps, again, asked, Site(kind, 1))
@@ -72,9 +72,9 @@ def test_heads_open_into_the_tokens_that_they_look_at(maps, again) -> None:
 
 def test_what_an_intervention_put_there_no_token_gave(maps, traced) -> None:
     gone = traced("A big red dog jumped.", attnviz.ablate("cross", layer=1, heads=[0, 3]))
-    opened = key_attribution(maps, gone, LogitOf(2, 9), Site("cross", 1))
+    opened = key_attribution(maps, gone, LogitTarget(2, 9), Site("cross", 1))
     assert not opened[[0, 3]].any()
-    bars = [part.value for part in attribution(maps, gone, LogitOf(2, 9)).parts
+    bars = [part.value for part in attribution(maps, gone, LogitTarget(2, 9)).parts
             if (part.part, part.kind, part.layer) == ("head", "cross", 1)]  # fmt: skip
     assert opened.sum(dim=1).tolist() == pytest.approx(bars, abs=1e-4)
 
@@ -83,8 +83,8 @@ def test_the_norm_is_the_models_own(model, maps) -> None:
     norm = model.model.decoder.norm
     torch.testing.assert_close(maps.norm.gain.float(), norm.weight, atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(maps.norm.bias.float(), norm.bias, atol=1e-4, rtol=1e-4)
-    bias = [part for part in attribution(maps, model.trace("I love fun.", to="fr", max_tokens=2), LogitOf(0, 9)).parts
-            if part.part == "norm bias"]  # fmt: skip
+    trace = model.trace("I love fun.", to="fr", max_tokens=2)
+    bias = [part for part in attribution(maps, trace, LogitTarget(0, 9)).parts if part.part == "norm bias"]
     assert bias[0].value == pytest.approx(float(norm.bias @ model.model.embedding.weight[9]), abs=1e-3)
 
 
@@ -99,12 +99,12 @@ def test_a_post_norm_model_says_that_it_has_no_exact_split() -> None:
 
 def test_what_cannot_be_asked_is_said(maps, again, traced) -> None:
     for asked, says in (
-        (LogitOf(99, 1), "There is no row 99"),
-        (LogitOf(0, 10**6), "There is no token 1000000"),
-        (LogitOf(0, 5, 5), "Choose two different tokens"),
+        (LogitTarget(99, 1), "There is no row 99"),
+        (LogitTarget(0, 10**6), "There is no token 1000000"),
+        (LogitTarget(0, 5, 5), "Choose two different tokens"),
     ):
         with pytest.raises(ValueError, match=says):
             attribution(maps, again, asked)
     patched = traced("I love fun.", attnviz.patch(traced("I love fun."), "decoder", layer=0, what="layer"))
     with pytest.raises(ValueError, match="Hidden states of this trace were patched"):
-        attribution(maps, patched, LogitOf(0, 1))
+        attribution(maps, patched, LogitTarget(0, 1))

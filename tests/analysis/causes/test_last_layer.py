@@ -3,7 +3,7 @@
 import pytest
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitOf
+from attnviz.analysis.causes.attribution import LogitTarget
 from attnviz.analysis.causes.logit_decomposition.last_layer import LastLayer, last_layer
 from attnviz.analysis.causes.residual import residual_maps
 from attnviz.analysis.site.projections import NotPlain
@@ -36,18 +36,18 @@ def test_the_last_layers_parts_sum_to_the_logit_also_under_an_intervention(after
         last = last_layer(after, trace)
         assert isinstance(last, LastLayer)
         for row in range(trace.logits.shape[1]):
-            for asked in (LogitOf(row, 5), LogitOf(row, 9, 4)):
+            for asked in (LogitTarget(row, 5), LogitTarget(row, 9, 4)):
                 found = last.attribution(trace, asked)
                 spread = float(trace.logits[0, row].max() - trace.logits[0, row].min())
                 assert abs(found.total - found.logit) <= 1e-5 * spread
                 assert len(found.parts) == 1 + 2 * (heads + 1) + 1 + 3 + 1
-    assert parts_of(last.attribution(without, LogitOf(0, 5)), "cross")[1] == 0
-    assert parts_of(last_layer(after, plain).attribution(plain, LogitOf(0, 5)), "cross")[1] != 0
+    assert parts_of(last.attribution(without, LogitTarget(0, 5)), "cross")[1] == 0
+    assert parts_of(last_layer(after, plain).attribution(plain, LogitTarget(0, 5)), "cross")[1] != 0
 
 
 def test_its_heads_open_into_the_tokens_that_they_look_at(after) -> None:
     trace = after.trace("I love dogs and cats", tgt_text="I love you")
-    last, asked = last_layer(after, trace), LogitOf(2, 7)
+    last, asked = last_layer(after, trace), LogitTarget(2, 7)
     for kind in ("decoder_self", "cross"):
         opened = last.key_attribution(trace, asked, Site(kind, last.layer))
         assert opened.shape[1] == len(trace.key_tokens(kind))

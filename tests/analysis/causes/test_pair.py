@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitOf
+from attnviz.analysis.causes.attribution import LogitTarget
 from attnviz.analysis.causes.logit_decomposition.drops import drops
 from attnviz.analysis.causes.pairs.joint_patches import Cell, patch_jointly
 from attnviz.analysis.causes.pairs.pair import pair_of, written_under
@@ -118,7 +118,7 @@ def test_runs_that_cannot_be_a_pair_are_refused(model, pair) -> None:
 
 
 def test_a_drop_is_what_the_logit_loses_without_the_head(model, pair) -> None:
-    asked = LogitOf(2, 9, 4)
+    asked = LogitTarget(2, 9, 4)
     found = drops(model, pair.clean, asked)
     assert len(found) == sum(layers * heads for layers, heads in model.shapes.values())
     for place in (("cross", 1, 2), ("encoder_self", 0, 3), ("decoder_self", 2, 4)):

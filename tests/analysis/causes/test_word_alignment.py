@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.causes.attribution import LogitOf, attribution
+from attnviz.analysis.causes.attribution import LogitTarget, attribution
 from attnviz.analysis.causes.residual import residual_maps
 from attnviz.analysis.causes.word_alignment import (
     alignment_error,
@@ -57,7 +57,7 @@ def test_attribution_scores_sum_to_the_bars_of_cross_attention(model, clean) -> 
     maps = residual_maps(model, clean)
     scores = attribution_scores(maps, clean)
     for row, token in enumerate(clean.sentences[0].tgt_out):
-        bars = attribution(maps, clean, LogitOf(row, token.id)).parts
+        bars = attribution(maps, clean, LogitTarget(row, token.id)).parts
         own = sum(part.value for part in bars if part.part == "head" and part.kind == "cross")
         assert float(scores[row].sum()) == pytest.approx(own, abs=1e-3)
     one = sum(attribution_scores(maps, clean, layer=layer) for layer in range(3))

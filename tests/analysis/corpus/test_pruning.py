@@ -14,11 +14,10 @@ import torch
 import attnviz
 from attnviz.analysis.causes.runs import head_places
 from attnviz.analysis.corpus import __main__ as command
-from attnviz.analysis.corpus.bleu import bleu_counts
 from attnviz.analysis.corpus.importance import gradient_importance
 from attnviz.analysis.corpus.lines import lines_of
 from attnviz.analysis.corpus.orders import PruningOrder, greedy, order_by_importance, random_orders, switch_off_heads
-from attnviz.analysis.corpus.pruning import CurvePlan, pruning_curve
+from attnviz.analysis.corpus.pruning import CurvePlan, bleu_counts, pruning_curve
 from attnviz.analysis.corpus.reading import read_corpus
 from attnviz.analysis.corpus.scored import log_probabilities_under, written_under
 from attnviz.analysis.corpus.stoppable import Stoppable

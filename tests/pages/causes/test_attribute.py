@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.analysis.causes.attribution import LogitOf
+from attnviz.analysis.causes.attribution import LogitTarget
 from attnviz.analysis.causes.lens import logit_lens
 from attnviz.analysis.causes.logit_decomposition.drops import drops
 from attnviz.models import catalogue
@@ -47,7 +47,7 @@ def test_what_falls_without_a_head_stands_beside_it_where_asked(attribute_tab) -
     told = payload(attribute_tab(step="1", drops="1")).header
     model = catalogue.translator()
     trace = model.trace(CLEAN, to="fr")
-    expected = drops(model, trace, LogitOf(1, trace.sentences[0].tgt_out[1].id))
+    expected = drops(model, trace, LogitTarget(1, trace.sentences[0].tgt_out[1].id))
     shown = {bar["head"]: bar["drop"] for bar in told["bars"] if bar["head"]}
     assert shown["cross.0.1"] == pytest.approx(expected["cross", 0, 1], abs=1e-4)
     assert all(bar["drop"] is None for bar in payload(attribute_tab(step="1")).header["bars"])

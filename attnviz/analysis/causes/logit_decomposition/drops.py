@@ -6,14 +6,14 @@ The two differ: a head's output is read by later layers too, and other heads ste
 import torch
 from torch import Tensor
 
-from attnviz.analysis.causes.attribution import LogitOf
+from attnviz.analysis.causes.attribution import LogitTarget
 from attnviz.analysis.causes.runs import HeadPlace, head_places, measure_runs, rows_of_edits
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.making import ablate
 from attnviz.tracing.trace import Trace
 
 
-def drops(model: Model, trace: Trace, asked: LogitOf) -> dict[HeadPlace, float]:
+def drops(model: Model, trace: Trace, asked: LogitTarget) -> dict[HeadPlace, float]:
     """Compute, for every head, the logit (or lead) less its value with the head's context at zero; all in a few passes.
 
     Raises ValueError for a row or a token that the trace has not.

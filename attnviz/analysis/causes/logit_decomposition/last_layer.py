@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from attnviz.analysis.causes.attribution import Attribution, LogitOf, LogitPart, explained_weights
+from attnviz.analysis.causes.attribution import Attribution, LogitPart, LogitTarget, explained_weights
 from attnviz.analysis.causes.output_maps import ROUNDING, HeardProduct, OutputMap, ProductWatch, output_maps
 from attnviz.analysis.causes.residual import LastNorm
 from attnviz.analysis.site.projections import NotPlain
@@ -50,7 +50,7 @@ class LastLayer:
     weight: Tensor
     bias: Tensor
 
-    def attribution(self, trace: Trace, asked: LogitOf) -> Attribution:
+    def attribution(self, trace: Trace, asked: LogitTarget) -> Attribution:
         """Split a logit of the run. Raises ValueError for a row or a token that it does not have."""
         logits, row = asked.require(trace)[0], asked.row
         parts = [LogitPart("layers before", self._worth(self.before[row], 0, asked)[0])]
@@ -68,7 +68,7 @@ class LastLayer:
         parts.append(LogitPart("vocabulary bias", float(asked.select(self.bias))))
         return Attribution(asked, float(asked.select(logits[row].double())), tuple(parts))
 
-    def key_attribution(self, trace: Trace, asked: LogitOf, site: Site) -> Float[Tensor, "heads k_len"]:
+    def key_attribution(self, trace: Trace, asked: LogitTarget, site: Site) -> Float[Tensor, "heads k_len"]:
         """Split the bars of a site of this layer over the tokens that its heads attend to, as
         `attribution.key_attribution` does.
         """
@@ -85,7 +85,7 @@ class LastLayer:
         """Its number."""
         return next(one.site.layer for one in self.sublayers if one.site is not None)
 
-    def _site_parts(self, trace: Trace, one: NormedSum, nth: int, asked: LogitOf) -> list[LogitPart]:
+    def _site_parts(self, trace: Trace, one: NormedSum, nth: int, asked: LogitTarget) -> list[LogitPart]:
         assert one.site is not None and one.output is not None  # noqa: PT018 - the caller asked
         site, output = one.site, one.output
         context = trace.context(site.kind, site.layer)[:, asked.row].double()
@@ -108,7 +108,7 @@ class LastLayer:
             parts = one.norm.direction(parts, one.whole[row])
         return parts
 
-    def _worth(self, parts: Tensor, nth: int, asked: LogitOf) -> list[float]:
+    def _worth(self, parts: Tensor, nth: int, asked: LogitTarget) -> list[float]:
         return (self._propagate(parts, nth, asked.row) @ asked.select(self.weight)).flatten().tolist()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.analysis.causes.attribution import Attribution, LogitOf, attribution, key_attribution
+from attnviz.analysis.causes.attribution import Attribution, LogitTarget, attribution, key_attribution
 from attnviz.analysis.causes.logit_decomposition.last_layer import LastLayer, last_layer
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from attnviz.models.protocol import Model
@@ -47,7 +47,7 @@ class SplitModel:
         """The map to the vocabulary."""
         return self.maps.weight
 
-    def explain(self, trace: Trace, asked: LogitOf) -> Explained:
+    def explain(self, trace: Trace, asked: LogitTarget) -> Explained:
         """Split a logit of the run. Raises ValueError for a row or a token that it does not have."""
         if isinstance(self.maps, LastLayer):
             maps = self.maps

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitOf, attribution
+from attnviz.analysis.causes.attribution import LogitTarget, attribution
 from attnviz.analysis.causes.effects import head_effects, translations_without
 from attnviz.analysis.causes.lens import lens_logits
 from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
@@ -77,7 +77,7 @@ def test_logits_of_pre_norm_models_are_sums(name, model, traced) -> None:
     for row in range(0, trace.logits.shape[1], 2):
         spread = float(trace.logits[0, row].max() - trace.logits[0, row].min())
         for id_ in (3, 50):
-            found = attribution(maps, trace, LogitOf(row, id_))
+            found = attribution(maps, trace, LogitTarget(row, id_))
             assert abs(found.total - found.logit) <= 2e-5 * spread
 
 

@@ -4,8 +4,7 @@ import pytest
 
 import attnviz
 from attnviz.tracing.causes import notation
-from attnviz.tracing.causes.replacements import every_head, replace_heads, replacements, without_replacements
-from attnviz.tracing.causes.switches import Head
+from attnviz.tracing.causes.switches import Head, every_head, replace_heads, replacements, without_replacements
 
 SHAPES = {"encoder_self": (2, 3), "decoder_self": (2, 3), "cross": (2, 3)}
 

@@ -8,8 +8,14 @@ import pytest
 import torch
 
 from attnviz.analysis.causes.comparing.chances import AskedTokens, Chances
-from attnviz.analysis.causes.comparing.digits import change_in_nats, percents
-from attnviz.analysis.causes.comparing.findings import count_findings, effect_findings, run_findings, text_findings
+from attnviz.analysis.causes.comparing.findings import (
+    change_in_nats,
+    count_findings,
+    effect_findings,
+    percents,
+    run_findings,
+    text_findings,
+)
 from attnviz.analysis.causes.effects import HeadEffects
 from attnviz.analysis.corpus.bootstrap import Interval
 from attnviz.analysis.corpus.counted import ChangeCount
