@@ -10,6 +10,7 @@ from torch import Tensor
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.doors import TraceDoors
 from attnviz.tracing.record import RunInfo, Sentence, Side
 from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.transformer.probe import AttentionCall, Kind, Stack
@@ -45,7 +46,7 @@ def require_present(tensor: Tensor | None, name: str) -> Tensor:
 
 
 @reads_arguments
-class TraceLike(ABC):
+class TraceLike(TraceDoors, ABC):
     """Accessors take `item`, the row of the batch; layers and heads count from 0. `weights_only` marks a trace of
     weights and tokens alone, for which `missing_reason` is the explanation; `from_file` one whose weights the user
     gave.

@@ -127,6 +127,16 @@ def eos_mass(attn: Attn, keys: Int[Tensor, " n_eos"], weight: PerRow | None = No
     return _mean_of_rows(attn[..., keys].sum(dim=-1), _weight(attn, weight))
 
 
+def induction(attn: Attn, after_earlier: Bool[Tensor, "q_len k_len"], weight: PerRow | None = None) -> PerMap:
+    """Weight on the keys right after earlier places of the query's own token, 0 to 1: what an induction head looks at.
+
+    For self-attention. Rows whose token stands there for the first time are left out; NaN where all do. Olsson et al.,
+    "In-context Learning and Induction Heads" (2022), call it prefix matching.
+    """
+    rows = after_earlier.any(dim=-1)
+    return _mean_of_rows((attn * after_earlier).sum(dim=-1), _weight(attn, weight), rows)
+
+
 def _rows_of_a_block(maps: Tensor) -> int:
     return max(1, _BLOCK // max(1, maps[..., :1, :].numel()))
 
