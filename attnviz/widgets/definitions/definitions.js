@@ -7,13 +7,13 @@ import {
   closeBubble,
   createWait,
   hasLink,
-  hearPage,
   isIn,
   isOver,
   leave,
   openBubble,
   scrolled,
 } from "../shared/js/bubble.js";
+import { attach, detach, hearPage } from "../shared/js/attached.js";
 import { KEY, elsewhere, followed, linkNode, readPlaces, saidOf } from "./places.js";
 
 const LABEL = "[data-testid=stWidgetLabel]";
@@ -26,17 +26,19 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const bubble = parentElement.querySelector(".definitions");
   const isNew = !bubble.attnviz;
   const app = (bubble.attnviz ??= watch(bubble));
+  attach(app);
   Object.assign(app, { words: data.words, places: readPlaces(data.places) });
   bubble.dataset.hears = ""; // from now on a word that is pointed at is explained
   app.send = (word) => setTriggerValue("go", { word });
   if (isNew && focused()) show(app, atFocus(app, ""), true); // the key may have come before this script
+  return () => detach(app);
 }
 
 function watch(bubble) {
-  const app = { bubble, words: {}, wait: createWait(), target: null, area: null, link: null, stays: false };
+  const app = { bubble, words: {}, wait: createWait(), target: null, area: null, link: null, stays: false, begins: [] };
   const at = (event) => named(app, event.composedPath()[0]);
   // Not pointerover: inside a component's own tree it never reaches the document. Nor does focusin always: a key's end does.
-  hearPage(bubble, {
+  hearPage(app, {
     pointermove: (event) => event.pointerType !== "touch" && pointed(app, event, at(event)),
     pointerdown: (event) => pressed(app, event, at(event)),
     pointerup: () => app.wait.forget(), // a finger that only taps

@@ -12,6 +12,7 @@ pytestmark = NEEDS_A_BROWSER
 PLACES = {"Fill": ("Masks", "fills", "All fills"), "Head": ("Heads", "", ""), "Fit": ("Heads", "links", "Links")}
 # As a page has them: the menu, a tab's button, marked terms, a field with its label.
 FRAME = """() => {
+  window.leave?.();
   history.replaceState(null, "", "#");
   document.body.innerHTML = `
     <div data-rail></div>
@@ -26,11 +27,13 @@ FRAME = """() => {
   document.querySelector("#here").attachShadow({ mode: "open" }).innerHTML = bubble;
   window.sent = [];
 }"""
-MOUNT = """(script, [words, places]) => script.default({
-  parentElement: document.querySelector("#here").shadowRoot,
-  data: { words, places },
-  setTriggerValue: (name, value) => window.sent.push([name, value]),
-})"""
+MOUNT = """(script, [words, places]) => {
+  window.leave = script.default({
+    parentElement: document.querySelector("#here").shadowRoot,
+    data: { words, places },
+    setTriggerValue: (name, value) => window.sent.push([name, value]),
+  });
+}"""
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ SCENE = """(store, script) => {
     reportAfter: (app, patch) => ("now" in patch ? 0 : "never" in patch ? null : store.SETTLE_MS),
   };
   const app = store.createApp({}, widget);
-  app.send = (name, view) => log.push([name, { ...view }]);
+  app.host = { report: (name, view) => log.push([name, { ...view }]) };
   const receive = (view) => {
     app.payload = { header: { view } };
     store.adopt(app);

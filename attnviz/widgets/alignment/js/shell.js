@@ -21,7 +21,7 @@ import { paintWays, waysPane } from "./ways.js";
 
 export function buildShell(app) {
   app.root.replaceChildren(alignmentPane(app), waysPane(app));
-  app.parts.wordTip = windowTip(app.root);
+  app.parts.wordTip = windowTip(app);
 }
 
 function alignmentPane(app) {

@@ -1,4 +1,7 @@
-// Keys of a widget: they work wherever it has the focus, and where nothing else on the page has it.
+// Keys of a widget: they work wherever it has the focus, and where nothing else on the page has it, if its host hears the
+// page's keys at all.
+
+import { whileAttached } from "../../shared/js/attached.js";
 
 const OWN_KEYS =
   "input, textarea, select, button, a, summary, iframe, [contenteditable], [role=listbox], [role=dialog]";
@@ -18,10 +21,9 @@ export function watchKeys(app, actionOf) {
   };
   app.root.onkeydown = pressed;
   const heard = (event) => {
-    if (!app.root.isConnected) return document.removeEventListener("keydown", heard); // the page was left
     // The whole path: a button of another widget of ours is hidden behind its host.
     const path = event.composedPath();
     if (!path.includes(app.root) && !path.some((node) => node.matches?.(OWN_KEYS))) pressed(event);
   };
-  document.addEventListener("keydown", heard);
+  whileAttached(app, (signal) => app.host.keys.addEventListener("keydown", heard, { signal }));
 }

@@ -3,9 +3,9 @@
 import { watchDefinitions } from "../../shared/js/definitions.js";
 import { liveRegion } from "../../shared/js/live_region.js";
 import { mount } from "../../shared/js/mount.js";
-import { fillWindow, refitSoon, watchSize } from "../../shared/js/resize.js";
+import { fillPlace, refitSoon, watchSize } from "../../shared/js/resize.js";
 import { adopt, createApp } from "../../shared/js/store.js";
-import { readTheme } from "../../shared/js/theme.js";
+import { readTheme, watchTheme } from "../../shared/js/theme.js";
 import { scalesIn, unpack } from "../../shared/js/unpack.js";
 
 // A picture brings, besides the parts in shared/js/store.js:
@@ -18,12 +18,13 @@ import { scalesIn, unpack } from "../../shared/js/unpack.js";
 export function picture({ decode = decodePayload, receive = adopt, ...widget }) {
   return mount(
     (root) => begin(root, widget),
-    (app, data) => {
+    (app, data, viewBeside) => {
       const began = performance.now();
       const payload = decode(data);
       const before = app.payload?.header;
       // Of the same picture what was made of its bytes stays.
-      app.payload = before?.id === payload.header.id ? { ...app.payload, header: payload.header } : payload;
+      const same = before?.id === payload.header.id && { ...app.payload, header: payload.header };
+      app.payload = { ...(same || payload), viewBeside };
       readTheme(app);
       receive(app, before);
       widget.fit(app);
@@ -40,6 +41,7 @@ export function begin(root, widget) {
   root.append(app.parts.live);
   watchDefinitions(app);
   watchSize(app, root, ...(widget.watched?.(app) ?? []));
+  watchTheme(app, () => app.widget.paint(app, performance.now()));
   return app;
 }
 
@@ -49,9 +51,9 @@ function decodePayload(bytes) {
   return { ...payload, scales: scalesIn(payload) };
 }
 
-// As high as the window; below `least` pixels the page scrolls.
+// As high as its host says; below `least` pixels the page scrolls.
 export const windowFit = (least) => (app) => {
-  const [width, height] = fillWindow(app.root, least);
+  const [width, height] = fillPlace(app, least);
   app.isPhone = app.root.dataset.size === "phone";
   const size = `${width}x${height}`;
   const changed = app.size !== size;

@@ -24,7 +24,7 @@ const STEPS = { ArrowDown: 1, ArrowRight: 1, j: 1, ArrowUp: -1, ArrowLeft: -1, k
 export function buildShell(app) {
   const { parts } = app;
   app.root.replaceChildren(headsPane(app), mapsPane(app), wordsPane(app), helpPane(app, KEYS, WORDS));
-  parts.tip = windowTip(app.root);
+  parts.tip = windowTip(app);
   watchPointer(app);
   watchKeys(app, actionOf);
 }

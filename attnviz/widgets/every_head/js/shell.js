@@ -22,7 +22,7 @@ export function buildShell(app) {
   parts.row = select("Row", { key: "j k", onchoose: (row) => change(app, { row: Number(row) }) });
   const tools = [kindTabs(app), parts.row.node, choices(app, "scale"), choices(app, "mini")];
   app.root.replaceChildren((parts.pane = picturePane(app, { label: "Every head", tools }, parts.body, parts.note)));
-  parts.cellTip = windowTip(app.root);
+  parts.cellTip = windowTip(app);
   app.root.onkeydown = (event) => anotherRow(app, event);
 }
 

@@ -22,7 +22,7 @@ const NARROWEST = 560; // pixels: below, names of layers would lie on each other
 
 export function buildShell(app) {
   app.root.replaceChildren(rowsPane(app), flowPane(app), sharesPane(app));
-  app.parts.nodeTip = windowTip(app.root);
+  app.parts.nodeTip = windowTip(app);
 }
 
 function flowPane(app) {

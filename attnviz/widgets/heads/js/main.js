@@ -2,7 +2,7 @@
 
 import { picture } from "../../base/js/picture.js";
 import { announce } from "../../shared/js/live_region.js";
-import { fillWindow, tellPainted } from "../../shared/js/resize.js";
+import { fillPlace, tellPainted } from "../../shared/js/resize.js";
 import { adopt, reportSoon } from "../../shared/js/store.js";
 import { MOST_BARS, barNodes, paintBars } from "./bars.js";
 import { rememberSite, reportAfter, settle } from "./choice.js";
@@ -66,7 +66,7 @@ function paintRow(app) {
 }
 
 function fit(app) {
-  fillWindow(app.root, LEAST_HEIGHT);
+  fillPlace(app, LEAST_HEIGHT);
   const { mapBox, gridBox } = app.parts;
   const sizes = { map: [mapBox.clientWidth, mapBox.clientHeight], grid: [gridBox.clientWidth, gridBox.clientHeight] };
   const changed = JSON.stringify(sizes) !== JSON.stringify({ map: app.sizes.map, grid: app.sizes.grid });

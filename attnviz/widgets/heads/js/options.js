@@ -1,6 +1,7 @@
 // The menu of what is chosen seldom: how maps and thumbnails are drawn, what stands below them. It stays open while several
 // things are chosen, and says how many of them are not as they are at first.
 
+import { hearPage } from "../../shared/js/attached.js";
 import { explained } from "../../shared/js/definitions.js";
 import { button, element, group, put } from "../../shared/js/elements.js";
 import { select } from "../../shared/js/lists.js";
@@ -60,10 +61,9 @@ export function toggle(app, name, text, { key, patch }) {
 // A press anywhere else closes it, in the page around the component, too.
 function watchOutside(app) {
   const pressed = (event) => {
-    if (!app.root.isConnected && app.payload) return document.removeEventListener("pointerdown", pressed, true);
     if (!event.composedPath().includes(app.parts.options)) app.parts.options.open = false;
   };
-  document.addEventListener("pointerdown", pressed, true);
+  hearPage(app, { pointerdown: pressed });
 }
 
 export function toggleOptions(app) {

@@ -15,7 +15,7 @@ import { watchPointer } from "./map/pointer.js";
 export function buildShell(app) {
   const { parts } = app;
   app.root.replaceChildren(stripPane(parts), overviewPane(app, parts), focusPane(app, parts), headsHelp(app));
-  parts.cellTip = windowTip(app.root);
+  parts.cellTip = windowTip(app);
   watchPointer(app);
   watchKeys(app, keyAction);
 }

@@ -1,11 +1,13 @@
 // How large the places are that are drawn into, as the browser last told: asked for after lines have changed, it would lay
 // the whole page out there and then.
 
+import { watchNodes } from "../../shared/js/resize.js";
+
 const boxes = new WeakMap();
 
 // `changed` is called when a place that has been drawn into is not as large any more.
-export function watchBoxes(nodes, changed) {
-  const watcher = new ResizeObserver((entries) => {
+export function watchBoxes(app, nodes, changed) {
+  watchNodes(app, nodes, (entries) => {
     const moved = entries.filter(({ target }) => {
       const known = boxes.get(target);
       const now = measured(target);
@@ -14,7 +16,6 @@ export function watchBoxes(nodes, changed) {
     });
     if (moved.length) changed();
   });
-  for (const node of nodes) watcher.observe(node);
 }
 
 // Width and height inside its border, in pixels.

@@ -1,6 +1,7 @@
 // Runs of toys or of a translator, moment by moment: takes payloads, follows live runs, paints.
 
 import { begin, windowFit } from "../../base/js/picture.js";
+import { whileAttached } from "../../shared/js/attached.js";
 import { mount } from "../../shared/js/mount.js";
 import { paintPlayer, play, stopPlaying } from "../../shared/js/player.js";
 import { refitSoon, tellPainted } from "../../shared/js/resize.js";
@@ -24,13 +25,13 @@ const WIDGET = {
   siteOf,
 };
 
-async function receive(app, data) {
+async function receive(app, data, viewBeside) {
   const began = performance.now();
   app.newest = data;
   const payload = await decodePayload(data);
   if (app.newest !== data) return; // another came while this one was unpacked
   const before = app.payload;
-  app.payload = payload;
+  app.payload = { ...payload, viewBeside };
   if (before && before.header.view.of !== payload.header.view.of) beginAnew(app, payload);
   const isNewLine = lineOf(payload) && lineOf(payload) !== (before ? lineOf(before) : "");
   if (isNewLine) app.showsOwn = true;
@@ -81,7 +82,7 @@ function followed(app, before) {
 }
 
 function listen(app) {
-  for (const stop of app.heard) stop();
+  hearNoMore(app);
   const hear = () => hearNews(app);
   app.heard = app.payload.runs
     .filter(({ state }) => state === "live")
@@ -91,9 +92,10 @@ function listen(app) {
     });
 }
 
+const hearNoMore = (app) => app.heard.forEach((stop) => stop());
+
 function hearNews(app) {
   const began = performance.now();
-  if (!app.root.isConnected) return app.heard.forEach((stop) => stop());
   settle(app);
   paint(app, began);
 }
@@ -109,4 +111,10 @@ function paint(app, began) {
   tellPainted(app, began);
 }
 
-export default mount((root) => begin(root, WIDGET), receive);
+function start(root) {
+  const app = begin(root, WIDGET);
+  whileAttached(app, (signal) => signal.addEventListener("abort", () => hearNoMore(app)));
+  return app;
+}
+
+export default mount(start, receive);

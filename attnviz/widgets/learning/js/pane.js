@@ -63,7 +63,7 @@ export function buildPane(app) {
     parts.body,
   );
   watchCurves(app, pane);
-  watchBoxes([parts.curvesBox, parts.grid, parts.large.parentElement], () => repaint(app, pane));
+  watchBoxes(app, [parts.curvesBox, parts.grid, parts.large.parentElement], () => repaint(app, pane));
   return pane;
 }
 

@@ -16,7 +16,7 @@ export function buildShell(app) {
   parts.bar = element("section", { class: "pane bar", "aria-label": "Player" }, bar);
   parts.runs = element("div", { class: "runs" });
   app.root.replaceChildren(questionPane(app, parts), parts.bar, parts.runs);
-  parts.cellTip = windowTip(app.root);
+  parts.cellTip = windowTip(app);
   watchPlayerKeys(app, (_, { key }) => (key === "Escape" && app.view.site ? () => change(app, { site: "" }) : null));
 }
 

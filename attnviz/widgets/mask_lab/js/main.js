@@ -1,10 +1,12 @@
 // Maps of one head and a mask to paint: takes payloads, and settles whose edit holds, the visitor's or Python's.
 
-import { range } from "../../shared/js/cells.js";
+import { whileAttached } from "../../shared/js/attached.js";
+import { clamp, range } from "../../shared/js/cells.js";
 import { mount } from "../../shared/js/mount.js";
-import { magnified, tellSize } from "../../shared/js/resize.js";
+import { heightFor, tellSize } from "../../shared/js/resize.js";
 import { rowName } from "../../shared/js/text.js";
-import { readTheme } from "../../shared/js/theme.js";
+import { createApp } from "../../shared/js/store.js";
+import { readTheme, watchTheme } from "../../shared/js/theme.js";
 import { rowCells } from "./cells.js";
 import { draw, drawMaps } from "./draw.js";
 import { siteOf } from "./exports.js";
@@ -17,24 +19,28 @@ import { showTip } from "./tip.js";
 import { fitsMap } from "./zoom_window.js";
 
 function start(root) {
-  const app = {
+  const app = createApp(
     root,
-    widget: { siteOf, draw, drawMaps, measure },
-    seq: 0,
-    answered: 0,
-    row: null,
-    zoom: null,
-    cells: null,
-    fingerPaints: false,
-    width: 0,
-    room: 0,
-  };
+    { siteOf, draw, drawMaps, measure },
+    {
+      answered: 0,
+      row: null,
+      zoom: null,
+      cells: null,
+      fingerPaints: false,
+      width: 0,
+      room: 0,
+    },
+  );
   buildLab(app);
+  watchTheme(app, () => draw(app));
+  whileAttached(app, (signal) => signal.addEventListener("abort", () => clearTimeout(app.doubt)));
   return app;
 }
 
-function receive(app, data) {
+function receive(app, data, viewBeside) {
   const payload = decodeLab(data);
+  if (viewBeside) Object.assign(payload.header, { seq: app.seq, ...viewBeside });
   const { header, q, k } = payload;
   const shape = app.payload && app.payload.q === q && app.payload.k === k;
   const before = lookOf(app);
@@ -87,8 +93,7 @@ function forget(app) {
 // Any later picture ends the doubt; only one that stays, with nothing running any more, is believed.
 function doubtEdit(app) {
   app.doubt = setTimeout(() => {
-    const page = document.querySelector("[data-testid='stApp']");
-    if (page && page.dataset.testScriptState !== "notRunning") return doubtEdit(app);
+    if (app.host.isBusy()) return doubtEdit(app);
     app.told = null;
     adoptEdit(app);
     draw(app);
@@ -125,11 +130,13 @@ function measure(app) {
   return width > 0;
 }
 
-// A presented picture has the whole window, less its title and legend; on a page more stands below the maps.
-function roomFor({ root, parts }, width) {
-  if (root.hasAttribute("data-present")) return Math.floor(innerHeight / magnified()) - 90;
-  const { top } = parts.mapBox.getBoundingClientRect();
-  return width < 700 ? 0 : Math.max(260, Math.min(560, Math.floor(innerHeight - Math.max(0, top) - 300)));
+const OTHERS = 300; // pixels of what stands around the maps, and below them on a page
+
+// A presented picture has the whole window, less its title and legend.
+function roomFor(app, width) {
+  const height = heightFor(app, 0);
+  if (app.root.hasAttribute("data-present")) return height - 90;
+  return width < 700 ? 0 : clamp((height ?? Infinity) - OTHERS, 260, 560);
 }
 
 export default mount(start, receive);

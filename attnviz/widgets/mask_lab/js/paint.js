@@ -62,7 +62,7 @@ export function report(app, more = {}) {
   const { q, k } = app.payload;
   const paint = textOf(app.cells, q, k);
   app.told = { paint };
-  app.send("edit", { paint, row: app.row, zoom: app.zoom, bake: false, ...more, seq: app.seq });
+  app.host.report("edit", { paint, row: app.row, zoom: app.zoom, bake: false, ...more, seq: app.seq });
 }
 
 // Row and zoom, which edit nothing, are sent once the hand has come to rest.

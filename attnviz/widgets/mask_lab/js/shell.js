@@ -3,6 +3,7 @@
 import { range } from "../../shared/js/cells.js";
 import { exportMenu } from "../../shared/js/downloads.js";
 import { button, element } from "../../shared/js/elements.js";
+import { watchNodes } from "../../shared/js/resize.js";
 import { createTip } from "../../shared/js/tip.js";
 import { ZOOM_STEP } from "../../shared/js/zoom.js";
 import { EXPORTS } from "./exports.js";
@@ -15,14 +16,14 @@ import { wholeMap } from "./zoom_window.js";
 const TITLED = { scores: "Scores", masked: "Masked scores", attn: "Weights", sums: "Row sum", context: "Context" };
 
 export function buildLab(app) {
-  const parts = (app.parts = {});
+  const { parts } = app;
   parts.title = element("h2");
   parts.map = element("canvas", {
     tabindex: "0",
     role: "application",
     "aria-label": "Scores, masked scores, weights and context; the mask can be painted",
   });
-  parts.tip = createTip();
+  parts.tip = createTip(app);
   parts.titles = Object.fromEntries(
     Object.entries(TITLED).map(([name, term]) => [
       name,
@@ -45,10 +46,10 @@ export function buildLab(app) {
   );
   watchLabPointer(app);
   watchLabKeys(app);
-  new ResizeObserver(() => {
+  watchNodes(app, [app.root], () => {
     const changed = Math.abs(app.root.clientWidth - 26 - app.width) > 2; // its height follows from what it shows
     if (changed && app.widget.measure(app)) app.widget.draw(app);
-  }).observe(app.root);
+  });
 }
 
 function labTools(app, parts) {

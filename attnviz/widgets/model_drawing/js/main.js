@@ -22,13 +22,12 @@ const shown = picture({
 export default function (component) {
   const root = component.parentElement.querySelector("[lang=und]");
   if (root) root.go = (place) => component.setTriggerValue?.("go", place);
-  shown(component);
+  return shown({ ...component, setStateValue: () => {} }); // which step is in view is nobody else’s business
 }
 
 function receive(app, before) {
   const { base, run } = app.payload.header;
   if (before?.base !== base) Object.assign(app.view, START, { row: run?.row ?? 0 });
-  app.send = () => {}; // which step is in view is nobody else’s business
   settle(app);
 }
 

@@ -46,7 +46,7 @@ export function buildShell(app) {
     forcePane(app),
     helpPane(app, KEYS, WORDS),
   );
-  parts.tip = windowTip(app.root);
+  parts.tip = windowTip(app);
   const repaint = () => paintPicture(app);
   watchMatrices(app, repaint);
   watchKeys(app, (_, event) => actionOf(app, event, repaint));

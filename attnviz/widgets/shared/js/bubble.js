@@ -73,14 +73,3 @@ export function scrolled(bubble, node) {
 export function closeBubble(bubble) {
   if (bubble.matches(":popover-open")) bubble.hidePopover();
 }
-
-// Hears the document's events as long as the bubble is in it: a page that is left takes its bubble along.
-export function hearPage(bubble, heard) {
-  for (const [name, act] of Object.entries(heard)) {
-    const listener = (event) => {
-      if (bubble.isConnected) act(event);
-      else document.removeEventListener(name, listener, true);
-    };
-    document.addEventListener(name, listener, true);
-  }
-}

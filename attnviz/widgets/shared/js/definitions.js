@@ -2,18 +2,8 @@
 // keyboard's focus, and for a finger that rests on it or taps a term that is no control. A widget that
 // does not call `watchDefinitions` is explained by the page (widgets/definitions).
 
-import {
-  HOLDING,
-  RESTING,
-  addLink,
-  closeBubble,
-  createWait,
-  hearPage,
-  isIn,
-  leave,
-  openBubble,
-  scrolled,
-} from "./bubble.js";
+import { HOLDING, RESTING, addLink, closeBubble, createWait, isIn, leave, openBubble, scrolled } from "./bubble.js";
+import { hearPage } from "./attached.js";
 import { element } from "./elements.js";
 import { DEFINITIONS } from "./terms.js";
 
@@ -91,7 +81,7 @@ export function watchDefinitions(app) {
   root.addEventListener("pointercancel", close); // the finger scrolls
   root.addEventListener("pointerup", wait.forget);
   root.addEventListener("keydown", (event) => MODIFIERS.includes(event.key) || close());
-  hearPage(tip, { scroll: () => scrolled(tip, anchor) });
+  hearPage(app, { scroll: () => scrolled(tip, anchor) });
 }
 
 function showDefinition(app, node) {

@@ -24,7 +24,9 @@ export const group = (...nodes) => element("div", { class: "group", role: "group
 // Given to the visitor as a file, `parts` after each other.
 export function saveFile(name, parts, type) {
   const link = element("a", { href: URL.createObjectURL(new Blob(parts, { type })), download: name });
+  document.body.append(link); // where a page hears of it that saves files by itself, as VS Code's
   link.click();
+  link.remove();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 

@@ -1,13 +1,22 @@
-// Streamlit calls a widget's default export for each place in the page, and again on the same place whenever data or
-// theme change; a notebook and a file of its own do the same. `start(root)` builds the widget, `receive(app, data)` draws.
+// How a widget stands in whatever holds it: docs/architecture.md, "A widget's contract". Its default export is called
+// for each place, again on the same place whenever there is other data, a view or a theme to draw; what it returns takes
+// the widget away. `start(root)` builds it, `receive(app, data, view)` draws.
+
+import { attach, detach } from "./attached.js";
+import { streamlit } from "./hosts/streamlit.js";
+
+// What a host need not have: one that says nothing leaves its height to the picture, and hears its keys alone.
+const BARE = { report: () => {}, height: () => null, isBusy: () => false };
 
 export const mount =
   (start, receive) =>
-  ({ parentElement, data, setStateValue }) => {
+  ({ parentElement, data, setStateValue, host, view }) => {
     const root = parentElement.querySelector("[lang=und]");
     if (!root || !data) return;
-    root.getRootNode().host?.setAttribute("data-picture", ""); // what can be presented: attnviz/widgets/screen
     const app = (root.attnviz ??= start(root));
-    app.send = setStateValue;
-    receive(app, data);
+    app.host = host ? { ...BARE, keys: root, ...host } : streamlit(root, setStateValue);
+    if (host) (root.getRootNode().host ?? root).setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab's
+    attach(app);
+    receive(app, data, view);
+    return () => detach(app);
   };

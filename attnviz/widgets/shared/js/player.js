@@ -8,6 +8,7 @@
 //   goTo     `(app, at)`: brings a number into view
 //   text     `(app)`: the number in words
 
+import { whileAttached } from "./attached.js";
 import { button, element, put } from "./elements.js";
 import { report } from "./store.js";
 
@@ -24,6 +25,7 @@ export function playerBar(app, ...more) {
 
 export function playerButtons(app, names) {
   const { name, last } = app.widget.film;
+  whileAttached(app, (signal) => signal.addEventListener("abort", () => stopPlaying(app)));
   const moves = {
     first: ["|◀", `First ${name} (Home)`, () => 0],
     back: ["◀", `One ${name} back (←)`, () => now(app) - 1],
@@ -62,7 +64,7 @@ export function play(app) {
   if (app.playing) return pause(app);
   if (isOver(app) || now(app) < 0) film.goTo(app, 0);
   app.playing = setInterval(() => {
-    if (!app.root.isConnected || isOver(app)) return pause(app);
+    if (isOver(app)) return pause(app);
     film.goTo(app, now(app) + 1);
     if (isOver(app)) pause(app);
   }, film.beat);
@@ -75,7 +77,7 @@ export function pause(app) {
   if (!app.playing) return;
   stopPlaying(app);
   paintPlayer(app);
-  if (app.root.isConnected) report(app);
+  report(app);
 }
 
 // Sends nothing to Python: the film is another one now.

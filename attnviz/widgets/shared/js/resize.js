@@ -1,6 +1,6 @@
-// A widget's place in the page.
+// A widget's place in whatever holds it.
 
-const RESERVE = 44; // pixels below it, for the status bar
+import { whileAttached } from "./attached.js";
 
 // How many of the window's pixels one of the widget's takes: more than one where it is presented on a large screen
 // (attnviz/widgets/screen), which draws everything larger, letters too.
@@ -25,24 +25,21 @@ export function tellSize(root) {
   return width;
 }
 
-// As high as leaves the page without a scroll bar, and at least `least`; on a phone as high as its panes are. What is
-// presented has the whole window.
-export function fillWindow(root, least) {
+// The pixels that its host gives it, or null. What is presented has the whole window.
+export const heightFor = ({ root, host }, least) =>
+  isPresented(root) ? Math.floor(innerHeight / magnified()) : host.height(root, least);
+
+// As high as its host says, or `least` where that says nothing; on a phone as high as its panes are.
+export function fillPlace(app, least) {
+  const { root } = app;
   const width = tellSize(root);
-  if (isPresented(root)) {
-    const height = Math.floor(innerHeight / magnified());
-    root.style.height = `${height}px`;
-    return [width, height];
-  }
-  let top = root.getBoundingClientRect().top;
-  for (let node = root; node; node = node.parentElement ?? node.getRootNode().host) top += node.scrollTop || 0;
-  const height = Math.max(least, Math.floor(innerHeight - top - RESERVE));
-  root.style.height = root.dataset.size === "phone" ? "" : `${height}px`;
+  const height = heightFor(app, least) ?? least;
+  root.style.height = root.dataset.size === "phone" && !isPresented(root) ? "" : `${height}px`;
   return [width, height];
 }
 
 function refit(app) {
-  if (app.payload && app.root.isConnected && app.widget.fit(app)) app.widget.paint(app, performance.now());
+  if (app.payload && app.attached && app.widget.fit(app)) app.widget.paint(app, performance.now());
 }
 
 // What is above may still be moving into its place.
@@ -52,12 +49,17 @@ export function refitSoon(app) {
 
 export function watchSize(app, ...nodes) {
   const look = () => refit(app);
-  const watcher = new ResizeObserver(look);
-  for (const node of nodes) watcher.observe(node);
-  // The height of the window is not the component's own, and no observer of an element tells of it. Nothing tells a
-  // widget that its page was left: the next resize after that does.
-  const lookWhileThere = () => (app.root.isConnected ? look() : window.removeEventListener("resize", lookWhileThere));
-  window.addEventListener("resize", lookWhileThere);
+  watchNodes(app, nodes, look);
+  // The height of the window is not the component's own, and no observer of an element tells of it.
+  whileAttached(app, (signal) => window.addEventListener("resize", look, { signal }));
+}
+
+export function watchNodes(app, nodes, changed) {
+  whileAttached(app, (signal) => {
+    const watcher = new ResizeObserver(changed);
+    for (const node of nodes) watcher.observe(node);
+    signal.addEventListener("abort", () => watcher.disconnect());
+  });
 }
 
 // For tests, benchmarks and the curious: what is drawn, and how long that took.

@@ -11,7 +11,7 @@
 
 export const SETTLE_MS = 250; // until a choice counts as made: a held arrow key passes many heads
 
-export const createApp = (root, widget, state = {}) => ({ root, widget, seq: 0, parts: {}, ...state });
+export const createApp = (root, widget, state = {}) => ({ root, widget, seq: 0, parts: {}, begins: [], ...state });
 
 export function change(app, patch) {
   const began = performance.now();
@@ -22,10 +22,13 @@ export function change(app, patch) {
   reportSoon(app, app.widget.reportAfter(app, patch));
 }
 
-// Takes the view that Python sent. One that was asked for before the visitor's newest choice does not undo that choice;
-// fields that Python does not send stay as they are.
+// Takes the view that Python sent with the numbers, or beside them. One that was asked for before the visitor's newest choice
+// does not undo that choice; fields that Python does not send stay as they are.
 export function adopt(app) {
-  const { seq = 0, ...view } = app.payload.header.view;
+  const { header, viewBeside } = app.payload;
+  const { seq = 0, ...view } = viewBeside
+    ? { ...(!app.view && header.view), seq: app.seq, ...viewBeside }
+    : header.view;
   if (!app.view || seq >= app.seq) app.view = { ...app.widget.start, ...app.view, ...view };
   app.seq = Math.max(app.seq, seq);
   app.widget.settle?.(app);
@@ -33,7 +36,7 @@ export function adopt(app) {
 
 export function report(app) {
   clearTimeout(app.timer);
-  app.send("view", { ...app.view, seq: app.seq });
+  app.host.report("view", { ...app.view, seq: app.seq });
 }
 
 export function reportSoon(app, wait = SETTLE_MS) {

@@ -1,11 +1,12 @@
-// Colours: the page's own from Streamlit's variables, and the scales that Python sends.
+// Colours: the host's own (shared/css/buttons.css), and the scales that Python sends.
+
+import { whileAttached } from "./attached.js";
 
 export function readTheme(app) {
   const style = getComputedStyle(app.root);
-  const variable = (name, fallback) => rgbOf(style.getPropertyValue(name).trim(), fallback);
-  const paper = variable("--st-secondary-background-color", "#ffffff");
-  const ink = variable("--st-text-color", "#1a1a2e");
-  const accent = variable("--st-primary-color", "#4b45d1");
+  const [paper, ink, accent] = ["--paper", "--ink", "--accent"].map((name) =>
+    rgbOf(style.getPropertyValue(name).trim()),
+  );
   const name = luminance(paper) < 0.5 ? "dark" : "light";
   const key = [name, paper, ink, accent, style.fontFamily].join("|");
   if (app.theme?.key === key) return;
@@ -27,12 +28,21 @@ export function readTheme(app) {
   app.root.dataset.theme = name;
 }
 
+// hosts/themes.js says when its colours are others.
+export function watchTheme(app, repaint) {
+  const look = () => {
+    const before = app.theme?.key;
+    if (app.payload) readTheme(app);
+    if (app.theme?.key !== before) repaint();
+  };
+  whileAttached(app, (signal) => document.addEventListener("attnviz-theme", look, { signal }));
+}
+
 const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
 
-function rgbOf(css, fallback) {
+function rgbOf(css) {
   probe.canvas.width = probe.canvas.height = 1;
-  probe.fillStyle = fallback;
-  probe.fillStyle = css || fallback;
+  probe.fillStyle = css;
   probe.fillRect(0, 0, 1, 1);
   return probe.getImageData(0, 0, 1, 1).data.slice(0, 3);
 }

@@ -1,7 +1,7 @@
 // The note beside the pointer: what is under it. A key puts it away until the pointer moves: it would lie over the map that
 // the keys change.
 
-import { hearPage } from "./bubble.js";
+import { hearPage } from "./attached.js";
 import { element } from "./elements.js";
 import { magnified } from "./resize.js";
 
@@ -12,10 +12,10 @@ const ABOVE = 10;
 const MODIFIERS = ["Shift", "Control", "Alt", "Meta"];
 
 // A note for a box of the widget's own (`placeTip`).
-export function createTip(className = "tip") {
+export function createTip(app, className = "tip") {
   const tip = element("div", { class: className, hidden: true });
   const isAlone = ({ key, ctrlKey, metaKey, altKey }) => !ctrlKey && !metaKey && !altKey && !MODIFIERS.includes(key);
-  hearPage(tip, {
+  hearPage(app, {
     keydown: (event) => isAlone(event) && putAway(tip),
     pointermove: (event) => (event.movementX || event.movementY) && delete tip.dataset.away,
     pointerdown: () => delete tip.dataset.away,
@@ -24,9 +24,9 @@ export function createTip(className = "tip") {
 }
 
 // A note that may stand anywhere in the window, for pictures too small to hold one.
-export function windowTip(root) {
-  const tip = createTip("tip in-window");
-  root.append(tip);
+export function windowTip(app) {
+  const tip = createTip(app, "tip in-window");
+  app.root.append(tip);
   return tip;
 }
 

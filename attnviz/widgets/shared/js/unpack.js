@@ -1,6 +1,8 @@
 // Bytes that Python packed (attnviz/widgets/wire.py says how): a header of JSON, then the arrays that it tells of.
 
-export function unpack(bytes) {
+// They come as a Uint8Array or a DataView.
+export function unpack({ buffer, byteOffset, byteLength }) {
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
   const copy = bytes.slice(); // it arrives at an odd offset, and typed views ask for multiples of four
   const length = new DataView(copy.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(copy.subarray(4, 4 + length)));

@@ -50,7 +50,7 @@ function trainingPane(app, parts) {
 function inferencePane(app, parts) {
   parts.prefix = element("div", { class: "prefix", "aria-label": "The prefix that goes in, and what comes out" });
   parts.map = element("canvas", { role: "img", class: "map" });
-  parts.tip = createTip();
+  parts.tip = createTip(app);
   parts.mapBox = element("div", { class: "map-box" }, parts.map, parts.tip);
   parts.clock = termNode("", "ms");
   parts.clock.classList.add("quiet");
@@ -76,7 +76,7 @@ function siteTools(app, parts) {
 // The step that is shown, also of a film that plays: it stops there.
 function openStep(app) {
   pause(app);
-  app.send("open", { step: app.view.step, at: performance.now() });
+  app.host.report("open", { step: app.view.step, at: performance.now() });
 }
 
 function candidatesPane(app, parts) {

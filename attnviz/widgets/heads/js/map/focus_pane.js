@@ -21,7 +21,7 @@ export function focusPane(app, parts) {
   const head = element("header", { class: "spread" }, said, walkButtons(app), focusTools(app), optionsMenu(app));
   parts.map = element("canvas", { role: "img", class: "map" });
   parts.overlay = element("canvas", { class: "overlay", "aria-hidden": "true" });
-  parts.tip = createTip();
+  parts.tip = createTip(app);
   parts.mapBox = element("div", { class: "map-box", tabindex: "-1" }, parts.map, parts.overlay, parts.tip);
   return element(
     "section",
