@@ -23,7 +23,7 @@ def trace_metrics(trace: TraceLike, kind: Kind | None = None, *, item: int = 0) 
     the row's own token: NaN where no token stands twice, and in cross-attention. `.attrs["units"]` has the units, ""
     for a share of 0 to 1. Raises ValueError for a kind or an item that the trace does not have.
     """
-    kinds = trace.kinds if kind is None else (validate_choice(kind, "kind", trace.kinds),)
+    kinds: tuple[Kind, ...] = trace.kinds if kind is None else (validate_choice(kind, "kind", trace.kinds),)
     table = pd.DataFrame(join_tables([_columns(trace, one, item) for one in kinds]))
     table.attrs["units"] = {name: metric.unit for name, metric in METRICS.items()} | {"induction": ""}
     return table
