@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitOf, attribution, key_attribution
+from attnviz.analysis.causes.attribution import LogitTarget, attribution, key_attribution
 from attnviz.analysis.causes.effects import head_effects, translations_without
 from attnviz.analysis.causes.flow.mixing import alti_mixes, mean_residual
 from attnviz.analysis.causes.lens import logit_lens
@@ -97,8 +97,8 @@ def intervened(model, _):
 def causes(model, _):
     trace, donor = (model.trace(text, to="fr", max_tokens=6) for text in (TEXT, OTHER))
     maps, metric = residual_maps(model, trace), LogitDifference(2, 20, 30)
-    return [attribution(maps, trace, LogitOf(1, 20, 30)),
-            key_attribution(maps, trace, LogitOf(1, 20), Site("cross", 0)),
+    return [attribution(maps, trace, LogitTarget(1, 20, 30)),
+            key_attribution(maps, trace, LogitTarget(1, 20), Site("cross", 0)),
             [mix.read for mix in alti_mixes(maps, trace)], mean_residual(maps, trace), logit_lens(model, trace).rank,
             norms(maps.output("cross", 1), trace, Site("cross", 1)), head_effects(model, trace).after,
             translations_without(model, trace), patched_heads(model, donor, trace, metric).patched,
@@ -133,7 +133,7 @@ def checkpoint(model, tmp_path):
     assert all(call.query.device == CPU for call in trace.calls.values())
     attnviz.save(trace, tmp_path / "trace.npz")
     ahead = MaskOverride([Site(trace.kinds[0], 0)], lambda q, k: torch.ones(1, q, k, dtype=torch.bool).tril())
-    maps, last, asked = residual_maps(model, trace), last_layer(model, trace), LogitOf(1, 20)
+    maps, last, asked = residual_maps(model, trace), last_layer(model, trace), LogitTarget(1, 20)
     found = projections(model, trace, trace.calls).items()
     weights = {site: one for site, one in found if isinstance(one, SiteWeights)}
     steps = decoding_record(model.stepwise(PROMPT, new_tokens=3)) if model.writes else None

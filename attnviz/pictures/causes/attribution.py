@@ -120,7 +120,7 @@ def question(model: Model, trace: Trace, state: AttributeState) -> LogitQuestion
     )
 
 
-def site_name(model: Model, asked: LogitOf) -> str:
+def site_name(model: Model, asked: LogitTarget) -> str:
     """Say in words which logit is taken apart."""
     return f"logit of {name_of(model, asked.id)} at step {asked.row}"
 
