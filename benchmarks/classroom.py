@@ -66,24 +66,28 @@ def _guide(address: str, one: OneClass) -> None:
         screen.go("class")
         one.code = _code(screen)
         one.is_started.set()
-        screen.until(lambda shown: f"{one.students} here" in "".join(part.body for part in shown.of("html")))
+        screen.wait_for(
+            lambda shown: f"{one.students} here" in "".join(part.body for part in shown.elements_of("html"))
+        )
         screen.press("class-open")
         for at in range(one.steps):
             seen = one.seen.setdefault(at, [])
-            screen.until(lambda shown, seen=seen: _count_answers(shown, seen) == one.students)
+            screen.wait_for(lambda shown, seen=seen: _count_answers(shown, seen) == one.students)
             screen.press("class-reveal")
             if at + 1 < one.steps:
                 screen.press("class-next")
 
 
 def _code(screen: Screen) -> str:
-    (invitation,) = re.findall(r"<strong>([A-Z ]+)</strong>", "".join(part.body for part in screen.shown.of("html")))
+    (invitation,) = re.findall(
+        r"<strong>([A-Z ]+)</strong>", "".join(part.body for part in screen.shown.elements_of("html"))
+    )
     return invitation.replace(" ", "")
 
 
 def _count_answers(shown: Shown, seen: list[tuple[float, int]]) -> int:
     """Read how many have answered from the teacher's page, and note when."""
-    told = [re.match(r"(\d+) of", bar.text) for bar in shown.of("progress")]
+    told = [re.match(r"(\d+) of", bar.text) for bar in shown.elements_of("progress")]
     count = int(told[0][1]) if told and told[0] else 0
     seen.append((time.monotonic(), count))
     return count
@@ -102,7 +106,7 @@ def _study(address: str, one: OneClass, number: int, seed: int) -> None:
             screen.state("FormSubmitter:class-join-Join", trigger_value=True),
         )
         for at in range(one.steps):
-            screen.until(lambda shown, at=at: _is_asked(shown, at))
+            screen.wait_for(lambda shown, at=at: _is_asked(shown, at))
             time.sleep(dice.uniform(0, 3))
             _answer(screen, one, at, dice)
 

@@ -13,7 +13,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from tests.browser.served.process import served
 from tests.hostile import raw
 from tests.hostile.watched import LINUX_ONLY, Watched
-from tests.websocket.upload import allowed, place, put
+from tests.websocket.upload import place, upload, xsrf_headers
 from tests.websocket.visitor import Visitor, state
 
 pytestmark = LINUX_ONLY
@@ -47,7 +47,7 @@ def watched(server: Server) -> Watched:
 def token(server: Server) -> str:
     """Streamlit's token against requests from other sites, as headers."""
     with closing(HTTPConnection(urlsplit(server.address).netloc, timeout=60)) as asking:
-        return "".join(f"{name}: {value}\r\n" for name, value in allowed(asking).items())
+        return "".join(f"{name}: {value}\r\n" for name, value in xsrf_headers(asking).items())
 
 
 def states(count: int) -> bytes:
@@ -156,7 +156,7 @@ def test_slow_uploads_of_one_address_keep_nobody_else_from_theirs(server: Server
         slow = [stack.enter_context(raw.connected(server.address)) for _ in range(5)]
         for connection in slow:
             connection.sendall(begun.encode())
-        status, _ = put(visitor, server.address, "honest.npz", bytes(2_000))
+        status, _ = upload(visitor, server.address, "honest.npz", bytes(2_000))
         assert status == 204, "within the client's 60 seconds"
         slow[0].settimeout(60)
         assert b" 408 " in slow[0].recv(4096)

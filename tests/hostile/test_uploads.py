@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.browser import server
-from tests.websocket.upload import put
+from tests.websocket.upload import upload
 from tests.websocket.visitor import Shown, Visitor
 
 SENTENCE = {"src": "I love you."}
@@ -42,7 +42,7 @@ def test_who_finds_the_room_full_is_told_so_and_gets_it_when_another_needs_less(
 def test_a_file_that_is_too_large_is_not_taken_and_the_page_stays_as_it_is(address, says) -> None:
     with Visitor(address) as visitor:
         visitor.open("heads", SENTENCE)
-        status, info = put(visitor, address, "large.npz", bytes(3 << 20), says=says)
+        status, info = upload(visitor, address, "large.npz", bytes(3 << 20), says=says)
         assert status == 413
         shown = visitor.send(visitor.state("own-file", file_uploader_state_value=[info]))
         assert not shown.exceptions
@@ -53,7 +53,7 @@ def test_a_file_that_is_too_large_is_not_taken_and_the_page_stays_as_it_is(addre
 def handed_in(visitor: Visitor, address: str, name: str, tokens: int = 20) -> Shown:
     """Hand in a file on the Heads page, and return what it then shows."""
     visitor.open("heads", SENTENCE)
-    status, info = put(visitor, address, name, weights(tokens))
+    status, info = upload(visitor, address, name, weights(tokens))
     assert status == 204
     return visitor.send(visitor.state("own-file", file_uploader_state_value=[info]))
 

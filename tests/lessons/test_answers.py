@@ -14,49 +14,49 @@ TEXTS = {"src": "The red dog sleeps.", "to": "fr", "kind": "cross", "layer": "2"
 
 
 @pytest.fixture(scope="module")
-def shown() -> Picture:
+def picture() -> Picture:
     return pictures()(Link("Heads", TEXTS))
 
 
-def test_the_cell_is_where_the_trace_has_most(shown: Picture) -> None:
-    attn = shown.trace.attn("cross", layer=2, head=4)
-    truth = truth_of(Question("cell", "?", most=2), shown)
+def test_the_cell_is_where_the_trace_has_most(picture: Picture) -> None:
+    attn = picture.trace.attn("cross", layer=2, head=4)
+    truth = truth_of(Question("cell", "?", most=2), picture)
     best = attn.flatten().topk(2).indices.tolist()
     assert sorted(map(tuple, truth.answer)) == sorted(divmod(at, attn.shape[1]) for at in best)
 
 
-def test_cells_of_other_rows_cannot_be_chosen(shown: Picture) -> None:
-    truth = truth_of(Question("cell", "?", row="rouge"), shown)
+def test_cells_of_other_rows_cannot_be_chosen(picture: Picture) -> None:
+    truth = truth_of(Question("cell", "?", row="rouge"), picture)
     assert truth.answer == [[2, 1]]
     assert [row for row, weights in enumerate(truth.weights) if None not in weights] == [2]
 
 
-def test_a_row_is_the_softmax_of_its_scores(shown: Picture) -> None:
-    truth = truth_of(Question("row", "?", row="2"), shown)
-    scores = shown.trace.scores("cross", layer=2, head=4)[2]
+def test_a_row_is_the_softmax_of_its_scores(picture: Picture) -> None:
+    truth = truth_of(Question("row", "?", row="2"), picture)
+    scores = picture.trace.scores("cross", layer=2, head=4)[2]
     torch.testing.assert_close(torch.tensor(truth.answer), scores.softmax(-1))
 
 
-def test_a_token_is_what_the_model_wrote_and_options_are_found_by_it(shown: Picture) -> None:
-    assert truth_of(Question("token", "?", row="1"), shown).answer == "chien"
+def test_a_token_is_what_the_model_wrote_and_options_are_found_by_it(picture: Picture) -> None:
+    assert truth_of(Question("token", "?", row="1"), picture).answer == "chien"
     options = (Option("rouge"), Option("Chien"))
-    assert truth_of(Question("token", "?", row="1", options=options), shown).answer == 1
+    assert truth_of(Question("token", "?", row="1", options=options), picture).answer == 1
     with pytest.raises(ValueError, match="0 of the options"):
-        truth_of(Question("token", "?", row="2", options=(Option("a"), Option("b"))), shown)
+        truth_of(Question("token", "?", row="2", options=(Option("a"), Option("b"))), picture)
 
 
-def test_a_head_is_that_of_the_largest_measure_or_the_least(shown: Picture) -> None:
+def test_a_head_is_that_of_the_largest_measure_or_the_least(picture: Picture) -> None:
     question = Question("head", "?", heads=((0, 0), (2, 4)), by="weight", row="rouge", col="red")
-    assert truth_of(question, shown).answer == [2, 4]
-    assert truth_of(replace(question, least=True), shown).answer == [0, 0]
+    assert truth_of(question, picture).answer == [2, 4]
+    assert truth_of(replace(question, least=True), picture).answer == [0, 0]
 
 
-def test_a_choice_is_the_range_that_the_measure_lies_in(shown: Picture) -> None:
+def test_a_choice_is_the_range_that_the_measure_lies_in(picture: Picture) -> None:
     options = (Option("few", Range(0, 10)), Option("many", Range(11, 100)))
     question = Question("choice", "?", measure="maps", options=options)
-    assert truth_of(question, shown).answer == 1
+    assert truth_of(question, picture).answer == 1
     with pytest.raises(ValueError, match="lies in none"):
-        truth_of(replace(question, options=(options[0], Option("no", Range(100, 200)))), shown)
+        truth_of(replace(question, options=(options[0], Option("no", Range(100, 200)))), picture)
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_a_choice_is_the_range_that_the_measure_lies_in(shown: Picture) -> None:
         (Question("number", "?", measure="parameter_share", more={"heads": "3"}), "do not divide"),
     ],
 )
-def test_a_question_that_does_not_fit_says_why(shown: Picture, question: Question, words: str) -> None:
+def test_a_question_that_does_not_fit_says_why(picture: Picture, question: Question, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        truth_of(question, shown)
+        truth_of(question, picture)
 
 
 def test_without_a_picture_only_what_the_author_says_is_right() -> None:

@@ -26,7 +26,7 @@ def calls() -> list[tuple[str, ast.Call]]:
     return found
 
 
-def declared() -> set[str]:
+def declared_phrases() -> set[str]:
     return {str(call.args[0].value) for _, call in calls() if isinstance(call.args[0], ast.Constant)}
 
 
@@ -40,8 +40,8 @@ def test_each_sentence_is_written_out_with_all_its_values() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_language_has_every_sentence_and_no_other(language: str) -> None:
-    assert len(declared()) > 80
-    assert set(translations(language)) == declared()
+    assert len(declared_phrases()) > 80
+    assert set(translations(language)) == declared_phrases()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -53,15 +53,15 @@ def test_where_heads_lie_in_memory() -> None:
 def test_a_mask_with_its_new_axis_in_front() -> None:
     """Lesson 7, step 5: right for one sentence, an error for two, silently wrong for as many as there are heads."""
 
-    def masked(batch: int, heads: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def fill_both_ways(batch: int, heads: int) -> tuple[torch.Tensor, torch.Tensor]:
         mask = torch.rand(batch, 5, 5, generator=torch.Generator().manual_seed(0)) > 0.5
         scores = torch.zeros(batch, heads, 5, 5)
         return scores.masked_fill(mask.unsqueeze(0), 1), scores.masked_fill(mask.unsqueeze(1), 1)
 
-    assert torch.equal(*masked(1, 8))
+    assert torch.equal(*fill_both_ways(1, 8))
     with pytest.raises(RuntimeError):
-        masked(2, 8)
-    assert not torch.equal(*masked(3, 3))
+        fill_both_ways(2, 8)
+    assert not torch.equal(*fill_both_ways(3, 3))
 
 
 def test_the_toy_that_leaks() -> None:

@@ -18,11 +18,11 @@ def weights(app: AppTest) -> np.ndarray:
     return np.frombuffer(blobs, "<f4", rows * cols, header["attn"]).reshape(rows, cols)
 
 
-def shown(app: AppTest) -> str:
+def page_html(app: AppTest) -> str:
     return "\n".join(part.proto.body for part in app.get("html"))
 
 
-def shut(app: AppTest, *rows: int) -> str:
+def paint_rows(app: AppTest, *rows: int) -> str:
     """Paint that shuts these rows of the map that is drawn."""
     painted = np.ones_like(weights(app), dtype=bool)
     painted[list(rows)] = False

@@ -12,7 +12,7 @@ TABS = ("walk", "skip", "memory", "claims", "counts", "modulation")
 KINDS = ("encoder_self", "decoder_self", "cross")
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     """Everything that the page says in words and HTML."""
     notes = [note.value for note in (*app.error, *app.info, *app.markdown, *app.caption, *app.code)]
     notes += [str(json.loads(part.proto.json)) for part in app.get("bidi_component") if part.proto.json]
@@ -31,8 +31,8 @@ def test_every_tab_opens_on_every_kind(open_page, tab: str, kind: str) -> None:
 def test_the_walk_shows_every_line_with_real_sizes(open_page, layout: str) -> None:
     app = open_page("anatomy", src="a big red dog jumped", to="fr", layout=layout, line="3")
     assert not app.exception
-    assert "W_o(context)" in said(app)
-    assert "d_model 20" in said(app)
+    assert "W_o(context)" in page_text(app)
+    assert "d_model 20" in page_text(app)
     assert app.get("plotly_chart")
 
 
@@ -46,9 +46,9 @@ def test_a_line_that_is_chosen_is_shown(open_page) -> None:
 
 def test_a_skipped_line_shows_torchs_own_error(open_page) -> None:
     app = open_page("anatomy", src="a big red dog", to="fr", tab="skip", skip="contiguous")
-    assert "view size is not compatible" in said(app)
+    assert "view size is not compatible" in page_text(app)
     app = open_page("anatomy", src="a big red dog", to="fr", tab="skip", skip="transpose back")
-    assert "has the right shape" in said(app)
+    assert "has the right shape" in page_text(app)
     assert app.get("plotly_chart")
 
 
@@ -56,8 +56,10 @@ def test_memory_is_measured_when_asked(open_page) -> None:
     app = open_page("anatomy", src="a big red dog", to="fr", tab="claims")
     app.button(key="measure-deletion").click().run()
     assert not app.exception
-    assert "profiler" in said(app)
-    assert said(app).count(" → ") >= 2 * 3 * 3, "two paths, three holders, three measures: without and with the line"
+    assert "profiler" in page_text(app)
+    assert page_text(app).count(" → ") >= 2 * 3 * 3, (
+        "two paths, three holders, three measures: without and with the line"
+    )
 
 
 def test_scores_are_those_of_tokens_and_not_of_padding(open_page) -> None:
@@ -66,14 +68,14 @@ def test_scores_are_those_of_tokens_and_not_of_padding(open_page) -> None:
     calls = [model.trace(text, to="fr").call("encoder_self", 0) for text in ("a big red dog jumped", "a dog")]
     scores = torch.cat([(call.query @ call.key.mT).flatten() * call.scale for call in calls])
     largest = torch.cat([(call.query @ call.key.mT * call.scale).softmax(-1).amax(-1).flatten() for call in calls])
-    assert f"This trained site: {float(scores.var()):.2f} with" in said(app)
-    assert f"largest weight of a row is {float(largest.mean()):.2f} on average" in said(app)
+    assert f"This trained site: {float(scores.var()):.2f} with" in page_text(app)
+    assert f"largest weight of a row is {float(largest.mean()):.2f} on average" in page_text(app)
 
 
 def test_a_line_that_raises_shows_what_it_was_given_in_numbers_and_as_a_picture(open_page) -> None:
     app = open_page("anatomy", src="a big red dog", to="fr", tab="skip", skip="contiguous")
-    assert "goes in and comes out" in said(app)
-    assert "<td>context</td>" in said(app)
+    assert "goes in and comes out" in page_text(app)
+    assert "<td>context</td>" in page_text(app)
     assert ", the input of this line, " in app.get("plotly_chart")[0].proto.spec
 
 
@@ -81,15 +83,15 @@ def test_the_decoders_counts_are_those_of_the_run(open_page) -> None:
     app = open_page("anatomy", src="a big red dog", to="fr", tgt="un chien", tab="counts")
     assert not app.exception
     # <bos:fr>, the pieces of "un chien" and <eos>; the decoder reads all but the last
-    row = next(line for line in said(app).split("<tr>") if "<td>tgt_in" in line)
+    row = next(line for line in page_text(app).split("<tr>") if "<td>tgt_in" in line)
     count = int(row.split("<td>")[2].split(",")[0])
-    assert f"<td>{count + 1}</td>" in next(line for line in said(app).split("<tr>") if "target, with" in line)
+    assert f"<td>{count + 1}</td>" in next(line for line in page_text(app).split("<tr>") if "target, with" in line)
     assert f"{count}, without &lt;eos&gt;" in row
-    assert f"{count}, without &lt;bos:fr&gt;" in said(app)
+    assert f"{count}, without &lt;bos:fr&gt;" in page_text(app)
 
 
 def test_shapes_that_are_documented_wrongly_stand_beside_the_real_ones(open_page) -> None:
-    text = said(open_page("anatomy", src="a big red dog", to="fr", tab="counts"))
+    text = page_text(open_page("anatomy", src="a big red dog", to="fr", tab="counts"))
     assert "(heads, d_model, d_k) ✗" in text
     assert "(heads, q_len, d_k)" in text
     assert "is invalid for input of size" in text
@@ -100,7 +102,7 @@ def test_scores_of_both_kinds_are_measured_when_asked(open_page) -> None:
     app = open_page("anatomy", src="a big red dog", to="fr", tab="claims")
     app.button(key="measure-additive").click().run()
     assert not app.exception
-    assert "times the memory" in said(app)
+    assert "times the memory" in page_text(app)
 
 
 def test_every_picture_that_is_saved_says_what_it_is_of(open_page) -> None:
@@ -121,8 +123,8 @@ def test_every_picture_that_is_saved_says_what_it_is_of(open_page) -> None:
 def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong: dict[str, str], word: str) -> None:
     app = open_page("anatomy", **({"src": "I love you", "to": "fr"} | wrong))
     assert not app.exception
-    assert f"asks for {word}" in said(app).replace("the language", "language")
-    assert "W_o(context)" in said(app)
+    assert f"asks for {word}" in page_text(app).replace("the language", "language")
+    assert "W_o(context)" in page_text(app)
 
 
 @pytest.mark.parametrize("src", ["", "   "])
@@ -130,19 +132,19 @@ def test_nothing_typed_is_answered_in_a_sentence(open_page, src: str) -> None:
     app = open_page("anatomy", src="I love you")
     app.text_input(key="src-shown").set_value(src).run()
     assert not app.exception
-    assert "empty" in said(app)
+    assert "empty" in page_text(app)
 
 
 def test_a_model_is_taken_apart_by_watching_it_where_it_is_no_translator(open_page, monkeypatch) -> None:
-    def walked() -> list[dict]:
+    def open_walk() -> list[dict]:
         app = open_page("anatomy", src="a big red dog", to="fr", second="a model of another kind")
         assert not app.exception
         (lines,) = [told for part in app.get("bidi_component") if "W_o(context)" in (told := part.proto.json)]
         return json.loads(lines)["rows"]
 
-    own = walked()
+    own = open_walk()
     monkeypatch.setattr("attnviz.ui.site.experiment.Translator", type("Another", (), {}))
-    assert walked() == own
+    assert open_walk() == own
 
 
 @pytest.mark.parametrize(("src", "second"), [("i love you", "Hello."), ("a big red dog jumped over", "I love you.")])

@@ -12,7 +12,7 @@ from attnviz.text import glossary
 from attnviz.ui.decoding import controls, stepper
 from attnviz.widgets.bundle import WIDGETS
 from tests.models.huggingface import checkpoints
-from tests.pages.decoding.decoding_page import PAIR, copied, header, said, verdict
+from tests.pages.decoding.decoding_page import PAIR, copied_link, header, notes, verdict
 
 
 def test_training_and_steps_stand_side_by_side(open_page) -> None:
@@ -91,8 +91,8 @@ def test_a_choice_writes_only_what_it_changes(monkeypatch) -> None:
 def test_the_link_to_copy_carries_every_option(open_page) -> None:
     app = open_page("decoding", **PAIR, way="teacher", choose="sampled", seed="7", causal="none", step="1")
     for part in ("way=teacher", "choose=sampled", "seed=7", "causal=none", "step=1", "weights=", "v=1", "temperature="):
-        assert part in copied(app)
-    assert "ids_src" not in copied(app)
+        assert part in copied_link(app)
+    assert "ids_src" not in copied_link(app)
 
 
 def test_a_beam_shows_its_hypotheses(open_page) -> None:
@@ -105,7 +105,7 @@ def test_a_checkpoint_keeps_no_beam_and_says_so(open_page, tmp_path) -> None:
     model = str(checkpoints.save(tmp_path / "gpt2", checkpoints.ALL["gpt2"]))
     app = open_page("decoding", src="I love you.", model=model, choose="beam")
     assert not app.exception
-    assert "Here each step takes the most likely token" in said(app)
+    assert "Here each step takes the most likely token" in notes(app)
     assert not any(step["beam"] for step in header(app)["steps"])
 
 
@@ -131,14 +131,14 @@ def test_smoothing_is_explained_where_it_is_on(open_page) -> None:
 def test_a_link_that_asks_wrongly_is_told_so_and_drawn_all_the_same(open_page, params: dict, words: str) -> None:
     app = open_page("decoding", **PAIR, **params)
     assert not app.exception
-    assert words in said(app)
+    assert words in notes(app)
     assert header(app)["steps"]
 
 
 def test_an_empty_sentence_is_one_sentence_and_keeps_what_was_typed(open_page) -> None:
     app = open_page("decoding", src="   ", to="fr", tgt="un chien")
     assert not app.exception
-    assert "The sentence is empty: type one" in said(app)
+    assert "The sentence is empty: type one" in notes(app)
     assert app.text_input(key="tgt-shown").value == "un chien"
 
 
@@ -160,9 +160,9 @@ def test_the_experiment_takes_other_ids_and_refuses_wrong_ones(open_page) -> Non
     app.text_input(key="ids_tgt").set_value("1 2").run()
     (printed,) = [part.proto.body for part in app.get("html") if "class='prefix-blocks'" in part.proto.body]
     assert "tgt [1, 2]" in printed
-    assert "ids_tgt=1+2" in copied(app)
+    assert "ids_tgt=1+2" in copied_link(app)
     app.text_input(key="ids_tgt").set_value("1 two").run()
-    assert "must be whole numbers" in said(app)
+    assert "must be whole numbers" in notes(app)
     assert not app.exception
 
 

@@ -17,7 +17,7 @@ def header(app: AppTest) -> dict:
     return unpack(component.proto.bytes).header
 
 
-def said(app: AppTest) -> str:
+def notes(app: AppTest) -> str:
     """Read the notes above the picture."""
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
 
@@ -53,7 +53,7 @@ def test_nothing_typed_is_answered_with_what_to_type(open_page, src: str) -> Non
     app = open_page("heads", src="I love you")
     app.text_input(key="src-shown").set_value(src).run()
     assert not app.exception
-    assert "empty" in said(app)
+    assert "empty" in notes(app)
     assert app.text_input(key="src-shown").value == src
 
 
@@ -62,7 +62,7 @@ def test_a_hundred_thousand_characters_are_cut_and_said(open_page) -> None:
     app.text_input(key="src-shown").set_value("love " * 20_000).run()
     assert not app.exception
     assert header(app)["kinds"]
-    assert "cut" in said(app) or "first" in said(app)
+    assert "cut" in notes(app) or "first" in notes(app)
 
 
 @pytest.mark.parametrize("src", ["ქართული ენა", "नमस्ते दुनिया", "👩‍👩‍👧‍👦 🇫🇷", "a\u200bb\u202ec", "<b>$x$</b> :red[y]"])
@@ -90,7 +90,7 @@ def test_any_script_is_shown(open_page, src: str) -> None:
 def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong: dict[str, str], word: str) -> None:
     app = open_page("heads", **{"src": "I love you", "to": "fr"} | wrong)
     assert not app.exception
-    assert word in said(app)
+    assert word in notes(app)
     assert header(app)["kinds"]
 
 
@@ -117,7 +117,7 @@ def test_a_link_to_a_translation_that_was_cut_shows_the_same_rows(open_page) -> 
     ]
     opened = open_page("heads", **dict(parse_qsl(link, keep_blank_values=True)))
     assert rows(header(opened), "cross") == rows(header(sent), "cross")
-    assert "was cut after" in said(opened)
+    assert "was cut after" in notes(opened)
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])

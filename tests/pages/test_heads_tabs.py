@@ -20,7 +20,7 @@ def header(app: AppTest) -> dict:
     return unpack(component.proto.bytes).header
 
 
-def said(app: AppTest) -> str:
+def notes(app: AppTest) -> str:
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
 
 
@@ -117,7 +117,7 @@ def test_a_query_inside_a_word_is_told_apart_from_its_first_piece() -> None:
 def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong, word) -> None:
     app = open_page("heads", **LINK | wrong)
     assert not app.exception
-    assert word in said(app)
+    assert word in notes(app)
     assert header(app)
 
 
@@ -127,7 +127,7 @@ def npz(**arrays) -> bytes:
     return file.getvalue()
 
 
-def handed_in(app: AppTest, content: bytes, name: str = "own.npz") -> AppTest:
+def upload(app: AppTest, content: bytes, name: str = "own.npz") -> AppTest:
     return app.file_uploader(key="own-file").upload(name, content).run()
 
 
@@ -137,7 +137,7 @@ TOKENS = np.array(["<b>", "$x$", ":red[y]", "爱"])
 
 @pytest.mark.parametrize("tab", ["heads", "links", "model"])
 def test_a_file_takes_the_place_of_the_model(open_page, tab) -> None:
-    app = handed_in(open_page("heads", **LINK, tab=tab), npz(attn=ATTN, tokens=TOKENS))
+    app = upload(open_page("heads", **LINK, tab=tab), npz(attn=ATTN, tokens=TOKENS))
     assert not app.exception
     told = header(app)
     shape = told["kinds"][0]["shape"] if tab == "heads" else told["shape"]
@@ -147,20 +147,20 @@ def test_a_file_takes_the_place_of_the_model(open_page, tab) -> None:
 
 
 def test_rows_that_do_not_sum_to_one_are_flagged(open_page) -> None:
-    app = handed_in(open_page("heads", **LINK, tab="links"), npz(attn=ATTN * 2, tokens=TOKENS))
-    assert "24 of 24 rows of encoder_self do not sum to 1" in said(app)
+    app = upload(open_page("heads", **LINK, tab="links"), npz(attn=ATTN * 2, tokens=TOKENS))
+    assert "24 of 24 rows of encoder_self do not sum to 1" in notes(app)
     assert header(app)["count"] == 2 * 3 * 4 * 4
 
 
 def test_the_neuron_view_says_that_bare_weights_are_not_enough(open_page) -> None:
-    app = handed_in(open_page("heads", **LINK, tab="neuron"), npz(attn=ATTN, tokens=TOKENS))
+    app = upload(open_page("heads", **LINK, tab="neuron"), npz(attn=ATTN, tokens=TOKENS))
     assert not app.exception
-    assert "only weights" in said(app)
+    assert "only weights" in notes(app)
     assert not [part for part in app.get("bidi_component") if part.proto.bytes]
 
 
 def test_a_file_that_cannot_be_read_is_one_sentence_and_the_model_stays(open_page) -> None:
-    app = handed_in(open_page("heads", **LINK, tab="links"), b"hello")
+    app = upload(open_page("heads", **LINK, tab="links"), b"hello")
     assert not app.exception
-    assert "not an .npz archive" in said(app)
+    assert "not an .npz archive" in notes(app)
     assert header(app)["kinds"]

@@ -10,7 +10,7 @@ LINK = {"src": "a big red dog jumped", "to": "fr", "layer": "1", "head": "2"}
 TABS = ("agreement", "cost", "source", "parameters", "relative", "shapes", "bugs")
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     """Everything that the page says in words and HTML."""
     notes = [note.value for note in (*app.error, *app.info, *app.markdown, *app.caption, *app.code, *app.text)]
     return "\n".join(notes + [part.proto.body for part in app.get("html")]).replace("\\", "")
@@ -26,7 +26,7 @@ def test_every_part_opens_on_every_kind(open_page, tab: str, kind: str) -> None:
 
 def test_all_ways_agree(open_page) -> None:
     app = open_page("implementations", **LINK)
-    assert f"{len(WAYS)} ways" in said(app)
+    assert f"{len(WAYS)} ways" in page_text(app)
     assert app.get("plotly_chart")
 
 
@@ -34,7 +34,7 @@ def test_all_ways_agree(open_page) -> None:
 def test_every_bug_shows_its_error_or_its_damage(open_page, name: str) -> None:
     app = open_page("implementations", **LINK, kind="decoder_self", tab="bugs", bug=name)
     assert not app.exception
-    text, bug = said(app), BUGS[name]
+    text, bug = page_text(app), BUGS[name]
     assert bug.what in text
     assert bug.catch.__name__ in text
     assert "right attention: passes" in text
@@ -51,7 +51,7 @@ def test_every_bug_shows_its_error_or_its_damage(open_page, name: str) -> None:
 def test_short_sentences_are_measured_without_asking(open_page) -> None:
     app = open_page("implementations", **LINK, tab="cost")
     assert not app.exception
-    assert "Measured up to 128 tokens so far" in said(app)
+    assert "Measured up to 128 tokens so far" in page_text(app)
     assert app.get("plotly_chart")
 
 
@@ -59,7 +59,7 @@ def test_time_and_memory_are_measured_up_to_1024_tokens_when_asked(open_page) ->
     app = open_page("implementations", **LINK, tab="cost")
     app.button(key="measure-cost").click().run(timeout=120)
     assert not app.exception
-    assert "so far" not in said(app)
+    assert "so far" not in page_text(app)
     _, measured = app.session_state["measured-cost"]
     assert list(measured.columns) == ["way", "length", "seconds", "nbytes"]
     assert len(measured) == len(WAYS) * 7, "every way at seven lengths"
@@ -72,12 +72,12 @@ def test_time_and_memory_are_measured_up_to_1024_tokens_when_asked(open_page) ->
 def test_a_mask_that_is_refused_and_one_that_should_be_are_told_apart(open_page, axes: str, word: str) -> None:
     app = open_page("implementations", **LINK, tab="shapes", axes=axes)
     assert not app.exception
-    assert word in said(app)
+    assert word in page_text(app)
     assert app.get("plotly_chart")
 
 
 def test_two_sources_stand_side_by_side(open_page) -> None:
-    text = said(open_page("implementations", **LINK, tab="source", one="per_head", other="torch_fused"))
+    text = page_text(open_page("implementations", **LINK, tab="source", one="per_head", other="torch_fused"))
     assert "class PerHeadAttention" in text
     assert "class TorchFusedAttention" in text
     assert "class=differs" in text
@@ -97,7 +97,7 @@ def test_a_heads_slice_is_named(open_page) -> None:
 def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong: dict[str, str], word: str) -> None:
     app = open_page("implementations", **(LINK | wrong))
     assert not app.exception
-    assert f"asks for {word}" in said(app)
+    assert f"asks for {word}" in page_text(app)
     assert app.get("plotly_chart")
 
 
@@ -106,4 +106,4 @@ def test_nothing_typed_is_answered_in_a_sentence(open_page, src: str) -> None:
     app = open_page("implementations", src="I love you")
     app.text_input(key="src-shown").set_value(src).run()
     assert not app.exception
-    assert "empty" in said(app)
+    assert "empty" in page_text(app)

@@ -24,7 +24,7 @@ def two_models(tmp_path, monkeypatch, open_page):
     return open_page, weights
 
 
-def said(app: AppTest) -> str:
+def notes(app: AppTest) -> str:
     assert not app.exception
     return "\n".join(note.value for note in (*app.error, *app.info)).replace("\\", "")
 
@@ -38,19 +38,19 @@ def test_the_weights_of_a_link_are_held_against_its_own_model_alone(two_models, 
     open_page, weights = two_models
     link = {name: text for name, text in LINK.items() if names_model or name != "model"}
     app = open_page("heads", **link, to="fr", weights=weights[catalogue.DEFAULT])
-    assert CHANGED not in said(app)
-    assert CHANGED not in said(choose(app, "Model", "second"))
+    assert CHANGED not in notes(app)
+    assert CHANGED not in notes(choose(app, "Model", "second"))
     app = open_page("heads", **link, to="fr", weights="0123abcd")
-    assert CHANGED in said(app)
-    assert CHANGED not in said(choose(app, "Model", "second"))
-    assert CHANGED in said(choose(app, "Model", catalogue.DEFAULT))
+    assert CHANGED in notes(app)
+    assert CHANGED not in notes(choose(app, "Model", "second"))
+    assert CHANGED in notes(choose(app, "Model", catalogue.DEFAULT))
 
 
 def test_a_language_that_a_model_does_not_write_is_no_news_once_another_is_chosen(two_models) -> None:
     open_page, _ = two_models
     app = open_page("heads", **LINK, to="xx")
-    assert NO_SUCH in said(app)
-    assert NO_SUCH in said(choose(app, "Model", "second"))
+    assert NO_SUCH in notes(app)
+    assert NO_SUCH in notes(choose(app, "Model", "second"))
     choose(app, "Model", catalogue.DEFAULT)
-    assert NO_SUCH not in said(choose(app, "To", "zh"))
-    assert NO_SUCH not in said(choose(app, "Model", "second"))
+    assert NO_SUCH not in notes(choose(app, "To", "zh"))
+    assert NO_SUCH not in notes(choose(app, "Model", "second"))

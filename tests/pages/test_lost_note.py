@@ -19,7 +19,7 @@ READS = {
 
 
 @pytest.fixture
-def measured(tiny_catalogue: Path):
+def model_with_measured_limits(tiny_catalogue: Path):
     """Provide the tiny model with numbers in its config, which go again."""
     path = tiny_catalogue / catalogue.DEFAULT / "config.json"
     before = path.read_text(encoding="utf-8")
@@ -33,13 +33,13 @@ def measured(tiny_catalogue: Path):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_long_text_is_told_once_on_every_page(open_page, measured, page: str) -> None:
+def test_a_long_text_is_told_once_on_every_page(open_page, model_with_measured_limits, page: str) -> None:
     app = open_page(page, src="a big red dog jumped over a small pond and a big red dog jumped", to="fr")
     assert not app.exception
     assert notes(app).count("This model reads short English sentences and is out of its depth here") == 1
 
 
-def test_an_ordinary_sentence_is_told_nothing(open_page, measured) -> None:
+def test_an_ordinary_sentence_is_told_nothing(open_page, model_with_measured_limits) -> None:
     assert "out of its depth" not in notes(open_page("heads", src="a big red dog", to="fr"))
 
 

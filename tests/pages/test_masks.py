@@ -11,10 +11,10 @@ from attnviz.analysis.rerun import Writing, Written
 from attnviz.ui.masks import experiment, pipeline, streaming
 from attnviz.ui.masks.state import TABS
 from attnviz.widgets.mask_lab.painting import painting_to_text
-from tests.pages.masks_page import laboratory, shown, weights
+from tests.pages.masks_page import laboratory, page_html, weights
 
 
-def said(app: AppTest) -> str:
+def notes(app: AppTest) -> str:
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
 
 
@@ -58,7 +58,7 @@ def test_a_part_of_the_maps_comes_through_the_link(open_page) -> None:
 
 
 def test_all_fills_of_the_dtype_in_force_come_first(open_page) -> None:
-    text = shown(open_page("masks", src="I love you", to="fr", tab="fills", dtype="bfloat16", row="0"))
+    text = page_html(open_page("masks", src="I love you", to="fr", tab="fills", dtype="bfloat16", row="0"))
     table = text[text.index("<table class='fills'>") :]
     places = [table.index(f">{dtype}</th>") for dtype in ("bfloat16", "float32", "float16")]
     assert places == sorted(places)
@@ -89,7 +89,7 @@ def test_torch_is_quoted_where_it_refuses(open_page) -> None:
     header, _ = laboratory(app)
     assert header["attn"] is None
     assert "overflow" in header["findings"][0]
-    assert "overflow" in shown(app), "and the model does not run with it either"
+    assert "overflow" in page_html(app), "and the model does not run with it either"
 
 
 def test_a_causal_mask_between_two_sentences_is_explained(open_page) -> None:
@@ -100,8 +100,8 @@ def test_a_causal_mask_between_two_sentences_is_explained(open_page) -> None:
 
 def test_the_leak_test_finds_nothing_with_the_mask_and_something_without(open_page) -> None:
     app = open_page("masks", src="machine learning", to="zh", tgt="机器学习", tab="leak", at="3", instead="爱")
-    assert "are the same to the last bit" in shown(app)
-    assert "Without it</b> they move by up to" in shown(app)
+    assert "are the same to the last bit" in page_html(app)
+    assert "Without it</b> they move by up to" in page_html(app)
 
 
 LEAK = {"src": "machine learning", "to": "zh", "tgt": "机器学习", "tab": "leak"}
@@ -109,23 +109,23 @@ LEAK = {"src": "machine learning", "to": "zh", "tgt": "机器学习", "tab": "le
 
 def test_a_token_that_is_replaced_by_itself_is_said_and_nothing_is_concluded(open_page) -> None:
     app = open_page("masks", **LEAK, at="1", instead="机器学习")
-    assert "It is replaced by itself" in shown(app)
-    assert "would depend" not in shown(app)
+    assert "It is replaced by itself" in page_html(app)
+    assert "would depend" not in page_html(app)
 
 
 def test_where_no_token_reads_another_nothing_would_depend_on_what_is_written_after_it(open_page) -> None:
-    text = shown(open_page("masks", **LEAK, at="1", instead="爱", do="off.dec.all.all"))
+    text = page_html(open_page("masks", **LEAK, at="1", instead="爱", do="off.dec.all.all"))
     assert "the position before it is the same to the last bit" in text
     assert "<b>Without it</b> it stays, too: in this run no token reads another." in text
 
 
 def test_a_model_without_a_causal_mask_is_not_said_to_have_one(open_page) -> None:
     toy = {"model": "toy:french-without-causal-mask", "src": "the big red dog"}
-    text = shown(open_page("masks", **toy, tab="leak", at="2", instead="le"))
+    text = page_html(open_page("masks", **toy, tab="leak", at="2", instead="le"))
     assert "As this model is" in text
     assert "no causal mask of its own" in text
     assert "With the causal mask" not in text
-    text = shown(open_page("masks", **toy, tab="says", masks="none", scope="kind", step="2"))
+    text = page_html(open_page("masks", **toy, tab="says", masks="none", scope="kind", step="2"))
     assert "reads ahead without this one too" in text
     assert "trained with the mask" not in text
 
@@ -134,14 +134,16 @@ def test_a_model_without_a_causal_mask_is_not_said_to_have_one(open_page) -> Non
 def test_without_a_rule_no_mask_is_spoken_of(open_page, kind: str) -> None:
     """A painted mask that hides nothing is none either."""
     for tab in ("pipeline", "says"):
-        text = shown(open_page("masks", src="I love you", to="fr", tgt="je t'aime", masks="none", kind=kind, tab=tab))
+        text = page_html(
+            open_page("masks", src="I love you", to="fr", tgt="je t'aime", masks="none", kind=kind, tab=tab)
+        )
         assert "ithout any mask" in text
         assert "ith this mask" not in text
         assert "ithout this mask" not in text
 
 
 def test_the_first_context_stays_only_under_the_mask(open_page) -> None:
-    text = shown(open_page("masks", src="machine learning", to="zh", tgt="机器学习", tab="rows", arrived="2"))
+    text = page_html(open_page("masks", src="machine learning", to="zh", tgt="机器学习", tab="rows", arrived="2"))
     assert "<b>stays</b>" in text
     assert "<b>changes</b>" in text
 
@@ -151,7 +153,7 @@ def test_the_first_words_do_not_wait_for_the_masked_run(open_page, monkeypatch) 
     monkeypatch.setattr(experiment.MaskExperiment, "effect", lambda bench: order.append("run") or run(bench))
     monkeypatch.setattr(Writing, "go_on", lambda words, seconds: order.append("words") or write(words, seconds))
     app = open_page("masks", src="Words come before the run", to="fr", masks="window_1", kind="cross")
-    assert "With this mask" in shown(app)
+    assert "With this mask" in page_html(app)
     assert order[0] == "words"
     assert "run" in order, "torch may refuse the run, which the page has to say"
 
@@ -162,13 +164,13 @@ def test_what_the_model_would_say_is_written_piece_by_piece_to_its_end(open_page
     monkeypatch.setattr(streaming, "PIECE", 1e-9)
     app = open_page("masks", src="I love you piece by piece", to="fr", masks="window_1", kind="cross", tab=tab)
     assert not app.exception
-    assert "tokens so far" not in shown(app)
+    assert "tokens so far" not in page_html(app)
 
 
 def test_what_the_model_would_say_is_shown_whole_and_as_text(open_page, monkeypatch) -> None:
     said = "l'un <b>& " * 40
     monkeypatch.setattr(Writing, "so_far", lambda *_: Written(said, (), "cut <i>here"))
-    text = shown(open_page("masks", src="I love you", to="fr", masks="window_1", kind="cross", tab="says"))
+    text = page_html(open_page("masks", src="I love you", to="fr", masks="window_1", kind="cross", tab="says"))
     assert text.count(html.escape(said.rstrip())) == 2
     assert "cut &lt;i&gt;here" in text
 
@@ -208,7 +210,7 @@ def test_of_a_model_that_writes_nothing_the_maps_are_told(moved, told) -> None:
 def test_a_link_that_asks_for_what_is_not_there_is_answered_in_a_sentence(open_page, name, value, told) -> None:
     app = open_page("masks", src="I love you", to="fr", **{name: value})
     assert not app.exception
-    assert told in said(app)
+    assert told in notes(app)
     assert laboratory(app)[0]["rows"]
 
 
@@ -231,4 +233,4 @@ def test_nothing_typed_is_answered_with_what_to_type(open_page) -> None:
     app = open_page("masks", src="I love you")
     app.text_input(key="src-shown").set_value("  ").run()
     assert not app.exception
-    assert "empty" in said(app)
+    assert "empty" in notes(app)

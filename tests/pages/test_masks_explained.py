@@ -11,20 +11,20 @@ from attnviz.pictures.masks import rules_to_text
 from attnviz.text.glossary import definitions
 from attnviz.ui.masks.state import TABS
 from attnviz.widgets.mask_lab.painting import painting_to_text
-from tests.pages.masks_page import laboratory, shown, shut, weights
-from tests.pages.told_words import told_words
+from tests.pages.masks_page import laboratory, page_html, paint_rows, weights
+from tests.pages.page_terms import read_terms
 
 LINK = {"src": "I love you", "to": "fr", "tgt": "je t'aime"}
 
 
 def test_all_fills_open_at_the_row_that_was_painted_shut_unless_another_is_pinned(open_page) -> None:
-    paint = shut(open_page("masks", **LINK), 3)
+    paint = paint_rows(open_page("masks", **LINK), 3)
     app = open_page("masks", **LINK, tab="fills", paint=paint)
     assert app.selectbox(key="pick-row").value == 3
-    assert "Row 3 has no key left" in shown(app)
+    assert "Row 3 has no key left" in page_html(app)
     pinned = open_page("masks", **LINK, tab="fills", paint=paint, row="1")
     assert pinned.selectbox(key="pick-row").value == 1
-    assert "no key left" not in shown(pinned)
+    assert "no key left" not in page_html(pinned)
 
 
 def test_all_fills_open_at_a_row_with_paint_before_one_without(open_page) -> None:
@@ -35,7 +35,7 @@ def test_all_fills_open_at_a_row_with_paint_before_one_without(open_page) -> Non
 
 
 def test_all_fills_speak_of_the_one_row(open_page) -> None:
-    text = shown(open_page("masks", **LINK, tab="fills", row="2"))
+    text = page_html(open_page("masks", **LINK, tab="fills", row="2"))
     assert "The row sums to 1" in text
     assert "very row" not in text
 
@@ -45,7 +45,7 @@ def test_one_click_makes_a_row_without_keys_and_shows_its_three_answers(open_pag
     app.button(key="row-without-keys").click().run()
     assert not app.exception
     row = app.selectbox(key="pick-row").value
-    text = shown(app)
+    text = page_html(app)
     cards = text[text.index("class='answers'") : text.index("<table class='fills'>")]
     count = weights(open_page("masks", **LINK)).shape[1]
     for answer, reason in (
@@ -57,29 +57,29 @@ def test_one_click_makes_a_row_without_keys_and_shows_its_three_answers(open_pag
         assert reason in cards
     app.button(key="row-with-keys").click().run()
     assert app.selectbox(key="pick-row").value == row
-    assert "class='answers'" not in shown(app)
+    assert "class='answers'" not in page_html(app)
     assert app.query_params.get("paint", "") == ""
 
 
 def test_the_row_without_keys_is_the_pinned_one_and_other_paint_stays(open_page) -> None:
-    app = open_page("masks", **LINK, paint=shut(open_page("masks", **LINK), 1), row="4")
+    app = open_page("masks", **LINK, paint=paint_rows(open_page("masks", **LINK), 1), row="4")
     app.button(key="row-without-keys").click().run()
-    assert app.query_params["paint"] == shut(open_page("masks", **LINK), 1, 4)
+    assert app.query_params["paint"] == paint_rows(open_page("masks", **LINK), 1, 4)
     assert app.selectbox(key="pick-row").value == 4
 
 
 def test_without_the_causal_mask_both_ways_of_running_say_what_they_are(open_page) -> None:
     app = open_page("masks", **LINK, tab="says", masks="none", scope="kind", step="1")
-    text = shown(app)
+    text = page_html(app)
     assert text.count("no future tokens exist yet") == 2, "over the words, and over the next tokens"
     assert "as in training: position 1 can read what comes after it" in text
     assert "what differs is the future" in text
-    assert "where positions now read later tokens" in shown(open_page("masks", **LINK, masks="none", scope="kind"))
+    assert "where positions now read later tokens" in page_html(open_page("masks", **LINK, masks="none", scope="kind"))
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
 def test_with_a_mask_that_hides_the_future_both_ways_agree(open_page, kind: str) -> None:
-    text = shown(open_page("masks", **LINK, tab="says", masks="prefix_1", scope="kind", kind=kind))
+    text = page_html(open_page("masks", **LINK, tab="says", masks="prefix_1", scope="kind", kind=kind))
     assert "Both ways agree" in text
     assert "reads nothing that comes after it" in text
     assert "no future tokens exist yet" in text
@@ -87,15 +87,15 @@ def test_with_a_mask_that_hides_the_future_both_ways_agree(open_page, kind: str)
 
 def test_a_checkpoint_is_told_the_same_lesson(open_page, folder) -> None:
     link = {"model": folder("gpt2"), "src": "the cat sat on", "tab": "says", "scope": "kind", "step": "1"}
-    assert "what differs is the future" in shown(open_page("masks", **link, masks="none"))
-    assert "Both ways agree" in shown(open_page("masks", **link, masks="causal"))
+    assert "what differs is the future" in page_html(open_page("masks", **link, masks="none"))
+    assert "Both ways agree" in page_html(open_page("masks", **link, masks="causal"))
     encoder = open_page("masks", model=folder("bert"), src="the cat sat on", tab="says", masks="window_1")
     assert not encoder.exception
-    assert "no future tokens exist yet" not in shown(encoder), "it writes nothing"
+    assert "no future tokens exist yet" not in page_html(encoder), "it writes nothing"
 
 
 def test_a_row_that_is_nan_has_one_cause_in_the_sentences_and_below_the_numbers(open_page) -> None:
-    app = open_page("masks", **LINK, paint=shut(open_page("masks", **LINK), 3), row="3")
+    app = open_page("masks", **LINK, paint=paint_rows(open_page("masks", **LINK), 3), row="3")
     header, _ = laboratory(app)
     ((row, cause),) = header["causes"].items()
     assert row == "3"
@@ -123,7 +123,7 @@ def test_every_control_rule_fill_and_tab_has_a_definition(open_page, tab: str) -
         masks=rules,
         fill="number",
         second="I love you.",
-        paint=shut(open_page("masks", **LINK), 1),
+        paint=paint_rows(open_page("masks", **LINK), 1),
     )
     assert not app.exception
     there = labels(app) | set(FILL_NAMES.values()) | set(RULES) | set(TABS.values()) | set(DTYPES)
@@ -146,5 +146,5 @@ def test_every_control_rule_fill_and_tab_has_a_definition(open_page, tab: str) -
 
 
 def test_what_the_page_explains_comes_from_the_glossary(open_page) -> None:
-    told = told_words(open_page("masks", **LINK))
+    told = read_terms(open_page("masks", **LINK))
     assert definitions("Masks").items() <= told.items()

@@ -20,7 +20,7 @@ def folder(tmp_path_factory) -> Callable[[str], str]:
     return cache(lambda name: str(architectures.ALL[name](tmp_path_factory.mktemp("more") / name)))
 
 
-def drawn(app):
+def picture_header(app):
     return next(unpack(part.proto.bytes).header for part in app.get("bidi_component") if part.proto.bytes)
 
 
@@ -73,10 +73,10 @@ def test_a_model_that_is_odd_in_one_thing_has_its_pages(open_page, folder, page,
 
 @pytest.mark.parametrize("tab", ["links", "neuron"])
 def test_heads_with_a_sink_say_where_the_rest_of_a_row_went(open_page, folder, tab):
-    told = drawn(open_page("heads", model=folder("gpt_oss"), src="I love you."))["kinds"][0]
+    told = picture_header(open_page("heads", model=folder("gpt_oss"), src="I love you."))["kinds"][0]
     assert told["to_sink"]
     assert "the rest goes to the head’s sink" in told["left_out"]
-    hidden = drawn(open_page("heads", model=folder("lfm2"), src="I love you."))["kinds"][0]
+    hidden = picture_header(open_page("heads", model=folder("lfm2"), src="I love you."))["kinds"][0]
     assert not hidden.get("to_sink")
     assert "L0 is layer 1, L1 is layer 4" in hidden["left_out"]
     app = open_page("heads", model=folder("gpt_oss"), src="I love you.", tab=tab)
@@ -88,17 +88,17 @@ def test_masks_keep_the_sink_in_the_softmax(open_page, folder):
     for fill in ("", "zero after, renormalised"):
         app = open_page("masks", model=folder("gpt_oss"), src="I love you.", **({"fill": fill} if fill else {}))
         assert not app.exception
-        header = drawn(app)
+        header = picture_header(app)
         assert isinstance(header["sink"], float)
         assert any("the head's sink, which is no token, takes up to" in said for said in header["findings"])
 
 
 @pytest.mark.parametrize("tab", ["links", "model"])
 def test_a_hybrids_layers_have_the_models_own_numbers_in_legends_tables_and_captions(open_page, folder, tab):
-    told = drawn(open_page("heads", model=folder("lfm2"), src="I love you.", tab=tab, new="0"))
+    told = picture_header(open_page("heads", model=folder("lfm2"), src="I love you.", tab=tab, new="0"))
     assert told["layer_numbers"] == [1, 4]
     assert "L0 is layer 1, L1 is layer 4 in the model’s own numbering" in told["caption"]["model"]
-    plain = drawn(open_page("heads", model=folder("gpt_oss"), src="I love you.", tab=tab, new="0"))
+    plain = picture_header(open_page("heads", model=folder("gpt_oss"), src="I love you.", tab=tab, new="0"))
     assert plain["layer_numbers"] == []
     assert "is layer" not in plain["caption"]["model"]
 

@@ -29,54 +29,56 @@ def _a_new_visitor() -> None:
 
 
 @pytest.fixture
-def counted(monkeypatch) -> list[str]:
+def counted_calls(monkeypatch) -> list[str]:
     """Count by name what is read and made."""
     done: list[str] = []
     for module, name in ((external_file, "read"), (links, "links_payload")):
         make = getattr(module, name)
 
-        def noted(*args, _make=make, _name=name, **options):
+        def record(*args, _make=make, _name=name, **options):
             done.append(_name)
             return _make(*args, **options)
 
-        monkeypatch.setattr(module, name, noted)
+        monkeypatch.setattr(module, name, record)
     return done
 
 
-def test_what_a_visitor_hands_in_is_gone_when_they_are(open_page, counted) -> None:
+def test_what_a_visitor_hands_in_is_gone_when_they_are(open_page, counted_calls) -> None:
     page = open_page("heads", tab="links")
-    counted.clear()
-    app = handed_in(page)
-    assert counted == ["read", "links_payload"]
+    counted_calls.clear()
+    app = upload(page)
+    assert counted_calls == ["read", "links_payload"]
     app.run()
-    assert counted == ["read", "links_payload"], "as long as they stay, it is kept"
+    assert counted_calls == ["read", "links_payload"], "as long as they stay, it is kept"
     cache_resource_api.clear_session_cache(SESSION)
     app.run()
-    assert counted == ["read", "links_payload"] * 2
+    assert counted_calls == ["read", "links_payload"] * 2
 
 
-def test_what_a_model_made_is_kept_for_all(open_page, counted) -> None:
+def test_what_a_model_made_is_kept_for_all(open_page, counted_calls) -> None:
     pictures._made.forget(lambda name: True)
     app = open_page("heads", tab="links")
     cache_resource_api.clear_session_cache(SESSION)
     app.run()
-    assert counted == ["links_payload"]
+    assert counted_calls == ["links_payload"]
 
 
 def test_a_visitor_who_finds_the_room_full_is_told_so_and_keeps_what_was_typed(open_page, monkeypatch) -> None:
     monkeypatch.setattr(pictures, "ROOM", Room(50))
-    app = handed_in(open_page("heads", src="I love you."))
+    app = upload(open_page("heads", src="I love you."))
     assert not app.exception
     (error,) = app.error
     assert "There is no room for own.npz" in error.value.replace("\\", "")
     assert any(field.value == "I love you." for field in app.text_input)
 
 
-def test_what_is_made_of_them_takes_room_and_is_shown_where_there_is_none(open_page, counted, monkeypatch) -> None:
+def test_what_is_made_of_them_takes_room_and_is_shown_where_there_is_none(
+    open_page, counted_calls, monkeypatch
+) -> None:
     page = open_page("heads", tab="links")
-    counted.clear()
+    counted_calls.clear()
     monkeypatch.setattr(pictures, "ROOM", roomy := Room(1 << 20))
-    app = handed_in(page)
+    app = upload(page)
     both = roomy.taken
     cache_resource_api.clear_session_cache(SESSION)
     gc.collect()
@@ -87,7 +89,7 @@ def test_what_is_made_of_them_takes_room_and_is_shown_where_there_is_none(open_p
     assert not app.exception
     assert not app.error
     app.run()
-    assert counted == ["read", "links_payload", "read", "links_payload", "links_payload"]
+    assert counted_calls == ["read", "links_payload", "read", "links_payload", "links_payload"]
 
 
 def test_a_table_and_maps_of_a_long_text_are_counted_as_what_they_hold() -> None:
@@ -107,7 +109,7 @@ def test_files_of_all_visitors_together_have_one_limit(monkeypatch) -> None:
     assert [(file.type, file.data) for file in files.get_files("b", ["3"])] == [(streamlit_internals.NO_ROOM, b"")]
 
 
-def handed_in(app: AppTest) -> AppTest:
+def upload(app: AppTest) -> AppTest:
     attn = np.random.default_rng(7).dirichlet(np.ones(3), (2, 3)).astype(np.float32)
     file = io.BytesIO()
     np.savez(file, attn=attn, tokens=np.array(["a", "b", "c"]))

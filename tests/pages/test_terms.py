@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.text.glossary import definition, words_of, words_on
 from attnviz.ui.anatomy import state as anatomy
 from attnviz.ui.implementations import state as implementations
-from tests.pages.told_words import told_words
+from tests.pages.page_terms import read_terms
 
 LINK = {"src": "a big red dog jumped", "to": "fr", "layer": "1", "head": "2"}
 MARKED = re.compile(r"data-term='([^']*)'")
@@ -23,7 +23,7 @@ def plain(markdown: str) -> str:
     return markdown.replace("\\", "").replace("\u2060", "")
 
 
-def seen(app: AppTest) -> str:
+def visible_text(app: AppTest) -> str:
     """Every text that stands on the page, without what opens over it."""
     texts = [part.value for part in (*app.markdown, *app.caption, *app.code, *app.text, *app.info)]
     texts += [widget.label for kind in ("selectbox", "button", "select_slider") for widget in app.get(kind)]
@@ -38,11 +38,11 @@ def seen(app: AppTest) -> str:
     return plain("\n".join(texts))
 
 
-def explained(app: AppTest) -> str:
+def open_definitions(app: AppTest) -> str:
     """Every definition that the page can open, by pointer, finger or key."""
     helps = [widget.help for kind in HELPED for widget in app.get(kind) if getattr(widget, "help", None)]
     bodies = [part.proto.body for part in app.get("html")]
-    words = told_words(app)
+    words = read_terms(app)
     marked = [words[html.unescape(term)] for body in bodies for term in MARKED.findall(body)]
     marked += [words[term] for drawn in lists(app) for term in drawn["helps"].values()]
     marked += [words[widget.label] for kind in (*NAMED, "button") for widget in app.get(kind) if widget.label in words]
@@ -58,7 +58,7 @@ def lists(app: AppTest) -> list[dict]:
 
 def missing(app: AppTest) -> set[str]:
     """Terms that stand on the page without a definition."""
-    text, helps = seen(app), explained(app)
+    text, helps = visible_text(app), open_definitions(app)
     found = {term for term in words_of("Anatomy") if re.search(rf"(?<!\w){re.escape(term)}(?!\w)", text)}
     return {term for term in found if definition(term)[:40] not in helps.replace("&#x27;", "'")}
 
@@ -74,7 +74,7 @@ def test_every_term_of_implementations_is_defined_where_it_stands(open_page, tab
 
 
 def test_the_welcome_and_the_status_bar_define_their_terms(open_page) -> None:
-    text = explained(open_page(src="I love you"))
+    text = open_definitions(open_page(src="I love you"))
     for term in ("three kinds of attention", "attention map", "d_k", "forward", "decoding", "parameters", "weights"):
         assert definition(term)[:40] in text.replace("&#x27;", "'"), term
 
@@ -86,7 +86,7 @@ NAMED = ("segmented_control", "button_group", "selectbox", "text_input", "number
 @pytest.mark.parametrize("page", ["heads", "anatomy", "implementations"])
 def test_every_tab_and_field_has_a_definition(open_page, page: str) -> None:
     app = open_page(page, **LINK, tab="relative" if page == "implementations" else "heads")
-    words = told_words(app)
+    words = read_terms(app)
     fields = {widget.label.split(" (")[0] for kind in NAMED for widget in app.get(kind) if widget.label != widget.key}
     tabs = {
         option for group in app.button_group for option in group.options if group.label in ("View", "Part of the page")
@@ -101,7 +101,7 @@ def test_every_term_that_a_page_marks_is_one_that_it_tells(open_page, page: str)
     app = open_page(*([] if page == "welcome" else [page]), **LINK)
     marked = {html.unescape(term) for part in app.get("html") for term in MARKED.findall(part.proto.body)}
     assert {"d_k", "forward"} <= marked
-    assert marked <= set(told_words(app))
+    assert marked <= set(read_terms(app))
 
 
 @pytest.mark.parametrize(("page", "tabs"), [("Anatomy", anatomy.TABS), ("Implementations", implementations.TABS)])

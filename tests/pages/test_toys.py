@@ -11,7 +11,7 @@ LINE = "the black dogs see my small car"
 PLAIN, BLIND = (str(shipped.path(Experiment("french", without=without))) for without in ((), ("causal-mask",)))
 
 
-def told(app) -> dict:
+def picture_header(app) -> dict:
     return next(unpack(part.proto.bytes).header for part in app.get("bidi_component") if part.proto.bytes)
 
 
@@ -45,7 +45,7 @@ def test_one_pass_and_its_steps_are_equal_with_the_mask_and_differ_without(open_
     ("model", "words"), [(PLAIN, "KV cache"), (BLIND, "Recompute the prefix (positions see ahead")]
 )
 def test_a_toy_that_sees_ahead_is_not_said_to_step_on_a_cache(open_page, model: str, words: str) -> None:
-    assert told(open_page("decoding", model=model, src=LINE))["way"][0][0].startswith(words)
+    assert picture_header(open_page("decoding", model=model, src=LINE))["way"][0][0].startswith(words)
 
 
 def test_a_word_that_a_toy_does_not_know_is_said_and_stays_typed(open_page) -> None:

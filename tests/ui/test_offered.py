@@ -8,7 +8,7 @@ from attnviz.ui.cache import traces
 
 
 @pytest.fixture
-def looked_for(monkeypatch) -> list[str]:
+def requested_models(monkeypatch) -> list[str]:
     """Record the names of models that are looked for on the disk."""
     names: list[str] = []
 
@@ -22,29 +22,31 @@ def looked_for(monkeypatch) -> list[str]:
 
 @pytest.mark.parametrize("listed", ["", "gpt2", " gpt2 , ,/models/own "])
 @pytest.mark.parametrize("name", ["/etc", "/no/such/folder", "gpt2-medium", "another", ""])
-def test_a_model_that_is_not_listed_is_refused_whether_it_exists_or_not(listed, name, looked_for, monkeypatch) -> None:
+def test_a_model_that_is_not_listed_is_refused_whether_it_exists_or_not(
+    listed, name, requested_models, monkeypatch
+) -> None:
     monkeypatch.setenv(offered.VARIABLE, listed)
     said = f"This instance does not offer the model “{name}”: choose one from the list."
     for opened in (lambda: traces.model(name), lambda: traces._read((name, None), None)):
         with pytest.raises(ValueError, match="does not offer") as error:
             opened()
         assert str(error.value) == said
-    assert not looked_for
+    assert not requested_models
     assert not offered.is_offered(name)
 
 
-def test_what_is_listed_or_shipped_is_offered(looked_for, monkeypatch) -> None:
+def test_what_is_listed_or_shipped_is_offered(requested_models, monkeypatch) -> None:
     monkeypatch.setenv(offered.VARIABLE, " gpt2 , ,/models/own ")
     assert offered.offered_models() == ["gpt2", "/models/own"]
     assert all(map(offered.is_offered, ("gpt2", "/models/own", catalogue.DEFAULT)))
     with pytest.raises(ValueError, match="no such folder"):
         traces.model("gpt2")
-    assert looked_for == ["gpt2"]
+    assert requested_models == ["gpt2"]
 
 
-def test_where_nothing_is_said_any_folder_may_be_opened(looked_for, monkeypatch) -> None:
+def test_where_nothing_is_said_any_folder_may_be_opened(requested_models, monkeypatch) -> None:
     monkeypatch.delenv(offered.VARIABLE, raising=False)
     assert offered.is_free()
     with pytest.raises(ValueError, match="no such folder"):
         traces.model("/no/such/folder")
-    assert looked_for == ["/no/such/folder"]
+    assert requested_models == ["/no/such/folder"]

@@ -56,7 +56,7 @@ class Screen(Visitor):
         """Ask as the page does by itself."""
         return self._run(self._fragment, is_by_itself=True)
 
-    def until(self, found: Callable[[Shown], bool]) -> None:
+    def wait_for(self, found: Callable[[Shown], bool]) -> None:
         """Ask until the page shows it. Raises TimeoutError."""
         deadline = time.monotonic() + self._patience
         while not found(self.shown):

@@ -13,7 +13,7 @@ _BORDER = "a-line-between-parts"
 _PIECE = 1 << 20
 
 
-def put(
+def upload(
     visitor: Visitor, address: str, name: str, content: bytes, *, says: bool = True
 ) -> tuple[int, UploadedFileInfo]:
     """Return the server's answer to a file, and what a browser then says of it in its uploader's state.
@@ -22,7 +22,7 @@ def put(
     """
     urls = place(visitor, name)
     info = UploadedFileInfo(name=name, size=len(content), file_id=urls.file_id, file_urls=urls)
-    return _sent(urlsplit(address).netloc, urls.upload_url, _form(name, content), says=says), info
+    return _send(urlsplit(address).netloc, urls.upload_url, _form(name, content), says=says), info
 
 
 def place(visitor: Visitor, name: str) -> FileURLs:
@@ -39,10 +39,10 @@ def _form(name: str, content: bytes) -> bytes:
     return head.encode() + content + f"\r\n--{_BORDER}--\r\n".encode()
 
 
-def _sent(host: str, path: str, body: bytes, *, says: bool) -> int:
+def _send(host: str, path: str, body: bytes, *, says: bool) -> int:
     connection = http.client.HTTPConnection(host, timeout=60)
     try:
-        headers = allowed(connection) | {"Content-Type": f"multipart/form-data; boundary={_BORDER}"}
+        headers = xsrf_headers(connection) | {"Content-Type": f"multipart/form-data; boundary={_BORDER}"}
         connection.request("PUT", path, body if says else _pieces(body), headers, encode_chunked=not says)
         return connection.getresponse().status
     except (BrokenPipeError, ConnectionResetError):  # it answered before everything was sent
@@ -55,7 +55,7 @@ def _pieces(body: bytes) -> Iterable[bytes]:
     return (body[start : start + _PIECE] for start in range(0, len(body), _PIECE))
 
 
-def allowed(connection: http.client.HTTPConnection) -> dict[str, str]:
+def xsrf_headers(connection: http.client.HTTPConnection) -> dict[str, str]:
     """Streamlit's token against requests from other sites, as a browser gets it and gives it back."""
     connection.request("GET", "/_stcore/health")
     answer = connection.getresponse()

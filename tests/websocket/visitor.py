@@ -33,7 +33,7 @@ class Shown:
     seconds: float = 0.0
     received: int = 0  # bytes of all its messages
 
-    def of(self, kind: str) -> list[Any]:
+    def elements_of(self, kind: str) -> list[Any]:
         """All elements of a kind, such as "alert" or "bidi_component", from the top."""
         found = (self.elements[place] for place in sorted(self.elements))
         return [getattr(element, kind) for element in found if element.WhichOneof("type") == kind]
@@ -41,12 +41,12 @@ class Shown:
     @property
     def exceptions(self) -> list[str]:
         """The faults that the page shows."""
-        return [f"{fault.type}: {fault.message}" for fault in self.of("exception")]
+        return [f"{fault.type}: {fault.message}" for fault in self.elements_of("exception")]
 
     @property
     def alerts(self) -> list[str]:
         """Notes and refusals, without the marks that keep Markdown from reading them."""
-        return [alert.body.replace("\\", "") for alert in self.of("alert")]
+        return [alert.body.replace("\\", "") for alert in self.elements_of("alert")]
 
     @property
     def has_dialog(self) -> bool:
@@ -128,7 +128,7 @@ class Visitor:
         self._received_bytes = 0
         self._connection.send(message.SerializeToString())
         self.shown = Shown()
-        for told in self._until_finished():
+        for told in self._messages_of_run():
             self._take(told)
         self.shown.seconds = time.perf_counter() - started
         self.shown.received = self._received_bytes
@@ -141,7 +141,7 @@ class Visitor:
         self._connection.send(message.SerializeToString())
         deadline = time.monotonic() + self._patience
         while True:
-            told = self._received(deadline)
+            told = self._receive(deadline)
             if told.WhichOneof("type") == answer:
                 return getattr(told, answer)
 
@@ -158,7 +158,7 @@ class Visitor:
         runs, deadline = 0, time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:
-                runs += self._received(deadline).WhichOneof("type") == "script_finished"
+                runs += self._receive(deadline).WhichOneof("type") == "script_finished"
             except TimeoutError:
                 break
         return runs
@@ -177,11 +177,11 @@ class Visitor:
             raise RuntimeError("Nobody is connected: use the visitor in a with statement.")
         return self._socket
 
-    def _until_finished(self) -> Iterator[ForwardMsg]:
+    def _messages_of_run(self) -> Iterator[ForwardMsg]:
         deadline = time.monotonic() + self._patience
         is_begun = False
         while True:
-            message = self._received(deadline)
+            message = self._receive(deadline)
             kind = message.WhichOneof("type")
             is_begun = is_begun or kind == "new_session"
             yield message
@@ -191,7 +191,7 @@ class Visitor:
                     return
                 is_begun = False
 
-    def _received(self, deadline: float) -> ForwardMsg:
+    def _receive(self, deadline: float) -> ForwardMsg:
         message = ForwardMsg()
         frame: Any = self._connection.recv(timeout=max(0.0, deadline - time.monotonic()))
         self._received_bytes += len(frame)

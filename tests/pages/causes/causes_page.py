@@ -23,6 +23,6 @@ def notes(app: AppTest) -> str:
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
 
 
-def of_heads(told: dict, name: str) -> list:
+def head_numbers(told: dict, name: str) -> list:
     """Return one number of each head."""
     return [value for group in told["groups"] for value in group[name]]

@@ -7,7 +7,7 @@ from attnviz.analysis.causes.attribution import LogitTarget
 from attnviz.analysis.causes.lens import logit_lens
 from attnviz.analysis.causes.logit_decomposition.drops import drops
 from attnviz.models import catalogue
-from tests.pages.causes.test_patch import payload, said
+from tests.pages.causes.test_patch import notes, payload
 
 CLEAN = "a big red dog jumped"
 
@@ -99,7 +99,7 @@ def test_of_a_model_that_normalises_sums_the_last_layer_is_shown(attribute_tab, 
 def test_what_cannot_be_asked_is_one_sentence(attribute_tab, wrong, says) -> None:
     app = attribute_tab(**wrong)
     assert not app.exception
-    assert says in said(app)
+    assert says in notes(app)
 
 
 @pytest.mark.parametrize(
@@ -108,4 +108,4 @@ def test_what_cannot_be_asked_is_one_sentence(attribute_tab, wrong, says) -> Non
 def test_a_model_whose_logits_are_no_sum_says_why(attribute_tab, folder, name, says) -> None:
     app = attribute_tab(model=folder(name), src="I love dogs", to="")
     assert not app.exception
-    assert says in said(app)
+    assert says in notes(app)

@@ -5,8 +5,8 @@ import torch
 
 from attnviz.analysis.causes.comparing.run_comparison import compare_runs
 from attnviz.models import catalogue
-from tests.pages.causes.causes_page import SRC, header, notes, of_heads, payload
-from tests.pages.learning.learning_page import copied
+from tests.pages.causes.causes_page import SRC, head_numbers, header, notes, payload
+from tests.pages.learning.learning_page import copied_link
 
 
 @pytest.mark.parametrize("by", ["sentence", "language", "do", "mask", "model"])
@@ -17,12 +17,12 @@ def test_every_pair_opens_and_says_what_it_holds_fixed(open_page, by: str) -> No
     told = header(app)
     assert told["fixed"][0].startswith("Held fixed:")
     assert len(told["names"]) == 2
-    assert copied(app)["by"] == by
+    assert copied_link(app)["by"] == by
 
 
 def test_a_sentence_beside_itself_is_0_everywhere(open_page) -> None:
     told = header(open_page("causes", tab="compare", src=SRC, other=SRC, to="fr"))
-    assert not any(of_heads(told, "apart"))
+    assert not any(head_numbers(told, "apart"))
     assert all(here == there for group in told["groups"] for here, there in (*group["rows"], *group["cols"]))
     assert told["texts"][0] == told["texts"][1]
     assert all(here["log"] == there["log"] for place in told["strip"] for here, there in [place["sides"]])
@@ -45,18 +45,18 @@ def test_two_sentences_have_the_analysis_numbers_and_the_weights_of_both_runs(op
 
 def test_with_and_without_what_is_done_is_on_one_target(open_page) -> None:
     told = header(open_page("causes", tab="compare", by="do", src=SRC, to="fr", do="off.cross.0.all"))
-    assert any(of_heads(told, "apart"))
+    assert any(head_numbers(told, "apart"))
     assert all(here["text"] == there["text"] for place in told["strip"] for here, there in [place["sides"]])
     nothing = header(open_page("causes", tab="compare", by="do", src=SRC, to="fr"))
-    assert not any(of_heads(nothing, "apart"))
+    assert not any(head_numbers(nothing, "apart"))
     assert "No head changed" in nothing["said"][0]
 
 
 def test_a_mask_is_put_on_every_layer_of_the_kind_in_focus(open_page) -> None:
     link = {"tab": "compare", "by": "mask", "src": SRC, "to": "fr", "kind": "decoder_self"}
     own = header(open_page("causes", rule="causal", **link))
-    assert max(bits or 0 for bits in of_heads(own, "apart")) < 1e-6, "the causal mask is the model's own"
-    assert any(of_heads(header(open_page("causes", rule="window", **link)), "apart"))
+    assert max(bits or 0 for bits in head_numbers(own, "apart")) < 1e-6, "the causal mask is the model's own"
+    assert any(head_numbers(header(open_page("causes", rule="window", **link)), "apart"))
 
 
 def test_two_models_share_words_only(open_page, folder) -> None:
@@ -78,7 +78,7 @@ def test_what_has_nothing_in_common_is_said_and_the_controls_stay(open_page, fol
 def test_checkpoints_compare_two_sentences(open_page, folder, name: str) -> None:
     app = open_page("causes", tab="compare", model=folder(name), src="the cat sat here", other="the dog sat here")
     assert not app.exception
-    assert any(of_heads(header(app), "apart"))
+    assert any(head_numbers(header(app), "apart"))
 
 
 def test_of_a_long_sentence_the_maps_of_the_head_in_focus_are_sent(open_page, monkeypatch) -> None:

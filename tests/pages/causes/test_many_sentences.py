@@ -28,11 +28,11 @@ def queue(monkeypatch):
     return made
 
 
-def typed(app: AppTest, *lines: str) -> AppTest:
+def type_lines(app: AppTest, *lines: str) -> AppTest:
     return app.text_area(key="corpus-text").set_value("\n".join(lines)).run()
 
 
-def gone_over(app: AppTest) -> AppTest:
+def run_study(app: AppTest) -> AppTest:
     """Press the button, and wait for the end."""
     app.button(key="corpus-read").click().run()
     until = time.monotonic() + 60
@@ -46,7 +46,7 @@ def charts(app: AppTest) -> list[dict]:
 
 
 def test_a_pasted_list_is_gone_over_and_every_head_is_told_of(open_page) -> None:
-    app = gone_over(typed(open_page("causes", sentences="own", **OPEN), *LINES))
+    app = run_study(type_lines(open_page("causes", sentences="own", **OPEN), *LINES))
     assert not app.exception
     assert not app.error
     table = next(each.value for each in app.dataframe if "spread" in each.value)
@@ -74,7 +74,7 @@ def test_a_pasted_list_is_gone_over_and_every_head_is_told_of(open_page) -> None
     ids=["10,000 lines", "no letter", "binary", "too long"],
 )
 def test_a_list_that_cannot_be_read_is_refused_in_one_sentence_and_stays(open_page, text, sentence) -> None:
-    app = typed(open_page("causes", sentences="own", **OPEN), text)
+    app = type_lines(open_page("causes", sentences="own", **OPEN), text)
     assert not app.exception
     assert len(app.error) == 1
     assert notes(app).startswith(sentence)
@@ -83,7 +83,7 @@ def test_a_list_that_cannot_be_read_is_refused_in_one_sentence_and_stays(open_pa
 
 
 def test_a_line_that_the_model_cannot_read_is_named_and_the_list_stays(open_page) -> None:
-    app = gone_over(typed(open_page("causes", sentences="own", **OPEN), "I love", "too " * 499))
+    app = run_study(type_lines(open_page("causes", sentences="own", **OPEN), "I love", "too " * 499))
     assert notes(app).startswith("Line 2 (“too too")
     assert app.text_area(key="corpus-text").value.startswith("I love\ntoo")
     assert any(button.key == "corpus-read" for button in app.button)  # it can be tried again
@@ -99,13 +99,13 @@ def test_stop_keeps_what_was_done(open_page, monkeypatch) -> None:
             self.run.stop()
 
     monkeypatch.setattr(studies.RestingProgress, "note", tell)
-    app = gone_over(
-        typed(open_page("causes", sentences="own", kind="decoder_self", layer="1", head="3", **OPEN), *LINES[:4])
+    app = run_study(
+        type_lines(open_page("causes", sentences="own", kind="decoder_self", layer="1", head="3", **OPEN), *LINES[:4])
     )
     assert notes(app).startswith("Stopped: heads were measured on 4 of 4 sentences, and taken out on 2.")
     assert [heading.value for heading in app.subheader] == ["Decoder self L1 H3 over 4 sentences"]
     monkeypatch.setattr(studies.RestingProgress, "note", real)
-    assert "stopped" not in notes(gone_over(app))
+    assert "stopped" not in notes(run_study(app))
 
 
 def test_a_link_to_a_pasted_list_says_that_it_carries_none(open_page) -> None:
@@ -114,7 +114,7 @@ def test_a_link_to_a_pasted_list_says_that_it_carries_none(open_page) -> None:
 
 
 def test_a_list_stays_while_another_page_is_looked_at(open_page) -> None:
-    app = typed(open_page("causes", sentences="own", **OPEN), *LINES[:2])
+    app = type_lines(open_page("causes", sentences="own", **OPEN), *LINES[:2])
     app.switch_page("pages/heads.py").run()
     app.switch_page("pages/causes.py").run()
     assert app.text_area(key="corpus-text").value == "\n".join(LINES[:2])
@@ -122,7 +122,7 @@ def test_a_list_stays_while_another_page_is_looked_at(open_page) -> None:
 
 def test_a_decoder_alone_reads_sentences_without_targets(open_page, folder) -> None:
     app = open_page("causes", model=folder("gpt2"), src="It was late.", tab="sentences", sentences="own")
-    gone_over(typed(app, "It was late.", "We were late."))
+    run_study(type_lines(app, "It was late.", "We were late."))
     assert not app.exception
     assert notes(app) == ""
     assert "over 2 sentences" in app.subheader[0].value
@@ -130,7 +130,7 @@ def test_a_decoder_alone_reads_sentences_without_targets(open_page, folder) -> N
 
 def test_an_encoder_says_why_nothing_is_important(open_page, folder) -> None:
     app = open_page("causes", model=folder("bert"), src="It was late.", tab="sentences", sentences="own")
-    gone_over(typed(app, "It was late.", "We were late."))
+    run_study(type_lines(app, "It was late.", "We were late."))
     assert not app.exception
     assert any("writes no targets" in caption.value for caption in app.caption)
 

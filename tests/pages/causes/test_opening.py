@@ -6,7 +6,7 @@ from attnviz.analysis.causes.comparing.findings import HAIR
 from attnviz.tracing.causes import notation
 from attnviz.ui.address.names import OPENING
 from tests.pages.causes.causes_page import header
-from tests.pages.learning.learning_page import copied
+from tests.pages.learning.learning_page import copied_link
 
 
 def test_a_single_head_turns_the_opening_sentence_and_not_by_a_hair() -> None:
@@ -25,7 +25,7 @@ def test_a_page_of_which_nothing_is_said_opens_on_it_and_its_link_says_all_of_it
     assert not app.exception
     assert dict(app.query_params) == {}
     assert app.text_input(key="src-shown").value == OPENING["Causes"]["src"]
-    assert copied(app)["src"] == OPENING["Causes"]["src"]
+    assert copied_link(app)["src"] == OPENING["Causes"]["src"]
     assert len(app.button) > 0
     app.button(key="undo-0").click().run()
     assert not app.exception

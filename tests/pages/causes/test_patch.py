@@ -18,7 +18,7 @@ def payload(app):
     return unpack(component.proto.bytes)
 
 
-def said(app) -> str:
+def notes(app) -> str:
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
 
 
@@ -37,7 +37,7 @@ def patch_tab(open_page):
 def test_without_a_second_sentence_the_page_says_what_to_type(patch_tab) -> None:
     app = patch_tab(changed="")
     assert not app.exception
-    assert "Type a second sentence" in said(app)
+    assert "Type a second sentence" in notes(app)
 
 
 def test_its_matrices_are_those_of_the_analysis_in_both_directions(patch_tab) -> None:
@@ -97,7 +97,7 @@ def test_a_link_carries_what_is_chosen(patch_tab) -> None:
 def test_what_cannot_be_asked_is_one_sentence_and_nothing_typed_is_lost(patch_tab, wrong, says) -> None:
     app = patch_tab(**wrong)
     assert not app.exception
-    assert says in said(app)
+    assert says in notes(app)
     if "src" not in wrong:
         assert app.text_input(key="pick-changed").value == wrong.get("changed", CHANGED)
     for name in ("a", "b"):
@@ -131,17 +131,17 @@ _EXCHANGED = "I love cats and dogs"
 )  # random weights: BERT's tell the exchanged animals hardly apart
 def test_checkpoints_are_patched_too(patch_tab, folder, name, changed) -> None:
     app = patch_tab(model=folder(name), src="I love dogs and cats", changed=changed, to="")
-    assert not app.exception, said(app)
+    assert not app.exception, notes(app)
     told = payload(app)
     wheres = [matrix["where"] for matrix in told.header["matrices"]]
-    assert wheres, told.header["why_not"] or said(app)
+    assert wheres, told.header["why_not"] or notes(app)
     assert ("cross" in wheres) == (name in ("bart", "t5"))
     assert np.isfinite(floats(told, told.header["matrices"][-1], "share")).all()
 
 
 def test_two_prompts_of_different_length_are_compared_where_they_stand_for_each_other(patch_tab, folder) -> None:
     app = patch_tab(model=folder("gpt2"), src="I love dogs and cats", changed="I love big dogs and cats")
-    assert not app.exception, said(app)
+    assert not app.exception, notes(app)
     told = payload(app)
     states = np.frombuffer(told.blobs, dtype=np.uint8)
     stream = told.header["matrices"][0]
@@ -152,7 +152,7 @@ def test_two_prompts_of_different_length_are_compared_where_they_stand_for_each_
 def test_a_model_without_logits_says_so(patch_tab, folder) -> None:
     app = patch_tab(model=folder("electra"), src="I love dogs", changed="I love cats")
     assert not app.exception
-    assert "no output over a vocabulary" in said(app)
+    assert "no output over a vocabulary" in notes(app)
 
 
 @pytest.mark.parametrize("without", [(), ("causal-mask",)], ids=["with its mask", "without"])

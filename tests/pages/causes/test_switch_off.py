@@ -12,8 +12,8 @@ from attnviz.analysis.causes.effects import head_effects
 from attnviz.analysis.corpus.counted import count_changes, run_untouched
 from attnviz.analysis.corpus.shipped import shipped_lines
 from attnviz.models import catalogue
-from tests.pages.causes.causes_page import SRC, header, notes, of_heads
-from tests.pages.learning.learning_page import copied
+from tests.pages.causes.causes_page import SRC, head_numbers, header, notes
+from tests.pages.learning.learning_page import copied_link
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_nothing_off_is_as_it_is_to_the_last_bit(open_page) -> None:
     told = header(open_page("causes", src=SRC, to="fr"))
     assert told["done"] == told["view"]["off"] == []
     assert all(token["log"][0] == token["log"][1] for token in told["strip"])
-    assert not any(of_heads(told, "moved"))
+    assert not any(head_numbers(told, "moved"))
     assert told["texts"][0] == told["texts"][1]
     assert len(told["fixed"]) == 5
 
@@ -34,7 +34,7 @@ def test_nothing_off_is_as_it_is_to_the_last_bit(open_page) -> None:
 def test_what_each_head_is_worth_is_what_the_analysis_computes(open_page, tiny) -> None:
     told = header(open_page("causes", src=SRC, to="fr"))
     expected = head_effects(tiny, tiny.trace(SRC, to="fr")).mean
-    torch.testing.assert_close(torch.tensor(of_heads(told, "nats")), expected, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(torch.tensor(head_numbers(told, "nats")), expected, atol=1e-5, rtol=1e-4)
     assert told["usual"] == 0, "nobody measured this model: plain nats, said so"
     assert "plain nats" in " ".join(told["said"])
     assert all(group["spreads"] is None for group in told["groups"])
@@ -53,7 +53,7 @@ def test_heads_of_a_link_are_off_and_the_same_target_is_scored_again(open_page, 
     assert any(token["log"][0] != token["log"][1] for token in told["strip"])
     encoder = next(group for group in told["groups"] if group["kind"] == "encoder_self")
     assert not any(encoder["moved"]), "what comes before cannot move"
-    assert copied(app)["do"] == do
+    assert copied_link(app)["do"] == do
 
 
 @pytest.mark.parametrize(("put", "verb"), [("uniform", "even"), ("diagonal", "diagonal")])
@@ -75,7 +75,7 @@ def test_a_mean_is_measured_over_sentences_and_is_no_zero(open_page, tiny, monke
     expected = [float(after[row, token.id]) for row, token in enumerate(written)]
     torch.testing.assert_close([token["log"][1] for token in told["strip"]], expected, atol=1e-4, rtol=1e-4)
     worth = head_effects(tiny, plain, to=mean).mean
-    torch.testing.assert_close(torch.tensor(of_heads(told, "nats")), worth, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(torch.tensor(head_numbers(told, "nats")), worth, atol=1e-5, rtol=1e-4)
     off = header(open_page("causes", src=SRC, to="fr", do="off.cross.0.1"))
     assert [token["log"] for token in off["strip"]] != [token["log"] for token in told["strip"]]
 
@@ -116,10 +116,10 @@ def test_checkpoints_of_every_kind_switch_heads_off(open_page, folder, name: str
     told = header(app)
     assert told["countable"] == {"bert": 0, "gpt2": 200, "t5": 40}[name]
     assert len(told["done"]) == 1
-    assert any(of_heads(told, "moved"))
+    assert any(head_numbers(told, "moved"))
     assert told["asks"].startswith({"bert": "of the best answer", "gpt2": "of the text", "t5": "of the target"}[name])
     assert (told["texts"] is None) == (name == "bert")
-    assert None not in of_heads(told, "nats")
+    assert None not in head_numbers(told, "nats")
 
 
 def test_one_token_and_a_page_without_text_are_answered(open_page) -> None:
@@ -153,5 +153,5 @@ def test_sentences_that_a_model_cannot_read_are_not_counted_and_it_says_why(open
 
 
 def test_what_a_link_says_of_the_tab_is_said_back(open_page) -> None:
-    link = copied(open_page("causes", src=SRC, to="fr", put="uniform", shade="nats"))
+    link = copied_link(open_page("causes", src=SRC, to="fr", put="uniform", shade="nats"))
     assert (link["tab"], link["put"], link["shade"]) == ("switch-off", "uniform", "nats")

@@ -3,14 +3,14 @@
 from streamlit.testing.v1 import AppTest
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     parts = (*app.error, *app.info, *app.warning, *app.success, *app.markdown, *app.caption)
     return "\n".join(part.value for part in parts).replace("\\", "")
 
 
-def sent(app: AppTest) -> str:
+def sent_text(app: AppTest) -> str:
     """All that the run sent to the browser, as far as it is text."""
-    return "\n".join(str(element.proto) for element in app.main) + said(app)
+    return "\n".join(str(element.proto) for element in app.main) + page_text(app)
 
 
 def join(app: AppTest, code: str, nickname: str) -> AppTest:

@@ -3,20 +3,20 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.classes.class_page import said
+from tests.pages.classes.class_page import page_text
 
 
 @pytest.fixture
 def form(open_page) -> AppTest:
     """Open the form of "Ask the room" about a map."""
 
-    def drawn() -> None:
+    def draw_asking_form() -> None:
         from attnviz.ui.classes import asking
 
         asking.draw_form("Heads", "src=I+love+you&to=fr&kind=cross&layer=1&head=0")
 
     open_page("heads", src="I love you", to="fr")
-    return AppTest.from_function(drawn, default_timeout=60).run()
+    return AppTest.from_function(draw_asking_form, default_timeout=60).run()
 
 
 def test_every_kind_of_question_has_its_fields(form: AppTest) -> None:
@@ -35,7 +35,7 @@ def test_a_question_to_the_room_says_what_is_missing_and_begins_a_class(form: Ap
     ):
         app.text_input(key=field).set_value(text)
         app.button(key="ask-start").click().run()
-        assert sentence in said(app)
+        assert sentence in page_text(app)
     app.text_area(key="ask-options-choice").set_value("two\nthree")
     app.button(key="ask-start").click().run()
     assert not app.error

@@ -12,7 +12,7 @@ from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.reading import read
 from attnviz.ui.classes.seat import STUDENT, Seat
 from tests.lessons.front_matter import FRONT_MATTER
-from tests.pages.classes.class_page import said
+from tests.pages.classes.class_page import page_text
 
 PICTURE = "/heads?src=I+love+you&to=fr&kind=cross&layer=1&head=0"
 STEP = """## A step
@@ -37,7 +37,7 @@ Screen = Callable[..., AppTest]
 
 
 @pytest.fixture
-def asked(classes: Classroom) -> Callable[[str], tuple[TeacherKey, str]]:
+def open_class(classes: Classroom) -> Callable[[str], tuple[TeacherKey, str]]:
     """Start and open a class on a question of a kind, which Ann has joined; the class, and her token."""
 
     def begin(kind: str) -> tuple[TeacherKey, str]:
@@ -50,7 +50,7 @@ def asked(classes: Classroom) -> Callable[[str], tuple[TeacherKey, str]]:
     return begin
 
 
-def stored(classes: Classroom, key: TeacherKey) -> list[str]:
+def stored_answers(classes: Classroom, key: TeacherKey) -> list[str]:
     lines = classes.teachers.answers_csv(key).decode("utf-8-sig").splitlines()
     return [line.split(",")[6] for line in lines[1:]]
 
@@ -61,19 +61,19 @@ def components(app: AppTest) -> str:
     return "\n".join(f"{part.proto.json}{part.proto.bytes.decode('utf-8', 'replace')}" for part in found)
 
 
-def test_an_answer_is_changed_in_its_own_fields(sit: Screen, classes: Classroom, asked) -> None:
-    key, token = asked("choice")
+def test_an_answer_is_changed_in_its_own_fields(sit: Screen, classes: Classroom, open_class) -> None:
+    key, token = open_class("choice")
     app = sit("heads", Seat(key.code, STUDENT, token))
     app.radio[0].set_value(0).run()
     app.button(key="class-submit").click().run()
-    assert "Your answer is in: two. You can change it until the teacher closes this step." in said(app)
+    assert "Your answer is in: two. You can change it until the teacher closes this step." in page_text(app)
     assert app.button(key="class-submit").label == "Change answer"
     app.radio[0].set_value(1).run()
-    assert "Your answer is in: two. It counts until you press “Change answer”." in said(app)
-    assert stored(classes, key) == ["two"]
+    assert "Your answer is in: two. It counts until you press “Change answer”." in page_text(app)
+    assert stored_answers(classes, key) == ["two"]
     app.button(key="class-submit").click().run()
-    assert "Your answer is in: three. You can change it" in said(app)
-    assert stored(classes, key) == ["three"]
+    assert "Your answer is in: three. You can change it" in page_text(app)
+    assert stored_answers(classes, key) == ["three"]
 
 
 @pytest.mark.parametrize(
@@ -93,20 +93,22 @@ def test_an_answer_is_changed_in_its_own_fields(sit: Screen, classes: Classroom,
         ("row", [0.25, 0.5, 0.0, 0.0], lambda app: "[0.25, 0.5, 0.0, 0.0]" in components(app)),
     ],
 )
-def test_after_a_reload_the_answer_is_where_it_was_given(sit: Screen, classes, asked, kind: str, given: Any, field):
-    key, token = asked(kind)
+def test_after_a_reload_the_answer_is_where_it_was_given(
+    sit: Screen, classes, open_class, kind: str, given: Any, field
+):
+    key, token = open_class(kind)
     classes.students.answer(token, 0, given, in_round="before", client_id="1")
     app = sit("heads", Seat(key.code, STUDENT, token))
     assert not app.exception
     assert field(app), components(app)[:3000]
-    assert "You can change it until the teacher closes this step." in said(app)
+    assert "You can change it until the teacher closes this step." in page_text(app)
     app.button(key="class-submit").click().run()
     assert not app.error
-    assert len(stored(classes, key)) == 1
+    assert len(stored_answers(classes, key)) == 1
 
 
-def test_a_field_that_was_emptied_stays_empty_and_the_answer_counts(sit: Screen, classes, asked) -> None:
-    key, token = asked("text")
+def test_a_field_that_was_emptied_stays_empty_and_the_answer_counts(sit: Screen, classes, open_class) -> None:
+    key, token = open_class("text")
     classes.students.answer(token, 0, "Mine.", in_round="before", client_id="1")
     app = sit("heads", Seat(key.code, STUDENT, token))
     app.text_area[0].set_value("").run()
@@ -114,19 +116,21 @@ def test_a_field_that_was_emptied_stays_empty_and_the_answer_counts(sit: Screen,
     assert app.text_area[0].value == ""
     app.button(key="class-submit").click().run()
     assert len(app.error) == 1
-    assert "Your answer is in: Mine. It counts until" in said(app)
-    assert stored(classes, key) == ["Mine."]
+    assert "Your answer is in: Mine. It counts until" in page_text(app)
+    assert stored_answers(classes, key) == ["Mine."]
 
 
 @pytest.mark.parametrize(("kind", "given"), [("choice", 0), ("cell", [[1, 2]]), ("row", [1.0, 0.0, 0.0, 0.0])])
-def test_a_step_that_is_closed_shows_the_answer_and_takes_no_other(sit: Screen, classes, asked, kind, given) -> None:
-    key, token = asked(kind)
+def test_a_step_that_is_closed_shows_the_answer_and_takes_no_other(
+    sit: Screen, classes, open_class, kind, given
+) -> None:
+    key, token = open_class(kind)
     classes.students.answer(token, 0, given, in_round="before", client_id="1")
     app = sit("heads", Seat(key.code, STUDENT, token))
     classes.teachers.close(key)
     app.button(key="class-submit").click().run()
     app.run()
     assert not app.exception
-    assert "Waiting for the teacher." in said(app)
+    assert "Waiting for the teacher." in page_text(app)
     assert not [button for button in app.button if button.key == "class-submit"]
     assert kind == "choice" or json.dumps(given) in components(app).replace(":[[1,2]]", ": [[1, 2]]")

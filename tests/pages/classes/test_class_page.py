@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.ui.classes.seat import STUDENT, TEACHER, Seat
-from tests.pages.classes.class_page import join, said, sent
+from tests.pages.classes.class_page import join, page_text, sent_text
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def test_a_nickname_that_cannot_be_is_refused_in_a_sentence_and_stays(open_page,
     classes.students.join(key.code, "Ann")
     app = join(open_page("class"), key.code, typed)
     assert not app.exception
-    assert sentence in said(app)
+    assert sentence in page_text(app)
     assert app.text_input(key="class-nickname").value == typed
 
 
@@ -33,9 +33,9 @@ def test_a_code_of_no_class_is_refused_in_a_sentence(open_page, key, code: str) 
 
 def test_a_code_counts_with_spaces_and_small_letters_and_what_is_stored_is_said_before(open_page, key) -> None:
     app = open_page("class")
-    assert "What is stored: your nickname, your answers and their times, how many hints you opened" in said(app)
+    assert "What is stored: your nickname, your answers and their times, how many hints you opened" in page_text(app)
     app = join(app, f" {key.code[:4].lower()} - {key.code[4:].lower()} ", "Ann")
-    assert "Waiting for the teacher" in said(app)
+    assert "Waiting for the teacher" in page_text(app)
     assert app.query_params["class"] == key.code
 
 
@@ -46,7 +46,7 @@ def test_the_link_brings_the_code(open_page, key) -> None:
 
 def test_a_class_that_has_ended_takes_nobody(open_page, classes, key) -> None:
     classes.teachers.end(key)
-    assert "ended" in said(join(open_page("class"), key.code, "Ann"))
+    assert "ended" in page_text(join(open_page("class"), key.code, "Ann"))
 
 
 @pytest.mark.parametrize("role", [STUDENT, TEACHER])
@@ -56,7 +56,7 @@ def test_the_list_of_lessons_stands_beside_a_class(sit, classes, key, role: str)
     app = sit("heads", Seat(key.code, role, token if role == STUDENT else key.secret))
     app = app.switch_page("pages/lessons.py").run()
     assert not app.exception
-    assert "Two or three?" in said(app)
+    assert "Two or three?" in page_text(app)
     assert [button for button in app.button if button.key.startswith("begin-")]
 
 
@@ -65,16 +65,16 @@ def test_a_student_is_sent_nothing_that_tells_before_the_reveal(sit, classes, ke
     classes.teachers.open(key)
     classes.students.answer(tokens[1], 0, 1, in_round="before", client_id="1")
     app = sit("heads", Seat(key.code, STUDENT, tokens[0]))
-    assert "Two or three?" in said(app)
-    assert "Covered until the teacher reveals the answer." in said(app)
-    assert "secret reason" not in sent(app)
-    assert "Bob" not in sent(app)
+    assert "Two or three?" in page_text(app)
+    assert "Covered until the teacher reveals the answer." in page_text(app)
+    assert "secret reason" not in sent_text(app)
+    assert "Bob" not in sent_text(app)
     assert not [part for part in app.get("bidi_component") if len(part.proto.bytes) > 500], "no picture"
 
     classes.teachers.reveal(key)
     app.run()
-    assert "secret reason" in said(app)
-    assert "You gave no answer." in said(app)
+    assert "secret reason" in page_text(app)
+    assert "You gave no answer." in page_text(app)
 
 
 def test_an_answer_is_in_once(sit, classes, key) -> None:
@@ -85,7 +85,7 @@ def test_an_answer_is_in_once(sit, classes, key) -> None:
     assert len(app.error) == 1, "nothing is chosen"
     app.radio[0].set_value(1).run()
     app.button(key="class-submit").click().run()
-    assert "Your answer is in: three <b>$x$</b>. You can change it" in said(app)
+    assert "Your answer is in: three <b>$x$</b>. You can change it" in page_text(app)
     assert classes.teachers.view(key).summaries["before"].options == (0, 1)
 
 
@@ -96,8 +96,8 @@ def test_names_and_texts_that_the_teacher_lets_be_seen_are_text(sit, classes, ke
     classes.teachers.reveal(key)
     app = sit("class", Seat(key.code, TEACHER, key.secret))
     assert not app.exception
-    assert "Ann" not in sent(app)
-    assert "&amp; so" not in sent(app)
+    assert "Ann" not in sent_text(app)
+    assert "&amp; so" not in sent_text(app)
     app.toggle(key="class-names").set_value(True).run()
     app.button(key="class-picking").click().run()
     (box,) = (box for box in app.checkbox if box.key.startswith("class-pick-"))
@@ -115,7 +115,7 @@ def test_in_a_class_without_nicknames_students_have_numbers(open_page, sit, clas
     app = join(open_page("class"), key.code, "Zebulon")
     assert not app.exception
     assert [one.nickname for one in classes.teachers.view(key).members] == ["Student 1"]
-    assert "Student 1 · " in said(app)
+    assert "Student 1 · " in page_text(app)
 
 
 def test_a_refusal_is_of_its_step(sit, classes, key) -> None:
@@ -123,11 +123,11 @@ def test_a_refusal_is_of_its_step(sit, classes, key) -> None:
     classes.teachers.open(key)
     app = sit("heads", Seat(key.code, STUDENT, token))
     app.button(key="class-submit").click().run()
-    assert "Choose one of the answers first." in said(app)
+    assert "Choose one of the answers first." in page_text(app)
     classes.teachers.ask_again(key)
     app.run()
-    assert "Second round" in said(app)
-    assert "Choose one of the answers first." not in said(app)
+    assert "Second round" in page_text(app)
+    assert "Choose one of the answers first." not in page_text(app)
 
 
 def test_opening_revealing_and_deleting(sit, classes, key) -> None:
@@ -136,15 +136,15 @@ def test_opening_revealing_and_deleting(sit, classes, key) -> None:
         app.button(key=name).click().run()
     assert classes.teachers.view(key).state == "revealed"
     app.button(key="class-purge").click().run()
-    assert "The class is deleted" in said(app)
-    assert "Join a class" in said(app)
+    assert "The class is deleted" in page_text(app)
+    assert "Join a class" in page_text(app)
 
 
 def test_a_class_that_is_gone_is_said_once_whatever_is_pressed(sit, classes, key) -> None:
     app = sit("class", Seat(key.code, TEACHER, key.secret))
     classes.teachers.purge(key)
     app.button(key="class-open").click().run()
-    assert said(app).count("There is no class at this link") == 1
+    assert page_text(app).count("There is no class at this link") == 1
 
 
 def test_a_class_that_is_put_aside_is_found_again(sit, key) -> None:
@@ -153,12 +153,12 @@ def test_a_class_that_is_put_aside_is_found_again(sit, key) -> None:
     assert not [button for button in app.button if button.key == "class-aside"]
     app.switch_page("pages/class.py").run()
     app.button(key=f"class-on-{key.code}").click().run()
-    assert "Love" in said(app)
+    assert "Love" in page_text(app)
     assert app.button(key="class-open")
 
 
 def test_a_token_that_is_worth_nothing_leads_back_to_the_form(sit, key) -> None:
     app = sit("class", Seat(key.code, TEACHER, "x" * 32))
     assert not app.exception
-    assert "Join a class" in said(app)
+    assert "Join a class" in page_text(app)
     assert app.info

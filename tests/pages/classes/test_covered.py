@@ -6,7 +6,7 @@ from attnviz.lessons.reading import read
 from attnviz.ui.classes.seat import STUDENT, TEACHER, Seat
 from attnviz.widgets.wire import unpack
 from tests.lessons.front_matter import FRONT_MATTER
-from tests.pages.classes.class_page import said
+from tests.pages.classes.class_page import page_text
 
 PICTURE = {"src": "I love you", "to": "fr", "kind": "cross", "layer": "1", "head": "0"}
 LESSON = (
@@ -47,4 +47,4 @@ def test_the_map_the_other_tabs_and_the_drawing_say_the_same(sit, classes, is_gu
 
     app.button_group(key="pick-tab").set_value("links").run()
     assert not app.exception
-    assert f"Covered until {until}." in said(app)
+    assert f"Covered until {until}." in page_text(app)

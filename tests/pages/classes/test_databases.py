@@ -6,7 +6,7 @@ import pytest
 
 from attnviz.classroom import opened
 from attnviz.ui.classes.seat import STUDENT, Seat
-from tests.pages.classes.class_page import said
+from tests.pages.classes.class_page import page_text
 
 
 @pytest.fixture
@@ -28,12 +28,12 @@ def test_a_locked_database_is_a_sentence_and_the_answer_stays_until_it_is_saved(
     other.execute("BEGIN EXCLUSIVE")
     app.button(key="class-submit").click().run()
     assert not app.exception
-    assert "database is busy: nothing is lost" in said(app)
+    assert "database is busy: nothing is lost" in page_text(app)
     assert app.radio[0].value == 1
     other.execute("ROLLBACK")
     other.close()
     app.button(key="class-submit").click().run()
-    assert "Your answer is in: three" in said(app)
+    assert "Your answer is in: three" in page_text(app)
     assert classes.teachers.view(key).summaries["before"].options == (0, 1)
 
 
@@ -42,4 +42,4 @@ def test_a_database_that_is_away_is_a_sentence(open_page, tmp_path, monkeypatch)
     opened.close()
     app = open_page("class")
     assert not app.exception
-    assert "ATTNVIZ_DATABASE" in said(app)
+    assert "ATTNVIZ_DATABASE" in page_text(app)

@@ -8,7 +8,7 @@ from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.reading import read
 from attnviz.ui.classes.seat import STUDENT, TEACHER, Seat
-from tests.pages.classes.class_page import said
+from tests.pages.classes.class_page import page_text
 from tests.pages.classes.conftest import LESSON
 
 
@@ -24,29 +24,29 @@ def labels(app: AppTest) -> list[str]:
 def test_the_page_of_a_student_in_a_french_class_is_french(sit, classes: Classroom, french: TeacherKey) -> None:
     token = classes.students.join(french.code, "Ann").token
     app = sit("class", Seat(french.code, STUDENT, token))
-    assert "Attends que l’enseignant ouvre la première étape." in said(app)
+    assert "Attends que l’enseignant ouvre la première étape." in page_text(app)
     classes.teachers.open(french)
     app = sit("heads", Seat(french.code, STUDENT, token))
     assert "Répondre" in labels(app)
-    assert "Caché jusqu’à ce que l’enseignant montre la réponse." in said(app)
+    assert "Caché jusqu’à ce que l’enseignant montre la réponse." in page_text(app)
     app.button(key="class-submit").click().run()
-    assert "Choisis d’abord une des réponses." in said(app)
+    assert "Choisis d’abord une des réponses." in page_text(app)
     app.radio[0].set_value(0).run()
     app.button(key="class-submit").click().run()
-    assert "Ta réponse est enregistrée\u00a0: two. Tu peux la changer" in said(app)
+    assert "Ta réponse est enregistrée\u00a0: two. Tu peux la changer" in page_text(app)
     assert "Changer la réponse" in labels(app)
     classes.teachers.reveal(french)
     app.run()
-    assert "Ta réponse\u00a0: «\u00a0two\u00a0»." in said(app)
+    assert "Ta réponse\u00a0: «\u00a0two\u00a0»." in page_text(app)
 
 
 def test_the_form_is_in_the_language_of_the_class_that_the_link_names(open_page, french: TeacherKey) -> None:
     app = open_page("class", **{"class": french.code})
     assert "Rejoindre" in labels(app)
-    assert "Ce qui est enregistré" in said(app)
+    assert "Ce qui est enregistré" in page_text(app)
     app.text_input(key="class-nickname").set_value(" ")
     next(button for button in app.button if button.label == "Rejoindre").click().run()
-    assert "Écris un pseudo avec au moins une lettre" in said(app)
+    assert "Écris un pseudo avec au moins une lettre" in page_text(app)
 
 
 @pytest.mark.parametrize("code", ["", "BCDFGHJK"])
@@ -67,7 +67,7 @@ def test_a_deleted_class_says_so_in_its_language(sit, classes: Classroom, french
     app = sit("class", Seat(french.code, STUDENT, classes.students.join(french.code, "Ann").token))
     classes.teachers.purge(french)
     app.run()
-    assert "Cette classe est finie et supprimée" in said(app)
+    assert "Cette classe est finie et supprimée" in page_text(app)
     assert "Rejoindre" in labels(app)
 
 

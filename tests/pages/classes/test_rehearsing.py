@@ -11,7 +11,7 @@ from attnviz.classroom.state import TeacherKey
 from attnviz.ui.classes.room import rehearsals
 from attnviz.ui.classes.seat import TEACHER, Seat
 from tests.classroom.conftest import Clock
-from tests.pages.classes.class_page import join, said, sent
+from tests.pages.classes.class_page import join, page_text, sent_text
 
 SIZE = 12
 MARK = "Rehearsal: all students and answers are invented"
@@ -34,7 +34,7 @@ def rehearsing(sit, key, clock):
     return app.button(key="class-rehearse").click().run()
 
 
-def answered(app: AppTest) -> int:
+def count_answered(app: AppTest) -> int:
     """How many students are listed as having answered."""
     return sum(str(part.proto).count(">✓") + str(part.proto).count(r">\342\234\223") for part in app.main)
 
@@ -48,21 +48,21 @@ def later(app: AppTest, clock: Clock) -> AppTest:
 def test_a_lesson_is_rehearsed_to_its_reveal(rehearsing, clock) -> None:
     app = rehearsing
     assert is_rehearsal(app.query_params["class"])
-    assert MARK in said(app)
-    assert f"{SIZE} invented students here, {SIZE} in all" in sent(app)
-    assert "Invented 7" in sent(app)
+    assert MARK in page_text(app)
+    assert f"{SIZE} invented students here, {SIZE} in all" in sent_text(app)
+    assert "Invented 7" in sent_text(app)
     app = later(app.button(key="class-open").click().run(), clock)
-    assert "invented students have answered · open" in sent(app)
-    assert answered(app) == SIZE - 1, "one never answers"
+    assert "invented students have answered · open" in sent_text(app)
+    assert count_answered(app) == SIZE - 1, "one never answers"
     app = later(app.button(key="class-ask-again").click().run(), clock)
     app.button(key="class-reveal").click().run()
-    assert "secret reason" in said(app)
-    assert "of 11 invented students right" in sent(app).replace("</b>", "")
-    assert "invented students who answered both" in sent(app)
-    assert MARK in said(app)
+    assert "secret reason" in page_text(app)
+    assert "of 11 invented students right" in sent_text(app).replace("</b>", "")
+    assert "invented students who answered both" in sent_text(app)
+    assert MARK in page_text(app)
     app = later(app.button(key="class-next").click().run(), clock)
     assert not app.exception
-    assert answered(app) == SIZE - 1
+    assert count_answered(app) == SIZE - 1
 
 
 def test_the_class_is_empty_after_its_rehearsal(rehearsing, classes, key, clock) -> None:
@@ -70,8 +70,8 @@ def test_the_class_is_empty_after_its_rehearsal(rehearsing, classes, key, clock)
     app.button(key="class-rehearse-stop").click().run()
     assert not app.exception
     assert app.query_params["class"] == key.code
-    assert "0 here, 0 in all" in sent(app)
-    assert MARK not in said(app)
+    assert "0 here, 0 in all" in sent_text(app)
+    assert MARK not in page_text(app)
     assert classes.teachers.view(key).members == ()
     with pytest.raises(ClassGoneError):
         rehearsals().catch_up(TeacherKey(rehearsed, ""))
@@ -94,7 +94,7 @@ def test_the_pace_that_was_chosen_in_the_rehearsal_is_the_classs(rehearsing, cla
 def test_the_code_of_a_rehearsal_is_refused_in_a_sentence(rehearsing, open_page) -> None:
     app = join(open_page("class"), rehearsing.query_params["class"], "Ann")
     assert not app.exception
-    assert "This is the code of a rehearsal, whose students are invented: nobody else can join it." in said(app)
+    assert "This is the code of a rehearsal, whose students are invented: nobody else can join it." in page_text(app)
     assert len(app.error) == 1
 
 
@@ -102,7 +102,7 @@ def test_a_rehearsal_that_is_gone_says_so(rehearsing) -> None:
     opened.close()
     app = rehearsing.run()
     assert not app.exception
-    assert "This rehearsal is over" in said(app)
+    assert "This rehearsal is over" in page_text(app)
 
 
 def test_a_class_in_which_somebody_is_offers_none(sit, classes, key) -> None:

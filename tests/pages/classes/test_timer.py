@@ -8,7 +8,7 @@ import pytest
 from attnviz.lessons.reading import read
 from attnviz.ui.classes import dates
 from attnviz.ui.classes.seat import STUDENT, TEACHER, Seat
-from tests.pages.classes.class_page import sent
+from tests.pages.classes.class_page import sent_text
 from tests.pages.classes.conftest import LESSON
 
 
@@ -16,12 +16,12 @@ from tests.pages.classes.conftest import LESSON
 def test_a_teacher_sets_it_and_takes_it_away(sit, classes, key, page: str) -> None:
     classes.teachers.open(key)
     app = sit(page, Seat(key.code, TEACHER, key.secret))
-    assert "class-countdown" not in sent(app)
+    assert "class-countdown" not in sent_text(app)
     app = app.button(key="class-timer-2").click().run()
     assert not app.exception
-    assert re.search(r"(2:00|1:5\d) left", sent(app))
+    assert re.search(r"(2:00|1:5\d) left", sent_text(app))
     app = app.button(key="class-timer-none").click().run()
-    assert "class-countdown" not in sent(app)
+    assert "class-countdown" not in sent_text(app)
     classes.teachers.reveal(key)
     assert not [button for button in app.run().button if button.key == "class-timer-2"]
 
@@ -31,7 +31,7 @@ def test_a_student_sees_the_same_and_then_that_time_is_up(sit, classes, key, mon
     classes.teachers.open(key)
     classes.teachers.set_timer(key, minutes=10)
     app = sit("heads", Seat(key.code, STUDENT, token))
-    assert re.search(r"(10:00|9:5\d) left", sent(app))
+    assert re.search(r"(10:00|9:5\d) left", sent_text(app))
     ends = classes.students.view(token).ends
     for now, said in (
         (ends - 60.5, "1:01 left"),
@@ -40,7 +40,7 @@ def test_a_student_sees_the_same_and_then_that_time_is_up(sit, classes, key, mon
         (ends + 99, "Time is"),
     ):
         monkeypatch.setattr(dates, "now", lambda now=now: now)
-        assert said in sent(app.run())
+        assert said in sent_text(app.run())
     assert app.button(key="class-submit"), "nothing has closed"
 
 
@@ -50,4 +50,4 @@ def test_a_student_reads_it_in_the_lesson_s_language(sit, classes) -> None:
     classes.teachers.open(key)
     classes.teachers.set_timer(key, minutes=10)
     app = sit("heads", Seat(key.code, STUDENT, token))
-    assert re.search(r"Noch (10:00|9:5\d)", sent(app))
+    assert re.search(r"Noch (10:00|9:5\d)", sent_text(app))

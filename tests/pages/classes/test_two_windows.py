@@ -1,7 +1,7 @@
 """A class in two windows: the teacher's picture follows the controls, a student's panel stays where it is."""
 
 from attnviz.ui.classes.seat import STUDENT, TEACHER, Seat
-from tests.pages.classes.class_page import said
+from tests.pages.classes.class_page import page_text
 
 NAME = "0123456789abcdef"
 
@@ -12,7 +12,7 @@ def test_the_teachers_picture_follows_the_controls_of_another_window(sit, classe
     classes.teachers.go(key, 1)
     app.run()
     assert not app.exception
-    assert "Second" in said(app)
+    assert "Second" in page_text(app)
     assert (app.query_params["layer"], app.query_params["beside"]) == ("1", NAME)
 
 
@@ -28,9 +28,9 @@ def test_a_students_panel_alone_stays_when_the_step_is_opened(sit, classes, key)
     classes.teachers.open(key)
     app.run()
     assert not app.exception
-    assert "Two or three?" in said(app)
+    assert "Two or three?" in page_text(app)
     assert app.query_params["panel"] == NAME
-    assert "secret reason" not in said(app)
+    assert "secret reason" not in page_text(app)
 
 
 def test_the_teachers_panel_alone_is_the_console(sit, key) -> None:

@@ -21,12 +21,12 @@ def verdict(app: AppTest) -> str:
     return re.sub(r"<[^>]+>", " ", block)
 
 
-def copied(app: AppTest) -> str:
+def copied_link(app: AppTest) -> str:
     """Return the link that the button copies."""
     (told,) = [part.proto.json for part in app.get("bidi_component") if part.proto.json.startswith('{"query"')]
     return told
 
 
-def said(app: AppTest) -> str:
+def notes(app: AppTest) -> str:
     """Read the notes above the picture."""
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")

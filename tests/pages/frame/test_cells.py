@@ -17,7 +17,7 @@ from tests.pages.decoding.decoding_page import header
 ASKED = {"src": "I love you", "to": "fr"}
 
 
-def drawn(app, kind: str) -> torch.Tensor:
+def drawn_numbers(app, kind: str) -> torch.Tensor:
     """Every head's numbers of a kind, as the browser gets them."""
     assert not app.exception, app.exception
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
@@ -40,7 +40,7 @@ def test_cells_are_what_the_analysis_says(open_page, measure: str, done: str) ->
     else:
         expected = shares_of_heads(residual_maps(model, trace), trace, site)
     assert header(app)["cells"] == {"measure": measure, "why": ""}
-    assert torch.allclose(drawn(app, "cross")[1], expected, atol=1e-6)
+    assert torch.allclose(drawn_numbers(app, "cross")[1], expected, atol=1e-6)
 
 
 def test_weights_are_sent_alone_until_something_else_is_asked_for(open_page) -> None:
@@ -66,4 +66,4 @@ def test_table_and_words_follow_the_cells(open_page) -> None:
     (table,) = [frame.value for frame in app.dataframe if "key" in frame.value]
     assert "norm" in table
     assert "weight" not in table
-    assert table["norm"].to_numpy().max() == pytest.approx(float(drawn(app, "cross")[1, 0].max()), rel=1e-5)
+    assert table["norm"].to_numpy().max() == pytest.approx(float(drawn_numbers(app, "cross")[1, 0].max()), rel=1e-5)

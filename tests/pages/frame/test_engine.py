@@ -20,7 +20,7 @@ GONE = "does not answer"
 
 
 @pytest.fixture(scope="module")
-def on_engine(folder, tiny_catalogue) -> Iterator[Served]:
+def served_engine(folder, tiny_catalogue) -> Iterator[Served]:
     """Provide an engine with a decoder, an encoder-decoder, and the model that is shipped."""
     models = {name: catalogue.load(folder(name)) for name in ("gpt2", "bart")}
     shipped = catalogue.load(str(tiny_catalogue / catalogue.DEFAULT))
@@ -29,16 +29,16 @@ def on_engine(folder, tiny_catalogue) -> Iterator[Served]:
 
 
 @pytest.fixture(autouse=True)
-def _connected(on_engine: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _connect(served_engine: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Connect the dashboard of this process to that engine, and offer no other model than its own."""
     for name, seconds in (("_PAUSE", 0.01), ("_GONE_AFTER", 0.1), ("_LOOK_AGAIN", 0.05), ("_SELDOMEST", 0.1)):
         monkeypatch.setattr(client, name, seconds)
-    monkeypatch.setenv("ATTNVIZ_ENGINE", on_engine.address)
+    monkeypatch.setenv("ATTNVIZ_ENGINE", served_engine.address)
     monkeypatch.setenv("ATTNVIZ_ENGINE_TOKEN", TOKEN)
     monkeypatch.setenv("ATTNVIZ_MODELS", "")
     _forget()
     yield
-    with closing(configured._engine_of((on_engine.address, TOKEN))):
+    with closing(configured._engine_of((served_engine.address, TOKEN))):
         _forget()
 
 
@@ -85,11 +85,11 @@ def test_the_engines_models_stand_in_the_list(open_page) -> None:
 
 
 def test_when_the_engine_is_gone_the_shipped_model_runs_here_and_when_it_is_back_so_is_its_model(
-    open_page, on_engine: Served
+    open_page, served_engine: Served
 ) -> None:
     app = open_page("heads", model="gpt2", src="I love you.", new="2")
     assert not app.warning
-    on_engine.stop()
+    served_engine.stop()
     try:
         app.text_input(key="src-shown").set_value("You love me.").run()
         assert not app.exception
@@ -100,7 +100,7 @@ def test_when_the_engine_is_gone_the_shipped_model_runs_here_and_when_it_is_back
         assert app.selectbox(key="to-shown").value == "fr"  # a translator's control
         assert "gpt2" in app.query_params["model"]  # and the choice waits
     finally:
-        on_engine.start()
+        served_engine.start()
     until = time.monotonic() + 10
     while app.warning and time.monotonic() < until:
         time.sleep(0.05)
@@ -112,15 +112,15 @@ def test_when_the_engine_is_gone_the_shipped_model_runs_here_and_when_it_is_back
 
 
 @pytest.mark.parametrize("page", ["heads", "decoding", "anatomy"])
-def test_the_shipped_model_runs_without_the_engine(open_page, on_engine: Served, page: str) -> None:
-    on_engine.stop()
+def test_the_shipped_model_runs_without_the_engine(open_page, served_engine: Served, page: str) -> None:
+    served_engine.stop()
     try:
         app = open_page(page, src="I love you", to="fr")
         assert not app.exception
         assert not app.error
         assert [GONE in warning.value for warning in app.warning] == [True]
     finally:
-        on_engine.start()
+        served_engine.start()
 
 
 def test_an_address_that_is_none_is_said(open_page, monkeypatch: pytest.MonkeyPatch) -> None:

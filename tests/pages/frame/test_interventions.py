@@ -14,7 +14,7 @@ from attnviz.models.catalogue import Entry
 from attnviz.tracing.causes import notation
 from attnviz.ui.cache import traces
 from attnviz.ui.request import Request
-from tests.pages.decoding.decoding_page import copied, header, verdict
+from tests.pages.decoding.decoding_page import copied_link, header, verdict
 from tests.pages.on_screen import notes
 
 OFF = "off.cross.0.1"
@@ -31,8 +31,8 @@ def caption(app: AppTest) -> str:
     return header(app)["caption"]["model"]
 
 
-def copied_do(app: AppTest) -> str:
-    return parse_qs(json.loads(copied(app))["query"])["do"][0]
+def link_interventions(app: AppTest) -> str:
+    return parse_qs(json.loads(copied_link(app))["query"])["do"][0]
 
 
 def press(app: AppTest, words: str) -> AppTest:
@@ -101,7 +101,7 @@ def test_what_the_model_has_no_head_for_is_said_and_left_out(open_page) -> None:
     assert chips(app) == ["cross L0 H1 off ✕", "cross L7 H1 off (not in this model) ✕", "Undo all changes ✕"]
     assert "There is no layer 7: this model has cross layers 0 to 1" in notes(app)
     assert "“nonsense” cannot be applied" in notes(app)
-    assert copied_do(app) == OFF  # for whoever opens the link
+    assert link_interventions(app) == OFF  # for whoever opens the link
     assert app.query_params["do"] == f"{OFF}~off.cross.7.1~nonsense"  # another model may have such a head
 
 

@@ -11,7 +11,7 @@ ASKED = "_attnviz_drawing_asked"
 
 
 @pytest.fixture
-def drawn(open_page: Callable[..., AppTest]) -> Callable[..., dict]:
+def open_drawing(open_page: Callable[..., AppTest]) -> Callable[..., dict]:
     """Provide the header of the drawing that a page opens."""
 
     def draw(page: str, **params: str) -> dict:
@@ -26,29 +26,29 @@ def drawn(open_page: Callable[..., AppTest]) -> Callable[..., dict]:
     return draw
 
 
-def test_it_is_where_the_page_is(drawn) -> None:
-    header = drawn("heads", src="a dog", to="fr", kind="encoder_self", layer="1", head="2", row="1")
+def test_it_is_where_the_page_is(open_drawing) -> None:
+    header = open_drawing("heads", src="a dog", to="fr", kind="encoder_self", layer="1", head="2", row="1")
     assert header["here"] == {"kind": "encoder_self", "layer": 1, "head": 2, "row": 1}
     assert header["run"]["kinds"]["encoder_self"]["layer"] == 1
     assert header["places"]["Masks"]["layer"] == "1"
     assert "a dog" in header["caption"]["sentence"]
 
 
-def test_a_sentence_that_is_refused_leaves_the_drawing_without_numbers(drawn) -> None:
-    header = drawn("masks", src=" ", to="fr")
+def test_a_sentence_that_is_refused_leaves_the_drawing_without_numbers(open_drawing) -> None:
+    header = open_drawing("masks", src=" ", to="fr")
     assert header["run"] is None
     assert header["why"].startswith("The sentence is empty")
     assert len(header["built"]["stacks"]) == 2
 
 
 @pytest.mark.parametrize("page", ["learning", "lessons"])
-def test_a_page_of_its_own_draws_the_model_that_waits(drawn, page: str) -> None:
-    header = drawn(page, src="a dog", to="zh")
+def test_a_page_of_its_own_draws_the_model_that_waits(open_drawing, page: str) -> None:
+    header = open_drawing(page, src="a dog", to="zh")
     assert header["run"]["tgt"][0] == "<bos:zh>"
 
 
-def test_what_a_lesson_covers_is_not_in_the_drawing(drawn) -> None:
-    header = drawn("heads", src="a dog", to="fr", lesson="1-what-a-head-looks-at", lesson_step="1")
+def test_what_a_lesson_covers_is_not_in_the_drawing(open_drawing) -> None:
+    header = open_drawing("heads", src="a dog", to="fr", lesson="1-what-a-head-looks-at", lesson_step="1")
     assert header["run"] is None
     assert header["why"] == "Covered until you answer the question or skip it."
 

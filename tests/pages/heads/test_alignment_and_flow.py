@@ -22,41 +22,41 @@ def header(app: AppTest) -> dict:
     return unpack(component.proto.bytes).header
 
 
-def said(app: AppTest) -> str:
+def notes(app: AppTest) -> str:
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
 
 
-def opened(open_page, tab: str, **link: str) -> AppTest:
+def open_tab(open_page, tab: str, **link: str) -> AppTest:
     app = open_page("heads", **LINK | {"tab": tab} | link)
     assert not app.exception
     return app
 
 
 def test_attribution_is_offered_first_and_every_way_can_be_chosen(open_page) -> None:
-    told = header(opened(open_page, "alignment"))
+    told = header(open_tab(open_page, "alignment"))
     assert told["view"] == {"way": "attribution.all.all.out", "drawn": "lines", "null": False, "gold": True, "seq": 0}
     assert (told["src"], "".join(told["tgt"])) == (["I", "love", "you"], "jet'aime")
     names = [way["name"] for way in told["ways"][: told["offered"]]]
     assert {"attribution.1.all.out", "head.0.1.in", "head-norm.0.1.out", "norm.all.all.in", "alti.all.all.out"} <= set(
         names
     )
-    app = opened(open_page, "alignment", aligner="head.1.2.in", drawn="matrix", null="1", gold="0")
+    app = open_tab(open_page, "alignment", aligner="head.1.2.in", drawn="matrix", null="1", gold="0")
     assert header(app)["view"] == {"way": "head.1.2.in", "drawn": "matrix", "null": True, "gold": False, "seq": 0}
 
 
 def test_a_sentence_with_links_by_hand_has_them_and_each_ways_error(open_page) -> None:
-    told = header(opened(open_page, "alignment", src=GOLD.src_text, tgt=GOLD.tgt_text))
+    told = header(open_tab(open_page, "alignment", src=GOLD.src_text, tgt=GOLD.tgt_text))
     assert told["gold"]["sure"]
     assert 0 <= told["errors"]["all"] <= 1
     assert all(0 <= way["own"] <= 1 for way in told["ways"])
     assert all(way["rate"] is None for way in told["ways"]), "nobody has scored this model"
-    plain = header(opened(open_page, "alignment"))
+    plain = header(open_tab(open_page, "alignment"))
     assert plain["gold"] is None
     assert plain["errors"] == {"all": None, "null": None}
 
 
 def test_a_sentence_with_links_by_hand_is_chosen_from_a_list(open_page) -> None:
-    app = opened(open_page, "alignment")
+    app = open_tab(open_page, "alignment")
     app.selectbox(key="gold-sentence").set_value(0).run()
     assert not app.exception
     assert header(app)["gold"]["sure"]
@@ -69,7 +69,7 @@ def test_every_way_is_scored_when_somebody_asks(open_page, monkeypatch, folder, 
     monkeypatch.setattr("attnviz.analysis.causes.gold.gold_pairs", lambda to: gold_pairs(to)[:2])
     own = {"to": "zh", "tgt": "我爱你"}
     other = {"to": "", "tgt": "hello", "against": "de", "model": folder("marian")}  # it cannot say what it writes
-    app = opened(open_page, "alignment", **(own if of == "translator" else other))
+    app = open_tab(open_page, "alignment", **(own if of == "translator" else other))
     app.button(key="score-ways").click().run()
     assert not app.exception
     told = header(app.run())
@@ -78,40 +78,42 @@ def test_every_way_is_scored_when_somebody_asks(open_page, monkeypatch, folder, 
 
 
 def test_flow_is_sent_what_each_layer_mixes(open_page) -> None:
-    told = header(opened(open_page, "flow"))
+    told = header(open_tab(open_page, "flow"))
     assert [one["kind"] for one in told["sublayers"]] == ["encoder_self"] * 2 + ["decoder_self", "cross"] * 2
     assert set(told["read"]) == {"rollout"}
     assert 0 < told["facts"]["measured"] < 1
     assert told["view"] == {"row": len(told["rows"]) // 2, "by": "rollout", "residual": 50, "flow": False, "seq": 0}
-    told = header(opened(open_page, "flow", by="alti", followed="1", residual="73", flow="1"))
+    told = header(open_tab(open_page, "flow", by="alti", followed="1", residual="73", flow="1"))
     assert set(told["read"]) == {"rollout", "alti"}
     assert (told["flow"]["row"], told["flow"]["residual"]) == (1, 73)
     assert len(told["flow"]["source"]) == len(told["source"])
 
 
-def followed(app: AppTest) -> int:
+def traced_row(app: AppTest) -> int:
     return header(app)["view"]["row"]
 
 
 def test_flow_follows_the_pinned_row_of_whichever_kind_has_its_rows(open_page) -> None:
     for kind in ("cross", "decoder_self"):
-        assert followed(opened(open_page, "flow", kind=kind, row="1")) == 1
-    rows = len(header(opened(open_page, "flow"))["rows"])
-    assert followed(opened(open_page, "flow", kind="encoder_self", row="0")) == rows // 2, "a row of another sentence"
-    hidden = opened(open_page, "flow", row="0", tgt="je t'aime bien", words="1")
-    assert followed(hidden) == 0
-    assert followed(opened(open_page, "flow", row="1", followed="3")) == 3
+        assert traced_row(open_tab(open_page, "flow", kind=kind, row="1")) == 1
+    rows = len(header(open_tab(open_page, "flow"))["rows"])
+    assert traced_row(open_tab(open_page, "flow", kind="encoder_self", row="0")) == rows // 2, (
+        "a row of another sentence"
+    )
+    hidden = open_tab(open_page, "flow", row="0", tgt="je t'aime bien", words="1")
+    assert traced_row(hidden) == 0
+    assert traced_row(open_tab(open_page, "flow", row="1", followed="3")) == 3
 
 
 def test_a_copied_link_names_what_flow_is_drawn_with_and_those_of_before_still_open_the_middle_row(open_page) -> None:
     former = {"v": "1", "row": "1", "followed": "", "by": "rollout", "residual": "50"}
-    app = opened(open_page, "flow", **former)
+    app = open_tab(open_page, "flow", **former)
     told = header(app)
     assert (told["view"]["row"], told["view"]["by"]) == (len(told["rows"]) // 2, "rollout")
 
 
 def test_flow_opens_on_the_method_with_the_lowest_error_and_says_so(open_page, monkeypatch) -> None:
-    plain = header(opened(open_page, "flow"))
+    plain = header(open_tab(open_page, "flow"))
     assert plain["view"]["by"] == "rollout"
     assert plain["facts"]["opens_on"] == flow.UNKNOWN
     alti, rollout = Aligner("ALTI", None, None, "out"), Aligner("rollout", None, None, "out")
@@ -120,11 +122,11 @@ def test_flow_opens_on_the_method_with_the_lowest_error_and_says_so(open_page, m
         ({alti: 0.6, rollout: 0.5}, "rollout", "0.50"),
     ):
         monkeypatch.setattr("attnviz.ui.heads.errors.known", lambda *_, known=known: known)
-        told = header(opened(open_page, "flow"))
+        told = header(open_tab(open_page, "flow"))
         assert told["view"]["by"] == by
         assert by in told["read"]
         assert name in told["facts"]["opens_on"]
-        assert header(opened(open_page, "flow", by="rollout"))["view"]["by"] == "rollout", "a link that says so"
+        assert header(open_tab(open_page, "flow", by="rollout"))["view"]["by"] == "rollout", "a link that says so"
 
 
 def test_the_shipped_translators_errors_are_lowest_by_alti_in_every_language() -> None:
@@ -135,26 +137,26 @@ def test_the_shipped_translators_errors_are_lowest_by_alti_in_every_language() -
 
 
 def test_a_text_too_long_for_maximum_flow_says_so(open_page) -> None:
-    told = header(opened(open_page, "flow", src="a big red dog " * 12, flow="1"))
+    told = header(open_tab(open_page, "flow", src="a big red dog " * 12, flow="1"))
     assert "up to 32 tokens" in told["facts"]["why_no_flow"]
     assert told["flow"] is None
 
 
 def test_a_checkpoint_without_an_exact_split_says_why(open_page, folder) -> None:
-    told = header(opened(open_page, "flow", model=folder("bert"), by="alti", to="", tgt=""))
+    told = header(open_tab(open_page, "flow", model=folder("bert"), by="alti", to="", tgt=""))
     assert told["view"]["by"] == "rollout"
     assert "no exact split over layers" in told["facts"]["why_no_alti"]
     assert told["target"] == []
-    told = header(opened(open_page, "alignment", model=folder("marian"), to="", tgt="hello"))
+    told = header(open_tab(open_page, "alignment", model=folder("marian"), to="", tgt="hello"))
     assert "no exact split over layers" in told["lacking"]["attribution"]
     assert {way["method"] for way in told["ways"]} >= {"norm of one head", "one head"}
 
 
 def test_a_decoder_alone_flows_and_does_not_align(open_page, folder) -> None:
-    told = header(opened(open_page, "flow", model=folder("gpt2"), by="alti", to="", tgt=""))
+    told = header(open_tab(open_page, "flow", model=folder("gpt2"), by="alti", to="", tgt=""))
     assert told["source"] == []
     assert set(told["read"]) == {"rollout", "alti"}
-    assert "this model has none" in said(opened(open_page, "alignment", model=folder("gpt2"), to="", tgt=""))
+    assert "this model has none" in notes(open_tab(open_page, "alignment", model=folder("gpt2"), to="", tgt=""))
 
 
 @pytest.mark.parametrize("by", ["rollout", "alti"])
@@ -171,12 +173,12 @@ def test_a_toy_flows_though_it_knows_no_english(open_page, by) -> None:
 def test_bare_weights_are_read_as_far_as_they_go(open_page, tab) -> None:
     file = io.BytesIO()
     np.savez(file, attn=np.full((2, 3, 4, 4), 0.25, np.float32), tokens=np.array(["<b>", "$x$", "مرحبا", "爱"]))
-    app = opened(open_page, tab).file_uploader(key="own-file").upload("own.npz", file.getvalue()).run()
+    app = open_tab(open_page, tab).file_uploader(key="own-file").upload("own.npz", file.getvalue()).run()
     assert not app.exception
     if tab == "flow":
         assert header(app)["source"] == ["<b>", "$x$", "مرحبا", "爱"]
     else:
-        assert "this model has none" in said(app)
+        assert "this model has none" in notes(app)
 
 
 @pytest.mark.parametrize(
@@ -188,11 +190,11 @@ def test_bare_weights_are_read_as_far_as_they_go(open_page, tab) -> None:
 def test_a_wrong_link_is_one_sentence_and_the_tab_goes_on(open_page, wrong, word) -> None:
     app = open_page("heads", **LINK | wrong)
     assert not app.exception
-    assert f"asks for {word}" in said(app)
+    assert f"asks for {word}" in notes(app)
     assert header(app)
 
 
 def test_a_way_or_a_row_that_there_is_not_is_the_usual_one(open_page) -> None:
-    assert header(opened(open_page, "alignment", aligner="head.9.9.out"))["view"]["way"] == "attribution.all.all.out"
-    told = header(opened(open_page, "flow", followed="999"))
+    assert header(open_tab(open_page, "alignment", aligner="head.9.9.out"))["view"]["way"] == "attribution.all.all.out"
+    told = header(open_tab(open_page, "flow", followed="999"))
     assert told["view"]["row"] == len(told["rows"]) // 2

@@ -21,16 +21,16 @@ def header(app: AppTest) -> dict:
     )
 
 
-def in_view(told: dict) -> dict:
+def chosen_view(told: dict) -> dict:
     return {name: told["view"][name] for name in ("moment", "site", "guess")}
 
 
-def said(app: AppTest) -> list[str]:
+def notes(app: AppTest) -> list[str]:
     """Read what stands above the picture."""
     return [note.value.replace("\\", "") for note in (*app.error, *app.info)]
 
 
-def copied(app: AppTest) -> dict[str, str]:
+def copied_link(app: AppTest) -> dict[str, str]:
     """Return the link that the button copies."""
     (told,) = [
         json.loads(part.proto.json)["query"] for part in app.get("bidi_component") if '"query"' in part.proto.json

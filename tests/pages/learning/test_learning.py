@@ -14,17 +14,17 @@ from attnviz.pictures.learning_state import LearningState, view_of
 from attnviz.text.glossary import definitions, words_of
 from attnviz.ui.learning import controls, runs
 from attnviz.widgets.bundle import WIDGETS
-from tests.pages.learning.learning_page import BLIND, copied, header, in_view, said, states
-from tests.pages.told_words import told_words
+from tests.pages.learning.learning_page import BLIND, chosen_view, copied_link, header, notes, states
+from tests.pages.page_terms import read_terms
 
 
 def test_it_opens_with_the_mask_beside_without_and_asks_first(open_page) -> None:
     app = open_page("learning")
     assert not app.exception
-    assert said(app) == []
+    assert notes(app) == []
     told = header(app)
     assert [run["title"] for run in told["runs"]] == ["Nothing left out", "No causal mask"]
-    assert in_view(told) == {"moment": 0, "site": "", "guess": ""}
+    assert chosen_view(told) == {"moment": 0, "site": "", "guess": ""}
     scores = toy_recording(shipped.path(BLIND)).scores
     asked = told["asked"]
     assert asked["text"].startswith(f"The training loss ends at {scores['loss']:.4f}. Will it translate ")
@@ -55,9 +55,9 @@ def test_a_link_brings_everything_back_and_the_copied_one_says_all_but_the_guess
         "1 head, d_model 64, seed 2",
         "No 1/√d_k, 1 head, d_model 64, seed 2",
     ]
-    assert in_view(told) == {"moment": 31, "site": "cross.0.0", "guess": "some"}
-    assert copied(app) == link | {"v": "1", "train": "0", "guess": ""}
-    assert copied(open_page("learning", guess="open"))["guess"] == "open", (
+    assert chosen_view(told) == {"moment": 31, "site": "cross.0.0", "guess": "some"}
+    assert copied_link(app) == link | {"v": "1", "train": "0", "guess": ""}
+    assert copied_link(open_page("learning", guess="open"))["guess"] == "open", (
         "a teacher's own choice, that nobody be asked"
     )
 
@@ -97,7 +97,7 @@ def test_every_experiment_of_the_menu_is_recorded(lesson: str) -> None:
 def test_what_cannot_be_is_said_in_one_sentence_and_the_page_goes_on(open_page, link: dict, sentence: str) -> None:
     app = open_page("learning", **link)
     assert not app.exception
-    (found,) = said(app)
+    (found,) = notes(app)
     assert sentence in found
     assert header(app)["runs"]
 
@@ -127,7 +127,7 @@ def test_a_recording_of_another_version_is_told_and_the_other_run_plays(open_pag
     app = open_page("learning")
     runs._recordings.forget(lambda name: True)
     assert not app.exception
-    (sentence,) = said(app)
+    (sentence,) = notes(app)
     assert sentence.endswith("(its format_version is 99, this attnviz reads 1: record the run again).")
     assert states(app) == ["absent", "recorded"]
 
@@ -173,7 +173,7 @@ def test_the_mask_is_put_back_on_the_masks_page_and_does_not_help(open_page) -> 
 def test_a_toy_that_is_not_there_is_said(open_page, name: str) -> None:
     app = open_page("heads", model=name, src="the dog sees the cat")
     assert not app.exception
-    (sentence,) = said(app)
+    (sentence,) = notes(app)
     assert "train it again" in sentence or "is no name of an experiment" in sentence or "There is no task" in sentence
 
 
@@ -193,7 +193,7 @@ def test_every_word_that_the_widget_marks_is_defined(open_page) -> None:
     scores = {"superdiagonal", "previous-token", "induction", "alignment"}  # named by the recording
     assert asked | scores <= set(definitions("Learning"))
     app = open_page("learning")
-    words = told_words(app)
+    words = read_terms(app)
     assert words == dict(words_of("Learning"))
     marked = {term for part in app.get("html") for term in re.findall(r"data-term='([^']*)'", part.proto.body)}
     assert {"device", "held-out"} <= marked <= set(words)

@@ -7,7 +7,7 @@ from attnviz.learning.experiment import Experiment
 from attnviz.learning.live.runs import LiveRuns
 from attnviz.pictures.learning import runs_payload
 from attnviz.ui.learning import controls, live, page, runs
-from tests.pages.learning.learning_page import PATIENCE, header, said, states
+from tests.pages.learning.learning_page import PATIENCE, header, notes, states
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_before_it_trains_it_asks_and_then_it_trains_to_the_end(open_page, queue
 def test_a_full_queue_is_said_and_the_recording_plays(open_page, monkeypatch) -> None:
     monkeypatch.setattr(runs, "queue", lambda: LiveRuns(most_waiting=0))
     app = open_page("learning", train="1", guess="no")
-    assert said(app) == ["0 runs wait already. PassRequest a recording and try again in a minute."]
+    assert notes(app) == ["0 runs wait already. PassRequest a recording and try again in a minute."]
     assert states(app) == ["recorded", "recorded"]
 
 

@@ -19,7 +19,7 @@ from attnviz.ui.learning import controls, upload
 from attnviz.widgets.bundle import WIDGETS
 from tests.hostile import archives
 from tests.learning.translator import trained
-from tests.pages.learning.learning_page import copied, header, said
+from tests.pages.learning.learning_page import copied_link, header, notes
 
 TOYS = ["Nothing left out", "No causal mask"]
 
@@ -30,7 +30,7 @@ def _a_new_visitor() -> None:
     cache_resource_api.clear_session_cache("test session id")
 
 
-def handed_in(app: AppTest, content: bytes, name: str = "run.npz") -> AppTest:
+def upload_recording(app: AppTest, content: bytes, name: str = "run.npz") -> AppTest:
     return app.file_uploader(key="recording-file").upload(name, content).run()
 
 
@@ -39,9 +39,9 @@ def titles(app: AppTest) -> list[str]:
 
 
 def test_a_translators_training_is_shown_with_what_its_file_holds(open_page) -> None:
-    app = handed_in(open_page("learning", moment="31", site="cross.0.1"), trained.content())
+    app = upload_recording(open_page("learning", moment="31", site="cross.0.1"), trained.content())
     assert not app.exception
-    assert said(app) == []
+    assert notes(app) == []
     told = header(app)
     assert titles(app) == ["A translator’s training"]
     assert told["asked"] is None
@@ -61,7 +61,7 @@ def test_a_translators_training_is_shown_with_what_its_file_holds(open_page) -> 
 
 
 def test_what_means_nothing_there_is_not_offered_and_the_experiments_are_a_press_away(open_page) -> None:
-    app = handed_in(open_page("learning", task="reverse", second="none"), trained.content())
+    app = upload_recording(open_page("learning", task="reverse", second="none"), trained.content())
     assert app.query_params["recording"] == "file"
     assert not app.selectbox
     assert {field.key for field in app.text_input} == {"heard"}, "which is hidden"
@@ -69,7 +69,7 @@ def test_what_means_nothing_there_is_not_offered_and_the_experiments_are_a_press
     assert not app.caption, "no toy to open elsewhere"
     assert any("a link cannot contain a file" in part.proto.body for part in app.get("html"))
     with pytest.raises(ValueError, match="not enough values"):
-        copied(app)
+        copied_link(app)
     app.button(key="experiments").click().run()
     assert titles(app) == ["Nothing left out"]
     assert app.query_params.get("task") == "reverse"
@@ -78,8 +78,8 @@ def test_what_means_nothing_there_is_not_offered_and_the_experiments_are_a_press
 
 def test_a_toys_recording_opens_as_well(open_page) -> None:
     path = shipped.path(Experiment("sort", without=("positions",)))
-    app = handed_in(open_page("learning"), path.read_bytes())
-    assert said(app) == []
+    app = upload_recording(open_page("learning"), path.read_bytes())
+    assert notes(app) == []
     (run,) = header(app)["runs"]
     assert (run["name"], run["state"]) == ("sort-without-positions", "recorded")
     assert run["moments"]["steps"] == list(attnviz.load_recording(path).steps)
@@ -88,7 +88,7 @@ def test_a_toys_recording_opens_as_well(open_page) -> None:
 def test_a_link_to_a_file_says_that_it_carries_none_and_forgets_what_was_in_view(open_page) -> None:
     """As after a reload: the file is gone with the page that had it."""
     app = open_page("learning", recording="file", moment="3", site="cross.1.2", sentence="2")
-    assert said(app) == [upload.AGAIN]
+    assert notes(app) == [upload.AGAIN]
     assert titles(app) == TOYS
     assert header(app)["view"]["moment"] == 0
     assert header(app)["view"]["site"] == ""
@@ -133,20 +133,20 @@ def _translators(**changed: object) -> bytes:
     ids=range(8),
 )  # fmt: skip
 def test_what_cannot_be_read_is_one_sentence_and_the_experiments_play(open_page, make, sentence) -> None:
-    app = handed_in(open_page("learning"), make())
+    app = upload_recording(open_page("learning"), make())
     assert not app.exception
-    (found,) = said(app)
+    (found,) = notes(app)
     assert sentence in found
     assert titles(app) == TOYS
 
 
 def test_who_finds_the_room_full_is_told_so_and_it_is_given_back(open_page, monkeypatch) -> None:
     monkeypatch.setattr(pictures, "ROOM", Room(1_000))
-    app = handed_in(open_page("learning"), trained.content())
-    assert said(app) == [upload.FULL.format("run.npz")]
+    app = upload_recording(open_page("learning"), trained.content())
+    assert notes(app) == [upload.FULL.format("run.npz")]
     monkeypatch.setattr(pictures, "ROOM", roomy := Room(1 << 20))
     app.run()
-    assert said(app) == []
+    assert notes(app) == []
     assert pictures.size(np.zeros(1_000)[1:]) == 999 * 8, "NumPy says of a view that it has nothing of its own"
     found = read_recording(io.BytesIO(trained.content()), "run.npz")
     assert roomy.taken > sum(maps.nbytes for of_line in found.maps for maps in of_line.values())
@@ -156,15 +156,15 @@ def test_the_translators_training_is_in_the_list_where_the_instance_has_it(open_
     path = tmp_path / "translator.npz"
     monkeypatch.setattr(upload, "TRANSLATOR_FILE", path)
     app = open_page("learning", recording="translator")
-    assert said(app) == [
+    assert notes(app) == [
         "The link asks for the recording of the translator's training. This instance does not have it."
     ]
     assert titles(app) == TOYS
     path.write_bytes(trained.content())
     app = open_page("learning", recording="translator", moment="2", sentence="3")
-    assert said(app) == []
+    assert notes(app) == []
     assert titles(app) == ["A translator’s training"]
-    assert copied(app) == {"v": "1", "recording": "translator", "moment": "2", "site": "", "sentence": "3"}
+    assert copied_link(app) == {"v": "1", "recording": "translator", "moment": "2", "site": "", "sentence": "3"}
 
 
 def test_every_word_that_is_marked_there_is_defined() -> None:

@@ -70,6 +70,6 @@ def cross(app: AppTest) -> np.ndarray:
     return np.frombuffer(sent.blobs, "<f4", int(np.prod(shape)), offset).reshape(shape)
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     parts = (*app.error, *app.info, *app.warning, *app.success, *app.markdown, *app.caption)
     return "\n".join(part.value for part in parts).replace("\\", "")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.pages.lessons.lesson_page import cross, payload, said
+from tests.pages.lessons.lesson_page import cross, page_text, payload
 
 
 def test_the_covered_heads_numbers_are_not_sent(open_lesson, open_page) -> None:
@@ -48,7 +48,7 @@ def test_no_table_no_figure_and_no_file_has_them(open_lesson, texts: dict[str, s
 @pytest.mark.parametrize("tab", ["links", "model", "neuron"])
 def test_other_tabs_of_the_same_head_are_covered(open_lesson, tab: str) -> None:
     app = open_lesson(tab=tab)
-    assert "Covered until" in said(app)
+    assert "Covered until" in page_text(app)
     assert not [part for part in app.get("bidi_component") if len(part.proto.bytes) > 500]
 
 
@@ -56,7 +56,7 @@ def test_other_tabs_of_the_same_head_are_covered(open_lesson, tab: str) -> None:
 def test_another_page_shows_nothing_of_it(open_lesson, page: str) -> None:
     app = open_lesson(page)
     assert not app.exception
-    assert "Covered until" in said(app)
+    assert "Covered until" in page_text(app)
     assert not [part for part in app.get("bidi_component") if len(part.proto.bytes) > 500]
 
 

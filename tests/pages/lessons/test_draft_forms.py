@@ -39,7 +39,7 @@ def edit(open_page):
     return make
 
 
-def shown(sentences) -> str:
+def joined_text(sentences) -> str:
     return "\n".join(one.value for one in sentences).replace("\\", "")
 
 
@@ -52,7 +52,7 @@ def labels(app: AppTest) -> list[str]:
 def test_a_question_that_is_not_finished_names_the_fields_as_they_are_on_screen(edit, kind: str, link: str) -> None:
     app = edit(DraftStep("One", "", link, {"kind": kind, **UNFINISHED[kind]}))
     assert not app.exception
-    named = re.findall(r"^“([^”]+)”", shown(app.warning), re.MULTILINE)
+    named = re.findall(r"^“([^”]+)”", joined_text(app.warning), re.MULTILINE)
     assert "What is asked" in named, "and all others at once"
     assert len(named) >= {"cell": 1, "translation": 2, "text": 1, "row": 2, "choice": 2}.get(kind, 3)
     for name in named:
@@ -61,7 +61,7 @@ def test_a_question_that_is_not_finished_names_the_fields_as_they_are_on_screen(
 
 def test_the_head_names_all_its_mistakes_by_its_fields(edit) -> None:
     app = edit(DraftStep("One"), head=Draft("", "soon", "", "en"), at=0)
-    assert shown(app.warning).split("  \n") == [
+    assert joined_text(app.warning).split("  \n") == [
         "Give the lesson a title.",
         "Say for whom the lesson is.",
         "“Minutes” is a whole number from 1 to 240.",
@@ -74,7 +74,7 @@ def test_the_open_steps_picture_is_beside_its_form(edit) -> None:
     app = edit(*steps, at=1)
     (chart,) = app.get("plotly_chart")
     assert "Cross-attention, L1 H0" in chart.proto.spec
-    assert "As the lesson opens it: Heads, tab Heads." in shown(app.caption)
+    assert "As the lesson opens it: Heads, tab Heads." in joined_text(app.caption)
     (chart,) = edit(*steps, at=2).get("plotly_chart")
     assert '"name":"L1 H0' in chart.proto.spec
     assert '"name":"L0 H1' in chart.proto.spec
@@ -86,7 +86,7 @@ def test_a_picture_that_cannot_be_run_is_one_sentence(edit) -> None:
     app = edit(DraftStep("One", "", "/heads?src=&to=fr"))
     assert not app.exception
     assert not app.get("plotly_chart")
-    assert "sentence is empty" in shown(app.warning)
+    assert "sentence is empty" in joined_text(app.warning)
 
 
 def test_a_file_with_several_mistakes_is_opened_as_no_draft_and_all_are_named(edit) -> None:
@@ -103,7 +103,7 @@ def test_a_file_with_several_mistakes_is_opened_as_no_draft_and_all_are_named(ed
 def test_a_draft_that_is_no_lesson_begins_no_class_and_says_all_that_is_missing(edit) -> None:
     app = edit(DraftStep("One", "", "", {"kind": "text"}), head=Draft("", "10", "anybody", "en"))
     app.button(key="draft-class").click().run()
-    assert shown(app.error).split("  \n") == ["Give the lesson a title.", "Step 1: “What is asked” is missing."]
+    assert joined_text(app.error).split("  \n") == ["Give the lesson a title.", "Step 1: “What is asked” is missing."]
 
 
 def test_a_finished_draft_begins_a_class(edit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

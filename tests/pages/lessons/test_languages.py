@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.lessons.lesson_page import LESSON, payload, said
+from tests.pages.lessons.lesson_page import LESSON, page_text, payload
 
 Open = Callable[..., AppTest]
 
@@ -33,15 +33,15 @@ def test_a_german_lesson_asks_refuses_and_judges_in_german(open_in: Open) -> Non
     app = open_in("de")
     assert {"Antworten", "Überspringen und zeigen", "Hinweis", "Zurück", "Weiter", "Schließen"} <= labels(app)
     assert "Schlüssel" in [box.label for box in app.selectbox]
-    assert "Love · 1 von 4" in said(app)
+    assert "Love · 1 von 4" in page_text(app)
     app.button(key="lesson-submit").click().run()
     assert "Wähle zuerst eine Zelle." in [error.value.replace("\\", "") for error in app.error]
     app.button(key="lesson-skip").click().run()
-    assert "Übersprungen. Das Modell: " in said(app)
+    assert "Übersprungen. Das Modell: " in page_text(app)
 
 
 def test_what_a_page_covers_is_said_in_chinese(open_in: Open) -> None:
-    assert "回答或跳过问题之前，这里是遮住的。" in said(open_in("zh-Hans", "masks", 4))
+    assert "回答或跳过问题之前，这里是遮住的。" in page_text(open_in("zh-Hans", "masks", 4))
 
 
 @pytest.mark.parametrize("language", ["it", "klingon", "../de"])
@@ -49,7 +49,7 @@ def test_a_language_without_translations_is_english(open_in: Open, language: str
     app = open_in(language)
     assert {"Answer", "Skip and show", "Hint", "Next"} <= labels(app)
     app.button(key="lesson-submit").click().run()
-    assert "Choose a cell first." in said(app)
+    assert "Choose a cell first." in page_text(app)
 
 
 def test_the_covered_map_and_a_phones_line_are_sent_their_words(open_in: Open) -> None:

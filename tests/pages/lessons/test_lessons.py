@@ -10,7 +10,7 @@ from attnviz.lessons.scoring import AnswerScore
 from attnviz.ui import wording
 from attnviz.ui.lessons import judging
 from attnviz.ui.lessons.opened import OpenedLesson, Progress
-from tests.pages.lessons.lesson_page import LESSON, cross, payload, said
+from tests.pages.lessons.lesson_page import LESSON, cross, page_text, payload
 
 
 def test_an_answer_uncovers_and_says_what_was_right_and_why(open_lesson) -> None:
@@ -21,37 +21,37 @@ def test_an_answer_uncovers_and_says_what_was_right_and_why(open_lesson) -> None
     weights = cross(app)[1, 0]
     assert weights.any()
     assert payload(app).header["lesson"] == {"right": [[2, int(weights[2].argmax())]], "guess": [[2, 0]]}
-    assert "It is so." in said(app)
-    assert f"({weights[2].max():.2f})" in said(app)
+    assert "It is so." in page_text(app)
+    assert f"({weights[2].max():.2f})" in page_text(app)
 
 
 def test_an_answer_that_is_missing_is_asked_for_and_nothing_uncovered(open_lesson) -> None:
     app = open_lesson()
     app.button(key="lesson-submit").click().run()
-    assert "Choose a cell first." in said(app)
+    assert "Choose a cell first." in page_text(app)
     assert not cross(app)[1, 0].any()
 
 
 def test_a_skip_uncovers_and_is_counted(open_lesson) -> None:
     app = open_lesson()
     app.button(key="lesson-skip").click().run()
-    assert "Skipped." in said(app)
+    assert "Skipped." in page_text(app)
     assert cross(app)[1, 0].any()
 
 
 def test_hints_come_one_after_another_and_the_last_is_a_spotlight(open_lesson) -> None:
     app = open_lesson()
     for words in ("A nudge.", "A suggestion.", "marked on the map"):
-        assert words not in said(app)
+        assert words not in page_text(app)
         app.button(key="lesson-hint").click().run()
-        assert words in said(app)
+        assert words in page_text(app)
     assert payload(app).header["lesson"]["spot"] == "row"
     assert not [button for button in app.button if button.key == "lesson-hint"]
 
 
 def test_where_the_translation_is_asked_for_no_target_is_shown(open_lesson) -> None:
     app = open_lesson(step=3)
-    assert "Covered until" in said(app)
+    assert "Covered until" in page_text(app)
     assert app.text_input(key="tgt-shown").value == ""
     assert "aime" not in str(app.query_params)
 
@@ -66,10 +66,10 @@ def test_next_opens_the_link_of_the_step_that_follows(open_lesson) -> None:
 def test_the_list_has_every_lesson_and_says_what_is_wrong_with_a_file(open_lesson, open_page) -> None:
     app = open_page("lessons")
     assert not app.exception
-    assert "**9 · Love**" in said(app)
-    assert "**broken.md**" in said(app)
-    assert "Line 3, front matter: “minutes” is a whole number" in said(app)
-    assert "15 minutes" in said(app)
+    assert "**9 · Love**" in page_text(app)
+    assert "**broken.md**" in page_text(app)
+    assert "Line 3, front matter: “minutes” is a whole number" in page_text(app)
+    assert "15 minutes" in page_text(app)
 
 
 def primary(app: AppTest) -> list[str | None]:
@@ -84,8 +84,8 @@ def test_the_first_lesson_that_is_not_done_has_the_one_primary_button(open_lesso
         "2-one-sentence-seventy-two-maps": {0: Progress(is_skipped=True)},
     }
     app.run()
-    assert "**:material/check_circle: 1 · What a head looks at**" in said(app)
-    assert "**2 · One sentence, seventy-two maps**" in said(app)
+    assert "**:material/check_circle: 1 · What a head looks at**" in page_text(app)
+    assert "**2 · One sentence, seventy-two maps**" in page_text(app)
     assert primary(app) == ["begin-2-one-sentence-seventy-two-maps"]
     assert [button.label for button in app.button if button.proto.type == "primary"] == ["Go on"]
 
@@ -96,14 +96,14 @@ def test_a_row_that_the_picture_does_not_have_is_one_sentence(open_lesson, tmp_p
     (tmp_path / "love.md").write_text(text, encoding="utf-8")
     app = open_lesson(step=step)
     assert not app.exception
-    assert "There is no row “nowhere”: there are " in said(app)
+    assert "There is no row “nowhere”: there are " in page_text(app)
 
 
 def test_the_end_is_told_when_the_last_question_is_over(open_lesson) -> None:
     app = open_lesson("masks", step=4)
-    assert "The end" not in said(app)
+    assert "The end" not in page_text(app)
     app.button(key="lesson-skip").click().run()
-    assert "The end. None of 4 answered, 1 skipped." in said(app)
+    assert "The end. None of 4 answered, 1 skipped." in page_text(app)
     assert primary(app) == ["lesson-all"], "there is no lesson after this one"
 
 
@@ -132,13 +132,13 @@ def test_what_is_right_is_told_in_words_without_the_measure(open_lesson) -> None
         page="heads", lesson="8-find-the-bug", step=6, model="toy:french", src="the red cat sees your horse"
     )
     app.button(key="lesson-skip").click().run()
-    assert "Skipped. Right: “Nothing, this model is sound”." in said(app)
+    assert "Skipped. Right: “Nothing, this model is sound”." in page_text(app)
 
 
 def test_a_lesson_that_there_is_not_is_one_note(open_lesson) -> None:
     app = open_lesson(lesson="none")
     assert not app.exception
-    assert "There is no lesson “none”" in said(app)
+    assert "There is no lesson “none”" in page_text(app)
     assert cross(app)[1, 0].any()
 
 

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.ui.lessons import companion
 from attnviz.ui.lessons.news import LessonNews, StepNews, read
-from tests.pages.lessons.lesson_page import cross, said
+from tests.pages.lessons.lesson_page import cross, page_text
 
 NAME = "0123456789abcdef"
 Hear = Callable[[str], None]
@@ -24,7 +24,7 @@ def news(at: int = 0, **more) -> str:
     return LessonNews("love", at, **more).to_text()
 
 
-def told(app: AppTest) -> dict:
+def line_payload(app: AppTest) -> dict:
     """Read what the browser is given for the line."""
     parts = (json.loads(part.proto.json) for part in app.get("bidi_component") if '"isLinked"' in part.proto.json)
     return next(parts)
@@ -38,28 +38,36 @@ def test_the_panel_alone_has_what_answers_and_walks_and_nothing_that_leads_away(
     app = open_lesson("lessons", panel=NAME)
     assert {"Answer", "Skip and show", "Hint", "Next"} <= set(labels(app))
     assert not {"Close", "Start a class", "Open this step's picture"} & set(labels(app))
-    assert (told(app)["role"], told(app)["name"], told(app)["isLinked"]) == ("panel", NAME, True)
+    assert (line_payload(app)["role"], line_payload(app)["name"], line_payload(app)["isLinked"]) == (
+        "panel",
+        NAME,
+        True,
+    )
     app.button(key="lesson-next").click().run()
-    assert "2 of 4" in said(app)
+    assert "2 of 4" in page_text(app)
     assert app.query_params["panel"] == NAME
     assert not app.get("plotly_chart"), "it stays on the page Lessons"
 
 
 def test_the_docked_panel_offers_a_window_and_tells_nothing_until_something_is_done(open_lesson) -> None:
     app = open_lesson()
-    assert (told(app)["role"], told(app)["isLinked"], told(app)["revision"]) == ("picture", False, 0)
-    assert told(app)["address"].startswith("lessons?lesson=love&lesson_step=1&panel=")
+    assert (line_payload(app)["role"], line_payload(app)["isLinked"], line_payload(app)["revision"]) == (
+        "picture",
+        False,
+        0,
+    )
+    assert line_payload(app)["address"].startswith("lessons?lesson=love&lesson_step=1&panel=")
     app.button(key="lesson-hint").click().run()
-    assert told(app)["revision"] > 0
-    assert read(told(app)["text"]) == LessonNews("love", 0, {0: StepNews(rungs=1)})
+    assert line_payload(app)["revision"] > 0
+    assert read(line_payload(app)["text"]) == LessonNews("love", 0, {0: StepNews(rungs=1)})
 
 
 def test_what_the_other_window_has_answered_is_uncovered_and_marked(open_lesson, hear) -> None:
     hear(news(done={0: StepNews([[2, 0]])}))
     app = open_lesson(beside=NAME)
     assert cross(app)[1, 0].any()
-    assert "It is so." in said(app)
-    assert "Score" in said(app) or "Right." in said(app)
+    assert "It is so." in page_text(app)
+    assert "Score" in page_text(app) or "Right." in page_text(app)
 
 
 @pytest.mark.parametrize(
@@ -84,15 +92,15 @@ def test_what_is_no_answer_to_this_step_uncovers_nothing(open_lesson, hear, text
 def test_hints_are_opened_in_both_and_no_more_than_there_are(open_lesson, hear) -> None:
     hear(news(done={0: StepNews(rungs=99)}))
     app = open_lesson(beside=NAME)
-    assert "A suggestion." in said(app)
-    assert "it is marked on the map" in said(app)
+    assert "A suggestion." in page_text(app)
+    assert "it is marked on the map" in page_text(app)
     assert "Hint" not in labels(app)
 
 
 def test_the_picture_goes_to_the_step_that_the_panel_is_at(open_lesson, hear) -> None:
     hear(news(3))
     app = open_lesson(beside=NAME)
-    assert "Two or three?" in said(app)
+    assert "Two or three?" in page_text(app)
     assert (app.query_params["lesson_step"], app.query_params["beside"]) == ("4", NAME)
 
 
@@ -118,7 +126,7 @@ def test_a_row_that_was_drawn_in_the_other_window_is_answered_here(open_lesson, 
     hear(news(1, fields={"row": [500] + [0] * (keys - 1)}))
     app = open_lesson(step=2, beside=NAME)
     app.button(key="lesson-submit").click().run()
-    assert "of their weight" in said(app)
+    assert "of their weight" in page_text(app)
 
 
 @pytest.mark.parametrize("name", ["x", "a b", "../../etc/passwd", "é" * 12, "a" * 1_000])
@@ -126,7 +134,7 @@ def test_a_name_that_is_none_leaves_the_address(open_lesson, name: str) -> None:
     app = open_lesson(beside=name)
     assert not app.exception
     assert "beside" not in app.query_params
-    assert not told(app)["isLinked"]
+    assert not line_payload(app)["isLinked"]
 
 
 def test_where_no_lesson_is_open_there_is_no_line(open_page) -> None:

@@ -41,7 +41,7 @@ def serve(*, is_author: bool) -> None:
     hosted.use(hosted.Hosting(Queue(), str, lambda _: False, lambda _: is_author))
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     assert not app.exception
     parts = (*app.error, *app.info, *app.warning, *app.markdown, *app.caption)
     return "\n".join(part.value for part in parts).replace("\\", "")
@@ -52,11 +52,11 @@ def test_teachers_and_whoever_runs_it_alone_see_every_mistake_and_every_lesson(o
     if where == "teacher":
         serve(is_author=True)
     app = open_page("lessons")
-    assert "Only you see these" in said(app)
-    assert "Line 1, front matter: “language” is missing; write “language: …”." in said(app)
-    assert "Line 3, front matter: “minutes” is a whole number from 1 to 240." in said(app)
-    assert "**For the exam**" in said(app)
-    assert "not listed: opens by its link, /lessons?lesson=hidden" in said(app)
+    assert "Only you see these" in page_text(app)
+    assert "Line 1, front matter: “language” is missing; write “language: …”." in page_text(app)
+    assert "Line 3, front matter: “minutes” is a whole number from 1 to 240." in page_text(app)
+    assert "**For the exam**" in page_text(app)
+    assert "not listed: opens by its link, /lessons?lesson=hidden" in page_text(app)
     assert app.button(key="class-hidden").label == "Start a class"
 
 
@@ -64,23 +64,23 @@ def test_students_see_neither(open_page) -> None:
     serve(is_author=False)
     app = open_page("lessons")
     for words in ("Only you", "broken.md", "exam", "minutes” is"):
-        assert words not in said(app)
-    assert "What a head looks at" in said(app)
+        assert words not in page_text(app)
+    assert "What a head looks at" in page_text(app)
     assert "hidden" not in " ".join(str(button.key) for button in app.button)
 
 
 def test_a_lesson_that_is_not_listed_opens_by_its_link_and_for_a_class(open_page) -> None:
     serve(is_author=False)
     app = open_page("lessons", lesson="hidden")
-    assert "For the exam · 1 of 1" in said(app)
+    assert "For the exam · 1 of 1" in page_text(app)
     assert app.button(key="lesson-class").label == "Start a class"
 
 
 def test_the_link_of_a_broken_lesson_tells_students_nothing_of_its_file(open_page) -> None:
     serve(is_author=False)
     app = open_page("lessons", lesson="broken")
-    assert "The lesson “broken” cannot be opened: its file has mistakes." in said(app)
-    assert "minutes” is" not in said(app)
+    assert "The lesson “broken” cannot be opened: its file has mistakes." in page_text(app)
+    assert "minutes” is" not in page_text(app)
 
 
 def test_the_log_names_the_mistakes_once(open_page, caplog: pytest.LogCaptureFixture) -> None:

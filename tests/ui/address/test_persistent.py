@@ -66,44 +66,44 @@ def _page() -> None:
     persistent.publish()
 
 
-def _on(app: AppTest, page: str, **chosen: str) -> AppTest:
+def _go_to(app: AppTest, page: str, **chosen: str) -> AppTest:
     app.session_state["on"], app.session_state["chosen"] = page, chosen
     return app.run()
 
 
-def _opened(page: str, **link: str) -> AppTest:
+def _open(page: str, **link: str) -> AppTest:
     app = AppTest.from_function(_page)
     for name, text in link.items():
         app.query_params[name] = text
-    return _on(app, page)
+    return _go_to(app, page)
 
 
-def _said(app: AppTest) -> dict[str, str]:
+def _address(app: AppTest) -> dict[str, str]:
     assert not app.exception
     return {name: texts[-1] if isinstance(texts, list) else texts for name, texts in app.query_params.items()}
 
 
 def test_an_address_stays_as_the_link_has_it_until_something_is_chosen() -> None:
     link = {"v": "1", "weights": "0123", "src": "dog", "row": "0"}
-    app = _opened("Heads", **link)
-    assert _said(app) == link
-    assert _said(_on(app, "Heads", row="0")) == link, "what is there already is no choice"
-    assert _said(_on(app, "Heads", row="2")) == {"src": "dog", "row": "2"}
+    app = _open("Heads", **link)
+    assert _address(app) == link
+    assert _address(_go_to(app, "Heads", row="0")) == link, "what is there already is no choice"
+    assert _address(_go_to(app, "Heads", row="2")) == {"src": "dog", "row": "2"}
 
 
 def test_the_head_in_focus_goes_along_and_a_pages_own_choices_wait_there() -> None:
-    app = _opened("Heads", src="dog", kind="cross", layer="2", head="3", tab="links")
-    assert _said(_on(app, "Masks", tab="leak")) == {
+    app = _open("Heads", src="dog", kind="cross", layer="2", head="3", tab="links")
+    assert _address(_go_to(app, "Masks", tab="leak")) == {
         "src": "dog", "kind": "cross", "layer": "2", "head": "3", "tab": "leak",
     }  # fmt: skip
-    assert _said(_on(app, "Decoding", head="1")) == {"src": "dog", "layer": "2", "head": "1"}
-    assert _said(_on(app, "Welcome")) == {"src": "dog"}
-    assert _said(_on(app, "Heads")) == {"src": "dog", "kind": "cross", "layer": "2", "head": "1", "tab": "links"}
+    assert _address(_go_to(app, "Decoding", head="1")) == {"src": "dog", "layer": "2", "head": "1"}
+    assert _address(_go_to(app, "Welcome")) == {"src": "dog"}
+    assert _address(_go_to(app, "Heads")) == {"src": "dog", "kind": "cross", "layer": "2", "head": "1", "tab": "links"}
 
 
 def test_the_head_of_another_pages_address_is_no_choice_of_a_page_that_spells_it_otherwise() -> None:
     """Back pressed twice at once can ask for one page with the address of the next."""
-    app = _opened("Decoding", src="I love you.", kind="cross", layer="1", head="3", step="2")
+    app = _open("Decoding", src="I love you.", kind="cross", layer="1", head="3", step="2")
     assert dict(app.session_state["address"].own["Decoding"]) == {"step": "2"}
 
 
@@ -117,29 +117,29 @@ def test_the_head_of_another_pages_address_is_no_choice_of_a_page_that_spells_it
     ],
 )
 def test_an_older_link_says_the_same_and_stays_as_it_is(page: str, link: dict, means: dict) -> None:
-    app = _opened(page, **link)
-    assert _said(app) == link
-    assert _said(_on(app, page, step="3")) == means | {"step": "3"}
+    app = _open(page, **link)
+    assert _address(app) == link
+    assert _address(_go_to(app, page, step="3")) == means | {"step": "3"}
 
 
 OPENING = persistent.OPENING["Causes"]
 
 
-def _seen(app: AppTest) -> dict[str, str]:
+def _shown_values(app: AppTest) -> dict[str, str]:
     """Read what the page is shown with, whether the address says it or not."""
     memory = app.session_state[persistent._KEY]
     return {name: (memory.shared | persistent._opening(memory)).get(name, "") for name in ("src", "to", "do")}
 
 
 def test_a_page_shows_its_opening_while_nothing_is_said_and_no_other_page_does() -> None:
-    app = _opened("Causes")
-    assert _said(app) == {}, "no entry of the history is made of what nobody chose"
-    assert _seen(app) == OPENING
-    assert _said(_on(app, "Heads")) == {}
-    assert _seen(app) == dict.fromkeys(OPENING, "")
-    _on(app, "Heads", kind="cross", layer="1")
-    _on(app, "Causes")
-    assert _seen(app) == OPENING, "a head in focus is no sentence"
+    app = _open("Causes")
+    assert _address(app) == {}, "no entry of the history is made of what nobody chose"
+    assert _shown_values(app) == OPENING
+    assert _address(_go_to(app, "Heads")) == {}
+    assert _shown_values(app) == dict.fromkeys(OPENING, "")
+    _go_to(app, "Heads", kind="cross", layer="1")
+    _go_to(app, "Causes")
+    assert _shown_values(app) == OPENING, "a head in focus is no sentence"
 
 
 @pytest.mark.parametrize(
@@ -154,39 +154,39 @@ def test_a_page_shows_its_opening_while_nothing_is_said_and_no_other_page_does()
     ],
 )
 def test_the_first_choice_has_the_opening_said_and_what_is_given_up_stays_so(chosen: dict, left: dict) -> None:
-    app = _opened("Causes")
-    assert _said(_on(app, "Causes", **chosen)) == left
-    assert _seen(_on(app, "Causes")) == {name: left.get(name, "") for name in OPENING} if left else OPENING
+    app = _open("Causes")
+    assert _address(_go_to(app, "Causes", **chosen)) == left
+    assert _shown_values(_go_to(app, "Causes")) == {name: left.get(name, "") for name in OPENING} if left else OPENING
 
 
 @pytest.mark.parametrize("link", [{"src": "dog"}, {"src": ""}, {"to": "de"}, {"tab": "patch"}, {"do": "off.cross.0.1"}])
 def test_a_link_and_a_visitors_own_sentence_stay_as_they_are(link: dict) -> None:
-    app = _opened("Causes", **link)
-    assert _seen(app) == dict.fromkeys(OPENING, "") | {name: link[name] for name in link if name in OPENING}
-    app = _on(_opened("Heads", **{name: text for name, text in link.items() if name != "tab"}), "Causes")
-    assert "tab" in link or _seen(app)["src"] == link.get("src", "")
+    app = _open("Causes", **link)
+    assert _shown_values(app) == dict.fromkeys(OPENING, "") | {name: link[name] for name in link if name in OPENING}
+    app = _go_to(_open("Heads", **{name: text for name, text in link.items() if name != "tab"}), "Causes")
+    assert "tab" in link or _shown_values(app)["src"] == link.get("src", "")
 
 
 def test_an_emptied_sentence_is_a_choice_and_other_empty_texts_are_none() -> None:
-    app = _opened("Heads", src="dog", tgt="chien")
-    assert _said(_on(app, "Heads", src="", tgt="")) == {"src": ""}
+    app = _open("Heads", src="dog", tgt="chien")
+    assert _address(_go_to(app, "Heads", src="", tgt="")) == {"src": ""}
 
 
 def test_what_no_link_asked_for_leaves_the_address_without_a_word() -> None:
     problem = fields.read(State, {"layer": "7"}, THERE)[1]
-    app = _opened("Heads", layer="7")
+    app = _open("Heads", layer="7")
     memory = app.session_state[persistent._KEY]
     assert memory.linked == {"layer"}
-    _on(app, "Masks")
+    _go_to(app, "Masks")
     assert memory.linked == set()
     memory.unsupported["Masks", problem[0].name, ""] = "7"
-    assert _said(_on(app, "Masks", tab="leak")) == {"tab": "leak"}
-    assert _said(_on(app, "Heads", tab="links"))["layer"] == "7", "another page may have use for it"
+    assert _address(_go_to(app, "Masks", tab="leak")) == {"tab": "leak"}
+    assert _address(_go_to(app, "Heads", tab="links"))["layer"] == "7", "another page may have use for it"
 
 
 def test_what_one_model_has_no_use_for_is_back_in_the_address_with_a_model_that_has() -> None:
-    app = _opened("Heads", model="large")
+    app = _open("Heads", model="large")
     app.session_state["problems"] = {"small": fields.read(State, {"layer": "7"}, THERE)[1]}
-    assert _said(_on(app, "Heads", layer="7"))["layer"] == "7"
-    assert _said(_on(app, "Heads", model="small")) == {"model": "small"}
-    assert _said(_on(app, "Heads", model="large")) == {"model": "large", "layer": "7"}
+    assert _address(_go_to(app, "Heads", layer="7"))["layer"] == "7"
+    assert _address(_go_to(app, "Heads", model="small")) == {"model": "small"}
+    assert _address(_go_to(app, "Heads", model="large")) == {"model": "large", "layer": "7"}

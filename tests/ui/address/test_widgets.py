@@ -41,7 +41,7 @@ def _two_texts() -> None:
     stale_values.end()
 
 
-def _typed(app: AppTest, **texts: str) -> list[str | None]:
+def _type(app: AppTest, **texts: str) -> list[str | None]:
     """Return what both fields show once a browser that shows `texts`, by key, has sent them all."""
     for name, text in texts.items():
         app.text_input(name.replace("_", "-")).set_value(text)
@@ -56,11 +56,11 @@ def test_what_a_field_held_before_it_was_set_is_a_choice_only_once_the_browser_k
     app.button[0].click().run()
     assert app.text_input("pick-first").value == "set here"
 
-    late = _typed(app, heard=before, pick_first="as it was", pick_second="typed")
+    late = _type(app, heard=before, pick_first="as it was", pick_second="typed")
     assert late == ["set here", "typed"]
-    late = _typed(app, heard=before, pick_first="typed, too")
+    late = _type(app, heard=before, pick_first="typed, too")
     assert late == ["typed, too", "typed"]
 
     app.button[0].click().run()
-    knowing = _typed(app, pick_first="typed, too")
+    knowing = _type(app, pick_first="typed, too")
     assert knowing == ["typed, too", "typed"]

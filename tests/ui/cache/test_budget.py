@@ -72,11 +72,11 @@ def test_new_sentences_stay_within_the_traces_part():
 
     model = tiny_translator()
 
-    def traced(number: int, _=None):
+    def make_trace(number: int, _=None):
         return model.trace("one" + " more" * (number % 3), to="fr", tgt_text="un")
 
-    most = 6 * traced(0).nbytes()
-    cache = BoundedCache(traced, most=most, size=lambda trace: trace.nbytes())
+    most = 6 * make_trace(0).nbytes()
+    cache = BoundedCache(make_trace, most=most, size=lambda trace: trace.nbytes())
     for number in range(20):
         cache.get(number)
         assert cache.total <= most

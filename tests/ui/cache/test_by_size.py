@@ -30,20 +30,20 @@ def trace(monkeypatch):
     return model.trace(REQUEST.src, to=REQUEST.to, tgt_text=REQUEST.tgt)
 
 
-def masked(trace, reach: int):
+def mask_effect(trace, reach: int):
     view = MasksState(kind="decoder_self", rules=(("window", (reach,)),))
     return experiment.mask_experiment(REQUEST, trace, view).effect()
 
 
-def of_two(trace, number: int):
+def second_trace(trace, number: int):
     return experiment.mask_experiment(REQUEST, trace, MasksState(second="you " * number)).trace
 
 
-def stepped(trace, seed: int):
+def decoding_steps(trace, seed: int):
     return run.run_decoding(traces.model(""), REQUEST, trace, DecodingState(choose="sampled", seed=seed)).made
 
 
-def kept(make: Callable[[int], object], numbers: Iterable[int] = NUMBERS) -> list[int]:
+def surviving(make: Callable[[int], object], numbers: Iterable[int] = NUMBERS) -> list[int]:
     """Which of the things that were made one after the other are still there."""
     made = {number: ref(make(number)) for number in numbers}
     gc.collect()
@@ -53,29 +53,29 @@ def kept(make: Callable[[int], object], numbers: Iterable[int] = NUMBERS) -> lis
 @pytest.mark.parametrize(
     ("shelf", "make"),
     [
-        (experiment._again, lambda trace, number: masked(trace, number).after),
-        (experiment._batches, of_two),
-        (run._runs, stepped),
+        (experiment._again, lambda trace, number: mask_effect(trace, number).after),
+        (experiment._batches, second_trace),
+        (run._runs, decoding_steps),
     ],
     ids=["masked runs", "batches", "decodings"],
 )
 def test_as_many_runs_are_kept_as_there_is_room_for(trace, monkeypatch, shelf, make) -> None:
     monkeypatch.setattr(shelf, "_most", 2.5 * make(trace, 5).nbytes())
-    assert kept(lambda number: make(trace, number)) in ([3, 4], [4])
+    assert surviving(lambda number: make(trace, number)) in ([3, 4], [4])
     assert make(trace, 4) is make(trace, 4)
     monkeypatch.setattr(shelf, "_most", 1e9)
-    assert kept(lambda number: make(trace, number)) == list(NUMBERS)
+    assert surviving(lambda number: make(trace, number)) == list(NUMBERS)
 
 
 def test_a_masked_run_does_not_keep_the_run_before_it(trace) -> None:
     first = replace(trace)  # the fixture's own stays
-    again = masked(first, 17)
+    again = mask_effect(first, 17)
     assert again.before is first
     before, after = ref(first), again.after
     del first, again
     gc.collect()
     assert before() is None
-    assert masked(trace, 17).after is after
+    assert mask_effect(trace, 17).after is after
 
 
 def test_what_torch_refuses_is_remembered_as_its_sentence(trace, monkeypatch) -> None:
@@ -85,13 +85,13 @@ def test_what_torch_refuses_is_remembered_as_its_sentence(trace, monkeypatch) ->
         "run_again",
         lambda *_: runs.append(1) or (_ for _ in ()).throw(RuntimeError("No.\nWhy")),
     )
-    effects = [masked(trace, 61) for _ in range(2)]
+    effects = [mask_effect(trace, 61) for _ in range(2)]
     assert effects == [Refused("No.")] * 2
     assert len(runs) == 1
 
 
 def test_a_decoding_counts_maps_hidden_states_and_logits(trace) -> None:
-    made = stepped(trace, 1)
+    made = decoding_steps(trace, 1)
     parts = [*made.attn.values(), *made.hidden.values(), made.logits]
     assert made.nbytes() == sum(part.untyped_storage().nbytes() for part in parts)
     assert made.nbytes() >= sum(part.numel() * 4 for part in parts)

@@ -52,7 +52,7 @@ class Run(NamedTuple):
     is_cut: bool
 
 
-def played(runs: list[Run], *, is_told: bool) -> None:
+def replay(runs: list[Run], *, is_told: bool) -> None:
     """`is_told` says whether the server looks at what it sent, as it does here, or at what the browser named alone."""
     browser, session, named = Browser(AGE), session_of(), [frozenset[str]()]
     flush = client_cache.note_sent(lambda session: session.queue)
@@ -105,7 +105,7 @@ RUNS = st.lists(st.one_of(WHOLE.map(lambda one: [one]), PARTS.map(lambda one: [o
 @settings(max_examples=200)
 @given(RUNS)
 def test_no_order_of_runs_and_requests_misses(runs) -> None:
-    played(runs, is_told=True)
+    replay(runs, is_told=True)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_no_order_of_runs_and_requests_misses(runs) -> None:
     ids=["pressed quickly", "while a class asks for news", "news that come back"],
 )
 def test_what_streamlit_itself_does_misses(runs) -> None:
-    played(runs, is_told=True)
+    replay(runs, is_told=True)
     with pytest.raises(AssertionError, match=REFUSED):
-        played(runs, is_told=False)
+        replay(runs, is_told=False)
 
 
 @pytest.mark.parametrize("polls", [0, 30])
