@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page
 
-from attnviz.analysis.causes.attribution import LogitOf, attribution
+from attnviz.analysis.causes.attribution import LogitTarget, attribution
 from attnviz.analysis.causes.effects import head_effects, translations_without
 from attnviz.analysis.causes.lens import logit_lens
 from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
@@ -52,7 +52,7 @@ def rows() -> Iterator[Row]:
         ("a patching matrix of layers x source tokens",
          lambda: patched_stream(model, clean, changed, metric, stack="encoder"), 80),
         ("all matrices of a pair", matrices, 800),
-        ("attribution of one logit", lambda: attribution(maps, clean, LogitOf(metric.step, metric.a)), 30),
+        ("attribution of one logit", lambda: attribution(maps, clean, LogitTarget(metric.step, metric.a)), 30),
         ("what attribution goes through, found once", lambda: residual_maps(model, clean), None),
         ("the logit lens of the decoder", lambda: logit_lens(model, clean), None),
     )  # fmt: skip

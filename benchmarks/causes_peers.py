@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from attnviz.analysis.causes.attribution import LogitOf, attribution
+from attnviz.analysis.causes.attribution import LogitTarget, attribution
 from attnviz.analysis.causes.effects import head_effects
 from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
@@ -73,7 +73,7 @@ def _tasks(folder: Path) -> Tasks:
             lambda: patching.get_act_patch_resid_pre(lens, other, cache, lead),
         ),
         "a trace and the parts of one logit": (
-            lambda: attribution(maps, model.trace(CLEAN, new_tokens=0), LogitOf(metric.step, A, B)),
+            lambda: attribution(maps, model.trace(CLEAN, new_tokens=0), LogitTarget(metric.step, A, B)),
             lambda: _attribute(lens, ids),
         ),
     }

@@ -6,7 +6,7 @@ import secrets
 import unicodedata
 
 # Letters that cannot be taken for one another or for a number, and that make no words. Eight of them are 25,600,000,000
-# codes: at the most tries that `fair_joining` lets through, the code of one of 1,000 classes is met after 59 days.
+# codes: at the most tries that `FairJoining` lets through, the code of one of 1,000 classes is met after 59 days.
 LETTERS = "BCDFGHJKMNPQRSTVWXYZ"
 LENGTH = 8
 _REHEARSAL = "A"  # the first letter of a rehearsal's code, and of no class's: a code says which of them it is

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from attnviz.classroom.joining.fair_joining import FairJoining
+from attnviz.classroom.joining import FairJoining
 from attnviz.classroom.news import News
 from attnviz.classroom.presence import Presence
 from attnviz.classroom.storage.store import Store

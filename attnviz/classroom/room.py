@@ -13,7 +13,7 @@ from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from attnviz.classroom.errors import StoreError
-from attnviz.classroom.joining.fair_joining import FairJoining
+from attnviz.classroom.joining import FairJoining
 from attnviz.classroom.news import News
 from attnviz.classroom.parts import ClassroomParts
 from attnviz.classroom.presence import Presence

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from attnviz.classroom.answers import encode_answer, save_answer
 from attnviz.classroom.codes import LENGTH, hash_token, is_rehearsal, new_token, read_code
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
-from attnviz.classroom.joining.nicknames import fold_nickname, validate_nickname
+from attnviz.classroom.joining import fold_nickname, validate_nickname
 from attnviz.classroom.lookup import (
     NO_MEMBER,
     Standing,

@@ -1,28 +1,31 @@
 """Heads: every head's map, one of them large, with metrics of each head and the sentences above."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from attnviz.analysis.heads.metric_table import Columns
-from attnviz.maps.maps import Maps
+from attnviz.analysis.heads.metric_table import Columns, HeadMetrics, head_columns, join_tables
+from attnviz.maps.lazy import MapsOverview, maps_overview
+from attnviz.maps.maps import EagerMaps, Maps
 from attnviz.maps.options import MapOptions
+from attnviz.maps.selection import labels, select
 from attnviz.models.protocol import Model
 from attnviz.pictures.browser_view import to_view, with_declaration
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.head_maps.cells import WEIGHT, Cells, cells
 from attnviz.pictures.head_maps.covering import Covering
-from attnviz.pictures.head_maps.maps import maps_and_metrics
 from attnviz.pictures.heads_state import HeadsState
 from attnviz.tracing.causes.switches import heads_off
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
-from attnviz.widgets.heads.payload import heads_payload, with_fitted_view
+from attnviz.widgets.heads.payload import THUMBNAIL_SIDE, heads_payload, with_fitted_view
 from attnviz.widgets.heads.sentences import sentence_strip
 from attnviz.widgets.wire import Payload
 
 MOST = 2_000_000  # bytes of float32 maps that are sent; of more, those that are looked at
+LONG = 16_000_000  # weights of a kind, of four bytes each: about 330 tokens with twelve layers of twelve heads
 
 
 def heads(trace: TraceLike, state: HeadsState | None = None, **how: Any) -> Payload:
@@ -83,7 +86,7 @@ class HeadsPicture:
 
     @cached_property
     def _maps_and_metrics(self) -> tuple[dict[str, Maps], Columns]:
-        return self.covering.covered(*maps_and_metrics(self.trace, self._options, self.cached))
+        return self.covering.covered(*_measured_maps(self.trace, self._options, self.cached))
 
     @cached_property
     def _cells(self) -> Cells:
@@ -106,3 +109,44 @@ def _why_fixed(trace: TraceLike) -> str:
     if trace.from_file:
         return "Your file has only results, not a model that could run again."
     return trace.missing_reason if trace.weights_only else ""
+
+
+def _measured_maps(
+    trace: TraceLike, options: Callable[[str], MapOptions], cached: Cache
+) -> tuple[dict[str, Maps], Columns]:
+    """Return every kind's maps, of a long text layer by layer, and the metrics of all heads in one table.
+
+    `options` are those of a kind.
+    """
+    maps: dict[str, Maps] = {}
+    tables: list[Columns] = []
+    for kind in trace.kinds:
+        key = trace, kind, options(kind)
+        if _is_long(trace, kind):
+            overview, table = cached("overview", key, lambda key=key: _overview(*key))
+            maps[kind] = overview.maps(trace, options(kind))
+        else:
+            maps[kind], table = cached("maps", key, lambda key=key: _measured(*key))
+        tables.append(table)
+    return maps, join_tables(tables)
+
+
+def _is_long(trace: TraceLike, kind: Kind) -> bool:
+    """Check whether all maps of a kind together are too many to be in memory at once."""
+    layers, heads = trace.shape(kind)
+    return layers * heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) > LONG
+
+
+def _measured(trace: TraceLike, kind: Kind, options: MapOptions) -> tuple[EagerMaps, Columns]:
+    maps = select(trace, kind, options)
+    return maps, head_columns(maps, trace)
+
+
+def _overview(trace: TraceLike, kind: Kind, options: MapOptions) -> tuple[MapsOverview, Columns]:
+    metrics, tables = HeadMetrics(trace, kind, labels(trace, kind, options)), []
+
+    def measure(layer: int, head: int, maps: EagerMaps, one: TraceLike) -> None:
+        tables.append(metrics.columns(maps, one, layer=layer, head=head))
+
+    overview = maps_overview(trace, kind, options, side=THUMBNAIL_SIDE, look=measure)
+    return overview, join_tables(tables)

@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnected
 
-from attnviz.classroom.joining.fair_joining import network_of
+from attnviz.classroom.joining import network_of
 from attnviz.server.health import State
 from attnviz.server.plain_page import paragraph, plain_page
 from attnviz.server.settings import Settings

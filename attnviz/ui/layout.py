@@ -15,7 +15,6 @@ from attnviz.ui.cache.traces import model
 from attnviz.ui.cache.weak_memo import WeakMemo
 from attnviz.ui.drawing import sheet, words
 from attnviz.ui.frame import menu, screen, status_bar, top_bar
-from attnviz.ui.frame.ask_button import ask_the_room
 from attnviz.ui.frame.page import Page, current_page
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link
@@ -26,6 +25,7 @@ T = TypeVar("T")
 State = TypeVar("State", bound=PageState)
 streamlit_internals.install()
 ICON = (Path(__file__).parents[2] / "assets" / "icon.svg").read_text(encoding="utf-8")
+_WITHOUT_ASKING = ("Welcome", "Lessons", "Class")  # pages that a step's link cannot lead to
 FRAME_STYLES = ("frame.css", "screen.css", "present.css", "contrast.css")
 
 
@@ -156,7 +156,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     query = share.shared_query(sentence, view, trace.model_id)
     with page.link:
         copy_link(query)
-    ask_the_room(page, query)
+    _ask_the_room(page, query)
     status_bar.draw_run(loaded, trace)
     sheet.open_if_asked(view)
 
@@ -171,7 +171,7 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
     if view is not None:
         with page.link:
             copy_link(share.page_query(view))
-        ask_the_room(page, share.page_query(view))
+        _ask_the_room(page, share.page_query(view))
     status_bar.draw(status)
     sheet.open_if_asked()
 
@@ -209,3 +209,18 @@ def _still_linked(request: Request) -> dict[str, str]:
     if linked.get("to") != persistent.text("to"):
         linked.pop("to", None)
     return linked
+
+
+def _ask_the_room(page: Page, query: str) -> None:
+    """Draw the button that begins a class on one question about the page's picture; pressed, it opens the form.
+
+    `query` is the link to what stands on the page.
+    """
+    if page.title in _WITHOUT_ASKING:
+        return
+    with st.sidebar:
+        pressed = st.button("Ask the room", key="ask-the-room", icon=":material/record_voice_over:", width="stretch")
+    if pressed:
+        from attnviz.ui.classes.asking import draw_form
+
+        st.dialog("Ask the room", width="medium", icon=":material/record_voice_over:")(draw_form)(page.title, query)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.ui.address import persistent
 from attnviz.ui.components import widget
-from attnviz.ui.sending.resend import bytes_to_send
+from attnviz.ui.reported import NUMBER, reported
 from attnviz.widgets.wire import Payload
 
 OnChange = Callable[[], None]
@@ -21,8 +21,35 @@ def _nothing() -> None:
     """Do nothing: Streamlit keeps a component's state only with a callback."""
 
 
+def _bytes_to_send(payload: Payload, key: str) -> bytes:
+    """Return the last bytes again, where the browser holds all of `payload`; else `payload`'s.
+
+    After each choice of the visitor only the view in the header differs, and that the browser knows already: the same
+    bytes again cost nothing, where a long text's maps are megabytes. The header's view carries the number of the newest
+    choice that this run has heard of, so that the browser can tell an answer from something older.
+    """
+    counted = reported(key, "view", {"seq": NUMBER})  # a view that no component of ours sends is none
+    in_view = st.session_state[key]["view"] if counted else None
+    memory = f"_attnviz_{key}_drawn"
+    drawn = st.session_state.get(memory)
+    header = payload.header
+    view, seq = _drop_seq(header["view"]), (counted or {"seq": 0})["seq"]
+    if in_view and drawn and drawn["id"] == header["id"]:
+        held = _drop_seq(in_view) if seq > drawn["seq"] else drawn["view"]
+        if all(name in held and held[name] == value for name, value in view.items()):
+            drawn.update(view=held, seq=seq)
+            return drawn["packed"]
+    packed = payload.with_view({**view, "seq": seq}).pack()
+    st.session_state[memory] = {"id": header["id"], "view": view, "seq": seq, "packed": packed}
+    return packed
+
+
+def _drop_seq(view: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in view.items() if name != "seq"}
+
+
 def _view(name: str, payload: Payload, key: str, on_change: OnChange) -> dict[str, Any]:
-    result = widget(name)(key=key, data=bytes_to_send(payload, key), on_view_change=on_change)
+    result = widget(name)(key=key, data=_bytes_to_send(payload, key), on_view_change=on_change)
     persistent.catch_up(key, on_change)
     return result
 
@@ -43,7 +70,7 @@ def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange, on_o
     The browser holds every step's data, so that slider and play button need no round trip; Python hears a moment after
     each choice. In the run after a click on “Open step …” ``st.session_state[key]["open"]`` holds its `step`.
     """
-    data = bytes_to_send(payload, key)
+    data = _bytes_to_send(payload, key)
     widget("stepper")(key=key, data=data, on_view_change=on_change, on_open_change=on_open)
     persistent.catch_up(key, on_change)
 

@@ -6,7 +6,6 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.pictures.head_maps import maps
 from attnviz.widgets.heads.sentences import strip_labels
 from attnviz.widgets.wire import unpack
 
@@ -98,7 +97,7 @@ def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong: dic
 def test_a_long_text_is_told_the_same_a_layer_at_a_time(open_page, monkeypatch, more: dict) -> None:
     link = {"src": "I love you", "to": "fr", "tgt": "je t'aime", "kind": "cross", "layer": "1", "head": "3"} | more
     short = header(open_page("heads", **link, table="1"))
-    monkeypatch.setattr(maps, "LONG", 1)
+    monkeypatch.setattr("attnviz.pictures.heads.LONG", 1)
     app = open_page("heads", **link, table="1")
     assert not app.exception
     long = header(app)

@@ -17,7 +17,7 @@ from attnviz.pictures import links
 from attnviz.tracing.external import file as external_file
 from attnviz.ui import streamlit_internals
 from attnviz.ui.cache import pictures
-from attnviz.ui.cache.room import Room
+from attnviz.ui.cache.pictures import Room
 
 SESSION = "test session id"  # what Streamlit calls the session of a page under test
 

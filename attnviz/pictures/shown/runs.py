@@ -24,8 +24,7 @@ from attnviz.pictures.shown.traces import caption_by, site_bounds
 from attnviz.pictures.stepper import stepper
 from attnviz.text.arguments import reads_arguments
 from attnviz.tracing.causes.making import Put
-from attnviz.tracing.causes.replacements import every_head, replace_heads, replacements
-from attnviz.tracing.causes.switches import Head
+from attnviz.tracing.causes.switches import Head, every_head, replace_heads, replacements
 from attnviz.tracing.trace import Trace
 from attnviz.views.captions import Caption
 from attnviz.widgets.wire import Payload

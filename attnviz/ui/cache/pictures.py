@@ -2,16 +2,42 @@
 
 import hashlib
 import sys
+import weakref
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
+from threading import Lock
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from attnviz.ui.cache import budget, threads
 from attnviz.ui.cache.bounded import BoundedCache
-from attnviz.ui.cache.room import Room
+
+
+class Room:
+    """At most `most` bytes of things together."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._taken, self._lock = most, 0, Lock()
+
+    @property
+    def taken(self) -> int:
+        """Bytes that are in use."""
+        return self._taken
+
+    def put(self, thing: Any, size: int) -> None:
+        """Let `thing` take `size` bytes for as long as it lives. Raises MemoryError where they are not there."""
+        with self._lock:
+            if self._taken + size > self._most:
+                raise MemoryError(f"{size:,} bytes are asked for, and {self._most - self._taken:,} are left")
+            self._taken += size
+        weakref.finalize(thing, self._give_back, size).atexit = False
+
+    def _give_back(self, size: int) -> None:
+        with self._lock:
+            self._taken -= size
+
 
 Made = TypeVar("Made")
 _LONG = 400  # characters: pictures of shorter texts are there before a spinner would be seen

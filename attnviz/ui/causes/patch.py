@@ -1,6 +1,9 @@
-"""The tab Patch: what one run's numbers do in another run."""
+"""The tab Patch: a second sentence, and what one run's numbers do in the other run."""
 
+import json
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -14,13 +17,17 @@ from attnviz.pictures.causes.patching import (
     patching,
     site_name,
 )
+from attnviz.text.glossary import definition
+from attnviz.text.limits import MAX_CHARACTERS
 from attnviz.ui import captions, layout, mount
 from attnviz.ui.address import persistent
+from attnviz.ui.address.widgets import segments, text_field
 from attnviz.ui.cache import threads, traces
 from attnviz.ui.cache.pictures import cached
-from attnviz.ui.causes import changed_sentence, progress
+from attnviz.ui.causes import progress
 from attnviz.ui.causes.one_token import token_list
 from attnviz.ui.causes.state import keep_shown, new_choices
+from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
 
 if TYPE_CHECKING:
@@ -30,6 +37,12 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
     from attnviz.widgets.wire import Payload
 
+
+PAIRS = Path(__file__).parents[3] / "assets" / "pairs_to_patch.json"
+WAYS = {"in": "From above into changed", "out": "From changed into above"}
+_EXAMPLE = "patch-example"
+_EMPTY = "the sentence above with one word changed"
+_FRESH = dict.fromkeys(("step", "a", "b", "c", "d", "put", "way"))
 COMPONENT = "patching"
 _PAIR = "patching-pair"
 _TELLS = (
@@ -41,17 +54,17 @@ _TELLS = (
 def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
     """Draw the tab; return what a link to it carries."""
     view = layout.state_in_address(PatchState)
-    changed_sentence.bar(view.changed)
+    _changed_bar(view.changed)
     if not view.changed.strip():
         st.info(_TELLS, icon=":material/swap_horiz:")
-        changed_sentence.pairs_as_buttons()
+        _pairs_as_buttons()
         return view
     view = _drop_stale_choices(request, view)
     pair = layout.run_or_refuse(lambda: _pair(request, loaded, view))
     asked = patch_question(loaded, pair, view)
     _say_problems(view, asked)
     with st.container(horizontal=True, vertical_alignment="bottom", key="patch-tokens"):
-        changed_sentence.direction(view.way)
+        _direction(view.way)
         _lists(loaded, pair, asked)
     found = _matrices(loaded, pair, asked)
     if found is None:
@@ -139,3 +152,40 @@ def adopt() -> None:
     """Write what was chosen in the component into the address. Another step has other tokens."""
     news = new_choices(COMPONENT, PatchState)
     persistent.write(news | (dict.fromkeys(("a", "b", "c", "d")) if "step" in news else {}))
+
+
+@cache
+def _pairs() -> dict[str, dict[str, str]]:
+    """Return pairs that work on the shipped model, by title: the texts of the address."""
+    return json.loads(PAIRS.read_text(encoding="utf-8"))
+
+
+def _changed_bar(changed: str) -> None:
+    """Draw the second sentence and the pairs."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="patch-bar"):
+        with st.container(key="patch-changed"):
+            said = definition("Changed sentence")
+            text_field("changed", "Changed sentence", changed, limit=MAX_CHARACTERS, help_text=said, empty=_EMPTY)
+        st.menu_button("Pairs", list(_pairs()), key=_EXAMPLE, on_click=_use)
+        persistent.catch_up(_EXAMPLE, _use)
+
+
+def _pairs_as_buttons() -> None:
+    """Draw the pairs as buttons, where there is no second sentence yet."""
+    with st.container(horizontal=True, key="patch-ready"):
+        for at, (title, pair) in enumerate(_pairs().items()):
+            said = f"{pair['src']} | {pair['changed']}"
+            st.button(title, key=f"patch-ready-{at}", help=literal(said), on_click=_use_pair, args=(title,))
+
+
+def _direction(way: str) -> None:
+    """Draw the choice of whose numbers go where."""
+    segments("way", "Direction", WAYS, way, means=definition("Direction"))
+
+
+def _use() -> None:
+    _use_pair(st.session_state[_EXAMPLE])
+
+
+def _use_pair(title: str) -> None:
+    persistent.write({**_FRESH, "tgt": None, "do": None, **_pairs().get(title, {})})

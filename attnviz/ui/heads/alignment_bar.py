@@ -1,4 +1,6 @@
-"""What stands beside the tabs for Alignment: a language, a button that scores, sentences that have links by hand."""
+"""Controls beside the tabs for Alignment (a language, a button that scores, sentences that have links by hand), and the
+alignment error rates that they show or compute.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -8,13 +10,16 @@ from attnviz.analysis.causes.gold import gold_languages, gold_pairs
 from attnviz.pictures.alignment import is_of
 from attnviz.text.languages import language_name
 from attnviz.ui.address import persistent, widgets
-from attnviz.ui.heads import errors
+from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.heads.tabs import PARTS
 from attnviz.ui.markdown import literal
 
 if TYPE_CHECKING:
+    from attnviz.analysis.causes.aligning.ways import Aligner
     from attnviz.models.protocol import Model
     from attnviz.tracing.trace_like import TraceLike
+
+_computed: "BoundedCache[tuple[str, str], dict[Aligner, float]]" = BoundedCache(most=16)
 
 
 def draw(trace: "TraceLike", against: str, model: "Model | None") -> str:
@@ -40,11 +45,11 @@ def _language(trace: "TraceLike", against: str) -> str:
 
 def _offer_scores(model: "Model", to: str, code: str) -> None:
     """Draw a button that scores every way in this language, where there are no scores yet."""
-    if not to or errors.known(model.model_id, to):
+    if not to or known_rates(model.model_id, to):
         return
     if st.button(f"Measure on {len(gold_pairs(to))} sentences", key="score-ways"):
         try:
-            errors.compute(model, to, code)
+            compute_rates(model, to, code)
         except ValueError as why:
             st.error(literal(str(why)), icon=":material/error:")
 
@@ -73,3 +78,34 @@ def _offer_sentences(trace: "TraceLike", to: str) -> None:
         on_change=take,
         width=240,
     )
+
+
+def known_rates(model_id: str, to: str) -> "dict[Aligner, float]":
+    """Return the alignment error rate of each way of a model in a language; nothing where they are not computed."""
+    from attnviz.analysis.causes.aligning.error_table import known_errors, rates
+
+    table = known_errors(model_id)
+    if table is not None and to in table:
+        return rates(table, to)
+    name = model_id, to
+    return _computed.get(name, read=lambda _, __: {}) if name in _computed.names else {}
+
+
+def compute_rates(model: "Model", to: str, code: str) -> None:
+    """Compute the rates, with a bar that says how far that is.
+
+    `code` is what the model calls the language, "" if nothing. Raises ValueError with one sentence.
+    """
+    from attnviz.analysis.causes.aligning.error_table import rates
+    from attnviz.analysis.causes.alignment_errors import alignment_errors
+    from attnviz.analysis.causes.gold import gold_pairs
+
+    bar = st.progress(0.0, "Reading every sentence that has links by hand …")
+
+    def read(name: tuple[str, str], progress: object) -> "dict[Aligner, float]":
+        return rates(alignment_errors(model, {code or to: gold_pairs(to)}, progress=bar.progress), code or to)
+
+    try:
+        _computed.get((model.model_id, to), read=read)
+    finally:
+        bar.empty()

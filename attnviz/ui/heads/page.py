@@ -16,13 +16,13 @@ from attnviz.pictures.links import links
 from attnviz.pictures.neuron import neuron, query_of
 from attnviz.pictures.one_row import one_row
 from attnviz.pictures.whole_model import whole_model
+from attnviz.text.limits import TextError
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.ui import captions, extensions, layout, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import traces
-from attnviz.ui.cache.known_maps import known_maps
 from attnviz.ui.cache.pictures import cached
-from attnviz.ui.heads import alignment_bar, choices, errors
+from attnviz.ui.heads import alignment_bar, choices
 from attnviz.ui.heads.state import HeadsPageState
 from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
@@ -30,7 +30,11 @@ from attnviz.views.interventions import changed_head_note
 from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
+    from attnviz.analysis.causes.aligning.ways import KnownMaps
     from attnviz.models.protocol import Model
+    from attnviz.tracing.trace import Trace
+
+WATCHED = "The quick brown fox jumps over the lazy dog."  # a text of our own: a single token, say, tells too little
 
 
 def draw(trace: TraceLike, page: HeadsPageState, request: Request | None) -> HeadsPicture | None:
@@ -71,7 +75,7 @@ def settled(trace: TraceLike, page: HeadsPageState) -> HeadsPageState:
     if row is None and not ({"tab", "followed"} <= persistent.texts().linked):
         rows, pinned = _rows_of_flow(trace, page), page.heads.row
         row = rows[pinned][0] if pinned is not None and pinned < len(rows) else None
-    rates = errors.known(trace.model_id, trace.to)
+    rates = alignment_bar.known_rates(trace.model_id, trace.to)
     return replace(page, flow=drawn_state(trace, replace(page.flow, row=row), rates))
 
 
@@ -99,14 +103,14 @@ def _neuron(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Pa
 
 def _alignment(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
     to = alignment_bar.draw(trace, page.against, model) if "cross" in trace.kinds else ""
-    rates = errors.known(trace.model_id, to) if to else {}
-    known = None if model is None or trace.weights_only else known_maps(model, trace)  # type: ignore[arg-type]
+    rates = alignment_bar.known_rates(trace.model_id, to) if to else {}
+    known = None if model is None or trace.weights_only else _known_maps(model, trace)  # type: ignore[arg-type]
     return alignment(trace, page.alignment, known=known, language=to, rates=rates, cached=cached)
 
 
 def _flow(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
-    known = None if model is None or trace.weights_only else known_maps(model, trace)  # type: ignore[arg-type]
-    made = flow(trace, page.flow, known=known, rates=errors.known(trace.model_id, trace.to), cached=cached)
+    known = None if model is None or trace.weights_only else _known_maps(model, trace)  # type: ignore[arg-type]
+    made = flow(trace, page.flow, known=known, rates=alignment_bar.known_rates(trace.model_id, trace.to), cached=cached)
     sent = {name: made.header["view"][name] for name in ("row", "by")}
     choices.remember_rows(_rows_of_flow(trace, page), sent)
     return made
@@ -123,3 +127,32 @@ _WIDGETS = {"model": "every_head", "row": "every_head"}  # the widgets that are 
 _PICTURES = {
     "links": _links, "model": _whole_model, "row": _one_row, "neuron": _neuron, "alignment": _alignment, "flow": _flow,
 }  # fmt: skip
+
+
+def _known_maps(model: "Model", trace: "Trace") -> "KnownMaps":
+    """Find a model's own maps (`W_o` and those of its residual stream) once for all visitors, or why it has none.
+
+    The maps to a large vocabulary take room, so that few models' are kept. `trace` is what they are found on where the
+    model does not know the words of our text, as toys do not.
+    """
+    try:
+        return _known(model.model_id, "", model, None)
+    except TextError:
+        return _known(model.model_id, str(trace.sentences[0]), model, trace)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Finding the model's maps …")
+def _known(model_id: str, text: str, _model: "Model", _trace: "Trace | None") -> "KnownMaps":
+    from attnviz.analysis.causes.aligning.ways import KnownMaps
+    from attnviz.analysis.site.projections import NotPlain
+    from attnviz.engine.probes import CannotTravelError
+
+    language = _model.languages[0] if _model.languages else ""
+    watched = traces.run(_model, WATCHED, to=language) if _trace is None else _trace
+    try:
+        return KnownMaps.find(_model, watched)
+    except CannotTravelError:
+        why = NotPlain(
+            "it runs on the engine, and its maps can only be found on the machine where the model itself runs"
+        )
+        return KnownMaps(why, dict.fromkeys(watched.calls, why))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attnviz.classroom.joining.fair_joining import network_of
+from attnviz.classroom.joining import network_of
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.live.runs import LiveRun
 from attnviz.ui.frame.page import current_page

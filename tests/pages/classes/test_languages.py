@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.classroom.joining.fair_joining import FairJoining
+from attnviz.classroom.joining import FairJoining
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.reading import read

@@ -121,7 +121,7 @@ def test_flow_opens_on_the_method_with_the_lowest_error_and_says_so(open_page, m
         ({alti: 0.1, rollout: 0.5}, "alti", "ALTI"),
         ({alti: 0.6, rollout: 0.5}, "rollout", "0.50"),
     ):
-        monkeypatch.setattr("attnviz.ui.heads.errors.known", lambda *_, known=known: known)
+        monkeypatch.setattr("attnviz.ui.heads.alignment_bar.known_rates", lambda *_, known=known: known)
         told = header(open_tab(open_page, "flow"))
         assert told["view"]["by"] == by
         assert by in told["read"]

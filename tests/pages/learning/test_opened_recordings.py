@@ -14,7 +14,7 @@ from attnviz.learning.experiment import Experiment
 from attnviz.learning.packing import pack_meta
 from attnviz.learning.storage import read_recording
 from attnviz.ui.cache import pictures
-from attnviz.ui.cache.room import Room
+from attnviz.ui.cache.pictures import Room
 from attnviz.ui.learning import controls, upload
 from attnviz.widgets.bundle import WIDGETS
 from tests.hostile import archives

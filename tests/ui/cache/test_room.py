@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from attnviz.ui.cache.room import Room
+from attnviz.ui.cache.pictures import Room
 
 
 class Thing:

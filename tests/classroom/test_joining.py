@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.classroom.errors import ClassroomError
-from attnviz.classroom.joining.nicknames import fold_nickname, validate_nickname
+from attnviz.classroom.joining import fold_nickname, validate_nickname
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from attnviz.classroom.rehearsal.inventing import TEXTS, invented_answer
+from attnviz.classroom.rehearsal.crowd import TEXTS, invented_answer
 from attnviz.lessons.question import Option, Question
 from attnviz.lessons.scoring import Truth, score_answer
 
