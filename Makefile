@@ -18,7 +18,7 @@ BROWSER_READY := $(VENV)/.ready-to-browse
 CLUSTER_READY := $(VENV)/.ready-to-cluster
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve cluster test test-portable test-cluster walk check format bench train recordings clean
+.PHONY: help run serve cluster test test-portable test-cluster wheel walk check format bench train recordings clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -53,6 +53,10 @@ test-cluster: $(CLUSTER_READY) ## what takes more than one process: dashboards b
 walk: $(TEST_READY) $(BROWSER_READY) ## every control on every kind of model, then by dice (ATTNVIZ_WALK_STEPS=400, ATTNVIZ_WALK_SEED=14)
 	@ATTNVIZ_WALK_STEPS="$${ATTNVIZ_WALK_STEPS:-400}" exec $(BIN)/python -m pytest tests/browser/walk tests/browser/screens/test_every_page.py \
 		$(if $(ATTNVIZ_WALK_SCRIPT),-k again) $(ARGS)
+
+wheel: $(TEST_READY) ## the package as one file, dashboard and translator in it: dist/attnviz-….whl
+	@rm -f dist/attnviz-*.whl
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 
 SCRIPTS := attnviz/widgets benchmarks tests '!**/*.css' '!**/*.json' '!**/*.html'
 

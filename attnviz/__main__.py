@@ -1,8 +1,9 @@
-"""The shell: `python -m attnviz translate --to zh < sentences.txt`, `… trace "I love you." --to fr --out love.npz`,
-`… trace "I love you." --model gpt2 --new-tokens 5 --out love.npz`, `… steps "I love you." --to fr`,
-`… learn reverse --without causal-mask --out run.npz`, `… lessons check lesson.md`, `… serve --config attnviz.toml`,
-`… cluster --fronts 2`.
-With --model any checkpoint takes the translator's place.
+"""The shell: `attnviz run`, or `python -m attnviz run` in a clone.
+
+Commands: `translate --to zh < sentences.txt`, `trace "I love you." --to fr --out love.npz`, `trace "I love you."
+--model gpt2 --new-tokens 5 --out love.npz`, `steps "I love you." --to fr`, `learn reverse --without causal-mask --out
+run.npz`, `lessons check lesson.md`, `serve --config attnviz.toml`, `cluster --fronts 2`, `engine --model gpt2`. With
+--model any checkpoint takes the translator's place.
 """
 
 import argparse
@@ -18,10 +19,12 @@ from attnviz import (
     engine_command,
     learn_command,
     lessons_command,
+    run_command,
     serve_command,
     steps_command,
     translate_command,
 )
+from attnviz.extras import needs
 
 # What may be asked of `trace` besides its text, and the argument that it is: which model takes which, `inputs` says.
 _ASKED = {
@@ -114,6 +117,8 @@ def _learn(options: argparse.Namespace) -> int:
 
 def _lessons(options: argparse.Namespace) -> int:
     problems = 0
+    with needs("app", "lessons"):
+        from attnviz.lessons import reading  # noqa: F401 - asked for only
     for line, is_problem in lessons_command.lines(options):
         print(line, file=sys.stderr if is_problem else sys.stdout)
         problems += is_problem
@@ -142,8 +147,9 @@ def _tell(share: float, what: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m attnviz", description="See how multi-head attention works.")
+    parser = argparse.ArgumentParser(prog="attnviz", description="See how multi-head attention works.")
     commands = parser.add_subparsers(required=True, metavar="command")
+    run_command.add(commands.add_parser("run", help="open the dashboard on this machine"))
     translate = commands.add_parser("translate", help="translate standard input, one sentence per line")
     trace = commands.add_parser("trace", help="run one sentence and save what every head did")
     trace.add_argument("text", help="the sentence, or a decoder's prompt")

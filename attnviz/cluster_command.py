@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from attnviz.extras import needs
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
@@ -20,7 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the cluster until a signal stops it. Raises ValueError, with one sentence, for unusable arguments."""
-    try:
+    with needs("app", "cluster"), needs("serve", "cluster"):
         from attnviz.server.cluster import plan, supervisor
         from attnviz.server.telemetry import say, set_up_log
 
@@ -28,8 +30,4 @@ def run(options: argparse.Namespace) -> int:
         planned = plan.plan(options.fronts, options.config, given, options.ready_seconds)
         set_up_log()
         supervisor.run(planned, say)
-    except ModuleNotFoundError as missing:
-        raise ValueError(
-            f"cluster needs {missing.name}: pip install -r requirements-serve.txt, or make cluster."
-        ) from None
     return 0

@@ -3,6 +3,8 @@
 import argparse
 import os
 
+from attnviz.extras import needs
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
@@ -35,12 +37,8 @@ def run(options: argparse.Namespace) -> int:
     if options.alone:
         run_alone(settings)
         return 0
-    try:
+    with needs("cluster", "The engine", otherwise="start it with --alone"):
         from attnviz.engine import cluster
 
         cluster.run(settings)
-    except ModuleNotFoundError as missing:
-        raise ValueError(
-            f"The engine needs {missing.name}: pip install -r requirements-cluster.txt, or start it with --alone."
-        ) from None
     return 0

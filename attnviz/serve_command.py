@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from attnviz.extras import needs
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
@@ -16,10 +18,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until a signal stops it. Raises ValueError, with one sentence, for an unusable setting."""
-    try:
+    with needs("app", "serve"), needs("serve", "serve"):
         from attnviz.server import serving
 
         serving.run(options.config, {"host": options.host, "port": options.port})
-    except ModuleNotFoundError as missing:
-        raise ValueError(f"serve needs {missing.name}: pip install -r requirements-serve.txt, or make serve.") from None
     return 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from attnviz.engine.description import ModelOnEngine
 from attnviz.engine.exchange import DEADLINE, ID, SENT, WEIGHTS, refusal_of
 from attnviz.engine.message import Message
+from attnviz.extras import needs
 
 if TYPE_CHECKING:
     import httpx
@@ -175,10 +176,8 @@ class _Patience:
 
 
 def _http(token: str) -> "httpx.Client":
-    try:
+    with needs("serve", ADDRESS):
         import httpx
-    except ModuleNotFoundError:
-        raise ValueError(f"{ADDRESS} needs httpx: pip install -r requirements-serve.txt.") from None
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     return httpx.Client(headers=headers, limits=httpx.Limits(max_connections=64), trust_env=False)
 

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from attnviz.learning.experiment import Experiment
+from attnviz.places import ASSETS
 
-FOLDER = Path(__file__).parents[2] / "assets" / "recordings"
+FOLDER = ASSETS / "recordings"
 
 # With the weights, so that the model can be opened; the others show the run alone, and weigh half as much.
 WITH_WEIGHTS = (

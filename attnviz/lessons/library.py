@@ -10,8 +10,9 @@ from pathlib import Path
 from attnviz.lessons.faults import LessonError
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.reading import read_file
+from attnviz.places import ASSETS
 
-SHIPPED = Path(__file__).parents[2] / "assets" / "lessons"
+SHIPPED = ASSETS / "lessons"
 VARIABLE = "ATTNVIZ_LESSONS"
 _MOST = 200  # files of a folder
 _LOG = logging.getLogger("attnviz.lessons")

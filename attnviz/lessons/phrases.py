@@ -4,9 +4,10 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 
-FOLDER = Path(__file__).parents[2] / "assets" / "phrases"  # a file of translations for each language
+from attnviz.places import ASSETS
+
+FOLDER = ASSETS / "phrases"  # a file of translations for each language
 LANGUAGES = tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
 
 

@@ -8,7 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from attnviz.extras import needs
 from attnviz.models import local_paths
+from attnviz.places import ASSETS, require_files
 from attnviz.text import plain_file
 from attnviz.text.arguments import reads_arguments
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from attnviz.models.toy.toy import Toy
     from attnviz.models.translator.translator import Translator
 
-SHIPPED = Path(__file__).parents[2] / "assets" / "models"
+SHIPPED = ASSETS / "models"
 _MOST_CONFIG = 5_000_000  # bytes
 DEFAULT = "translator-en-de-es-fr-zh"
 RECORDING = ".npz"
@@ -109,11 +111,13 @@ def load(
         return _from_memory(model, tokenizer, device, dtype)
     if tokenizer is not None:
         raise ValueError("Give a tokenizer only with a model in memory. A folder or hub id has its own.")
+    if model == DEFAULT:
+        require_files()  # nobody else has it: no hub is asked
     if is_translator(model):
         return translator(model, device=device, dtype=dtype)
     chosen = choose_device(device)
-    from attnviz.models.huggingface import load as load_checkpoint
-
+    with needs("huggingface", "A checkpoint of transformers"):
+        from attnviz.models.huggingface import load as load_checkpoint
     return load_checkpoint(model, device=chosen, dtype=choose_dtype(dtype, device=chosen), progress=progress)
 
 

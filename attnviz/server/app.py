@@ -5,13 +5,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+from attnviz.places import APP
 from attnviz.server.fair_use import FairUse, network_of
 from attnviz.server.headers import Headers, inline_scripts
 from attnviz.server.health import Health, State
@@ -26,7 +26,7 @@ from attnviz.ui import hosted, streamlit_internals
 from attnviz.ui.address import browser
 from attnviz.ui.cache import engine
 
-DASHBOARD = Path(__file__).parents[2] / "dashboard.py"
+DASHBOARD = APP / "dashboard.py"
 _LOCAL = ("localhost", "127.0.0.1", "[::1]")
 _ALONE = 0.25  # seconds: most answers are there sooner
 

@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-FOLDER = Path(__file__).parents[2] / "assets" / "terms"
+from attnviz.places import ASSETS
+
+FOLDER = ASSETS / "terms"
 FILES = {  # page -> the file of its terms; all pages have shared.md, and the frame's around them
     "Heads": "heads.md",
     "Masks": "masks.md",

@@ -19,6 +19,7 @@ from attnviz.learning.translator.recording import (
 )
 from attnviz.learning.translator.storage import MOST_LINES
 from attnviz.models.translator.translator import Translator
+from attnviz.places import ASSETS
 from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import KINDS
@@ -26,7 +27,7 @@ from attnviz.training.corpus import Corpus, read_table
 from attnviz.training.evaluation import Score, mean_loss
 from attnviz.transformer.config import ModelConfig
 
-SENTENCES = Path(__file__).parents[2] / "assets" / "watched.tsv"
+SENTENCES = ASSETS / "watched.tsv"
 MOST_BYTES = 400_000  # of maps in all, before they are packed: the file has about half as many (measured)
 _LEAST = 8  # moments that there must be room for
 

@@ -1,13 +1,13 @@
 """The frame of every page: page config, menu, top bar, status bar. A page calls `begin_page` first."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.pictures.fields import PageState, read
+from attnviz.places import ASSETS
 from attnviz.ui import extensions, hosted, interventions, streamlit_internals
 from attnviz.ui.address import browser, navigation, persistent, share, stale_values
 from attnviz.ui.cache import engine
@@ -24,7 +24,7 @@ from attnviz.ui.styles import style
 T = TypeVar("T")
 State = TypeVar("State", bound=PageState)
 streamlit_internals.install()
-ICON = (Path(__file__).parents[2] / "assets" / "icon.svg").read_text(encoding="utf-8")
+ICON = (ASSETS / "icon.svg").read_text(encoding="utf-8")
 _WITHOUT_ASKING = ("Welcome", "Lessons", "Class")  # pages that a step's link cannot lead to
 FRAME_STYLES = ("frame.css", "screen.css", "present.css", "contrast.css")
 

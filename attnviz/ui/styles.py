@@ -1,9 +1,10 @@
 """The style sheets of the pages."""
 
 from functools import cache
-from pathlib import Path
 
-STYLES = Path(__file__).parents[2] / "assets" / "styles"
+from attnviz.places import ASSETS
+
+STYLES = ASSETS / "styles"
 
 
 class _Style:

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from attnviz.extras import needs
+
 if TYPE_CHECKING:
     from attnviz.views.heads.heatmap import heatmap
     from attnviz.views.heads.links import links, whole_model
@@ -21,4 +23,5 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"attnviz.views has no {name!r}; it has {', '.join(__all__)}, and its modules.")
-    return getattr(import_module(_HOME[name]), name)
+    with needs("plot", f"attnviz.views.{name}"):
+        return getattr(import_module(_HOME[name]), name)

@@ -12,11 +12,12 @@ from itertools import product
 from pathlib import Path
 
 from attnviz.analysis.causes.word_alignment import Link, words_of
+from attnviz.places import ASSETS
 from attnviz.text.tokens import Token
 from attnviz.text.words import is_within_word
 from attnviz.tracing.trace import Trace
 
-FOLDER = Path(__file__).parents[3] / "assets" / "alignments"
+FOLDER = ASSETS / "alignments"
 Span = tuple[int, int]  # of characters, the end not included
 SpanLink = tuple[tuple[Span, ...], tuple[Span, ...]]  # what is linked in the sentence, and in its translation
 _LINK = re.compile(r"([^=~]+)([=~])([^=~]+)")

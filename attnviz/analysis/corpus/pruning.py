@@ -18,6 +18,7 @@ from attnviz.analysis.corpus.orders import PruningOrder, switch_off_heads
 from attnviz.analysis.corpus.reading import ReadCorpus, require_targets
 from attnviz.analysis.corpus.scored import log_probabilities_under, written_under
 from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
+from attnviz.extras import needs
 from attnviz.models.protocol import Model
 
 
@@ -43,13 +44,8 @@ class BleuCounts:
 
 def require_sacrebleu() -> None:
     """Import sacrebleu. Raises ValueError, one sentence, where it is not installed."""
-    try:
+    with needs("train", "BLEU", otherwise="leave BLEU out"):
         import sacrebleu.metrics.bleu  # noqa: F401 - asked for only
-    except ImportError as error:
-        raise ValueError(
-            "BLEU is counted by sacrebleu, which is not installed: pip install -r requirements-train.txt, or leave "
-            "BLEU out."
-        ) from error
 
 
 def bleu_counts(written: Sequence[str], references: Sequence[str], *, to: str = "") -> BleuCounts:

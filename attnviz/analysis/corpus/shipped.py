@@ -1,10 +1,9 @@
 """The lists of sentences that come along: held out from the translator's training, each with its translation."""
 
-from pathlib import Path
-
 from attnviz.analysis.corpus.lines import CorpusLine, lines_of
+from attnviz.places import ASSETS
 
-FOLDER = Path(__file__).parents[3] / "assets" / "sentences"
+FOLDER = ASSETS / "sentences"
 _ANY = "fr"  # whose English sentences a model of another language is given
 
 

@@ -4,14 +4,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from threading import Timer
 from typing import Any
 
 from attnviz.learning.limits import seconds_allowed
 from attnviz.learning.live.frames import read_frame, write_frame
+from attnviz.places import CODE
 
-ROOT = Path(__file__).parents[3]
 _PATIENCE = 45.0  # seconds of silence, besides those that a whole run may take: after that, it hangs
 
 
@@ -73,7 +72,7 @@ class WorkerProcess:
     def _start(self) -> "subprocess.Popen[bytes]":
         if self._process is None or self._process.poll() is not None:
             self.end()
-            paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+            paths = os.pathsep.join(filter(None, (str(CODE), os.environ.get("PYTHONPATH"))))
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "attnviz.learning.live.worker"],
                 stdin=subprocess.PIPE,

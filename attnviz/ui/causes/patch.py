@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -17,6 +16,7 @@ from attnviz.pictures.causes.patching import (
     patching,
     site_name,
 )
+from attnviz.places import ASSETS
 from attnviz.text.glossary import definition
 from attnviz.text.limits import MAX_CHARACTERS
 from attnviz.ui import captions, layout, mount
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from attnviz.widgets.wire import Payload
 
 
-PAIRS = Path(__file__).parents[3] / "assets" / "pairs_to_patch.json"
+PAIRS = ASSETS / "pairs_to_patch.json"
 WAYS = {"in": "From above into changed", "out": "From changed into above"}
 _EXAMPLE = "patch-example"
 _EMPTY = "the sentence above with one word changed"

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.models.catalogue import Entry
 from attnviz.models.inputs import Inputs
 from attnviz.pictures.fields import read, whole
+from attnviz.places import ASSETS
 from attnviz.text.languages import language_name, named_code
 from attnviz.text.limits import MAX_CHARACTERS, cut_to_limit, prefix_notes
 from attnviz.ui import model_facts, model_picker
@@ -22,7 +22,7 @@ from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
 
 NEW, MAX_NEW = 8, 64  # tokens after a prompt
-EXAMPLES = Path(__file__).parents[3] / "assets" / "examples.json"
+EXAMPLES = ASSETS / "examples.json"
 _MOST_TYPED = 8_192  # characters for a checkpoint, whose tokenizer then says how many tokens of them are kept
 
 

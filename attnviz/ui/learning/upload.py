@@ -8,13 +8,13 @@ who follows a link to one, or loads the page anew, is told to open it again.
 import hashlib
 import io
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from attnviz.pictures.learning_state import FILE
+from attnviz.places import ASSETS
 from attnviz.text.display import display
 from attnviz.text.glossary import definition
 from attnviz.ui import layout, streamlit_internals
@@ -31,7 +31,7 @@ MOST_HEADS = 400  # of one kind of attention: each is drawn four times, if it is
 FULL = "There is no room for {}: other visitors' files take all of it. Try again later."
 TOO_MANY = "{} shows {:,} heads of each kind; at most {} can be drawn."
 AGAIN = "This link shows a recording from a file, and a link cannot contain the file. Open the file again."
-TRANSLATOR_FILE = Path(__file__).parents[3] / "assets" / "recordings" / "translator.npz"
+TRANSLATOR_FILE = ASSETS / "recordings" / "translator.npz"
 _READING = Lock()
 _TAKEN_AWAY = "recording-files-taken-away"
 _HOW = """

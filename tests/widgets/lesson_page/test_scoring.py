@@ -8,7 +8,7 @@ import pytest
 from attnviz.lesson_folder.asked import question_data
 from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import Picture, pictures
-from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, Question
+from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, Question
 from attnviz.lessons.reading import read_file
 from attnviz.lessons.scoring import Truth, fold_text, score_answer
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER

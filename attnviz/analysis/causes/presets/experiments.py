@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-FILE = Path(__file__).parents[4] / "assets" / "experiments.json"
+from attnviz.places import ASSETS
+
+FILE = ASSETS / "experiments.json"
 Numbers = dict[str, int | float]
 
 

@@ -1,0 +1,43 @@
+"""The libraries that only some parts of attnviz need, by the extra of the package that installs them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from attnviz.places import APP, CODE
+
+LIBRARIES = {
+    "notebook": ("anywidget",),
+    "huggingface": ("transformers", "sentencepiece", "huggingface_hub"),
+    "plot": ("plotly",),
+    "app": ("streamlit", "markdown_it", "yaml", "sqlalchemy", "alembic", "platformdirs", "limits", "segno", "tqdm"),
+    "serve": ("uvicorn", "starlette", "aiolimiter", "prometheus_client", "psycopg", "authlib", "httpx", "websockets"),
+    "cluster": ("ray", "httpx"),
+    "train": ("sacrebleu", "ctranslate2", "tqdm"),
+}
+_FILES = {"serve", "cluster", "train", "notebook"}  # of a clone: these have a file of their own, the rest is in one
+
+
+class MissingExtraError(ValueError, ImportError):
+    """A library that an extra installs is not there."""
+
+
+@contextmanager
+def needs(extra: str, what: str, *, otherwise: str = "") -> Iterator[None]:
+    """Raise MissingExtraError, with the command that installs it, where an import inside lacks a library of `extra`.
+
+    `what` begins the sentence: what cannot be done without the library. `otherwise` says how to do without.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        library = (missing.name or "").partition(".")[0]
+        if library not in LIBRARIES[extra]:
+            raise
+        install = f"pip install {_requirement(extra)}" + (f", or {otherwise}" if otherwise else "")
+        raise MissingExtraError(f"{what} needs {library}: {install}.") from None
+
+
+def _requirement(extra: str) -> str:
+    if CODE != APP:
+        return f"'attnviz[{extra}]'"
+    return f"-r requirements{f'-{extra}' if extra in _FILES else ''}.txt"

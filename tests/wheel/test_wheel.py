@@ -1,0 +1,132 @@
+"""What somebody has who installs the wheel: model, pictures, commands and dashboard, from any folder, offline."""
+
+import json
+import subprocess
+import time
+import tomllib
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+import attnviz
+from tests.browser.served.process import status
+from tests.browser.server import free_port
+from tests.websocket.visitor import Visitor
+from tests.wheel.conftest import ROOT, Installed, build_wheel
+
+MOST = 30_000_000  # bytes
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TRACED = """
+import json, attnviz
+trace = attnviz.load().trace("I love you.", to="fr")
+print(json.dumps([attnviz.__file__, trace.tgt_text, list(trace.attn("cross").shape)]))
+"""
+
+
+def test_the_wheel_is_small_and_built_alike_each_time(wheel: Path, tmp_path: Path) -> None:
+    assert wheel.stat().st_size <= MOST
+    assert build_wheel(tmp_path).read_bytes() == wheel.read_bytes()
+    assert wheel.name == f"attnviz-{attnviz.__version__}-py3-none-any.whl"
+
+
+def test_an_installation_loads_and_traces_without_a_network(installed: Installed) -> None:
+    ran = installed.run("python", "-c", TRACED)
+    assert ran.returncode == 0, ran.stderr
+    file, text, shape = json.loads(ran.stdout)
+    assert Path(file).is_relative_to(installed.packages)
+    assert text == "Je t'aime."
+    assert shape[:2] == [3, 8]
+
+
+def test_the_command_traces_into_a_file(installed: Installed, tmp_path: Path) -> None:
+    out = tmp_path / "love.npz"
+    ran = installed.run("attnviz", "trace", "I love you.", "--to", "fr", "--out", str(out))
+    assert ran.returncode == 0, ran.stderr
+    assert attnviz.load_trace(out).tgt_text == "Je t'aime."
+
+
+def test_the_dashboard_runs_from_an_installation(installed: Installed, tmp_path: Path) -> None:
+    port = free_port()
+    log = tmp_path / "log"
+    with log.open("w") as out:
+        process = subprocess.Popen(
+            installed.command("attnviz", "run", "--no-browser", "--port", str(port)),
+            cwd=installed.home, env=installed.variables, stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+    try:
+        address = f"http://127.0.0.1:{port}"
+        until = time.monotonic() + 60
+        while status(f"{address}/_stcore/health") != 200:
+            assert time.monotonic() < until, log.read_text(encoding="utf-8")
+            assert process.poll() is None, log.read_text(encoding="utf-8")
+            time.sleep(0.1)
+        with Visitor(address) as visitor:
+            shown = visitor.open("heads", {"src": "I love you.", "to": "fr"})
+        assert shown.exceptions == []
+        assert "heads" in shown.widgets
+    finally:
+        subprocess.run(("kill", "--", f"-{process.pid}"), check=False)
+        process.wait()
+
+
+def test_an_installation_without_its_files_says_so(installed: Installed) -> None:
+    app = installed.packages / "attnviz" / "_app"
+    app.rename(app.with_name("_gone"))
+    try:
+        ran = installed.run("attnviz", "translate", "--to", "fr")
+    finally:
+        app.with_name("_gone").rename(app)
+    assert ran.returncode == 2
+    assert "attnviz is installed without its files: " in ran.stderr
+    assert ran.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("library", "extra", "arguments"),
+    [
+        ("streamlit", "app", "['run']"),
+        ("yaml", "app", "['lessons', 'check', 'x.md']"),
+        ("aiolimiter", "serve", "['serve']"),
+        ("ray", "cluster", "['engine', '--model', 'translator-en-de-es-fr-zh']"),
+        ("transformers", "huggingface", "['trace', 'Hi', '--model', 'gpt2', '--out', 'x.npz']"),
+    ],
+)
+def test_a_library_that_is_missing_is_named_with_its_command(
+    library: str, extra: str, arguments: str, installed: Installed
+) -> None:
+    main = f"from attnviz.__main__ import main; sys.exit(main({arguments}))"
+    ran = installed.run("python", "-c", f"import sys; sys.modules[{library!r}] = None; {main}")
+    assert f"needs {library}: pip install 'attnviz[{extra}]'" in ran.stderr
+    assert (ran.returncode, ran.stderr.count("\n")) == (2, 1)
+
+
+def requirements() -> dict[str, list[Requirement]]:
+    """Return what the wheel asks for, by the name of the package, of itself and of all its extras."""
+    found: dict[str, list[Requirement]] = {}
+    for line in chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()):
+        one = Requirement(line)
+        found.setdefault(one.name.lower(), []).append(one)
+    return found
+
+
+def pins() -> list[Requirement]:
+    files = ("", "-serve", "-cluster", "-train", "-notebook")
+    texts = [path.read_text(encoding="utf-8") for end in files if (path := ROOT / f"requirements{end}.txt").is_file()]
+    lines = [line for text in texts for line in text.splitlines() if line and line[0] not in "#-"]
+    return [Requirement(line) for line in lines]
+
+
+@pytest.mark.parametrize("pin", pins(), ids=lambda pin: pin.name)
+def test_each_pin_lies_in_the_range_of_the_wheel(pin: Requirement) -> None:
+    (exact,) = pin.specifier
+    assert exact.operator == "=="
+    for asked in requirements()[pin.name.lower()]:
+        assert asked.specifier.contains(exact.version), f"{asked} of pyproject.toml"
+
+
+def test_what_the_wheel_asks_for_is_pinned() -> None:
+    assert requirements().keys() - {"attnviz"} == {pin.name.lower() for pin in pins()}
+    assert version("streamlit").startswith("1.67.")
