@@ -14,7 +14,7 @@ from websockets.exceptions import WebSocketException
 from benchmarks import visitors
 from benchmarks.report import Row, table
 from benchmarks.timing import percentile, processor_seconds
-from tests.browser.served.process import served
+from tests.browser.served.process import start_server
 from tests.browser.server import ROOT
 from tests.websocket.visitor import Visitor
 
@@ -27,7 +27,7 @@ def rows() -> Iterator[Row]:
     """Measure ten others, each of an address of its own, who think for one to two seconds."""
     with tempfile.TemporaryDirectory() as folder:
         settings = {"ATTNVIZ_PROXIES": "127.0.0.1", "ATTNVIZ_LOG": "false", "ATTNVIZ_MODELS": ""}
-        with served(Path(folder) / "log", settings) as (address, process):
+        with start_server(Path(folder) / "log", settings) as (address, process):
             _visit_beside(address, 4.0)
             yield from _measure((address, process.pid), "nobody floods", 0, None)
             yield from _measure((address, process.pid), "one floods over one connection", 1, 500)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.browser.served.process import served
+from tests.browser.served.process import start_server
 from tests.cluster.running import running_cluster
 
 # The load says itself where its visitors come from, as a proxy would: each has an address of its own.
@@ -56,7 +56,7 @@ def instance(fronts: int = 0, memory_share: float = 0.4, *, is_fair: bool = True
             with running_cluster(log, fronts, settings) as running:
                 yield Instance(running.address, running.process.pid, fronts, log, lambda: running.pids)
         else:
-            with served(log, settings) as (address, process):
+            with start_server(log, settings) as (address, process):
                 yield Instance(address, process.pid, 0, log, lambda: [process.pid])
 
 

@@ -60,7 +60,7 @@ def address(outbound: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def tolerated() -> tuple[str, ...]:
+def tolerated_errors() -> tuple[str, ...]:
     """Messages that scripts of a page may raise: none, but where a file names one of Streamlit's own."""
     return ()
 
@@ -96,7 +96,9 @@ class Heard:
 
 
 @pytest.fixture
-def visitor(browser: Browser, address: str, tolerated: tuple[str, ...]) -> Iterator[Callable[..., BrowserContext]]:
+def visitor(
+    browser: Browser, address: str, tolerated_errors: tuple[str, ...]
+) -> Iterator[Callable[..., BrowserContext]]:
     """Make visitors: contexts that share nothing."""
     heard = Heard()
     contexts: list[BrowserContext] = []
@@ -108,7 +110,7 @@ def visitor(browser: Browser, address: str, tolerated: tuple[str, ...]) -> Itera
     yield make
     for context in contexts:
         context.close()
-    heard.require_nothing_strange(tolerated)
+    heard.require_nothing_strange(tolerated_errors)
 
 
 @pytest.fixture
@@ -145,7 +147,7 @@ def page(tab: tuple[Page, Heard]) -> Iterator[Page]:
 
 
 @pytest.fixture
-def settled() -> Callable[[Page], None]:
+def settle() -> Callable[[Page], None]:
     """Wait until a page is connected, its script has run without an exception, and words are explained."""
 
     def wait(page: Page) -> None:

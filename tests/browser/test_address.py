@@ -6,20 +6,20 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.address.walking import SENTENCE, asked, entries, focus, source, to_page, typed
+from tests.browser.address.walking import SENTENCE, address_params, entries, focus, follow_menu, source, type_sentence
 
 LINK = "/heads?v=1&src=I+love+you.&to=de&kind=decoder_self&layer=2&head=3"
 # Each page, and something of it that names the head in focus.
 PAGES = ("Heads", "Masks", "Decoding", "Anatomy", "Implementations")
 
 
-def press(page: Page, settled: Callable, key: str) -> None:
+def press(page: Page, settle: Callable, key: str) -> None:
     """Choose with the keyboard in the Heads picture, and wait until the address says so."""
     before = page.url
     page.locator("[data-attnviz-painted]").first.get_by_role("grid").first.focus()
     page.keyboard.press(key)
     page.wait_for_url(lambda url: url != before)
-    settled(page)
+    settle(page)
 
 
 def language(page: Page):
@@ -33,44 +33,44 @@ def page(fresh_page: Page) -> Page:
 
 
 @pytest.fixture
-def walked(page: Page, settled: Callable) -> Page:
+def page_after_four_steps(page: Page, settle: Callable) -> Page:
     """Two sentences typed on Heads, German chosen, then the Masks page: four steps."""
     page.goto("/heads?to=fr")
-    settled(page)
+    settle(page)
     before = entries(page)
-    typed(page, settled, SENTENCE)
-    typed(page, settled, "We love you.")
+    type_sentence(page, settle, SENTENCE)
+    type_sentence(page, settle, "We love you.")
     language(page).click()
     page.get_by_role("option", name="German").click()
     expect(page).to_have_url(re.compile("to=de"))
-    settled(page)
-    to_page(page, settled, "Masks")
+    settle(page)
+    follow_menu(page, settle, "Masks")
     assert entries(page) == before + 4
     return page
 
 
 def test_back_undoes_a_choice_at_a_time_forward_brings_all_back_and_so_does_a_reload(
-    walked: Page, settled: Callable
+    page_after_four_steps: Page, settle: Callable
 ) -> None:
-    count, here = entries(walked), walked.url
+    count, here = entries(page_after_four_steps), page_after_four_steps.url
     steps = (("heads", "We love you.", "German"), ("heads", "We love you.", "French"), ("heads", SENTENCE, "French"))
     for name, sentence, title in steps:
-        walked.go_back()
-        expect(walked).to_have_url(re.compile(f"/{name}\\b"))
-        expect(source(walked)).to_have_value(sentence)
-        expect(language(walked)).to_have_value(title)
-        settled(walked)
-        expect(walked.locator(".strip")).to_contain_text(sentence.split()[1])
-    assert entries(walked) == count
+        page_after_four_steps.go_back()
+        expect(page_after_four_steps).to_have_url(re.compile(f"/{name}\\b"))
+        expect(source(page_after_four_steps)).to_have_value(sentence)
+        expect(language(page_after_four_steps)).to_have_value(title)
+        settle(page_after_four_steps)
+        expect(page_after_four_steps.locator(".strip")).to_contain_text(sentence.split()[1])
+    assert entries(page_after_four_steps) == count
     for _ in steps:
-        walked.go_forward()  # within milliseconds, across pages, Streamlit's own script adds entries
-        settled(walked)
-    shows_all(walked, here)
-    settled(walked)
-    walked.reload()
-    settled(walked)
-    shows_all(walked, here)
-    assert entries(walked) == count
+        page_after_four_steps.go_forward()  # within milliseconds, across pages, Streamlit's own script adds entries
+        settle(page_after_four_steps)
+    shows_all(page_after_four_steps, here)
+    settle(page_after_four_steps)
+    page_after_four_steps.reload()
+    settle(page_after_four_steps)
+    shows_all(page_after_four_steps, here)
+    assert entries(page_after_four_steps) == count
 
 
 def shows_all(page: Page, url: str) -> None:
@@ -80,14 +80,14 @@ def shows_all(page: Page, url: str) -> None:
 
 
 def test_after_a_link_every_page_has_its_sentence_and_its_head_one_step_of_back_each(
-    page: Page, settled: Callable
+    page: Page, settle: Callable
 ) -> None:
     page.goto(LINK)
-    settled(page)
+    settle(page)
     start, visited = entries(page), [page.url]
     assert focus(page) == ("decoder_self", "2", "3")
     for count, name in enumerate(PAGES[1:], start=1):
-        to_page(page, settled, name)
+        follow_menu(page, settle, name)
         assert entries(page) == start + count, name
         expect(source(page)).to_have_value("I love you.")
         expect(page.get_by_role("combobox", name="To")).to_have_value("German")
@@ -97,70 +97,70 @@ def test_after_a_link_every_page_has_its_sentence_and_its_head_one_step_of_back_
     for url in reversed(visited[:-1]):
         page.go_back()
         expect(page).to_have_url(url)
-        settled(page)
+        settle(page)
         expect(source(page)).to_have_value("I love you.")
         assert focus(page)[-2:] == ("2", "3"), url
     assert entries(page) == start + 4
 
 
-def test_back_pressed_faster_than_a_page_runs_ends_where_it_leads_to(page: Page, settled: Callable) -> None:
+def test_back_pressed_faster_than_a_page_runs_ends_where_it_leads_to(page: Page, settle: Callable) -> None:
     page.goto(LINK)
-    settled(page)
+    settle(page)
     first, start = page.url, entries(page)
     for name in PAGES[1:]:
-        to_page(page, settled, name)
+        follow_menu(page, settle, name)
     for pause in (150, 300, 20, 0):  # milliseconds: a run has begun, and its page is left again
         page.evaluate("history.back()")
         page.wait_for_timeout(pause)
     expect(page.locator("[data-attnviz-painted]")).to_have_class(re.compile("avz"))
-    settled(page)
+    settle(page)
     expect(page).to_have_url(first)
     assert focus(page) == ("decoder_self", "2", "3")
     assert entries(page) == start + 4
-    to_page(page, settled, "Masks")  # and a choice changes the page as before
+    follow_menu(page, settle, "Masks")  # and a choice changes the page as before
     assert focus(page)[-2:] == ("2", "3")
 
 
-def test_a_parameter_belongs_to_one_page_and_waits_there(page: Page, settled: Callable) -> None:
+def test_a_parameter_belongs_to_one_page_and_waits_there(page: Page, settle: Callable) -> None:
     page.goto("/heads?src=I+love+you.&to=fr")
-    settled(page)
+    settle(page)
     page.get_by_role("radio", name="Neuron").click()
     expect(page).to_have_url(re.compile("tab=neuron"))
-    settled(page)
-    to_page(page, settled, "Implementations")
-    assert "tab" not in asked(page)
+    settle(page)
+    follow_menu(page, settle, "Implementations")
+    assert "tab" not in address_params(page)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
     page.get_by_role("radio", name="Source").click()
     expect(page).to_have_url(re.compile("tab=source"))
-    settled(page)
-    to_page(page, settled, "Anatomy")
+    settle(page)
+    follow_menu(page, settle, "Anatomy")
     page.get_by_role("radio", name="Claims").click()
     expect(page).to_have_url(re.compile("tab=claims"))
-    settled(page)
+    settle(page)
     for name, own in (("Heads", "tab=neuron"), ("Implementations", "tab=source"), ("Anatomy", "tab=claims")):
-        to_page(page, settled, name)
+        follow_menu(page, settle, name)
         expect(page).to_have_url(re.compile(own))
-        assert len(set(asked(page)) & {"tab"}) == 1, page.url
+        assert len(set(address_params(page)) & {"tab"}) == 1, page.url
     for own in ("tab=source", "tab=neuron"):
         page.go_back()
         expect(page).to_have_url(re.compile(own))
-        settled(page)
+        settle(page)
         expect(page.get_by_test_id("stAlert")).to_have_count(0)
     expect(page.get_by_role("radio", name="Neuron")).to_be_checked()
 
 
 def test_a_copied_link_shows_somebody_else_the_same_and_visitors_do_not_meet(
-    page: Page, visitor: Callable[..., BrowserContext], settled: Callable
+    page: Page, visitor: Callable[..., BrowserContext], settle: Callable
 ) -> None:
     page.goto(LINK)
-    settled(page)
-    typed(page, settled, SENTENCE)
+    settle(page)
+    type_sentence(page, settle, SENTENCE)
     other = visitor().new_page()
     other.goto(page.url)
-    settled(other)
+    settle(other)
     expect(source(other)).to_have_value(SENTENCE)
     assert focus(other) == focus(page) == ("decoder_self", "2", "3")
-    typed(other, settled, "We love you.")
+    type_sentence(other, settle, "We love you.")
     page.reload()
-    settled(page)
+    settle(page)
     expect(source(page)).to_have_value(SENTENCE)

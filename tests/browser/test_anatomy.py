@@ -12,9 +12,9 @@ STATUS_BAR = 26  # pixels at the foot of the window
 LINK = "/anatomy?src=A+big+red+dog.&to=fr&kind=cross&layer=1&line=6"
 
 
-def opened(page: Page, settled, link: str = LINK) -> Page:
+def open_anatomy(page: Page, settle, link: str = LINK) -> Page:
     page.goto(link)
-    settled(page)
+    settle(page)
     page.locator(".js-plotly-plot, .number-rows, .memory-cells, pre").first.wait_for()
     return page
 
@@ -23,14 +23,14 @@ def current(page: Page):
     return page.locator("[role=option][aria-selected=true]")
 
 
-def test_a_cold_link_opens_its_line_whose_numbers_and_picture_are_taken_along(page: Page, settled) -> None:
-    opened(page, settled)
+def test_a_cold_link_opens_its_line_whose_numbers_and_picture_are_taken_along(page: Page, settle) -> None:
+    open_anatomy(page, settle)
     expect(current(page)).to_contain_text("query.transpose(1, 2)", timeout=SLOW)
     expect(page.locator(".js-plotly-plot")).to_be_visible(timeout=SLOW)
-    head, first, *_ = saved(page, "CSV").removeprefix("\ufeff").splitlines()
+    head, first, *_ = save_download(page, "CSV").removeprefix("\ufeff").splitlines()
     assert head == "batch,heads,q_len,d_k,q_len token,q_len_piece,q_len_id,value"
     assert first.startswith("0,0,0,0,")
-    picture = saved(page, "SVG")
+    picture = save_download(page, "SVG")
     assert picture.startswith("<svg")
     assert "A big red dog.\u2069 → " in picture
     assert "Cross-attention, L1 H0 · translator" in picture
@@ -38,14 +38,14 @@ def test_a_cold_link_opens_its_line_whose_numbers_and_picture_are_taken_along(pa
         assert control not in picture
 
 
-def saved(page: Page, name: str) -> str:
+def save_download(page: Page, name: str) -> str:
     with page.expect_download() as download:
         page.get_by_role("button", name=name).click()
     return Path(download.value.path()).read_text("utf-8")
 
 
-def test_terms_are_explained_under_the_pointer_and_by_the_keyboard(page: Page, settled) -> None:
-    opened(page, settled)
+def test_terms_are_explained_under_the_pointer_and_by_the_keyboard(page: Page, settle) -> None:
+    open_anatomy(page, settle)
     term, tip = page.locator(".status-bar .term", has_text="d_k"), page.locator(".definitions")
     expect(tip).to_be_hidden()
     term.hover()
@@ -62,20 +62,20 @@ def test_terms_are_explained_under_the_pointer_and_by_the_keyboard(page: Page, s
     expect(tip).to_be_hidden()
 
 
-def test_arrow_keys_walk_the_lines_and_the_address_follows(page: Page, settled) -> None:
-    opened(page, settled)
+def test_arrow_keys_walk_the_lines_and_the_address_follows(page: Page, settle) -> None:
+    open_anatomy(page, settle)
     page.get_by_role("listbox", name="Lines of the walk").focus()
     page.keyboard.press("ArrowDown")
     expect(current(page)).to_contain_text("key.view(", timeout=SLOW)
     expect(page).to_have_url(re.compile("line=7"), timeout=SLOW)
     expect(page.get_by_test_id("stCode")).to_contain_text("key.view(", timeout=SLOW)
     page.reload()
-    settled(page)
+    settle(page)
     expect(current(page)).to_contain_text("key.view(", timeout=SLOW)
 
 
-def test_a_click_opens_a_line_again_after_back(page: Page, settled) -> None:
-    opened(page, settled)
+def test_a_click_opens_a_line_again_after_back(page: Page, settle) -> None:
+    open_anatomy(page, settle)
     for _ in range(2):
         page.get_by_role("option", name="W_o(context)").click()
         expect(page.get_by_test_id("stCode")).to_contain_text("W_o(context)", timeout=SLOW)
@@ -83,8 +83,8 @@ def test_a_click_opens_a_line_again_after_back(page: Page, settled) -> None:
         expect(page.get_by_test_id("stCode")).to_contain_text("query.transpose", timeout=SLOW)
 
 
-def test_a_number_under_the_pointer_goes_when_another_line_is_shown(page: Page, settled) -> None:
-    opened(page, settled)
+def test_a_number_under_the_pointer_goes_when_another_line_is_shown(page: Page, settle) -> None:
+    open_anatomy(page, settle)
     place = page.locator(".js-plotly-plot .nsewdrag").first.bounding_box()
     assert place is not None
     page.mouse.move(place["x"] + 12, place["y"] + 8)
@@ -94,7 +94,7 @@ def test_a_number_under_the_pointer_goes_when_another_line_is_shown(page: Page, 
     page.get_by_role("listbox", name="Lines of the walk").focus()
     page.keyboard.press("End")
     expect(page.get_by_test_id("stCode")).to_contain_text("W_o(context)", timeout=SLOW)
-    settled(page)
+    settle(page)
     page.wait_for_function("() => !document.querySelector('.hoverlayer .hovertext')", timeout=SLOW)
 
 
@@ -109,18 +109,18 @@ def fits(page: Page, last: Locator, height: int) -> None:
         assert low["y"] + low["height"] <= height - STATUS_BAR
 
 
-def test_a_skipped_line_fills_both_halves_without_scrolling(page: Page, settled) -> None:
+def test_a_skipped_line_fills_both_halves_without_scrolling(page: Page, settle) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     for skip in ("contiguous", "scale"):
-        opened(page, settled, f"{LINK}&tab=skip&skip={skip}")
+        open_anatomy(page, settle, f"{LINK}&tab=skip&skip={skip}")
         fits(page, page.locator(".number-rows.left"), 720)
 
 
-def test_it_fits_the_width_in_both_themes(page: Page, settled) -> None:
+def test_it_fits_the_width_in_both_themes(page: Page, settle) -> None:
     for (width, height), scheme, least, most in (((1280, 720), "dark", 0, 60), ((390, 844), "light", 200, 255)):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": height})
-        opened(page, settled)
+        open_anatomy(page, settle)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         if width > 1000:  # the whole walk is in view: every line and its last column, the picture and its buttons
             fits(page, page.locator(".lines:not(.number-rows)"), height)

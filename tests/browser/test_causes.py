@@ -11,7 +11,7 @@ SRC = "src=The+animal+didn%27t+cross+the+street+because+it+was+too+tired."
 ROOT = "[data-attnviz-painted]"
 
 
-def opened(page: Page, query: str = SRC) -> None:
+def open_causes(page: Page, query: str = SRC) -> None:
     page.goto(f"/causes?{query}")
     page.locator(ROOT).wait_for()
 
@@ -20,47 +20,47 @@ def switch(page: Page, name: str) -> Locator:
     return page.get_by_role("switch", name=re.compile(f"^{name},"))
 
 
-def off(page: Page) -> Locator:
+def heads_off(page: Page) -> Locator:
     return page.locator(".switch[aria-checked=false]")
 
 
-def written(page: Page) -> Locator:
+def written_sentences(page: Page) -> Locator:
     """As it is, and now."""
     return page.locator(".written")
 
 
-def until_done(page: Page, text: str) -> None:
+def wait_for_interventions(page: Page, text: str) -> None:
     page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("do", [""]) == [text])
 
 
-def test_a_switch_changes_what_is_written_and_back_takes_it_back(page: Page, settled: Callable) -> None:
-    opened(page)
-    settled(page)
-    as_it_is = written(page).first.inner_text().removeprefix("unchanged").strip()
-    expect(written(page).nth(1)).to_contain_text(as_it_is)
+def test_a_switch_changes_what_is_written_and_back_takes_it_back(page: Page, settle: Callable) -> None:
+    open_causes(page)
+    settle(page)
+    as_it_is = written_sentences(page).first.inner_text().removeprefix("unchanged").strip()
+    expect(written_sentences(page).nth(1)).to_contain_text(as_it_is)
     page.get_by_role("button", name="Every head of Cross L0, off or on").click()
-    expect(off(page)).to_have_count(8)  # at once
-    until_done(page, "off.cross.0.all")
-    expect(written(page).nth(1)).not_to_contain_text(as_it_is)
+    expect(heads_off(page)).to_have_count(8)  # at once
+    wait_for_interventions(page, "off.cross.0.all")
+    expect(written_sentences(page).nth(1)).not_to_contain_text(as_it_is)
     expect(page.locator(".written mark").first).to_be_visible()
     expect(page.get_by_role("heading", name="8 of 72 heads off")).to_be_visible()
-    settled(page)
+    settle(page)
     switch(page, "Decoder self L1 H5").click()
-    until_done(page, "off.dec.1.5~off.cross.0.all")
-    settled(page)
+    wait_for_interventions(page, "off.dec.1.5~off.cross.0.all")
+    settle(page)
     page.go_back()
-    until_done(page, "off.cross.0.all")
-    expect(off(page)).to_have_count(8)
-    settled(page)
+    wait_for_interventions(page, "off.cross.0.all")
+    expect(heads_off(page)).to_have_count(8)
+    settle(page)
     page.go_back()
-    until_done(page, "")
-    expect(off(page)).to_have_count(0)
-    expect(written(page).nth(1)).to_contain_text(as_it_is)
+    wait_for_interventions(page, "")
+    expect(heads_off(page)).to_have_count(0)
+    expect(written_sentences(page).nth(1)).to_contain_text(as_it_is)
 
 
-def test_a_drag_takes_several_and_keys_do_the_rest(page: Page, settled: Callable) -> None:
-    opened(page)
-    settled(page)
+def test_a_drag_takes_several_and_keys_do_the_rest(page: Page, settle: Callable) -> None:
+    open_causes(page)
+    settle(page)
     first, last = (switch(page, f"Cross L2 H{head}").bounding_box() for head in (1, 4))
     assert first is not None
     assert last is not None
@@ -68,19 +68,19 @@ def test_a_drag_takes_several_and_keys_do_the_rest(page: Page, settled: Callable
     page.mouse.down()
     page.mouse.move(last["x"] + 5, last["y"] + 8, steps=12)
     page.mouse.up()
-    until_done(page, "off.cross.2.1+2+3+4")
-    expect(off(page)).to_have_count(4)
-    settled(page)
+    wait_for_interventions(page, "off.cross.2.1+2+3+4")
+    expect(heads_off(page)).to_have_count(4)
+    settle(page)
     page.keyboard.press("i")
-    expect(off(page)).to_have_count(68)
+    expect(heads_off(page)).to_have_count(68)
     page.keyboard.press("Escape")
-    until_done(page, "")
-    expect(off(page)).to_have_count(0)
-    settled(page)
+    wait_for_interventions(page, "")
+    expect(heads_off(page)).to_have_count(0)
+    settle(page)
     page.get_by_role("spinbutton", name="How many heads").fill("2")
     page.get_by_role("button", name="Most", exact=True).click()
-    expect(off(page)).to_have_count(2)
-    settled(page)
+    expect(heads_off(page)).to_have_count(2)
+    settle(page)
     switch(page, "Encoder self L0 H0").focus()
     page.keyboard.press("ArrowRight")
     expect(switch(page, "Encoder self L0 H1")).to_be_focused()
@@ -88,9 +88,9 @@ def test_a_drag_takes_several_and_keys_do_the_rest(page: Page, settled: Callable
     expect(page.get_by_role("dialog", name="Keys and words")).to_be_visible()
 
 
-def test_a_head_that_noticed_is_opened_and_taken_along(page: Page, settled: Callable, tmp_path: Path) -> None:
-    opened(page, "tab=compare&by=do&do=off.enc.0.all&src=I+love+you.")
-    settled(page)
+def test_a_head_that_noticed_is_opened_and_taken_along(page: Page, settle: Callable, tmp_path: Path) -> None:
+    open_causes(page, "tab=compare&by=do&do=off.enc.0.all&src=I+love+you.")
+    settle(page)
     heads = page.get_by_role("option")
     chosen = page.locator(".noticed[aria-selected=true]")
     expect(heads).to_have_count(72)

@@ -13,21 +13,21 @@ PICTURES = ("masks", "decoding", "heads")
 TEXTS = "{http://www.w3.org/2000/svg}text"
 
 
-def saved(page: Page, item: str) -> Path:
+def export(page: Page, item: str) -> Path:
     page.locator("summary", has_text="Export").first.click()
     with page.expect_download() as download:
         page.get_by_role("menuitem", name=item).first.click()
     return download.value.path()
 
 
-def test_a_picture_is_saved_in_every_way_its_menu_offers(page: Page, settled: Callable) -> None:
+def test_a_picture_is_saved_in_every_way_its_menu_offers(page: Page, settle: Callable) -> None:
     for name in PICTURES:
         page.goto(f"/{name}?{SENTENCE}")
         expect(page.locator("[data-attnviz-painted]").first).to_be_visible()
-        settled(page)
-        assert saved(page, "PNG").read_bytes().startswith(b"\x89PNG")
-        drawn = ElementTree.fromstring(saved(page, "SVG").read_text(encoding="utf-8"))
+        settle(page)
+        assert export(page, "PNG").read_bytes().startswith(b"\x89PNG")
+        drawn = ElementTree.fromstring(export(page, "SVG").read_text(encoding="utf-8"))
         assert any("love" in (text.text or "") or "vous" in (text.text or "") for text in drawn.iter(TEXTS))
-        rows = list(csv.DictReader(io.StringIO(saved(page, "CSV").read_text(encoding="utf-8-sig"))))
+        rows = list(csv.DictReader(io.StringIO(export(page, "CSV").read_text(encoding="utf-8-sig"))))
         assert {"love", "vous"} & {row["key"] for row in rows}
         assert all(0 <= float(row["weight"]) <= 1 for row in rows)

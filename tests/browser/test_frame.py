@@ -15,11 +15,11 @@ CUT = """() => [...document.querySelectorAll(".st-key-top-bar [role=combobox], .
   .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.value || node.textContent)"""
 
 
-def test_no_title_of_the_frame_is_cut(page: Page, settled: Callable) -> None:
+def test_no_title_of_the_frame_is_cut(page: Page, settle: Callable) -> None:
     for path in ("/?to=zh", "/decoding?to=fr", "/implementations?to=fr"):
         page.set_viewport_size({"width": 1440, "height": 900})
         page.goto(path)
-        settled(page)
+        settle(page)
         assert page.get_by_role("combobox", name="To").input_value() in ("Chinese", "French")
         page.get_by_role("link", name="Class", exact=True).wait_for()  # the menu's last
         is_seen_whole(page)
@@ -35,11 +35,11 @@ def is_seen_whole(page: Page) -> None:
 
 
 def test_a_link_of_the_menu_opens_its_page_as_it_was_left_here_or_in_a_tab_of_its_own(
-    fresh_page: Page, settled: Callable
+    fresh_page: Page, settle: Callable
 ) -> None:
     page = fresh_page
     page.goto("/heads?to=fr&src=I+love+you.")
-    settled(page)
+    settle(page)
     masks = page.get_by_role("link", name="Masks", exact=True)
     with page.context.expect_page() as opened:
         masks.click(modifiers=["ControlOrMeta"])
@@ -49,36 +49,36 @@ def test_a_link_of_the_menu_opens_its_page_as_it_was_left_here_or_in_a_tab_of_it
     page.get_by_label("Source sentence").fill("We love you.")  # typed, and not yet run
     masks.click()
     page.wait_for_url("**/masks?src=We+love+you.*")
-    settled(page)
+    settle(page)
     expect(masks).to_have_attribute("aria-current", "page")
     assert page.evaluate("history.length") - entries in (1, 2), "a page change is a step, and so is a sentence"
     page.go_back()
     page.wait_for_url("**/heads?*")
-    settled(page)
+    settle(page)
 
 
-def test_back_brings_back_the_sentences_before(page: Page, settled: Callable) -> None:
+def test_back_brings_back_the_sentences_before(page: Page, settle: Callable) -> None:
     page.goto("/heads?to=fr&src=I+love+you.&tgt=Je+t%27aime.")
-    settled(page)
+    settle(page)
     source, target = page.get_by_label("Source sentence"), page.get_by_label("Target")
     for typed in ("We love you.", "They love you."):
         before = page.url
         source.fill(typed)
         source.press("Enter")
         page.wait_for_url(lambda address, before=before: address != before)
-        settled(page)
+        settle(page)
     for typed, given in (("We love you.", ""), ("I love you.", "Je t'aime.")):
         page.go_back()
         expect(source).to_have_value(typed)
         expect(target).to_have_value(given)
         expect(page.locator(".strip")).to_contain_text(typed.split()[0])
-        settled(page)
+        settle(page)
 
 
-def test_a_note_shows_what_a_link_says_as_it_is(page: Page, settled: Callable) -> None:
+def test_a_note_shows_what_a_link_says_as_it_is(page: Page, settle: Callable) -> None:
     wrong = {"kind": ":smile: www.a.b x@y.zz https://a.b", "sort": "a -> b &lt;b&gt; *c* :red[d] `e` $f$"}
     page.goto(f"/heads?src=I+love+you.&to=fr&{urlencode(wrong)}")
-    settled(page)
+    settle(page)
     notes = page.get_by_test_id("stAlert")
     expect(notes).to_have_count(len(wrong))
     said = "\n".join(notes.all_inner_texts()).replace(JOINER, "")
@@ -95,12 +95,12 @@ UNDER_THE_STATUS_BAR = """() => {
 }"""
 
 
-def test_what_the_tab_key_reaches_stands_above_the_status_bar(page: Page, settled: Callable) -> None:
+def test_what_the_tab_key_reaches_stands_above_the_status_bar(page: Page, settle: Callable) -> None:
     page.set_viewport_size({"width": 1280, "height": 600})
     page.goto("/implementations?src=I+love+you.&to=fr")
-    settled(page)
+    settle(page)
     page.get_by_role("button", name="CSV").first.wait_for()
-    settled(page)
+    settle(page)
     assert page.evaluate(UNDER_THE_STATUS_BAR) == [True, []]
 
 
@@ -118,22 +118,22 @@ WATCH_THE_LINK = """() => {
 }"""
 
 
-def test_a_link_can_be_copied_while_something_runs(page: Page, settled: Callable) -> None:
+def test_a_link_can_be_copied_while_something_runs(page: Page, settle: Callable) -> None:
     page.goto("/decoding?src=I+love+you.&to=fr&choose=beam&beam=8&way=recomputed")
-    settled(page)
+    settle(page)
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()
     page.evaluate(WATCH_THE_LINK)
     before, source = page.url, page.get_by_label("Source sentence")
     source.fill("The animal didn't cross the street because it was too tired. " * 3)
     source.press("Enter")
     page.wait_for_url(lambda address: address != before)
-    settled(page)
+    settle(page)
     assert page.evaluate("[window.missed, window.covered]") == [0, 0]
 
 
-def test_a_link_that_nobody_else_can_open_says_so(page: Page, address: str, settled: Callable) -> None:
+def test_a_link_that_nobody_else_can_open_says_so(page: Page, address: str, settle: Callable) -> None:
     page.goto("/heads?src=I+love+you.&to=fr")
-    settled(page)
+    settle(page)
     said = page.get_by_text("This link works on this computer only")
     expect(said).to_have_count(0)
     page.get_by_role("button", name="Copy link").click()
@@ -147,10 +147,10 @@ def test_a_link_that_others_can_open_says_nothing(page: Page) -> None:
     assert [bool(text) for text in said] == [False, False, False, True, True, True, True]
 
 
-def test_a_page_that_is_pressed_right_after_typing_opens_with_what_was_typed(page: Page, settled) -> None:
+def test_a_page_that_is_pressed_right_after_typing_opens_with_what_was_typed(page: Page, settle) -> None:
     """As a hand is, faster than the field that loses the focus tells of its text."""
     page.goto("/heads?src=I+love+you.&to=fr")
-    settled(page)
+    settle(page)
     box = page.get_by_role("link", name="Masks").bounding_box()
     assert box is not None
     page.get_by_label("Source sentence").fill("We love you.")
@@ -158,6 +158,6 @@ def test_a_page_that_is_pressed_right_after_typing_opens_with_what_was_typed(pag
     page.mouse.down()
     page.mouse.up()
     expect(page).to_have_url(re.compile(r"/masks\?.*src=We\+love\+you"))
-    settled(page)
+    settle(page)
     expect(page).to_have_title("Masks · attnviz")
     expect(page.get_by_label("Source sentence")).to_have_value("We love you.")

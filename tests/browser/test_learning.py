@@ -21,7 +21,7 @@ EDGES = "(nodes) => nodes.map((node) => node.getBoundingClientRect()).map(({ lef
 TRAINED = "/learning?task=reverse&first=steps-40&second=none&train=1"
 
 
-def opened(page: Page, path: str = "/learning") -> Page:
+def open_learning(page: Page, path: str = "/learning") -> Page:
     page.goto(path)
     page.locator(ROOT).wait_for()
     return page
@@ -32,7 +32,7 @@ def view(page: Page) -> dict:
     return json.loads(page.locator(ROOT).get_attribute("data-attnviz-view") or "{}")
 
 
-def asked(page: Page) -> dict[str, str]:
+def address_params(page: Page) -> dict[str, str]:
     """Read what the address says."""
     return {name: texts[-1] for name, texts in parse_qs(urlsplit(page.url).query).items()}
 
@@ -41,12 +41,12 @@ def run(page: Page, title: str) -> Locator:
     return page.get_by_role("region", name=f"Run: {title}", exact=True)
 
 
-def until(page: Page, name: str, value: str) -> None:
+def wait_for_param(page: Page, name: str, value: str) -> None:
     page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get(name) == [value])
 
 
-def test_a_guess_plays_the_recordings_in_step_and_stands_beside_the_outcome(page: Page, settled: Callable) -> None:
-    opened(page)
+def test_a_guess_plays_the_recordings_in_step_and_stands_beside_the_outcome(page: Page, settle: Callable) -> None:
+    open_learning(page)
     expect(page.get_by_text("The training loss ends at 0.0000. Will it translate")).to_be_visible()
     expect(run(page, "No causal mask").locator(".meter")).to_contain_text("own prefix 0%")
     page.get_by_role("button", name="Yes, almost all lines").click()
@@ -59,28 +59,28 @@ def test_a_guess_plays_the_recordings_in_step_and_stands_beside_the_outcome(page
     expect(blind.locator(".meter")).to_contain_text("teacher’s prefix 100%own prefix 0%gap 100%")
     expect(blind.locator(".lines .wrong")).to_have_count(5)
     expect(blind.locator(".score").filter(has_text="superdiagonal")).to_have_count(2)
-    until(page, "moment", "59")
-    settled(page)
+    wait_for_param(page, "moment", "59")
+    settle(page)
     page.reload()
     page.locator(ROOT).wait_for()
     expect(page.get_by_text("You said: it will. It does not.")).to_be_visible()
-    assert asked(page) == {"moment": "59", "guess": "yes"}
+    assert address_params(page) == {"moment": "59", "guess": "yes"}
 
 
-def test_moments_are_stepped_scrubbed_and_brought_back(page: Page, settled: Callable) -> None:
-    opened(page, "/learning?moment=20")
-    settled(page)
+def test_moments_are_stepped_scrubbed_and_brought_back(page: Page, settle: Callable) -> None:
+    open_learning(page, "/learning?moment=20")
+    settle(page)
     at = page.locator(".at")
     before = at.inner_text()
     page.get_by_role("button", name="One moment on").click()
-    until(page, "moment", "21")
+    wait_for_param(page, "moment", "21")
     assert at.inner_text() != before
-    settled(page)
+    settle(page)
     page.get_by_role("slider", name="Moment of the training").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    until(page, "moment", "23")
-    settled(page)
+    wait_for_param(page, "moment", "23")
+    settle(page)
     page.go_back()
     expect(page.locator(ROOT)).to_have_attribute("data-attnviz-view", re.compile('"moment":21'))
     page.go_back()
@@ -95,25 +95,25 @@ def _updates(said: str) -> int:
     return int(said.split()[1].replace(",", ""))
 
 
-def test_a_head_opens_large_in_both_runs_and_closes(page: Page, settled: Callable) -> None:
-    opened(page, "/learning?moment=59")
-    settled(page)
+def test_a_head_opens_large_in_both_runs_and_closes(page: Page, settle: Callable) -> None:
+    open_learning(page, "/learning?moment=59")
+    settle(page)
     page.get_by_role("button", name="Cross-attention, L0 H1: open it large").first.click()
     expect(page.locator(".large canvas:visible")).to_have_count(2)
     expect(page.locator(".maps-name").first).to_contain_text("Cross-attention, L0 H1")
-    until(page, "site", "cross.0.1")
+    wait_for_param(page, "site", "cross.0.1")
     page.keyboard.press("Escape")
     expect(page.locator(".thumb:visible")).to_have_count(12)
 
 
-def test_an_experiment_of_the_menu_and_a_switch_change_what_is_compared(page: Page, settled: Callable) -> None:
-    opened(page, "/learning?guess=no&moment=59")
-    settled(page)
+def test_an_experiment_of_the_menu_and_a_switch_change_what_is_compared(page: Page, settle: Callable) -> None:
+    open_learning(page, "/learning?guess=no&moment=59")
+    settle(page)
     page.get_by_role("button", name="Experiments").click()
     page.get_by_role("menuitem", name="Sorting needs none").click()
     expect(run(page, "No positions")).to_be_visible()
-    settled(page)
-    assert asked(page) == {"task": "sort", "second": "without-positions"}
+    settle(page)
+    assert address_params(page) == {"task": "sort", "second": "without-positions"}
     assert view(page)["moment"] == 0
     page.get_by_text("A second run beside it").click()
     expect(page.locator("section.run")).to_have_count(1)
@@ -122,34 +122,34 @@ def test_an_experiment_of_the_menu_and_a_switch_change_what_is_compared(page: Pa
 
 
 def test_it_is_trained_before_ones_eyes_and_what_was_trained_reads_a_line_and_opens(
-    page: Page, settled: Callable
+    page: Page, settle: Callable
 ) -> None:
-    opened(page, TRAINED)
+    open_learning(page, TRAINED)
     expect(page.get_by_text("starts after your guess")).to_be_visible()
     page.get_by_role("button", name="No, almost none").click()
     expect(page.get_by_text("You said: No, almost none.")).to_be_visible()
     expect(page.get_by_text("You said: it won’t. Right.")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("update 40 of 40")).to_be_visible()
-    assert asked(page)["guess"] == "no"
+    assert address_params(page)["guess"] == "no"
     line = page.get_by_role("textbox", name="A line of your own")
     line.fill("c a f e")
     line.press("Enter")
     expect(page.locator(".own-line")).to_contain_text("cafe")
     expect(page.locator(".maps-name").first).to_contain_text("your line")
-    settled(page)
+    settle(page)
     while "/heads?" not in page.url:  # the end of a training draws the page again, also under a click
         page.locator(".st-key-open-0").get_by_role("link", name="Heads").click()
         with suppress(StillHere):
             page.wait_for_url("**/heads?**", timeout=10_000)
     page.locator(".avz[data-attnviz-painted]").wait_for()
-    settled(page)
-    assert asked(page)["model"] == "toy:reverse-steps-40"
+    settle(page)
+    assert address_params(page)["model"] == "toy:reverse-steps-40"
     expect(page.get_by_label("Source text")).to_have_value("c a f e")
     page.go_back()
     page.locator(ROOT).wait_for()
     expect(page.locator(".own-line")).to_contain_text("cafe")
     # Who asks for the same again watches the same run: it plays once the guess is made.
-    opened(page, TRAINED)
+    open_learning(page, TRAINED)
     page.get_by_role("button", name="Yes, almost all lines").click()
     page.get_by_role("button", name="Last moment").click()
     expect(page.get_by_text("You said: it will. It does not.")).to_be_visible()
@@ -179,16 +179,16 @@ def worker(address: str) -> Callable[[], int]:
 
 
 def test_a_worker_that_is_killed_is_said_and_the_recording_plays_on(
-    page: Page, worker: Callable[[], int], settled
+    page: Page, worker: Callable[[], int], settle
 ) -> None:
-    opened(page, "/learning?task=twice&second=none&train=1&guess=open")
+    open_learning(page, "/learning?task=twice&second=none&train=1&guess=open")
     expect(page.get_by_text("is training")).to_be_visible(timeout=60_000)
     os.kill(worker(), signal.SIGKILL)
     error = page.get_by_text(
         re.compile(r"The process that trains has ended after [0-9,]+ updates\. Start the run again\.")
     )
     expect(error).to_be_visible()
-    settled(page)
+    settle(page)
     page.get_by_role("button", name="Last moment").click()
     expect(page.get_by_text("update 2,200 of 2,200")).to_be_visible()
     page.get_by_role("button", name="Back to the recordings").click()
@@ -196,7 +196,7 @@ def test_a_worker_that_is_killed_is_said_and_the_recording_plays_on(
 
 
 def test_nothing_runs_over_the_edge(page: Page) -> None:
-    opened(page, "/learning?task=add&second=leak-one-head&moment=59&site=")
+    open_learning(page, "/learning?task=add&second=leak-one-head&moment=59&site=")
     for width, height, scheme in ((1440, 900, "light"), (1280, 720, "dark"), (390, 844, "light")):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": height})
@@ -212,9 +212,9 @@ def test_nothing_runs_over_the_edge(page: Page) -> None:
     assert stage["y"] + stage["height"] <= form["y"] + 1, "on a phone the picture comes first"
 
 
-def test_files_hold_what_is_drawn(page: Page, settled: Callable) -> None:
-    opened(page, "/learning?moment=59")
-    settled(page)
+def test_files_hold_what_is_drawn(page: Page, settle: Callable) -> None:
+    open_learning(page, "/learning?moment=59")
+    settle(page)
     saved = {}
     for name in ("PNG picture", "SVG picture", "CSV of the curves", "CSV of the maps now"):
         page.locator("summary", has_text="Export").click()

@@ -25,9 +25,9 @@ def overlapping(texts: list) -> list[tuple[str, str]]:
     ]
 
 
-def test_the_drawing_opens_plays_the_rows_numbers_and_leads_to_a_part(page: Page, settled) -> None:
+def test_the_drawing_opens_plays_the_rows_numbers_and_leads_to_a_part(page: Page, settle) -> None:
     page.goto(LINK)
-    settled(page)
+    settle(page)
     weights = page.locator(".avz .bars, .avz").first
     expect(weights).to_be_visible()
     page.keyboard.press("g")
@@ -52,15 +52,15 @@ def test_the_drawing_opens_plays_the_rows_numbers_and_leads_to_a_part(page: Page
     left = page.url
     drawing.get_by_role("link", name="Its mask: Masks").click()
     expect(page).to_have_url(re.compile(r"/masks\?.*layer=1"))
-    settled(page)
+    settle(page)
     expect(page.get_by_test_id("stDialog")).to_have_count(0)
     page.go_back()
     expect(page).to_have_url(left)  # one step of Back, to the page as it was left
 
 
-def test_it_opens_by_its_button_and_no_text_covers_another(page: Page, settled) -> None:
+def test_it_opens_by_its_button_and_no_text_covers_another(page: Page, settle) -> None:
     page.goto("/learning")
-    settled(page)
+    settle(page)
     for width, scheme in ((390, "dark"), (1920, "light")):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 900})
@@ -74,12 +74,12 @@ def test_it_opens_by_its_button_and_no_text_covers_another(page: Page, settled) 
         assert box["x"] + box["width"] <= width
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("stDialog")).to_have_count(0)
-        settled(page)
+        settle(page)
 
 
-def test_words_of_the_page_lead_to_where_they_are_tried(page: Page, settled) -> None:
+def test_words_of_the_page_lead_to_where_they_are_tried(page: Page, settle) -> None:
     page.goto("/masks?src=I+love+you.&to=fr")
-    settled(page)
+    settle(page)
     page.get_by_role("button", name="Model drawing", exact=True).filter(visible=True).click()
     dialog = page.get_by_test_id("stDialog")
     dialog.get_by_text("Words on this page").click()

@@ -5,9 +5,9 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 
-def test_it_opens_beside_the_models_name_and_escape_closes_it(page: Page, settled) -> None:
+def test_it_opens_beside_the_models_name_and_escape_closes_it(page: Page, settle) -> None:
     page.goto("/heads?src=I+love+you.&to=fr")
-    settled(page)
+    settle(page)
     button = page.get_by_role("button", name="About this model")
     for width, scheme in ((1280, "dark"), (390, "light")):
         page.emulate_media(color_scheme=scheme)
@@ -21,9 +21,9 @@ def test_it_opens_beside_the_models_name_and_escape_closes_it(page: Page, settle
         fit(page.get_by_role("dialog"), width)
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
-        settled(page)
+        settle(page)
     page.reload()
-    settled(page)
+    settle(page)
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 

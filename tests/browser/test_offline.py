@@ -8,10 +8,10 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 
-def test_no_address_outside_is_asked_for(page: Page, settled, outbound: Path) -> None:
+def test_no_address_outside_is_asked_for(page: Page, settle, outbound: Path) -> None:
     for path in ("/", "/heads?src=I+love+you.&to=fr", "/heads?src=I+love+you.&to=zh&plotly=1"):
         page.goto(path)
-        settled(page)
+        settle(page)
     assert outbound.read_text(encoding="utf-8") == ""
 
 

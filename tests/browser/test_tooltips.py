@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.heads.tabs import LINK, opened
+from tests.browser.heads.tabs import LINK, open_tab
 from tests.browser.masks import mask_lab
 
 OTHER = "Dogs sleep."
@@ -12,7 +12,7 @@ GONE = re.compile("love")
 ENTRY = re.compile("piece .+, id [0-9]+")
 
 
-def ask(page: Page, settled, sentence: str = OTHER) -> None:
+def ask(page: Page, settle, sentence: str = OTHER) -> None:
     """Another sentence, by the keyboard: the pointer stays where it is."""
     picture = page.locator("[data-attnviz-painted]").first
     before = picture.get_attribute("data-attnviz-painted") or ""
@@ -20,16 +20,16 @@ def ask(page: Page, settled, sentence: str = OTHER) -> None:
     field.fill(sentence)
     field.press("Enter")
     page.wait_for_url(lambda address: "Dogs" in address)
-    settled(page)
+    settle(page)
     expect(picture).not_to_have_attribute("data-attnviz-painted", before)
 
 
-def shown(tip) -> str:
+def visible_text(tip) -> str:
     return tip.inner_text() if tip.is_visible() else ""
 
 
-def test_on_the_heads_page(page: Page, settled) -> None:
-    picture = opened(page, settled, "/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3")
+def test_on_the_heads_page(page: Page, settle) -> None:
+    picture = open_tab(page, settle, "/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3")
     x, y = picture.evaluate(
         """(root) => { const { x, y, cell } = root.attnviz.tiles[0].geometry;
         const box = root.attnviz.parts.overlay.getBoundingClientRect();
@@ -39,13 +39,13 @@ def test_on_the_heads_page(page: Page, settled) -> None:
     tip = page.locator(".map-box .tip")
     expect(tip).to_contain_text("love")
     expect(tip).to_contain_text(ENTRY)
-    ask(page, settled)
-    assert not GONE.search(shown(tip))
+    ask(page, settle)
+    assert not GONE.search(visible_text(tip))
     page.get_by_role("gridcell", name="L1 H2").locator("canvas").hover()
     small = page.locator(".tip.in-window")
     expect(small).to_contain_text("L1 H2")
     expect(small).to_contain_text(ENTRY)
-    ask(page, settled, "Dogs and 龘 sleep.")
+    ask(page, settle, "Dogs and 龘 sleep.")
     expect(small).to_be_hidden()
     unknown = picture.locator(".token", has_text="<unk> 龘")
     unknown.hover()
@@ -60,9 +60,9 @@ def test_on_the_heads_page(page: Page, settled) -> None:
     expect(tip).to_have_text(re.compile("^key.*#2piece"))
 
 
-def test_on_the_decoding_page(page: Page, settled) -> None:
+def test_on_the_decoding_page(page: Page, settle) -> None:
     page.goto("/decoding?src=I+love+you.&to=fr&layer=0&head=0")
-    settled(page)
+    settle(page)
     stepper = page.locator(".stepper[data-attnviz-painted]")
     expect(stepper).to_be_visible()
     x, y = stepper.evaluate(
@@ -74,7 +74,7 @@ def test_on_the_decoding_page(page: Page, settled) -> None:
     tip = stepper.locator(".tip")
     expect(tip).to_contain_text("looks at")
     expect(tip).to_contain_text(ENTRY)
-    before = shown(tip)
+    before = visible_text(tip)
     stepper.get_by_label("Head", exact=True).select_option("5")
     expect(tip).not_to_have_text(before)
     expect(tip).to_contain_text("looks at")
@@ -83,41 +83,41 @@ def test_on_the_decoding_page(page: Page, settled) -> None:
     expect(tip).to_be_hidden()
     page.mouse.move(x + 1, y)
     expect(tip).to_contain_text("still to come")
-    ask(page, settled)
-    assert not GONE.search(shown(tip))
+    ask(page, settle)
+    assert not GONE.search(visible_text(tip))
 
 
-def test_on_the_masks_page(page: Page, settled) -> None:
-    mask_lab.opened(page, settled, f"{mask_lab.LINK}&kind=cross")
+def test_on_the_masks_page(page: Page, settle) -> None:
+    mask_lab.open_masks(page, settle, f"{mask_lab.LINK}&kind=cross")
     x, y = mask_lab.middle(page, 1, 1, "attn")
     page.mouse.move(x, y)
     tip = mask_lab.lab(page).locator(".tip")
     expect(tip).to_contain_text("love")
     expect(tip).to_contain_text(ENTRY)
-    before = shown(tip)
+    before = visible_text(tip)
     mask_lab.lab(page).locator("canvas").first.evaluate("(canvas) => canvas.focus()")
     page.keyboard.press("c")  # hides the column
     expect(tip).to_be_hidden()
     page.mouse.move(x + 1, y)
     expect(tip).not_to_have_text(before)
-    ask(page, settled)
-    assert not GONE.search(shown(tip))
+    ask(page, settle)
+    assert not GONE.search(visible_text(tip))
 
 
-def test_on_the_links(page: Page, settled) -> None:
-    picture = opened(page, settled, f"{LINK}&tab=links")
+def test_on_the_links(page: Page, settle) -> None:
+    picture = open_tab(page, settle, f"{LINK}&tab=links")
     picture.locator(".queries .link-token").last.hover()
     expect(picture.locator(".list-title")).to_contain_text("looks at")
     expect(picture.locator(".list-title + p")).to_contain_text(ENTRY)
-    ask(page, settled, "Dogs.")
+    ask(page, settle, "Dogs.")
     expect(picture).not_to_contain_text("love")
     tokens = picture.evaluate("(root) => root.attnviz.tokens.q.length")
     hovered = picture.evaluate("(root) => root.attnviz.hovered")
     assert hovered is None or int(hovered[1:]) < tokens
 
 
-def test_on_the_neuron(page: Page, settled) -> None:
-    picture = opened(page, settled, f"{LINK}&tab=neuron&row=2&key=1")
+def test_on_the_neuron(page: Page, settle) -> None:
+    picture = open_tab(page, settle, f"{LINK}&tab=neuron&row=2&key=1")
     expect(picture.get_by_text(re.compile("^query: piece .*, id [0-9]+ · key: piece .*, id [0-9]+$"))).to_be_visible()
     box = picture.locator(".cell-box").bounding_box()
     page.mouse.move(box["x"] + 120, box["y"] + 20)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from tests.browser.served.process import served
+from tests.browser.served.process import start_server
 from tests.hostile import raw
 from tests.hostile.watched import LINUX_ONLY, Watched
 from tests.websocket.upload import place, upload, xsrf_headers
@@ -33,7 +33,7 @@ class Server(NamedTuple):
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("floods")
     database = {"ATTNVIZ_DATABASE": str(folder / "classes.sqlite")}
-    with served(folder / "log", database, first=IMPATIENT) as (address, process):
+    with start_server(folder / "log", database, first=IMPATIENT) as (address, process):
         with Visitor(address) as visitor:
             visitor.open("", {"src": "I love you."})  # what is imported late is here now
         yield Server(address, process)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from attnviz.lessons.draft import MOST_STEPS, Draft, DraftStep
-from tests.browser.served.process import served
+from tests.browser.served.process import start_server
 from tests.websocket.visitor import Visitor
 
 
@@ -15,7 +15,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Provide a server that gives a run one second."""
     folder = tmp_path_factory.mktemp("presses")
     said = {"ATTNVIZ_RUN_SECONDS": "1", "ATTNVIZ_DATABASE": str(folder / "classes.sqlite")}
-    with served(folder / "server.log", said) as (address, _):
+    with start_server(folder / "server.log", said) as (address, _):
         yield address
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.served.process import served
+from tests.browser.served.process import start_server
 from tests.hostile import raw
 from tests.hostile.watched import LINUX_ONLY, Watched, open_files
 from tests.websocket.visitor import Visitor
@@ -44,7 +44,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]
     with ExitStack() as stack:
         with soft_limit(FEW):
             database = {"ATTNVIZ_DATABASE": str(folder / "classes.sqlite")}
-            started = served(folder / "log", database, first=IMPATIENT)
+            started = start_server(folder / "log", database, first=IMPATIENT)
             address, process = stack.enter_context(started)
         with Visitor(address) as visitor:
             visitor.open("", {"src": "I love you."})  # what is imported late is here now
@@ -117,7 +117,10 @@ def test_a_slow_but_honest_head_is_answered(server: tuple[str, int]) -> None:
 def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """Provide a server that has a place for one visitor of each address; a proxy says which."""
     log = tmp_path_factory.mktemp("full") / "log"
-    with served(log, {"ATTNVIZ_VISITORS_AN_ADDRESS": "1", "ATTNVIZ_PROXIES": "127.0.0.1,127.0.0.9"}) as (address, _):
+    with start_server(log, {"ATTNVIZ_VISITORS_AN_ADDRESS": "1", "ATTNVIZ_PROXIES": "127.0.0.1,127.0.0.9"}) as (
+        address,
+        _,
+    ):
         yield address, log
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.served.process import served
+from tests.browser.served.process import start_server
 from tests.hostile import raw
 from tests.hostile.watched import LINUX_ONLY
 
@@ -20,7 +20,7 @@ RIGHT = "password=correct+horse"
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     log = tmp_path_factory.mktemp("password") / "log"
-    with served(log, {"ATTNVIZ_LOGIN": "password", "ATTNVIZ_CLASS_PASSWORD": "correct horse"}) as (address, _):
+    with start_server(log, {"ATTNVIZ_LOGIN": "password", "ATTNVIZ_CLASS_PASSWORD": "correct horse"}) as (address, _):
         yield address
     assert "Traceback" not in log.read_text(encoding="utf-8")
 

@@ -19,7 +19,7 @@ from websockets.exceptions import InvalidStatus
 
 from attnviz.server.login.oidc import OidcLogin
 from attnviz.server.settings import Settings
-from tests.browser.served.process import served, status
+from tests.browser.served.process import start_server, status
 from tests.browser.server import free_port
 from tests.websocket.visitor import Visitor
 
@@ -66,7 +66,7 @@ def instance(provider, tmp_path_factory) -> Iterator[Instance]:
         "OIDC_SECRET": "shared", "COOKIE_SECRET": SECRET, "PUBLIC_ADDRESS": f"http://127.0.0.1:{port}",
         "ALLOWED": "@school.example", "TEACHERS": "head@school.example", "OPEN_MODELS": "teachers",
     }  # fmt: skip
-    with served(log, {f"ATTNVIZ_{name}": value for name, value in said.items()}, port=port) as (address, _):
+    with start_server(log, {f"ATTNVIZ_{name}": value for name, value in said.items()}, port=port) as (address, _):
         yield Instance(address, log)
 
 

@@ -20,7 +20,7 @@ class _Held:
         browser.on_message(server.send)
         server.on_message(lambda said: self.messages.append((browser, said)) if self.is_held else browser.send(said))
 
-    def finished(self) -> int:
+    def count_finished_runs(self) -> int:
         """How many runs came to their end whose news are held."""
         said = (ForwardMsg.FromString(said) for _, said in self.messages if isinstance(said, bytes))
         return sum(
@@ -35,17 +35,17 @@ class _Held:
 
 
 def _wait(page: Page, held: _Held, runs: int) -> None:
-    while held.finished() < runs:
+    while held.count_finished_runs() < runs:
         page.wait_for_timeout(20)
 
 
-def test_a_choice_before_the_news_of_back_does_not_undo_back(page: Page, settled: Callable[[Page], None]) -> None:
+def test_a_choice_before_the_news_of_back_does_not_undo_back(page: Page, settle: Callable[[Page], None]) -> None:
     held = _Held(page)
     page.goto("/masks?src=I+love+you.")
-    settled(page)
+    settle(page)
     page.get_by_text("prefix", exact=True).click()
     expect(page.get_by_label("prefix: length", exact=True)).to_be_visible()
-    settled(page)
+    settle(page)
 
     held.is_held = True
     page.go_back()

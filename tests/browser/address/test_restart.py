@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser import server
-from tests.browser.address.walking import SENTENCE, asked, entries, focus, source, to_page, typed
+from tests.browser.address.walking import SENTENCE, address_params, entries, focus, follow_menu, source, type_sentence
 
 RECONNECTED = "[data-testid='stApp'][data-test-connection-state='CONNECTED']"
 PAINTED = ".avz[data-attnviz-painted]"
@@ -44,16 +44,14 @@ def running(tmp_path: Path) -> Iterator[Restartable]:
 
 
 @pytest.fixture
-def come(
-    visitor: Callable[..., BrowserContext], settled: Callable, running: Restartable
-) -> Callable[[int], list[Page]]:
+def come(visitor: Callable[..., BrowserContext], settle: Callable, running: Restartable) -> Callable[[int], list[Page]]:
     """Make visitors, each with a Heads page that is drawn, and whose scripts are all there."""
 
     def make(count: int) -> list[Page]:
         pages = [visitor(base_url=f"http://127.0.0.1:{running.port}").new_page() for _ in range(count)]
         for page in pages:
             page.goto("/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3")
-            settled(page)
+            settle(page)
             expect(page.locator(PAINTED)).to_be_visible()
         for page in pages:
             page.wait_for_load_state("networkidle")
@@ -90,7 +88,7 @@ def enter_without_server(page: Page) -> None:
 def shows_the_sentence(page: Page) -> None:
     expect(page.locator(".strip")).to_contain_text("dog")
     expect(source(page)).to_have_value(SENTENCE)
-    assert asked(page)["src"] == SENTENCE
+    assert address_params(page)["src"] == SENTENCE
 
 
 def test_what_was_on_its_way_or_typed_when_the_server_died_is_not_lost(come, running) -> None:
@@ -116,62 +114,62 @@ def goes_on_typing(page: Page) -> None:
     page.keyboard.press("End")
     page.keyboard.type(" red dog.")
     expect(source(page)).to_have_value("The big red dog.")
-    assert asked(page)["src"] == "I love you."
+    assert address_params(page)["src"] == "I love you."
     page.keyboard.press("Enter")
     expect(page.locator(".strip")).to_contain_text("dog")
 
 
-def test_the_first_act_after_a_restart_is_kept(come, running, settled) -> None:
+def test_the_first_act_after_a_restart_is_kept(come, running, settle) -> None:
     """Each visitor's own: a sentence, one typed over another in the first second, a tab, a head, another page."""
     acts = (types_a_sentence, types_over_a_sentence, chooses_a_tab, chooses_a_head, goes_to_another_page)
     pages = come(len(acts))
     lose(running, *pages)
     find_again(running, *pages)
     for act, page in zip(acts, pages, strict=True):
-        act(page, settled)
+        act(page, settle)
 
 
-def types_a_sentence(page: Page, settled: Callable) -> None:
+def types_a_sentence(page: Page, settle: Callable) -> None:
     start = entries(page)
-    typed(page, settled, SENTENCE)
+    type_sentence(page, settle, SENTENCE)
     expect(source(page)).to_have_value(SENTENCE)
     expect(page.locator(".strip")).to_contain_text("dog")
     assert entries(page) == start + 1
     assert focus(page) == ("cross", "1", "3")
-    typed(page, settled, "We love you.")
+    type_sentence(page, settle, "We love you.")
     page.go_back()
     expect(source(page)).to_have_value(SENTENCE)
-    to_page(page, settled, "Masks")
+    follow_menu(page, settle, "Masks")
     expect(source(page)).to_have_value(SENTENCE)
     assert focus(page) == ("cross", "1", "3")
 
 
-def types_over_a_sentence(page: Page, settled: Callable) -> None:
+def types_over_a_sentence(page: Page, settle: Callable) -> None:
     enter(page, "We love you.")
     page.wait_for_timeout(100)
     enter(page)
     page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("src") == [SENTENCE])
-    settled(page)
+    settle(page)
     expect(source(page)).to_have_value(SENTENCE)
     expect(page.locator(".strip")).to_contain_text("dog")
 
 
-def chooses_a_tab(page: Page, settled: Callable) -> None:
+def chooses_a_tab(page: Page, settle: Callable) -> None:
     page.get_by_role("radio", name="Links").click()
     expect(page).to_have_url(re.compile("tab=links"))
-    settled(page)
+    settle(page)
     expect(page.get_by_role("radio", name="Links")).to_be_checked()
-    assert asked(page)["src"] == "I love you."
+    assert address_params(page)["src"] == "I love you."
 
 
-def chooses_a_head(page: Page, settled: Callable) -> None:
+def chooses_a_head(page: Page, settle: Callable) -> None:
     page.get_by_role("gridcell", name="L2 H5").click()
     expect(page).to_have_url(re.compile("layer=2.*head=5"))
-    settled(page)
+    settle(page)
     assert focus(page) == ("cross", "2", "5")
 
 
-def goes_to_another_page(page: Page, settled: Callable) -> None:
-    to_page(page, settled, "Anatomy")
+def goes_to_another_page(page: Page, settle: Callable) -> None:
+    follow_menu(page, settle, "Anatomy")
     expect(source(page)).to_have_value("I love you.")
     assert focus(page) == ("cross", "1", "3")

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.address.walking import SENTENCE, asked, source, to_page, typed
+from tests.browser.address.walking import SENTENCE, address_params, follow_menu, source, type_sentence
 
 # Emoji, right to left, marks of an address, percent signs.
 STRANGE = "👩‍👩‍👧‍👦 loves 🇫🇷 שלום مرحبا 100% & more = a+b #1? %41 %zz %"
@@ -19,32 +19,32 @@ UNTYPED = {
 }
 
 
-def test_a_strange_text_comes_back_as_it_was(page: Page, settled: Callable) -> None:
+def test_a_strange_text_comes_back_as_it_was(page: Page, settle: Callable) -> None:
     page.goto("/heads?to=fr")
-    settled(page)
-    typed(page, settled, STRANGE)
-    to_page(page, settled, "Masks")
+    settle(page)
+    type_sentence(page, settle, STRANGE)
+    follow_menu(page, settle, "Masks")
     expect(source(page)).to_have_value(STRANGE)
-    assert asked(page)["src"] == STRANGE
+    assert address_params(page)["src"] == STRANGE
     page.reload()
-    settled(page)
+    settle(page)
     expect(source(page)).to_have_value(STRANGE)
     page.go_back()
     page.wait_for_url("**/heads*")
     expect(source(page)).to_have_value(STRANGE)
-    settled(page)
+    settle(page)
 
 
-def test_a_text_that_no_keyboard_types_is_shown_or_refused_in_a_sentence(page: Page, settled: Callable) -> None:
+def test_a_text_that_no_keyboard_types_is_shown_or_refused_in_a_sentence(page: Page, settle: Callable) -> None:
     for text in UNTYPED.values():
         page.goto(f"/heads?to=fr&src=dog+{text}&kind={text}")
-        settled(page)
+        settle(page)
         expect(source(page)).to_have_value(re.compile("^dog"))
-        to_page(page, settled, "Masks")
+        follow_menu(page, settle, "Masks")
         expect(source(page)).to_have_value(re.compile("^dog"))
         page.go_back()
         page.wait_for_url("**/heads*")
         page.locator(".st-key-heads").wait_for()  # the page that is left has the same field
-        settled(page)
+        settle(page)
         expect(source(page)).to_have_value(re.compile("^dog"))
-        typed(page, settled, SENTENCE)
+        type_sentence(page, settle, SENTENCE)

@@ -12,7 +12,7 @@ from attnviz.views.labels import KINDS
 SENTENCE = "The dog sleeps."
 
 
-def asked(page: Page) -> dict[str, str]:
+def address_params(page: Page) -> dict[str, str]:
     """Read what the address says."""
     return {name: texts[-1] for name, texts in parse_qs(urlsplit(page.url).query, keep_blank_values=True).items()}
 
@@ -25,22 +25,22 @@ def source(page: Page):
     return page.get_by_label(re.compile("^Source sentence"))
 
 
-def to_page(page: Page, settled: Callable, name: str) -> None:
+def follow_menu(page: Page, settle: Callable, name: str) -> None:
     """Follow the menu, and wait for the page it leads to."""
     page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True).click()
     page.wait_for_url(f"**/{name.lower()}*")
-    settled(page)
+    settle(page)
 
 
-def typed(page: Page, settled: Callable, sentence: str) -> None:
+def type_sentence(page: Page, settle: Callable, sentence: str) -> None:
     """Type a sentence, and wait until the address says it."""
     source(page).fill(sentence)
     source(page).press("Enter")
     page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("src") == [sentence])
-    settled(page)
+    settle(page)
 
 
-def in_view(page: Page) -> dict:
+def chosen_view(page: Page) -> dict:
     """Read what the page's picture says is chosen."""
     return json.loads(page.locator("[data-attnviz-painted]").first.get_attribute("data-attnviz-view") or "{}")
 
@@ -51,7 +51,7 @@ def focus(page: Page) -> tuple[str, ...]:
     page.locator(here).first.wait_for()
     picture = page.locator("[data-attnviz-view]")
     if picture.count():
-        view = in_view(page)
+        view = chosen_view(page)
         return tuple(str(view[name]) for name in ("kind", "layer", "head") if name in view)
     boxes = (page.get_by_role("combobox", name=name, exact=True).input_value() for name in ("Site", "Layer", "Head"))
     kinds = {title.name: kind for kind, title in KINDS.items()}

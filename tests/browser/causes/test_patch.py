@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_opened_recording import saved
+from tests.browser.test_opened_recording import export
 
 PAIR = {
     "src": "The animal didn't cross the street because it was too tired.",
@@ -30,9 +30,9 @@ def read_as_a_table(page: Page, lines: list[str]) -> None:
     expect(numbers).to_be_hidden()
 
 
-def test_a_cell_is_put_in_force_read_taken_back_and_brought_back(page: Page, settled: Callable) -> None:
+def test_a_cell_is_put_in_force_read_taken_back_and_brought_back(page: Page, settle: Callable) -> None:
     page.goto("/causes?" + urlencode({"tab": "patch", "step": "10", **PAIR}))
-    settled(page)
+    settle(page)
     cells = page.locator(".in-force li")
     expect(cells).to_have_text(re.compile("None yet"))
     page.get_by_role("group", name="Matrices of patches").focus()
@@ -42,8 +42,8 @@ def test_a_cell_is_put_in_force_read_taken_back_and_brought_back(page: Page, set
     expect(page.locator(".side dt")).to_have_text(["Restored", "Control", "Wrote", "Writes now"])
     expect(page.locator(".side dd mark").first).to_be_visible()
     page.wait_for_url(re.compile(r"put=encoder\.2\.9"))
-    settled(page)
-    csv, svg = saved(page, "CSV of the numbers"), saved(page, "SVG picture")
+    settle(page)
+    csv, svg = export(page, "CSV of the numbers"), export(page, "SVG picture")
     assert csv.splitlines()[0].endswith('"restored","control","metric","note"')
     assert sum('"encoder"' in line for line in csv.splitlines()) == 4 * 15
     assert "too dirty" in svg
@@ -52,11 +52,11 @@ def test_a_cell_is_put_in_force_read_taken_back_and_brought_back(page: Page, set
     page.locator(".matrices canvas").click(position={"x": 40, "y": 30})
     expect(cells).to_have_count(2)
     page.wait_for_url(re.compile(r"put=encoder\.2\.9%7Eencoder\.e\.0|put=encoder\.2\.9~encoder\.e\.0"))
-    settled(page)
+    settle(page)
     page.get_by_role("button", name="Undo last").click()
     page.get_by_role("button", name="Undo encoder after L2 at it #9").click()
     expect(cells).to_have_text(re.compile("None yet"))
-    settled(page)
+    settle(page)
     page.go_back()
     expect(cells.first).to_have_text(re.compile("encoder after L2 at it #9"))
     page.get_by_role("button", name="fatigué").click()
@@ -64,12 +64,12 @@ def test_a_cell_is_put_in_force_read_taken_back_and_brought_back(page: Page, set
     expect(page.locator(".patching h2").first).to_have_text(re.compile("fatigué.* − .*sale.*step 17"))
 
 
-def test_a_heads_bar_opens_into_tokens(page: Page, settled: Callable) -> None:
+def test_a_heads_bar_opens_into_tokens(page: Page, settle: Callable) -> None:
     page.goto("/causes?" + urlencode({"tab": "attribute", "src": "A big red dog jumped over the fence.", "to": "fr"}))
-    settled(page)
+    settle(page)
     page.get_by_role("button", name="rouge").click()
     page.wait_for_url(re.compile(r"step=3"))
-    settled(page)
+    settle(page)
     page.get_by_role("group", name="What adds to the logit").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -79,7 +79,7 @@ def test_a_heads_bar_opens_into_tokens(page: Page, settled: Callable) -> None:
     expect(page.locator(".legend")).to_be_visible()
     page.wait_for_url(re.compile(r"drops=1"))
     expect(page.locator(".lens .asked").first).to_have_text("rouge")
-    lens = saved(page, "CSV of the logit lens").splitlines()
+    lens = export(page, "CSV of the logit lens").splitlines()
     said = lens[1 + 3 * 5].split(",")
     assert said[:4] == ['"decoder: the prediction after each layer"', '"embedding"', "3", '"rouge"']
-    assert "Logit lens, decoder: the prediction after each layer" in saved(page, "SVG picture")
+    assert "Logit lens, decoder: the prediction after each layer" in export(page, "SVG picture")

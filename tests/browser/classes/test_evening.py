@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.classes.evening import PASSWORD, Evening, press, tap
-from tests.browser.classes.thumb import marked, tap_cell
+from tests.browser.classes.thumb import marked_cells, tap_cell
 from tests.browser.served.restartable import Restartable
 
 EARLY, LATE = ("Zebulon", "Quirin"), "Ottilie"
@@ -43,7 +43,7 @@ def test_an_evening(visitor: Callable[..., BrowserContext], running: Restartable
     the_server_is_killed(evening, running)
     a_late_student(evening)
     a_cell_and_a_reload(evening)
-    asked_again(evening)
+    ask_again(evening)
     texts(evening)
     the_end(evening)
 
@@ -106,7 +106,7 @@ def a_cell_and_a_reload(evening: Evening) -> None:
     zebulon.reload()
     expect(zebulon.get_by_text("Your answer is in: chien → rouge × dog.")).to_be_visible()
     expect(zebulon.locator("[data-attnviz-painted]")).to_be_attached()
-    assert marked(zebulon) == [list(DOG)]
+    assert marked_cells(zebulon) == [list(DOG)]
 
 
 def say_cell(phone: Page, cell: tuple[int, int]) -> None:
@@ -117,7 +117,7 @@ def say_cell(phone: Page, cell: tuple[int, int]) -> None:
     expect(phone.get_by_text(re.compile("Your answer is in: "))).to_be_visible()
 
 
-def asked_again(evening: Evening) -> None:
+def ask_again(evening: Evening) -> None:
     """Who looks at another tab by then is brought back."""
     quirin = evening.phones["Quirin"]
     quirin.get_by_role("radiogroup", name="View").get_by_text("Alignment", exact=True).tap()

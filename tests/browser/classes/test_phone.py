@@ -52,9 +52,9 @@ def open_bar(phone: Page) -> None:
     expect(phone.get_by_label("Source sentence")).to_be_visible()
 
 
-def test_a_tap_on_answer_counts_while_the_bar_is_open(phone: Page, settled, classes: Classroom, key) -> None:
+def test_a_tap_on_answer_counts_while_the_bar_is_open(phone: Page, settle, classes: Classroom, key) -> None:
     phone.locator(".stRadio").get_by_text("two", exact=True).tap()
-    settled(phone)
+    settle(phone)
     open_bar(phone)
     tap_on(phone, phone.get_by_role("button", name="Answer", exact=True))
     expect(phone.get_by_text("Your answer is in: two.")).to_be_visible()

@@ -72,22 +72,22 @@ def test_in_a_class(visitor, classes) -> None:
     require_nothing_is_out_of_reach(page)
 
 
-def test_in_a_lesson(visitor, settled) -> None:
+def test_in_a_lesson(visitor, settle) -> None:
     """Its questions stand as a class's do, over two buttons instead of one."""
     page = visitor(**PHONE).new_page()
     for at in (CELL, CHOICE, TEXT, LONG_ROW):
         query = urlencode({**LESSON.picture(at).texts, "lesson": "kinds", "lesson_step": at + 1})
         page.goto(f"/heads?{query}")
-        settled(page)
+        settle(page)
         require_one_screen_at_each_size(page)
     require_nothing_is_out_of_reach(page)
 
 
-def test_what_is_right_and_the_way_on_stand_below_the_picture(visitor, settled) -> None:
+def test_what_is_right_and_the_way_on_stand_below_the_picture(visitor, settle) -> None:
     page = visitor(**PHONE).new_page()
     resize(page, SMALL)
     page.goto(f"/heads?{urlencode({**LESSON.picture(CELL).texts, 'lesson': 'kinds', 'lesson_step': 1})}")
-    settled(page)
+    settle(page)
     page.get_by_role("button", name="Skip and show").tap()
     expect(page.get_by_text("But this head looks at what has to come out")).to_be_visible()
     onward = page.get_by_role("button", name="Next").bounding_box()

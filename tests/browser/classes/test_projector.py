@@ -28,7 +28,7 @@ IS_LARGE = """([selector, wide, high]) => {
 }"""
 
 
-def presented(visitor, key: TeacherKey) -> Page:
+def open_projector(visitor, key: TeacherKey) -> Page:
     page: Page = visitor().new_page()
     page.goto(f"/class?class={key.code}&present=1#teach={key.secret}")
     expect(page.locator("[data-present=page] .st-key-class-stage")).to_be_visible()
@@ -48,7 +48,7 @@ def test_while_a_question_is_open_it_stands_beside_code_and_count(visitor, class
     token = classes.students.join(key.code, "Ann").token
     classes.students.answer(token, CHOICE, 0, in_round="before", client_id="1")
     classes.teachers.set_timer(key, minutes=60)
-    page = presented(visitor, key)
+    page = open_projector(visitor, key)
     expect(page.get_by_text("1 of 1 have answered")).to_be_visible()
     expect(page.get_by_role("timer")).to_have_text(re.compile(r"^5\d:\d\d left$"))
     parts = {
@@ -69,7 +69,7 @@ def test_at_the_reveal_picture_answer_and_why_stand_on_one_screen(visitor, class
     token = classes.students.join(key.code, "Ann").token
     classes.students.answer(token, at, 0 if at else [[2, 1]], in_round="before", client_id="1")
     classes.teachers.reveal(key)
-    page = presented(visitor, key)
+    page = open_projector(visitor, key)
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     page.wait_for_function("() => document.querySelector('.js-plotly-plot')._fullLayout.font.size >= 20")
     parts = {

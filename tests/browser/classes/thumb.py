@@ -35,6 +35,6 @@ def tap_cell(phone: Page, row: int, col: int) -> None:
     tap(phone, *root.evaluate(_CELL, [row, col]))
 
 
-def marked(phone: Page) -> list[list[int]]:
+def marked_cells(phone: Page) -> list[list[int]]:
     """Return the cells that are marked on the map."""
     return json.loads(phone.locator("[data-attnviz-painted]").evaluate(_MARKS))

@@ -8,7 +8,7 @@ PATH = "/decoding?src=I%20love%20you.&to=fr"
 ROOT = ".stepper[data-attnviz-painted]"
 
 
-def opened(page: Page, path: str = PATH) -> Page:
+def open_decoding(page: Page, path: str = PATH) -> Page:
     page.goto(path)
     page.locator(ROOT).wait_for(timeout=60_000)
     return page

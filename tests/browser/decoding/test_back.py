@@ -9,10 +9,10 @@ PATH = "/decoding?src=I%20love%20you.&to=fr&step=0"
 ROOT = ".stepper[data-attnviz-painted]"
 
 
-def opened(page: Page, settled: Callable[[Page], None], path: str = PATH) -> Page:
+def open_decoding(page: Page, settle: Callable[[Page], None], path: str = PATH) -> Page:
     page.goto(path)
     page.locator(ROOT).wait_for(timeout=120_000)
-    settled(page)
+    settle(page)
     return page
 
 
@@ -21,19 +21,19 @@ def view(page: Page) -> dict:
     return json.loads(page.locator(ROOT).get_attribute("data-attnviz-view") or "{}")
 
 
-def chosen(page: Page, settled: Callable[[Page], None], choose: Callable[[], None]) -> str:
+def address_after(page: Page, settle: Callable[[Page], None], choose: Callable[[], None]) -> str:
     """Make a choice, and return the address that says it."""
     before = page.url
     choose()
     page.wait_for_url(lambda address: address != before)
-    settled(page)
+    settle(page)
     return page.url
 
 
-def test_back_and_forward_walk_through_the_steps_that_were_chosen(page: Page, settled: Callable) -> None:
-    opened(page, settled)
+def test_back_and_forward_walk_through_the_steps_that_were_chosen(page: Page, settle: Callable) -> None:
+    open_decoding(page, settle)
     on = page.get_by_role("button", name="One step on")
-    addresses = [page.url, *(chosen(page, settled, on.click) for _ in range(2))]
+    addresses = [page.url, *(address_after(page, settle, on.click) for _ in range(2))]
     assert view(page)["step"] == 2
     for step in (1, 0):
         page.go_back()
@@ -43,7 +43,7 @@ def test_back_and_forward_walk_through_the_steps_that_were_chosen(page: Page, se
     page.go_forward()
     expect(page.get_by_text("step 1 of")).to_be_visible()
     # What is chosen after Back is taken up as any other choice.
-    chosen(page, settled, on.click)
+    address_after(page, settle, on.click)
     assert view(page)["step"] == 2
     page.go_back()
     expect(page.get_by_text("step 1 of")).to_be_visible()

@@ -6,12 +6,12 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.decoding.stepper import PATH, ROOT, last_step, opened, verdict, view
+from tests.browser.decoding.stepper import PATH, ROOT, last_step, open_decoding, verdict, view
 
 
 def test_it_plays_to_the_end_and_the_verdict_is_read(page: Page) -> None:
-    last = last_step(opened(page))
-    opened(page, f"{PATH}&step={last - 2}")
+    last = last_step(open_decoding(page))
+    open_decoding(page, f"{PATH}&step={last - 2}")
     page.get_by_role("button", name="Play").click()
     expect(page.get_by_text(f"step {last} of {last}")).to_be_visible()
     expect(page.get_by_role("button", name="Play")).to_be_visible()
@@ -20,46 +20,46 @@ def test_it_plays_to_the_end_and_the_verdict_is_read(page: Page) -> None:
     expect(page.locator(".training tr.current")).to_have_count(1)
 
 
-def test_keys_walk_the_steps_and_the_address_follows(page: Page, settled: Callable[[Page], None]) -> None:
-    opened(page, f"{PATH}&step=0")
+def test_keys_walk_the_steps_and_the_address_follows(page: Page, settle: Callable[[Page], None]) -> None:
+    open_decoding(page, f"{PATH}&step=0")
     page.get_by_role("slider", name="Step").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     assert view(page)["step"] == 2
     page.wait_for_url("**step=2**")
-    settled(page)
+    settle(page)
     page.keyboard.press("End")
     assert view(page)["step"] == last_step(page)
 
 
-def test_a_step_is_opened_that_is_seen_while_it_plays(page: Page, settled: Callable[[Page], None]) -> None:
-    opened(page, f"{PATH}&step=0")
-    settled(page)
+def test_a_step_is_opened_that_is_seen_while_it_plays(page: Page, settle: Callable[[Page], None]) -> None:
+    open_decoding(page, f"{PATH}&step=0")
+    settle(page)
     page.get_by_role("button", name="Play").click()
     page.get_by_role("button", name="Open step 3 in Heads").click()
     page.wait_for_url("**/heads?**")
     row = int(parse_qs(urlsplit(page.url).query)["row"][0])
     assert row >= 3, "it played on until the click"
-    settled(page)
+    settle(page)
     shown = json.loads(page.locator(".avz[data-attnviz-painted]").get_attribute("data-attnviz-view") or "{}")
     assert shown["row"] == row
 
 
 def test_a_switch_breaks_it_and_another_visitor_does_not_notice(
-    visitor: Callable[..., BrowserContext], settled: Callable[[Page], None]
+    visitor: Callable[..., BrowserContext], settle: Callable[[Page], None]
 ) -> None:
-    first, second = opened(visitor().new_page()), opened(visitor().new_page())
-    settled(first)
+    first, second = open_decoding(visitor().new_page()), open_decoding(visitor().new_page())
+    settle(first)
     first.get_by_text("Break it", exact=True).click()
     for switch in ("Dropout 0.1 left on", "Positions restart in the cache"):
         toggle = first.get_by_text(switch)
         toggle.click()
         first.locator("[data-verdict='broken']").wait_for()
         expect(first.locator(".verdict-line").filter(has_text="breaks first at")).to_be_visible()
-        settled(first)
+        settle(first)
         toggle.click()
         first.locator("[data-verdict='equal']").wait_for()
-        settled(first)
+        settle(first)
     toggle.click()
     first.locator("[data-verdict='broken']").wait_for()
     second.reload()
@@ -67,12 +67,12 @@ def test_a_switch_breaks_it_and_another_visitor_does_not_notice(
     assert verdict(second) == "equal"
 
 
-def test_a_step_opens_in_heads_and_the_sentence_stays(page: Page, settled: Callable[[Page], None]) -> None:
-    opened(page, "/decoding?src=A%20big%20red%20dog%20jumped.&to=zh&step=1&layer=1&head=3")
+def test_a_step_opens_in_heads_and_the_sentence_stays(page: Page, settle: Callable[[Page], None]) -> None:
+    open_decoding(page, "/decoding?src=A%20big%20red%20dog%20jumped.&to=zh&step=1&layer=1&head=3")
     page.get_by_role("button", name="Open step 1 in Heads").click()
     page.wait_for_url("**/heads?**")
     page.locator(".avz[data-attnviz-painted]").wait_for(timeout=60_000)
-    settled(page)
+    settle(page)
     shown = json.loads(page.locator(".avz[data-attnviz-painted]").get_attribute("data-attnviz-view") or "{}")
     assert (shown["kind"], shown["layer"], shown["head"], shown["row"]) == ("cross", 1, 3, 1)
     expect(page.get_by_label("Source sentence")).to_have_value("A big red dog jumped.")
@@ -83,7 +83,7 @@ def test_a_step_opens_in_heads_and_the_sentence_stays(page: Page, settled: Calla
 
 
 def test_the_verdicts_picture_and_numbers_can_be_taken_along_by_keyboard(page: Page) -> None:
-    opened(page, f"{PATH}&more=verdict")
+    open_decoding(page, f"{PATH}&more=verdict")
     page.locator(".st-key-verdict .main-svg").first.wait_for()
     tools = page.locator(".st-key-verdict-tools")
     starts = {"PNG": b"\x89PNG", "SVG": b"<svg", "CSV": b"\xef\xbb\xbfline,place"}
@@ -99,7 +99,7 @@ def test_the_verdicts_picture_and_numbers_can_be_taken_along_by_keyboard(page: P
 
 def test_a_text_of_a_hundred_tokens_is_stepped_through(page: Page) -> None:
     words = "+".join(["the+old+man+who+lives+in+this+small+house+has+a+big+red+dog"] * 7)
-    opened(page, f"/decoding?src={words}&to=fr&tgt={words}&way=teacher&step=0")
+    open_decoding(page, f"/decoding?src={words}&to=fr&tgt={words}&way=teacher&step=0")
     assert last_step(page) >= 90
     page.get_by_role("slider", name="Step").focus()
     page.keyboard.press("ArrowRight")
@@ -108,11 +108,11 @@ def test_a_text_of_a_hundred_tokens_is_stepped_through(page: Page) -> None:
 
 
 def test_the_sentences_stay_in_force_from_masks_to_decoding_and_back(
-    page: Page, settled: Callable[[Page], None]
+    page: Page, settle: Callable[[Page], None]
 ) -> None:
     page.goto("/masks?src=A%20big%20red%20dog%20jumped.&to=zh&tgt=%E7%8B%97")
     expect(page.get_by_label("Source sentence")).to_have_value("A big red dog jumped.")
-    settled(page)
+    settle(page)
     page.get_by_role("link", name="Decoding").click()
     page.locator(ROOT).wait_for(timeout=60_000)
     expect(page.locator(".training tbody tr").first.locator(".label")).to_have_text("狗")
@@ -123,7 +123,7 @@ def test_the_sentences_stay_in_force_from_masks_to_decoding_and_back(
 
 
 def test_the_untrained_experiment_prints_other_prefixes_for_other_ids(page: Page) -> None:
-    opened(page, f"{PATH}&more=experiment")
+    open_decoding(page, f"{PATH}&more=experiment")
     printed = page.locator(".prefix-blocks")
     expect(printed.get_by_role("heading", level=4)).to_have_count(5)
     ids = page.get_by_label("Target ids")

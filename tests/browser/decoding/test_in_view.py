@@ -7,11 +7,11 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.at_rest import wait_until_at_rest
-from tests.browser.decoding.stepper import PATH, ROOT, opened
+from tests.browser.decoding.stepper import PATH, ROOT, open_decoding
 
 
 def test_nothing_runs_over_the_edge(page: Page) -> None:
-    opened(page)
+    open_decoding(page)
     root = page.locator(ROOT)
     for width, height, scheme in ((1440, 900, "light"), (1280, 720, "dark"), (390, 844, "light")):
         page.emulate_media(color_scheme=scheme)
@@ -25,7 +25,7 @@ def test_nothing_runs_over_the_edge(page: Page) -> None:
 
 
 def test_a_beams_hypotheses_can_be_read(page: Page) -> None:
-    opened(page, f"{PATH}&choose=beam&beam=3&step=1")
+    open_decoding(page, f"{PATH}&choose=beam&beam=3&step=1")
     kept = page.get_by_role("list", name="Live and ended hypotheses").get_by_role("listitem")
     expect(kept.first).to_be_visible()
     box = kept.first.bounding_box()
@@ -38,7 +38,7 @@ ALL_BROKEN = "&causal=none&dropout=true&dtype=bfloat16&restart=true"
 
 def test_steps_and_verdict_are_seen_without_scrolling(page: Page) -> None:
     for more in ("", "&dropout=true", ALL_BROKEN):
-        opened(page, PATH + more)
+        open_decoding(page, PATH + more)
         page.locator("[data-verdict]").wait_for()
         for width, height in ((1440, 900), (1280, 720)):
             page.set_viewport_size({"width": width, "height": height})
@@ -59,7 +59,7 @@ def stands_above_the_status_bar(page: Page) -> None:
 def test_on_a_phone_the_verdict_the_step_and_its_maps_are_in_the_first_screen(
     visitor: Callable[..., BrowserContext],
 ) -> None:
-    page = opened(visitor(viewport={"width": 390, "height": 844}).new_page())
+    page = open_decoding(visitor(viewport={"width": 390, "height": 844}).new_page())
     for seen in (".verdict-head", ".player", ".prefix"):
         box = page.locator(seen).bounding_box()
         assert box is not None
@@ -67,16 +67,16 @@ def test_on_a_phone_the_verdict_the_step_and_its_maps_are_in_the_first_screen(
 
 
 def test_what_is_broken_on_purpose_is_seen_and_the_rest_is_folded(page: Page) -> None:
-    opened(page)
+    open_decoding(page)
     for label in ("Break it", "How it steps"):
         expect(page.locator("details").filter(has_text=label).first).not_to_have_attribute("open", "")
-    opened(page, f"{PATH}&causal=none")
+    open_decoding(page, f"{PATH}&causal=none")
     expect(page.locator("details[open]").filter(has_text="Break it")).to_have_count(1)
     expect(page.locator("details[open]").filter(has_text="How it steps")).to_have_count(0)
 
 
 def test_what_was_chosen_is_seen_among_the_candidates_however_unlikely(page: Page) -> None:
-    opened(page, f"{PATH}&choose=sampled&temperature=3&step=1")
+    open_decoding(page, f"{PATH}&choose=sampled&temperature=3&step=1")
     chosen = page.get_by_role("list", name="Most likely next tokens").locator("li.chosen")
     box, pane = chosen.bounding_box(), page.get_by_role("complementary", name="Next token").bounding_box()
     assert box is not None
@@ -97,7 +97,7 @@ def point_at_a_cell(page: Page) -> None:
 
 
 def test_the_tip_follows_the_head_and_the_sentence_under_a_resting_pointer(page: Page) -> None:
-    opened(page, f"{PATH}&step=5&layer=0&head=0")
+    open_decoding(page, f"{PATH}&step=5&layer=0&head=0")
     point_at_a_cell(page)
     tip = page.locator(".map-box .tip")
     first = tip.inner_text()
@@ -112,7 +112,7 @@ def test_the_tip_follows_the_head_and_the_sentence_under_a_resting_pointer(page:
 
 
 def test_every_term_says_what_it_means_by_pointer_key_and_finger(visitor: Callable[..., BrowserContext]) -> None:
-    page = opened(visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page())
+    page = open_decoding(visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page())
     terms, bubble = page.locator(".stepper .term"), page.locator(".stepper .definition")
     assert terms.count() >= 10
     for node in terms.all():
@@ -131,7 +131,7 @@ def test_every_term_says_what_it_means_by_pointer_key_and_finger(visitor: Callab
 
 
 def test_a_picture_of_the_maps_bears_no_controls_words(page: Page) -> None:
-    opened(page, f"{PATH}&step=2")
+    open_decoding(page, f"{PATH}&step=2")
     page.locator(".stepper .menu > summary").click()
     with page.expect_download() as saved:
         page.get_by_role("menuitem", name="SVG picture").click()

@@ -6,12 +6,12 @@ import numpy as np
 from playwright.sync_api import Page, expect
 
 from tests.browser.at_rest import wait_until_at_rest
-from tests.browser.heads.tabs import LINK, opened
+from tests.browser.heads.tabs import LINK, open_tab
 
 
-def test_a_plotly_figure_that_is_asked_for_comes_into_view(page: Page, settled) -> None:
+def test_a_plotly_figure_that_is_asked_for_comes_into_view(page: Page, settle) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    opened(page, settled, LINK)
+    open_tab(page, settle, LINK)
     page.locator("summary", has_text="Options").click()
     page.get_by_role("button", name="Plotly", exact=True).click()
     plot = page.locator(".st-key-map-figure .js-plotly-plot")
@@ -21,21 +21,21 @@ def test_a_plotly_figure_that_is_asked_for_comes_into_view(page: Page, settled) 
     expect(page.locator("summary", has_text="Options")).to_have_text("Options")  # none of them is chosen
 
 
-def test_a_table_that_is_asked_for_comes_into_view_and_a_link_to_one_scrolls_nowhere(page: Page, settled) -> None:
-    opened(page, settled, LINK)
+def test_a_table_that_is_asked_for_comes_into_view_and_a_link_to_one_scrolls_nowhere(page: Page, settle) -> None:
+    open_tab(page, settle, LINK)
     page.locator("summary", has_text="Options").click()
     page.get_by_role("group").get_by_role("button", name="Table", exact=True).click()
     table = page.locator(".st-key-below-table [data-testid=stDataFrame]")
     expect(table).to_be_in_viewport(ratio=0.95)
     page.wait_for_url("**table=1**")
     page.reload()
-    settled(page)
+    settle(page)
     expect(table).to_be_visible()
     expect(page.locator(".focus h2")).to_be_in_viewport()
 
 
-def test_own_tensors_are_told_from_the_sentence_in_the_bar(page: Page, settled, tmp_path: Path) -> None:
-    opened(page, settled, LINK)
+def test_own_tensors_are_told_from_the_sentence_in_the_bar(page: Page, settle, tmp_path: Path) -> None:
+    open_tab(page, settle, LINK)
     np.savez(tmp_path / "my *own*.npz", attn=np.full((2, 3, 2, 2), 0.5, np.float32), tokens=np.array(["x", "y"]))
     page.get_by_role("button", name="Your own tensors").click()
     page.locator("input[type=file]").set_input_files(tmp_path / "my *own*.npz")
@@ -61,9 +61,9 @@ REACHED = {
 }
 
 
-def test_no_half_of_the_screen_is_empty(page: Page, settled) -> None:
+def test_no_half_of_the_screen_is_empty(page: Page, settle) -> None:
     for tab, panes in REACHED.items():
-        picture = opened(page, settled, f"{LINK}&tab={tab}")
+        picture = open_tab(page, settle, f"{LINK}&tab={tab}")
         for width, height in ((1440, 900), (1280, 720)):
             page.set_viewport_size({"width": width, "height": height})
             wait_until_at_rest(picture)

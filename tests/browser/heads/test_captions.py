@@ -24,7 +24,7 @@ TEXTS = "{http://www.w3.org/2000/svg}text"
 LONG = "+".join(["The+small+cat+sleeps+on+the+table+of+my+old+friend+and"] * 5)
 
 
-def saved(page: Page, item: str) -> Path:
+def export(page: Page, item: str) -> Path:
     page.locator("summary", has_text="Export").first.click()
     with page.expect_download() as download:
         page.get_by_role("menuitem", name=item).first.click()
@@ -36,20 +36,20 @@ def texts(path: Path) -> list[str]:
     return [re.sub("[\u2068\u2069]", "", node.text or "") for node in drawn.iter(TEXTS)]
 
 
-def opened(page: Page, settled: Callable, path: str) -> None:
+def open_picture(page: Page, settle: Callable, path: str) -> None:
     page.goto(path)
     expect(page.locator("[data-attnviz-painted]").first).to_be_visible()
-    settled(page)
+    settle(page)
 
 
-def test_a_saved_picture_says_what_it_is_of(page: Page, settled: Callable) -> None:
+def test_a_saved_picture_says_what_it_is_of(page: Page, settle: Callable) -> None:
     for path, site in PICTURES:
-        opened(page, settled, path)
+        open_picture(page, settle, path)
         has_its_caption(page, site)
 
 
 def has_its_caption(page: Page, site: str) -> None:
-    told = texts(saved(page, "SVG"))
+    told = texts(export(page, "SVG"))
     sentence, about = told.index(next(text for text in told if text.startswith("I love you. → Je "))), told[-1]
     assert sentence >= len(told) - 3, "the caption is the last that is drawn"
     caption = " ".join(told[sentence:])
@@ -58,9 +58,9 @@ def has_its_caption(page: Page, site: str) -> None:
     assert not [text for text in told if CONTROLS.search(text)]
 
 
-def test_a_long_sentence_is_wrapped_and_the_model_is_told_all_the_same(page: Page, settled: Callable) -> None:
-    opened(page, settled, f"/heads?src={LONG}.&to=fr&kind=cross&layer=1&head=3")
-    path = saved(page, "SVG")
+def test_a_long_sentence_is_wrapped_and_the_model_is_told_all_the_same(page: Page, settle: Callable) -> None:
+    open_picture(page, settle, f"/heads?src={LONG}.&to=fr&kind=cross&layer=1&head=3")
+    path = export(page, "SVG")
     width = float(ElementTree.fromstring(path.read_text(encoding="utf-8")).attrib["width"])
     told = texts(path)
     first = told.index(next(text for text in told if text.startswith("The small cat sleeps on the")))
@@ -71,9 +71,9 @@ def test_a_long_sentence_is_wrapped_and_the_model_is_told_all_the_same(page: Pag
     assert "Cross-attention, L1 H3 · translator" in " ".join(caption)
 
 
-def test_a_plotly_figure_is_saved_with_its_caption(page: Page, settled) -> None:
+def test_a_plotly_figure_is_saved_with_its_caption(page: Page, settle) -> None:
     page.goto(f"/heads?{HEAD}&plotly=1")
-    settled(page)
+    settle(page)
     figure, tools = page.locator(".st-key-map-figure .js-plotly-plot"), page.locator(".st-key-map-figure-save")
     expect(figure).to_be_visible()
     with page.expect_download() as download:

@@ -29,26 +29,26 @@ def source(page: Page) -> Locator:
     return page.get_by_label("Source sentence")
 
 
-def opened(page: Page, settled, link: str = LINK) -> Page:
+def open_heads(page: Page, settle, link: str = LINK) -> Page:
     page.goto(link)
-    settled(page)
+    settle(page)
     expect(picture(page)).to_be_visible()
     return page
 
 
-def in_address(page: Page, name: str) -> str:
+def address_param(page: Page, name: str) -> str:
     return parse_qs(urlsplit(page.url).query).get(name, [""])[0]
 
 
-def test_a_cold_link_opens_what_it_says(page: Page, settled) -> None:
-    opened(page, settled)
+def test_a_cold_link_opens_what_it_says(page: Page, settle) -> None:
+    open_heads(page, settle)
     expect(source(page)).to_have_value("I love you.")
     expect(picture(page)).to_contain_text("L1 H3")
     expect(page.get_by_role("link", name="Heads").first).to_be_visible()
 
 
-def test_enter_runs_and_the_address_follows(page: Page, settled) -> None:
-    opened(page, settled)
+def test_enter_runs_and_the_address_follows(page: Page, settle) -> None:
+    open_heads(page, settle)
     before = picture(page).get_attribute("data-attnviz-painted")
     source(page).fill("Machine learning is fun.")
     source(page).press("Enter")
@@ -57,23 +57,23 @@ def test_enter_runs_and_the_address_follows(page: Page, settled) -> None:
     expect(page).to_have_url(re.compile("learning"))
 
 
-def test_arrows_walk_the_heads_and_the_link_learns_of_it(page: Page, settled) -> None:
-    opened(page, settled)
+def test_arrows_walk_the_heads_and_the_link_learns_of_it(page: Page, settle) -> None:
+    open_heads(page, settle)
     page.get_by_role("gridcell").first.focus()
     page.keyboard.press("ArrowRight")
     expect(picture(page)).not_to_contain_text(re.compile("Cross-attention, L1 H3"))
     page.wait_for_function("!location.search.includes('layer=1&head=3')")
-    settled(page)
+    settle(page)
     page.reload()
-    settled(page)
-    chosen = f"L{in_address(page, 'layer') or 1} H{in_address(page, 'head') or 3}"
+    settle(page)
+    chosen = f"L{address_param(page, 'layer') or 1} H{address_param(page, 'head') or 3}"
     expect(picture(page)).to_contain_text(f"Cross-attention, {chosen}")
 
 
-def test_two_visitors_see_their_own_sentences(visitor, settled) -> None:
+def test_two_visitors_see_their_own_sentences(visitor, settle) -> None:
     one, other = (visitor().new_page() for _ in range(2))
-    opened(one, settled, "/heads?src=I+love+you.&to=fr")
-    opened(other, settled, "/heads?src=Machine+learning+is+fun.&to=zh")
+    open_heads(one, settle, "/heads?src=I+love+you.&to=fr")
+    open_heads(other, settle, "/heads?src=Machine+learning+is+fun.&to=zh")
     source(one).fill("The cat is sleeping on the table.")
     source(one).press("Enter")
     expect(picture(one)).to_contain_text("sleeping")
@@ -82,16 +82,16 @@ def test_two_visitors_see_their_own_sentences(visitor, settled) -> None:
     expect(picture(other)).not_to_contain_text("sleeping")
 
 
-def test_light_and_dark_are_the_browsers_choice(page: Page, settled) -> None:
-    opened(page, settled)
+def test_light_and_dark_are_the_browsers_choice(page: Page, settle) -> None:
+    open_heads(page, settle)
     for scheme, least, most in (("light", 200, 255), ("dark", 0, 50)):
         page.emulate_media(color_scheme=scheme)
         expect(picture(page)).to_have_attribute("data-theme", scheme)
         page.wait_for_function(BRIGHTNESS, arg=[least, most])
 
 
-def test_it_fits_every_screen_and_nothing_overlaps(page: Page, settled) -> None:
-    opened(page, settled)
+def test_it_fits_every_screen_and_nothing_overlaps(page: Page, settle) -> None:
+    open_heads(page, settle)
     bar = page.locator(".st-key-top-bar")
     columns = bar.locator("[data-testid='stColumn']:not(:has([data-testid='stColumn']))")
     for width, height in SIZES:
@@ -122,14 +122,16 @@ def lie_apart(boxes: list[dict]) -> None:
             assert min(across, down) <= 1, (one, other)
 
 
-def test_text_is_never_markup(page: Page, settled) -> None:
-    opened(page, settled, "/heads?to=fr&src=%3Cimg+src%3Dx+onerror%3D%22window.hacked%3D1%22%3E+%3Cb%3Ebold%3C%2Fb%3E")
+def test_text_is_never_markup(page: Page, settle) -> None:
+    open_heads(
+        page, settle, "/heads?to=fr&src=%3Cimg+src%3Dx+onerror%3D%22window.hacked%3D1%22%3E+%3Cb%3Ebold%3C%2Fb%3E"
+    )
     assert page.evaluate("window.hacked") is None
     assert picture(page).locator("img, b").count() == 0
 
 
-def test_back_and_forward_walk_through_what_was_chosen(page: Page, settled) -> None:
-    opened(page, settled)
+def test_back_and_forward_walk_through_what_was_chosen(page: Page, settle) -> None:
+    open_heads(page, settle)
     titles, addresses = ["Cross-attention, L1 H3"], [page.url]
     page.get_by_role("gridcell", name="L2 H5").click()
     for key, title in ((None, "Cross-attention, L2 H5"), ("1", "Encoder self-attention, L2 H5"), ("+", None)):
@@ -137,25 +139,25 @@ def test_back_and_forward_walk_through_what_was_chosen(page: Page, settled) -> N
             page.keyboard.press(key)
         before = addresses[-1]
         page.wait_for_url(lambda address, before=before: address != before)
-        settled(page)
+        settle(page)
         titles.append(title or titles[-1])
         addresses.append(page.url)
-    assert in_address(page, "zoom")
+    assert address_param(page, "zoom")
     for title, address in reversed(list(zip(titles[:-1], addresses[:-1], strict=True))):
         page.go_back()
         expect(page).to_have_url(address)
-        settled(page)
+        settle(page)
         expect(picture(page)).to_contain_text(title)
         expect(page.get_by_role("button", name="whole map")).to_be_hidden()
     for title, address in list(zip(titles, addresses, strict=True))[1:]:
         page.go_forward()
         expect(page).to_have_url(address)
-        settled(page)
+        settle(page)
         expect(picture(page)).to_contain_text(title)
     expect(page.get_by_role("button", name="whole map")).to_be_visible()
 
 
-def exported(page: Page, item: str) -> Path:
+def export(page: Page, item: str) -> Path:
     """Read what the export menu's item saves."""
     page.locator("summary", has_text="Export").click()
     with page.expect_download() as download:
@@ -163,9 +165,9 @@ def exported(page: Page, item: str) -> Path:
     return download.value.path()
 
 
-def test_the_map_is_saved_as_a_png_of_twice_its_size_and_as_an_svg_with_title_and_labels(page: Page, settled) -> None:
-    opened(page, settled)
-    content = exported(page, "PNG").read_bytes()
+def test_the_map_is_saved_as_a_png_of_twice_its_size_and_as_an_svg_with_title_and_labels(page: Page, settle) -> None:
+    open_heads(page, settle)
+    content = export(page, "PNG").read_bytes()
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", content[16:24])
     box = page.locator(".map-box").bounding_box()
@@ -181,7 +183,7 @@ def test_the_map_is_saved_as_a_png_of_twice_its_size_and_as_an_svg_with_title_an
         list(content),
     )
     assert colours > 20, "a map in the colours of its scale, not an empty sheet"
-    root = ElementTree.fromstring(exported(page, "SVG").read_text(encoding="utf-8"))
+    root = ElementTree.fromstring(export(page, "SVG").read_text(encoding="utf-8"))
     texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "Cross-attention, L1 H3" in texts
     assert {"I", "love", "you", "<eos>", "key → (source token)"} <= set(texts)

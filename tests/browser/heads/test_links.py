@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from attnviz.models import catalogue
 from tests.browser import scripts
-from tests.browser.heads.tabs import LINK, in_view, opened
+from tests.browser.heads.tabs import LINK, chosen_view, open_tab
 
 DRAWN = "(root) => root.attnviz.shown.lines.map((line) => [line.row, line.col, line.place, line.weight])"
 
@@ -20,8 +20,8 @@ def trace():
     return catalogue.translator().trace("I love you.", to="fr", tgt_text="Je t'aime.")
 
 
-def test_hover_and_focus_show_only_the_tokens_lines(page: Page, settled, trace) -> None:
-    picture = opened(page, settled, f"{LINK}&tab=links&lines=1.3~2.0")
+def test_hover_and_focus_show_only_the_tokens_lines(page: Page, settle, trace) -> None:
+    picture = open_tab(page, settle, f"{LINK}&tab=links&lines=1.3~2.0")
     assert {place for _, _, place, _ in picture.evaluate(DRAWN)} == {0, 1}
     attn = trace.attn("cross")
     for row, col, place, weight in picture.evaluate(DRAWN):
@@ -45,26 +45,26 @@ def test_hover_and_focus_show_only_the_tokens_lines(page: Page, settled, trace) 
     assert {row for row, *_ in picture.evaluate(DRAWN)} == {1}
 
 
-def test_squares_choose_heads_and_the_link_learns_of_it(page: Page, settled) -> None:
-    picture = opened(page, settled, f"{LINK}&tab=links")
+def test_squares_choose_heads_and_the_link_learns_of_it(page: Page, settle) -> None:
+    picture = open_tab(page, settle, f"{LINK}&tab=links")
     expect(page.get_by_role("button", name="L1 H3", exact=True).first).to_have_attribute("aria-pressed", "true")
     picture.locator("[data-head='0.2']").click()
-    assert in_view(picture)["heads"] == [[1, 3], [0, 2]]
+    assert chosen_view(picture)["heads"] == [[1, 3], [0, 2]]
     picture.locator("[data-head='1.3']").click()
     # Layers stand below or beside each other, as there is room.
     page.keyboard.press("ArrowLeft" if picture.evaluate("(root) => root.attnviz.areSquaresTurned") else "ArrowUp")
     expect(picture.locator("[data-head='0.3']")).to_be_focused()
     page.keyboard.press("Enter")
-    assert in_view(picture)["heads"] == [[0, 2], [0, 3]]
+    assert chosen_view(picture)["heads"] == [[0, 2], [0, 3]]
     expect(page).to_have_url(re.compile(r"lines=0\.2(~|%7E)0\.3"))
-    settled(page)
+    settle(page)
     page.reload()
-    settled(page)
+    settle(page)
     expect(picture.locator(".chip")).to_have_text(["L0 H2", "L0 H3"])
 
 
-def test_numbers_and_pictures_can_be_taken_along(page: Page, settled, trace, tmp_path: Path) -> None:
-    picture = opened(page, settled, f"{LINK}&tab=links&lines=1.3&held=q0")
+def test_numbers_and_pictures_can_be_taken_along(page: Page, settle, trace, tmp_path: Path) -> None:
+    picture = open_tab(page, settle, f"{LINK}&tab=links&lines=1.3&held=q0")
     for ending, name in (("csv", "CSV"), ("svg", "SVG"), ("png", "PNG")):
         picture.locator("summary", has_text="Export").click()
         with page.expect_download() as download:
@@ -81,8 +81,8 @@ def test_numbers_and_pictures_can_be_taken_along(page: Page, settled, trace, tmp
         assert row["key"] == trace.key_tokens("cross")[int(row["key_position"])].text
 
 
-def test_a_chosen_head_of_a_long_text_shows_every_line_of_a_token(page: Page, settled, tmp_path: Path) -> None:
-    opened(page, settled, f"{LINK}&tab=links&lines=0.0")
+def test_a_chosen_head_of_a_long_text_shows_every_line_of_a_token(page: Page, settle, tmp_path: Path) -> None:
+    open_tab(page, settle, f"{LINK}&tab=links&lines=0.0")
     length = 400
     attn = np.full((2, 6, length, length), 1 / length, np.float32)  # too faint for all heads to share a budget
     np.savez(tmp_path / "even.npz", attn=attn, tokens=np.array([f"w{at}" for at in range(length)]))

@@ -9,15 +9,15 @@ from playwright.sync_api import Page, expect
 LINK = "/heads?src=I+love+you.&to=fr&kind=cross&tab=row&row=1&do=off.cross.1.3"
 
 
-def test_a_row_is_looked_at_in_every_head_and_a_strip_opens_its_head(page: Page, settled) -> None:
+def test_a_row_is_looked_at_in_every_head_and_a_strip_opens_its_head(page: Page, settle) -> None:
     page.goto(LINK)
-    settled(page)
+    settle(page)
     strip = page.get_by_role("gridcell", name=re.compile("^L1 H3, off, most on"))
     strip.focus()
     page.keyboard.press("j")
     expect(page.get_by_role("heading", name=re.compile("row 2: "))).to_be_visible()
     expect(page).to_have_url(re.compile("row=2"))
-    settled(page)
+    settle(page)
     expect(strip).to_be_focused()  # and the next key goes on from there
     with page.expect_download() as saved:
         page.get_by_text("Export").click()
@@ -28,8 +28,8 @@ def test_a_row_is_looked_at_in_every_head_and_a_strip_opens_its_head(page: Page,
     assert sum(float(line["weight"]) for line in chosen) == pytest.approx(1, abs=1e-5)
     assert {line["off"] for line in chosen} == {"true"}
     strip.click()
-    settled(page)
+    settle(page)
     expect(page.get_by_role("heading", name="Cross-attention, L1 H3")).to_be_visible()
     page.go_back()
-    settled(page)
+    settle(page)
     expect(strip).to_be_visible()

@@ -4,7 +4,7 @@ from axe_playwright_python.base import AXE_FILE_PATH
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.at_rest import wait_until_at_rest
-from tests.browser.heads.tabs import LINK, in_view, opened
+from tests.browser.heads.tabs import LINK, chosen_view, open_tab
 
 # The controls around the pictures, less the tabs of the kinds: of the overview, and of the head in focus.
 IN_SIGHT = """(root) => [...root.querySelectorAll(":is(.overview, .focus) :is(.tools, header)"
@@ -24,8 +24,8 @@ def button(page: Page) -> Locator:
     return page.locator(".options > summary")
 
 
-def test_five_controls_are_in_sight_and_nine_in_the_menu(page: Page, settled) -> None:
-    picture = opened(page, settled, LINK)
+def test_five_controls_are_in_sight_and_nine_in_the_menu(page: Page, settle) -> None:
+    picture = open_tab(page, settle, LINK)
     for width in (1440, 1280, 390):
         page.set_viewport_size({"width": width, "height": 800})
         wait_until_at_rest(picture)
@@ -41,8 +41,8 @@ def test_five_controls_are_in_sight_and_nine_in_the_menu(page: Page, settled) ->
         expect(menu(page)).to_be_hidden()
 
 
-def test_the_menu_stays_open_while_several_are_chosen_and_counts_them(page: Page, settled) -> None:
-    picture = opened(page, settled, f"{LINK}&row=2")
+def test_the_menu_stays_open_while_several_are_chosen_and_counts_them(page: Page, settle) -> None:
+    picture = open_tab(page, settle, f"{LINK}&row=2")
     expect(button(page)).to_have_text("Options")
     button(page).click()
     menu(page).get_by_role("button", name="Words", exact=True).click()
@@ -55,17 +55,17 @@ def test_the_menu_stays_open_while_several_are_chosen_and_counts_them(page: Page
         "Range", "Specials", "Words",
     ]  # fmt: skip
     page.wait_for_url("**words=1**")
-    settled(page)
+    settle(page)
     expect(menu(page)).to_be_visible()
     page.keyboard.press("Escape")
     expect(menu(page)).to_be_hidden()
     expect(button(page)).to_be_focused()
-    assert in_view(picture)["row"] == 2, "Esc takes one thing away at a time"
+    assert chosen_view(picture)["row"] == 2, "Esc takes one thing away at a time"
     page.keyboard.press("v")
     expect(menu(page).get_by_role("button", name="Mean heads")).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert in_view(picture)["layer"] == "mean"
+    assert chosen_view(picture)["layer"] == "mean"
     page.locator(".legend").click()
     expect(menu(page)).to_be_hidden()
     page.keyboard.press("v")
@@ -73,29 +73,29 @@ def test_the_menu_stays_open_while_several_are_chosen_and_counts_them(page: Page
     expect(menu(page)).to_be_hidden()
 
 
-def test_the_menu_opens_under_a_finger_and_in_present(visitor, settled) -> None:
+def test_the_menu_opens_under_a_finger_and_in_present(visitor, settle) -> None:
     page = visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
-    opened(page, settled, LINK)
+    open_tab(page, settle, LINK)
     button(page).tap()
     menu(page).get_by_role("button", name="Words", exact=True).tap()
     menu(page).get_by_role("button", name="Mean heads", exact=True).tap()
     expect(button(page)).to_have_text("Options · 2")
     page = visitor().new_page()
-    picture = opened(page, settled, f"{LINK}&present=1")
+    picture = open_tab(page, settle, f"{LINK}&present=1")
     expect(page.locator("[data-presented]")).to_have_count(1)
     expect(button(page)).to_be_hidden()
     page.keyboard.press("v")
     menu(page).get_by_role("button", name="Words", exact=True).click()
-    assert in_view(picture)["words"]
+    assert chosen_view(picture)["words"]
     page.keyboard.press("Escape")
     expect(menu(page)).to_be_hidden()
     expect(page.locator("[data-presented]")).to_have_count(1)
     page.keyboard.press("w")
-    assert not in_view(picture)["words"]
+    assert not chosen_view(picture)["words"]
 
 
-def test_the_open_menu_can_be_read_and_used_by_everybody(page: Page, settled) -> None:
-    picture = opened(page, settled, f"{LINK}&words=1&specials=hide")
+def test_the_open_menu_can_be_read_and_used_by_everybody(page: Page, settle) -> None:
+    picture = open_tab(page, settle, f"{LINK}&words=1&specials=hide")
     page.add_script_tag(path=AXE_FILE_PATH)
     button(page).click()
     page.mouse.move(0, 0)
@@ -107,8 +107,8 @@ def test_the_open_menu_can_be_read_and_used_by_everybody(page: Page, settled) ->
         assert page.evaluate(AXE) == []
 
 
-def test_the_switch_says_what_it_switches(page: Page, settled) -> None:
-    picture = opened(page, settled, LINK)
+def test_the_switch_says_what_it_switches(page: Page, settle) -> None:
+    picture = open_tab(page, settle, LINK)
     switch = picture.locator("[data-term='Switch off']")
     page.keyboard.press("a")
     expect(switch).to_have_text("Switch all of L1 off")

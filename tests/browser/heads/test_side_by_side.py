@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page
 
 from tests.browser.at_rest import wait_until_at_rest
-from tests.browser.heads.tabs import opened
+from tests.browser.heads.tabs import open_tab
 
 SHORT = "src=I+love+you.&to=fr&tgt=Je+vous+adore."
 LONG = (
@@ -38,11 +38,11 @@ def page(fresh_page: Page) -> Page:
     return fresh_page
 
 
-def pinned(page: Page, settled, link: str) -> Locator:
-    return opened(page, settled, f"/heads?{link}&kind=cross&layer=1&head=3&row=2")
+def open_pinned(page: Page, settle, link: str) -> Locator:
+    return open_tab(page, settle, f"/heads?{link}&kind=cross&layer=1&head=3&row=2")
 
 
-def drawn(page: Page, picture: Locator, size: tuple[int, int]) -> dict:
+def read_drawing(page: Page, picture: Locator, size: tuple[int, int]) -> dict:
     """Read what the picture draws in a window of this size."""
     page.evaluate("window.written.clear()")
     page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -61,11 +61,11 @@ LEAST = {
 }
 
 
-def test_the_maps_fill_their_panel(page: Page, settled) -> None:
+def test_the_maps_fill_their_panel(page: Page, settle) -> None:
     for link, least in LEAST.items():
-        picture = pinned(page, settled, link)
+        picture = open_pinned(page, settle, link)
         for size, share in zip(SIZES, least, strict=True):
-            found = drawn(page, picture, size)
+            found = read_drawing(page, picture, size)
             assert found["share"] >= share, (link, size)
             for tile in found["tiles"]:
                 assert tile["x"] >= 0, (link, size)
@@ -73,15 +73,15 @@ def test_the_maps_fill_their_panel(page: Page, settled) -> None:
                 assert tile["y"] + tile["h"] <= found["height"], (link, size)
 
 
-def test_every_map_keeps_the_names_of_its_row_and_of_the_keys_that_it_looks_at(page: Page, settled) -> None:
+def test_every_map_keeps_the_names_of_its_row_and_of_the_keys_that_it_looks_at(page: Page, settle) -> None:
     for pins in (FOUR, MIXED):
-        picture = pinned(page, settled, f"{LONG}{pins}&compare=side")
+        picture = open_pinned(page, settle, f"{LONG}{pins}&compare=side")
         for size in ((390, 844), (1280, 720)):
-            tiles = drawn(page, picture, size)["tiles"]
+            tiles = read_drawing(page, picture, size)["tiles"]
             assert len(tiles) == 4
             for before, tile in zip([None, *tiles], tiles, strict=False):
                 keeps_its_names(before, tile)
-        assert {"chat", "cat"} <= written(page), "in full"
+        assert {"chat", "cat"} <= written_texts(page), "in full"
 
 
 def keeps_its_names(before: dict | None, tile: dict) -> None:
@@ -98,14 +98,14 @@ def keeps_its_names(before: dict | None, tile: dict) -> None:
         assert tile["labelWidth"] >= 24
 
 
-def test_chips_and_headings_name_every_pinned_head_in_full(page: Page, settled) -> None:
-    drawn(page, pinned(page, settled, f"{LONG}{MIXED}&compare=side"), (1280, 720))
+def test_chips_and_headings_name_every_pinned_head_in_full(page: Page, settle) -> None:
+    read_drawing(page, open_pinned(page, settle, f"{LONG}{MIXED}&compare=side"), (1280, 720))
     chips = page.locator(".pin-name")
     assert chips.all_inner_texts() == ["L1 H3 cross", "L2 H0 cross", "L0 H2 encoder", "L1 H1 decoder"]
     assert chips.evaluate_all("(all) => all.every((one) => one.scrollWidth <= one.clientWidth)")
     headings = {"Cross L1 H3, in focus", "Cross L2 H0", "Encoder self L0 H2", "Decoder self L1 H1"}
-    assert headings <= written(page)
+    assert headings <= written_texts(page)
 
 
-def written(page: Page) -> set[str]:
+def written_texts(page: Page) -> set[str]:
     return set(page.evaluate("[...window.written]"))

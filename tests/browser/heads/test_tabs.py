@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from attnviz.models import catalogue
 from tests.browser.at_rest import wait_until_at_rest
-from tests.browser.heads.tabs import LINK, in_view, opened
+from tests.browser.heads.tabs import LINK, chosen_view, open_tab
 
 STEPS = "(nodes) => Object.fromEntries(nodes.map((node) => [node.dataset.step, Number(node.dataset.value)]))"
 
@@ -24,19 +24,19 @@ def trace():
     return catalogue.translator().trace("I love you.", to="fr", tgt_text="Je t'aime.")
 
 
-def test_a_click_in_the_whole_model_opens_that_head(page: Page, settled) -> None:
-    picture = opened(page, settled, f"{LINK}&tab=model")
+def test_a_click_in_the_whole_model_opens_that_head(page: Page, settle) -> None:
+    picture = open_tab(page, settle, f"{LINK}&tab=model")
     expect(picture.get_by_role("gridcell")).to_have_count(24)
     picture.get_by_role("button", name="Lines").click()
-    assert in_view(picture)["mini"] == "lines"
+    assert chosen_view(picture)["mini"] == "lines"
     picture.get_by_role("gridcell", name="L2 H4").click()
     expect(page.locator("[data-attnviz-painted]")).to_contain_text("Cross-attention, L2 H4")
     expect(page).to_have_url(re.compile("tab=heads|^(?!.*tab=)"))
     assert "layer=2" in page.url
 
 
-def test_the_neuron_numbers_are_those_of_the_trace(page: Page, settled, trace) -> None:
-    picture = opened(page, settled, f"{LINK}&tab=neuron&row=2&key=1&order=contribution")
+def test_the_neuron_numbers_are_those_of_the_trace(page: Page, settle, trace) -> None:
+    picture = open_tab(page, settle, f"{LINK}&tab=neuron&row=2&key=1&order=contribution")
     call = trace.call("cross", 1)
     query, key = call.query[0, 3, 2].double().numpy(), call.key[0, 3, 1].double().numpy()
     steps = picture.locator("[data-step]").evaluate_all(STEPS)
@@ -54,8 +54,8 @@ def test_the_neuron_numbers_are_those_of_the_trace(page: Page, settled, trace) -
     expect(page).to_have_url(re.compile("head=5"))
 
 
-def test_a_file_of_ones_own_is_drawn_and_its_flaws_are_said(page: Page, settled, tmp_path: Path) -> None:
-    opened(page, settled, f"{LINK}&tab=links")
+def test_a_file_of_ones_own_is_drawn_and_its_flaws_are_said(page: Page, settle, tmp_path: Path) -> None:
+    open_tab(page, settle, f"{LINK}&tab=links")
     attn = np.full((2, 3, 4, 4), 0.25, np.float32)
     attn[1, 2, 3] = 0.5
     tokens = ["<img src=x onerror='window.hacked=1'>", "$x$", "مرحبا", "爱"]
@@ -69,10 +69,10 @@ def test_a_file_of_ones_own_is_drawn_and_its_flaws_are_said(page: Page, settled,
     expect(page.locator(".status-bar")).to_contain_text("2 layers × 3 heads")
 
 
-def test_nothing_overlaps(visitor, settled) -> None:
+def test_nothing_overlaps(visitor, settle) -> None:
     page = visitor(color_scheme="dark").new_page()
     for tab in ("links", "model", "neuron", "alignment", "flow"):
-        picture = opened(page, settled, f"{LINK}&tab={tab}")
+        picture = open_tab(page, settle, f"{LINK}&tab={tab}")
         expect(picture).to_have_attribute("data-theme", "dark")
         for width, height in ((1280, 720), (390, 844)):
             page.set_viewport_size({"width": width, "height": height})
@@ -90,8 +90,8 @@ def lie_apart(boxes: list[dict], width: int) -> None:
             assert min(across, down) <= 1, (one, other)
 
 
-def test_the_whole_models_last_layer_is_not_cut_off(page: Page, settled) -> None:
-    picture = opened(page, settled, f"{LINK}&tab=model")
+def test_the_whole_models_last_layer_is_not_cut_off(page: Page, settle) -> None:
+    picture = open_tab(page, settle, f"{LINK}&tab=model")
     cut = picture.locator(".heads-body").evaluate(
         "(body) => body.querySelector('canvas').offsetHeight - body.clientHeight"
     )

@@ -15,82 +15,82 @@ TEXT = "Guess **first**.\n\nThen look."
 REST = 1_200  # milliseconds: what is typed is told when the keys rest
 
 
-def added(page: Page, settled, address: str, said: str) -> None:
+def add_to_lesson(page: Page, settle, address: str, said: str) -> None:
     """Add the picture of an address to the draft."""
     page.goto(address)
-    settled(page)
+    settle(page)
     page.get_by_role("button", name="Add to lesson").click()
     expect(page.get_by_text(said)).to_be_visible()
 
 
-def typed(page: Page, settled, **texts: str) -> None:
+def fill_fields(page: Page, settle, **texts: str) -> None:
     """Type into fields, by the beginning of their label, as nobody leaves them."""
     for label, text in texts.items():
         field = page.get_by_label(re.compile("^" + label.replace("_", " "))).first
         field.click()
         field.fill(text)
     page.wait_for_timeout(REST)
-    settled(page)
+    settle(page)
 
 
-def chosen(page: Page, settled, label: str, option: str) -> None:
+def choose_option(page: Page, settle, label: str, option: str) -> None:
     page.get_by_role("combobox", name=label).click()
     page.get_by_role("option", name=option).first.click()
     page.wait_for_timeout(300)
-    settled(page)
+    settle(page)
 
 
-def asked_where(page: Page, settled) -> None:
+def write_cells_question(page: Page, settle) -> None:
     """Write the open step: its title, its text, and a question about a cell of its picture."""
-    typed(page, settled, Title_of_the_step="Red", Text=TEXT)
-    chosen(page, settled, "Question", "Cells")
+    fill_fields(page, settle, Title_of_the_step="Red", Text=TEXT)
+    choose_option(page, settle, "Question", "Cells")
     expect(page.get_by_text("“What is asked” is missing.")).to_be_visible()
-    typed(page, settled, What_is_asked="Where is most weight when “rouge” is written?")
-    chosen(page, settled, "Only in this row", "chien → rouge")
+    fill_fields(page, settle, What_is_asked="Where is most weight when “rouge” is written?")
+    choose_option(page, settle, "Only in this row", "chien → rouge")
     expect(page.get_by_text("Right is chien → rouge × red (0.99).")).to_be_visible()
 
 
-def downloaded(page: Page, folder: Path) -> Path:
+def download_draft(page: Page, folder: Path) -> Path:
     with page.expect_download() as download:
         page.get_by_role("button", name="Download").click()
     download.value.save_as(folder / download.value.suggested_filename)
     return folder / download.value.suggested_filename
 
 
-def test_a_draft_is_written_from_a_picture_and_nothing_of_it_is_lost(visitor, settled, tmp_path: Path) -> None:
+def test_a_draft_is_written_from_a_picture_and_nothing_of_it_is_lost(visitor, settle, tmp_path: Path) -> None:
     context: BrowserContext = visitor()
     page = context.new_page()
-    added(page, settled, HEADS, "Step 1 of your draft")
+    add_to_lesson(page, settle, HEADS, "Step 1 of your draft")
     page.get_by_role("link", name="Lessons").click()
     page.get_by_role("button", name=re.compile("Go on with your draft")).click()
-    settled(page)
+    settle(page)
     expect(page.get_by_text("Give the lesson a title.")).to_be_visible()
-    typed(page, settled, Title="Where does it look?", For_whom="anybody")
+    fill_fields(page, settle, Title="Where does it look?", For_whom="anybody")
     page.get_by_role("button", name="1 Heads L2 H4: The red dog sleeps.").click()
     expect(page).to_have_url(re.compile("edit=1"))
-    settled(page)
-    asked_where(page, settled)
+    settle(page)
+    write_cells_question(page, settle)
 
     other = context.new_page()  # another tab, meanwhile
-    added(other, settled, "/decoding?src=I+love+you.&to=fr", "Step 2 of your draft")
+    add_to_lesson(other, settle, "/decoding?src=I+love+you.&to=fr", "Step 2 of your draft")
     expect(page.get_by_role("button", name="2 Decoding")).to_be_visible()
     other.close()
     page.get_by_role("link", name="Masks").click()
     page.wait_for_url("**/masks*")
-    settled(page)
+    settle(page)
     page.go_back()
     expect(page.get_by_label("What is asked")).to_have_value(re.compile("rouge"))
     page.reload()
     expect(page.get_by_label("Text (Markdown)")).to_have_value(TEXT)
-    settled(page)
-    file = downloaded(page, tmp_path)
+    settle(page)
+    file = download_draft(page, tmp_path)
     assert file.name == "where-does-it-look.md"
     lesson = read_file(file)
     assert [(step.title[:8], step.text) for step in lesson.steps] == [("Red", TEXT), ("Decoding", "")]
     assert [remark.is_problem for remark in check_lesson(lesson, pictures())] == [False]
 
 
-def test_a_draft_is_tried_where_its_picture_is(page: Page, settled) -> None:
+def test_a_draft_is_tried_where_its_picture_is(page: Page, settle) -> None:
     question = {"kind": "cell", "ask": "Where?", "row": "rouge"}
     steps = (DraftStep("Red", TEXT, HEADS, question), DraftStep("Again", "", "", question))
     draft = Draft("Where does it look?", "10", "anybody", "en", "", steps)
@@ -98,28 +98,28 @@ def test_a_draft_is_tried_where_its_picture_is(page: Page, settled) -> None:
     page.evaluate(f"localStorage['attnviz-draft'] = JSON.stringify({{ revision: 1, draft: {draft.to_json()} }})")
     page.reload()
     expect(page.get_by_label("Title of the step")).to_have_value("Again")
-    settled(page)
+    settle(page)
     page.get_by_role("button", name="Try it").click()
     page.wait_for_url("**/heads*lesson=*")
     panel = page.locator(".st-key-lesson-panel")
     expect(panel.get_by_text("Where does it look? · 2 of 2")).to_be_visible()
     page.reload()
     expect(panel.get_by_text("Where does it look? · 2 of 2")).to_be_visible()
-    settled(page)
-    chosen(page, settled, "Key", "red")
+    settle(page)
+    choose_option(page, settle, "Key", "red")
     panel.get_by_role("button", name="Answer").click()
     expect(panel.get_by_text("chien → rouge × red (0.99)")).to_be_visible()
     panel.get_by_role("button", name="Edit").click()
     expect(page).to_have_url(re.compile("/lessons.*edit=2"))
 
 
-def test_steps_are_ordered_and_what_is_deleted_comes_back(page: Page, settled) -> None:
+def test_steps_are_ordered_and_what_is_deleted_comes_back(page: Page, settle) -> None:
     page.goto("/lessons")
-    settled(page)
+    settle(page)
     page.get_by_role("button", name="Edit a copy").first.click()
-    settled(page)
+    settle(page)
     page.get_by_role("button", name="2 Not every head does so").click()
-    settled(page)
+    settle(page)
     first = page.locator("[class*='st-key-draft-open-1'] button")
     expect(page.locator("[class*='st-key-draft-open-2'] button")).to_have_attribute("aria-current", "step")
     page.get_by_role("button", name="Up", exact=True).press("Enter")

@@ -15,13 +15,13 @@ STEPS = (DraftStep("Alpha", "", LINK, {}), DraftStep("Beta", "", LINK, CHOICE))
 DRAFT = Draft("What a row sees", "10", "anybody", "en", "", STEPS)
 
 
-def opened(page: Page, settled, number: int) -> Page:
+def open_editor(page: Page, settle, number: int) -> Page:
     """Open the editor of a draft with two steps, at one of them."""
     page.goto(f"/lessons?edit={number}")
     page.evaluate(f"localStorage['attnviz-draft'] = JSON.stringify({{ revision: 1, draft: {DRAFT.to_json()} }})")
     page.reload()
     expect(page.get_by_label("Title of the step")).to_have_value(STEPS[number - 1].title)
-    settled(page)
+    settle(page)
     return page
 
 
@@ -44,8 +44,8 @@ def way(page: Page, number: int) -> Locator:
     return page.locator(f".st-key-draft-open-{number} button").first
 
 
-def test_by_keyboard_alone_and_the_focus_is_never_lost(page: Page, settled) -> None:
-    opened(page, settled, 1)
+def test_by_keyboard_alone_and_the_focus_is_never_lost(page: Page, settle) -> None:
+    open_editor(page, settle, 1)
     enter(page, "Beta")
     expect(way(page, 2)).to_have_attribute("aria-current", "step")
     expect(way(page, 2)).to_be_focused()
@@ -71,13 +71,13 @@ def test_by_keyboard_alone_and_the_focus_is_never_lost(page: Page, settled) -> N
     expect(page.get_by_label("Title", exact=True)).to_have_value("What a row sees at first sight")
 
 
-def test_on_a_phone_every_target_is_hit_and_no_sentence_is_cut_off(visitor, settled) -> None:
-    page = opened(visitor(**PHONE, color_scheme="dark").new_page(), settled, 1)
+def test_on_a_phone_every_target_is_hit_and_no_sentence_is_cut_off(visitor, settle) -> None:
+    page = open_editor(visitor(**PHONE, color_scheme="dark").new_page(), settle, 1)
     way(page, 2).tap()
     sentences = page.get_by_label("The answers, one per line")
     expect(sentences).to_have_value(SENTENCES)
     expect(page.get_by_text("Right is No.")).to_be_visible()
-    settled(page)
+    settle(page)
     assert sentences.evaluate("(field) => field.scrollHeight - field.clientHeight") <= 1
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.evaluate(SMALL) == []

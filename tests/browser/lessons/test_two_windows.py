@@ -15,7 +15,7 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
-def uncovered(page: Page) -> None:
+def wait_for_numbers(page: Page) -> None:
     """Wait until the numbers of the six rows have come."""
     picture = page.locator("[data-attnviz-painted]")
     for _ in range(300):
@@ -25,7 +25,7 @@ def uncovered(page: Page) -> None:
     raise AssertionError("what was answered stays covered")
 
 
-def opened(page: Page, settled) -> Page:
+def open_window(page: Page, settle) -> Page:
     """Open the window of the panel, after one that the browser has blocked."""
     page.evaluate("() => ([window.opens, window.open] = [window.open, () => null])")
     press(page, "Own window")
@@ -34,18 +34,18 @@ def opened(page: Page, settled) -> Page:
     with page.expect_popup() as popup:
         press(page, "Own window")
     expect(page.get_by_text(ELSEWHERE)).to_be_visible()
-    settled(popup.value)
-    settled(page)
+    settle(popup.value)
+    settle(page)
     return popup.value
 
 
-def test_a_step_on_two_screens(visitor, settled) -> None:
+def test_a_step_on_two_screens(visitor, settle) -> None:
     context: BrowserContext = visitor()
     page = context.new_page()
     page.goto(HEADS + LESSON)
-    settled(page)
+    settle(page)
     entries = page.evaluate("history.length")
-    panel = opened(page, settled)
+    panel = open_window(page, settle)
     assert page.evaluate("history.length") == entries, "a window is no step of Back"
     expect(page.get_by_text("Guess before you look")).to_be_hidden()
     expect(panel.get_by_role("link", name="Heads")).to_be_hidden()
@@ -56,11 +56,11 @@ def test_a_step_on_two_screens(visitor, settled) -> None:
     expect(panel.get_by_role("combobox", name="Key")).to_have_value("2  dog")
     press(panel, "Answer")
     expect(panel.get_by_text("chien → rouge × red (0.99)")).to_be_visible()
-    uncovered(page)
+    wait_for_numbers(page)
     press(panel, "Next")
     expect(page).to_have_url(re.compile("lesson_step=2.*beside="))
     expect(panel).to_have_url(re.compile("/lessons.*lesson_step=2.*panel="))
-    settled(page)
+    settle(page)
     page.go_back()
     expect(panel.get_by_text("1 of 6")).to_be_visible()
 
@@ -68,7 +68,7 @@ def test_a_step_on_two_screens(visitor, settled) -> None:
     expect(panel.get_by_text("chien → rouge × red (0.99)")).to_be_visible()  # the picture's window has told it
     page.reload()
     expect(page.get_by_text(ELSEWHERE)).to_be_visible()
-    uncovered(page)  # what was answered stays so
+    wait_for_numbers(page)  # what was answered stays so
     panel.close()
     expect(page.get_by_text("chien → rouge × red (0.99)")).to_be_visible()
     expect(page.get_by_text(ELSEWHERE)).to_be_hidden()

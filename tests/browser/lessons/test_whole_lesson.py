@@ -20,10 +20,10 @@ FOCUSED = "() => document.activeElement.closest('button')?.textContent ?? ''"
 Press = Callable[[Page, str], None]
 
 
-def at_step(page: Page, settled, number: int) -> None:
+def wait_for_step(page: Page, settle, number: int) -> None:
     expect(page).to_have_url(re.compile(f"lesson_step={number}\\b"))
     expect(page.locator(".lesson-line")).to_contain_text(f"step {number} of 6")
-    settled(page)
+    settle(page)
 
 
 def press(page: Page, name: str) -> None:
@@ -40,14 +40,14 @@ def reach(page: Page, name: str) -> None:
     return pytest.fail(f"the Tab key does not reach {name}")
 
 
-def told(page: Page, by: Press, button: str, words: str) -> None:
+def press_and_read(page: Page, by: Press, button: str, words: str) -> None:
     by(page, button)
     expect(page.locator(".st-key-lesson-panel").get_by_text(words)).to_be_visible()
 
 
-def onward(page: Page, settled, by: Press, number: int) -> None:
+def onward(page: Page, settle, by: Press, number: int) -> None:
     by(page, "Next")
-    at_step(page, settled, number)
+    wait_for_step(page, settle, number)
 
 
 def unfold(page: Page) -> None:
@@ -56,8 +56,8 @@ def unfold(page: Page) -> None:
     page.keyboard.press("Enter")
 
 
-def onward_unfolded(page: Page, settled, number: int) -> None:
-    onward(page, settled, reach, number)
+def onward_unfolded(page: Page, settle, number: int) -> None:
+    onward(page, settle, reach, number)
     unfold(page)
 
 
@@ -69,41 +69,41 @@ def draw(page: Page, bar: int, share: float) -> None:
     page.wait_for_timeout(600)  # Python hears when the finger rests
 
 
-def test_a_whole_lesson_by_mouse(page: Page, settled) -> None:
+def test_a_whole_lesson_by_mouse(page: Page, settle) -> None:
     page.goto("/lessons")
-    settled(page)
+    settle(page)
     page.get_by_role("button", name="Begin").first.click()
-    at_step(page, settled, 1)
+    wait_for_step(page, settle, 1)
     expect(page.locator("[data-attnviz-painted]")).to_contain_text("L2 H4")
     picture = page.locator("[data-attnviz-painted]")
     assert picture.evaluate(SUM) == 0, "covered is not there"
 
     page.mouse.click(*picture.evaluate(CELL, [2, 2]))
     page.wait_for_timeout(800)  # a mark is reported when the pointer rests
-    settled(page)
-    told(page, press, "Answer", "chien → rouge × red (0.99)")
+    settle(page)
+    press_and_read(page, press, "Answer", "chien → rouge × red (0.99)")
     assert picture.evaluate(SUM) == pytest.approx(6, abs=1e-4), "six rows"
-    onward(page, settled, press, 2)
-    told(page, press, "Hint", "In layer 0 the decoder reads the English for the first time.")
-    told(page, press, "Skip and show", "Skipped.")
-    onward(page, settled, press, 3)
+    onward(page, settle, press, 2)
+    press_and_read(page, press, "Hint", "In layer 0 the decoder reads the English for the first time.")
+    press_and_read(page, press, "Skip and show", "Skipped.")
+    onward(page, settle, press, 3)
     draw(page, 1, 0.9)
-    told(page, press, "Answer", "share 50% of their weight")
+    press_and_read(page, press, "Answer", "share 50% of their weight")
     expect(page.locator(".key .value").nth(1)).to_have_text("0.50")
-    onward(page, settled, press, 4)
+    onward(page, settle, press, 4)
     page.get_by_text("7.39 / 11.11, its share").click()
-    told(page, press, "Answer", "Right.")
+    press_and_read(page, press, "Answer", "Right.")
     page.go_back()
-    at_step(page, settled, 3)
+    wait_for_step(page, settle, 3)
     page.go_forward()
-    at_step(page, settled, 4)
+    wait_for_step(page, settle, 4)
     expect(page.get_by_text("Right.")).to_be_visible()
 
 
-def test_the_rest_by_keyboard_on_a_phone(visitor, settled) -> None:
+def test_the_rest_by_keyboard_on_a_phone(visitor, settle) -> None:
     page = visitor(viewport={"width": 390, "height": 844}).new_page()
     page.goto(f"/heads?src=The+red+dog+sleeps.&to=fr&kind=cross&layer=0&head=3&lesson={LESSON}&lesson_step=3")
-    settled(page)
+    settle(page)
     panel, picture = page.locator(".st-key-lesson-panel"), page.locator("[data-attnviz-painted]")
     expect(picture).to_be_attached()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -114,29 +114,29 @@ def test_the_rest_by_keyboard_on_a_phone(visitor, settled) -> None:
     page.keyboard.press("ArrowRight")
     expect(panel.locator(".key .value").nth(1)).to_have_text("1.00")
     page.wait_for_timeout(600)
-    told(page, reach, "Answer", "of their weight")
-    onward_unfolded(page, settled, 4)
+    press_and_read(page, reach, "Answer", "of their weight")
+    onward_unfolded(page, settle, 4)
     panel.get_by_role("radio").first.focus()
     page.keyboard.press("ArrowDown")
-    settled(page)
-    told(page, reach, "Answer", "7.39 / 11.11 is 0.665.")
-    onward_unfolded(page, settled, 5)
-    told(page, reach, "Skip and show", "Skipped.")
-    onward_unfolded(page, settled, 6)
+    settle(page)
+    press_and_read(page, reach, "Answer", "7.39 / 11.11 is 0.665.")
+    onward_unfolded(page, settle, 5)
+    press_and_read(page, reach, "Skip and show", "Skipped.")
+    onward_unfolded(page, settle, 6)
     panel.get_by_role("combobox").focus()
     page.keyboard.type("book")
     page.keyboard.press("Enter")
-    settled(page)
-    told(page, reach, "Answer", "The end. 3 of 6 answered, 2 right, 1 skipped.")
+    settle(page)
+    press_and_read(page, reach, "Answer", "The end. 3 of 6 answered, 2 right, 1 skipped.")
     reach(page, "Next lesson")
     expect(page).to_have_url(re.compile("lesson=2-one-sentence-seventy-two-maps&lesson_step=1"))
 
 
-def test_on_a_phone_the_question_stays_above_the_picture(visitor, settled) -> None:
+def test_on_a_phone_the_question_stays_above_the_picture(visitor, settle) -> None:
     page = visitor(**PHONE).new_page()
     src = "src=The+red+dog+sleeps.&to=fr&tgt=Le+chien+rouge+dort."
     page.goto(f"/heads?{src}&kind=cross&layer=2&head=4&lesson={LESSON}&lesson_step=1")
-    settled(page)
+    settle(page)
     line, picture = page.locator(".lesson-line"), page.locator("[data-attnviz-painted]")
     answer = page.get_by_role("button", name="Answer", exact=True)
     expect(line).to_contain_text("step 1 of 6 At the step that writes “rouge”, which English token")

@@ -17,12 +17,12 @@ def lab(page: Page) -> Locator:
     return page.locator(".lab[data-attnviz-painted]")
 
 
-def opened(page: Page, settled, link: str = LINK) -> Page:
+def open_masks(page: Page, settle, link: str = LINK) -> Page:
     page.goto(link)
-    settled(page)
+    settle(page)
     expect(lab(page)).to_be_visible(timeout=60_000)
     expect(page.locator(".verdict q").first).to_be_visible(timeout=60_000)
-    settled(page)
+    settle(page)
     wait_until_at_rest(lab(page))
     return page
 
@@ -49,7 +49,7 @@ def drag(page: Page, start: tuple[int, int], end: tuple[int, int], name: str = "
     page.mouse.up()
 
 
-def hidden(page: Page) -> list[tuple[int, int]]:
+def hidden_cells(page: Page) -> list[tuple[int, int]]:
     """Return the painted cells, as (row, column)."""
     keys = lab(page).evaluate("(root) => root.attnviz.payload.k")
     return [divmod(cell, keys) for cell in lab(page).evaluate(HIDDEN)]

@@ -5,15 +5,15 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.at_rest import wait_until_at_rest
-from tests.browser.masks.mask_lab import LINK, drag, hidden, lab, middle, opened, sums
+from tests.browser.masks.mask_lab import LINK, drag, hidden_cells, lab, middle, open_masks, sums
 
 
-def test_a_painted_mask_is_applied_and_the_row_sums_follow(page: Page, settled) -> None:
-    opened(page, settled, LINK + "&fill=zero+after&row=3")
+def test_a_painted_mask_is_applied_and_the_row_sums_follow(page: Page, settle) -> None:
+    open_masks(page, settle, LINK + "&fill=zero+after&row=3")
     before = [float(text.rsplit(": ", 1)[1]) for text in sums(page).all_text_contents()]
     drag(page, (3, 0), (3, 2))
     expect(page).to_have_url(re.compile("paint="))
-    assert hidden(page) == [(3, 0), (3, 1), (3, 2)]
+    assert hidden_cells(page) == [(3, 0), (3, 1), (3, 2)]
     expect(sums(page).nth(3)).not_to_have_text(re.compile(rf": {before[3]:.4f}$"))
     after = [float(text.rsplit(": ", 1)[1]) for text in sums(page).all_text_contents()]
     assert after[3] < before[3]
@@ -21,20 +21,20 @@ def test_a_painted_mask_is_applied_and_the_row_sums_follow(page: Page, settled) 
     expect(lab(page).get_by_role("list", name="What happened")).to_contain_text("no longer sum")
 
 
-def test_a_link_shows_somebody_else_the_same_paint(page: Page, visitor, settled) -> None:
-    opened(page, settled)
+def test_a_link_shows_somebody_else_the_same_paint(page: Page, visitor, settle) -> None:
+    open_masks(page, settle)
     drag(page, (4, 1), (5, 2))
     expect(page).to_have_url(re.compile("paint="))
-    settled(page)
-    other = opened(visitor().new_page(), settled, page.url)
+    settle(page)
+    other = open_masks(visitor().new_page(), settle, page.url)
     assert sums(other).all_text_contents() == sums(page).all_text_contents()
     assert lab(other).evaluate("(root) => [...root.attnviz.cells]") == lab(page).evaluate(
         "(root) => [...root.attnviz.cells]"
     )
 
 
-def test_the_whole_map_and_a_pinned_row_are_there_as_tables(page: Page, settled) -> None:
-    opened(page, settled, LINK + "&row=2")
+def test_the_whole_map_and_a_pinned_row_are_there_as_tables(page: Page, settle) -> None:
+    open_masks(page, settle, LINK + "&row=2")
     table = lab(page).get_by_role("table", name="Pinned row in numbers")
     for name in ("score", "masked score", "exp(s − max)", "weight"):
         expect(table.get_by_role("rowheader", name=name, exact=True)).to_be_visible()
@@ -49,8 +49,8 @@ def test_the_whole_map_and_a_pinned_row_are_there_as_tables(page: Page, settled)
     assert grid.locator("table").get_attribute("aria-rowcount") == str(size + 1)
 
 
-def test_a_row_without_keys_is_nan_and_the_page_says_why(page: Page, settled) -> None:
-    opened(page, settled)
+def test_a_row_without_keys_is_nan_and_the_page_says_why(page: Page, settle) -> None:
+    open_masks(page, settle)
     page.keyboard.down("Shift")
     page.mouse.click(*middle(page, 2, 1))
     page.keyboard.up("Shift")
@@ -58,8 +58,8 @@ def test_a_row_without_keys_is_nan_and_the_page_says_why(page: Page, settled) ->
     expect(lab(page).get_by_role("list", name="What happened")).to_contain_text("NaN")
 
 
-def test_it_fits_the_screen_across(page: Page, settled) -> None:
-    opened(page, settled)
+def test_it_fits_the_screen_across(page: Page, settle) -> None:
+    open_masks(page, settle)
     for theme, width, height in (("light", 1440, 900), ("dark", 1280, 720), ("dark", 390, 844)):
         page.emulate_media(color_scheme=theme)
         page.set_viewport_size({"width": width, "height": height})
@@ -71,8 +71,8 @@ def test_it_fits_the_screen_across(page: Page, settled) -> None:
         assert inner <= edge
 
 
-def test_nothing_covers_a_rules_number_while_it_is_typed(page: Page, settled) -> None:
-    opened(page, settled, LINK + "&masks=window")
+def test_nothing_covers_a_rules_number_while_it_is_typed(page: Page, settle) -> None:
+    open_masks(page, settle, LINK + "&masks=window")
     field = page.get_by_role("spinbutton", name="window: reach")
     field.fill("5")
     expect(field).to_have_value("5")

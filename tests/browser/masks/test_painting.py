@@ -5,12 +5,12 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.masks.mask_lab import LINK, corner, drag, hidden, lab, middle, opened
+from tests.browser.masks.mask_lab import LINK, corner, drag, hidden_cells, lab, middle, open_masks
 
 
-def test_what_is_shown_at_once_is_what_torch_then_says(page: Page, settled) -> None:
+def test_what_is_shown_at_once_is_what_torch_then_says(page: Page, settle) -> None:
     """With one fill: tests/widgets/mask_lab/test_preview.py has them all."""
-    opened(page, settled, f"{LINK}&fill=number")
+    open_masks(page, settle, f"{LINK}&fill=number")
     numbers = "(root) => [...root.attnviz.payload.attn].map((weight) => (Number.isNaN(weight) ? -1 : weight))"
     id_ = lab(page).get_attribute("data-attnviz-painted")
     page.mouse.move(*middle(page, 4, 1))
@@ -21,36 +21,36 @@ def test_what_is_shown_at_once_is_what_torch_then_says(page: Page, settled) -> N
     assert lab(page).evaluate(numbers) == pytest.approx(at_once, abs=1e-6)
 
 
-def test_the_keyboard_paints_cells_rows_and_columns(page: Page, settled) -> None:
-    opened(page, settled)
+def test_the_keyboard_paints_cells_rows_and_columns(page: Page, settle) -> None:
+    open_masks(page, settle)
     keys = lab(page).evaluate("(root) => root.attnviz.payload.k")
     lab(page).locator("canvas").focus()
 
-    def after(*pressed: str, becomes: list[tuple[int, int]]) -> bool:
+    def press_until(*pressed: str, becomes: list[tuple[int, int]]) -> bool:
         for key in pressed:
             page.keyboard.press(key)
         for _ in range(20):  # a busy browser hands a key on a moment after it has taken it
-            if hidden(page) == becomes:
+            if hidden_cells(page) == becomes:
                 return True
             page.wait_for_timeout(50)
         return False
 
     cells = [(row, col) for row in range(keys) for col in range(keys)]
-    assert after("ArrowDown", "Space", becomes=[(1, 0)])
+    assert press_until("ArrowDown", "Space", becomes=[(1, 0)])
     expect(page).to_have_url(re.compile("paint="))
-    assert after("Shift+ArrowRight", "Shift+ArrowDown", becomes=[(1, 0), (1, 1), (2, 1)])
-    assert after("x", becomes=[])
-    assert after("r", becomes=[(2, col) for col in range(keys)])
-    assert after("r", "c", becomes=[(row, 1) for row in range(keys)])
-    assert after("i", becomes=[(row, col) for row, col in cells if col != 1])
-    assert after("x", "Enter", becomes=[])
+    assert press_until("Shift+ArrowRight", "Shift+ArrowDown", becomes=[(1, 0), (1, 1), (2, 1)])
+    assert press_until("x", becomes=[])
+    assert press_until("r", becomes=[(2, col) for col in range(keys)])
+    assert press_until("r", "c", becomes=[(row, 1) for row in range(keys)])
+    assert press_until("i", becomes=[(row, col) for row, col in cells if col != 1])
+    assert press_until("x", "Enter", becomes=[])
     expect(lab(page).get_by_role("heading", name=re.compile("^Row 2:"))).to_be_visible()
-    assert after("b", becomes=[(row, col) for row, col in cells if col > row]), "causal, as paint"
+    assert press_until("b", becomes=[(row, col) for row, col in cells if col > row]), "causal, as paint"
     expect(page).to_have_url(re.compile("masks=none"))
 
 
-def test_who_paints_by_keyboard_under_a_rule_hears_why_nothing_changes(page: Page, settled) -> None:
-    opened(page, settled)
+def test_who_paints_by_keyboard_under_a_rule_hears_why_nothing_changes(page: Page, settle) -> None:
+    open_masks(page, settle)
     said = lab(page).get_by_role("status")
     lab(page).locator("canvas").focus()
     page.keyboard.press("ArrowRight")
@@ -64,8 +64,8 @@ def test_who_paints_by_keyboard_under_a_rule_hears_why_nothing_changes(page: Pag
     expect(said).to_have_text(re.compile("hidden by paint$"))
 
 
-def test_shift_takes_a_row_or_a_column_and_so_does_its_name(page: Page, settled) -> None:
-    opened(page, settled)
+def test_shift_takes_a_row_or_a_column_and_so_does_its_name(page: Page, settle) -> None:
+    open_masks(page, settle)
     keys = lab(page).evaluate("(root) => root.attnviz.payload.k")
     column = [(row, 4) for row in range(keys)]
     for modifiers, place, taken in (
@@ -79,15 +79,15 @@ def test_shift_takes_a_row_or_a_column_and_so_does_its_name(page: Page, settled)
             page.mouse.click(*place)
             for key in modifiers:
                 page.keyboard.up(key)
-            assert hidden(page) == expected
+            assert hidden_cells(page) == expected
 
 
-def test_a_long_sentence_is_zoomed_into_and_painted_cell_by_cell(page: Page, visitor, settled) -> None:
+def test_a_long_sentence_is_zoomed_into_and_painted_cell_by_cell(page: Page, visitor, settle) -> None:
     words = ["the", "old", "man", "who", "lives", "in", "this", "small", "house", "has", "a", "big", "red", "dog"] * 18
-    opened(page, settled, f"/masks?src={'+'.join(words[:250])}&to=fr&kind=encoder_self&layer=1&head=3&masks=none")
+    open_masks(page, settle, f"/masks?src={'+'.join(words[:250])}&to=fr&kind=encoder_self&layer=1&head=3&masks=none")
     assert lab(page).evaluate("(root) => root.attnviz.payload.k") > 240
     drag(page, (100, 100), (200, 200))
-    assert len(hidden(page)) >= 100
+    assert len(hidden_cells(page)) >= 100
     page.keyboard.press("i")  # every cell at once
     page.keyboard.press("x")
     drag(page, (40, 40), (63, 59), "scores")
@@ -95,11 +95,11 @@ def test_a_long_sentence_is_zoomed_into_and_painted_cell_by_cell(page: Page, vis
     box = corner(page)
     assert min(box["w"], box["h"]) > 5
     page.mouse.click(*middle(page, 50, 45))
-    assert hidden(page) == [(50, 45)]
+    assert hidden_cells(page) == [(50, 45)]
     expect(page).to_have_url(re.compile("paint="))
-    settled(page)
-    other = opened(visitor().new_page(), settled, page.url)
-    assert hidden(other) == [(50, 45)]
+    settle(page)
+    other = open_masks(visitor().new_page(), settle, page.url)
+    assert hidden_cells(other) == [(50, 45)]
     assert lab(other).evaluate("(root) => root.attnviz.zoom") == lab(page).evaluate("(root) => root.attnviz.zoom")
     lab(page).locator("canvas").focus()
     page.keyboard.press("0")

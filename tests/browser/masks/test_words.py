@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from attnviz.text.glossary import definition
-from tests.browser.masks.mask_lab import LINK, lab, middle, opened
+from tests.browser.masks.mask_lab import LINK, lab, middle, open_masks
 
 
 def bubble(page: Page) -> Locator:
@@ -32,8 +32,8 @@ def lies_below(page: Page, node: Locator) -> None:
     assert below["y"] == pytest.approx(box["y"] + box["height"] + 6, abs=1)
 
 
-def test_the_pointer_is_told_what_rules_tabs_fills_and_tools_mean(page: Page, settled) -> None:
-    opened(page, settled)
+def test_the_pointer_is_told_what_rules_tabs_fills_and_tools_mean(page: Page, settle) -> None:
+    open_masks(page, settle)
     for word in ("wait-k", "padding"):
         page.get_by_test_id("stButtonGroup").get_by_text(word, exact=True).hover()
         says(page, word)
@@ -52,8 +52,8 @@ def test_the_pointer_is_told_what_rules_tabs_fills_and_tools_mean(page: Page, se
     says(page, "finfo.min")
 
 
-def test_the_keyboard_is_told_the_same_and_esc_ends_it(page: Page, settled) -> None:
-    opened(page, settled)
+def test_the_keyboard_is_told_the_same_and_esc_ends_it(page: Page, settle) -> None:
+    open_masks(page, settle)
     page.locator(".st-key-pick-masks button", has_text="causal").focus()
     page.keyboard.press("ArrowRight")
     says(page, "padding")
@@ -66,9 +66,9 @@ def test_the_keyboard_is_told_the_same_and_esc_ends_it(page: Page, settled) -> N
     says(page, "To paint")
 
 
-def test_on_a_phone_the_picture_stands_before_its_controls_and_a_finger_is_told_the_same(visitor, settled) -> None:
+def test_on_a_phone_the_picture_stands_before_its_controls_and_a_finger_is_told_the_same(visitor, settle) -> None:
     page = visitor(color_scheme="dark", viewport={"width": 390, "height": 844}, has_touch=True).new_page()
-    opened(page, settled)
+    open_masks(page, settle)
     picture = place(lab(page))
     assert picture["y"] + picture["height"] < place(page.locator(".st-key-pick-kind"))["y"]
     layer, head = (place(page.locator(f".st-key-pick-{name}")) for name in ("layer", "head"))
@@ -86,9 +86,9 @@ def place(node: Locator) -> FloatRect:
     return box
 
 
-def test_columns_of_the_fills_are_explained_by_keyboard_too(page: Page, settled) -> None:
+def test_columns_of_the_fills_are_explained_by_keyboard_too(page: Page, settle) -> None:
     page.goto(f"{LINK}&tab=fills")
-    settled(page)
+    settle(page)
     head = page.locator("table.fills [data-term='masked']")
     head.scroll_into_view_if_needed()
     head.focus()
@@ -101,9 +101,9 @@ def test_columns_of_the_fills_are_explained_by_keyboard_too(page: Page, settled)
     lies_below(page, head)
 
 
-def test_the_tooltip_has_the_numbers_of_the_map_that_is_drawn(page: Page, settled) -> None:
+def test_the_tooltip_has_the_numbers_of_the_map_that_is_drawn(page: Page, settle) -> None:
     """A cell is painted by keyboard while the pointer rests on it; then another sentence of the same length comes."""
-    opened(page, settled, LINK + "&masks=none")
+    open_masks(page, settle, LINK + "&masks=none")
     tip = lab(page).locator(".tip")
     lab(page).locator("canvas").focus()
     x, y = middle(page, 1, 0, "attn")
@@ -119,15 +119,15 @@ def test_the_tooltip_has_the_numbers_of_the_map_that_is_drawn(page: Page, settle
     expect(tip).to_be_hidden()
     page.mouse.move(x, y)
     expect(tip).to_contain_text("may attend")
-    settled(page)
+    settle(page)
     lab(page).evaluate("({ attnviz: app }) => { app.payload.attn.fill(0.125); }")
     page.keyboard.press("ArrowRight")  # draws again
     page.mouse.move(x + 1, y)
     expect(tip).to_contain_text("weight 0.12500")
 
 
-def test_another_sentence_takes_the_tooltip_along(page: Page, settled) -> None:
-    opened(page, settled)
+def test_another_sentence_takes_the_tooltip_along(page: Page, settle) -> None:
+    open_masks(page, settle)
     page.mouse.move(*middle(page, 4, 0, "attn"))
     tip = lab(page).locator(".tip")
     expect(tip).to_contain_text("weight")
@@ -138,16 +138,16 @@ def test_another_sentence_takes_the_tooltip_along(page: Page, settled) -> None:
     page.keyboard.type("Oui.")
     page.keyboard.press("Enter")
     expect(lab(page)).not_to_have_attribute("data-attnviz-painted", id_)
-    settled(page)
+    settle(page)
     if tip.is_visible():
         row = lab(page).evaluate("({ attnviz: app }) => app.rowNames[app.hover.row]")
         expect(tip).to_contain_text(row)
         expect(tip).not_to_contain_text("tous")
 
 
-def test_a_file_bears_no_words_of_controls(page: Page, settled) -> None:
+def test_a_file_bears_no_words_of_controls(page: Page, settle) -> None:
     words = "+".join(["the", "old", "man", "has", "a", "big", "red", "dog"] * 12)
-    opened(page, settled, f"/masks?src={words}&to=fr&kind=encoder_self&layer=1&head=3&masks=none")
+    open_masks(page, settle, f"/masks?src={words}&to=fr&kind=encoder_self&layer=1&head=3&masks=none")
     expect(lab(page)).to_contain_text("drag a box on scores or weights to zoom")
     lab(page).get_by_text("Export").click()
     with page.expect_download() as download:
@@ -158,8 +158,8 @@ def test_a_file_bears_no_words_of_controls(page: Page, settled) -> None:
     assert not re.search(r"\b(drag|click|zoom|paint)\b", text)
 
 
-def test_one_click_shows_the_three_answers_of_a_row_without_keys(page: Page, settled) -> None:
-    opened(page, settled)
+def test_one_click_shows_the_three_answers_of_a_row_without_keys(page: Page, settle) -> None:
+    open_masks(page, settle)
     page.get_by_role("button", name="A row without keys").click()
     cards = page.locator(".answers article")
     expect(cards).to_have_count(3)
@@ -172,8 +172,8 @@ def test_one_click_shows_the_three_answers_of_a_row_without_keys(page: Page, set
     expect(page).to_have_url(re.compile("paint="))
 
 
-def test_the_list_of_keys_gives_way_to_the_menu_that_it_lies_over(page: Page, settled) -> None:
-    opened(page, settled)
+def test_the_list_of_keys_gives_way_to_the_menu_that_it_lies_over(page: Page, settle) -> None:
+    open_masks(page, settle)
     keys = lab(page).get_by_role("dialog", name="Keys")
     toggle = lab(page).get_by_role("button", name="? keys")
     for is_open in (True, False, True):

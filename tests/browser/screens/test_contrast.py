@@ -9,7 +9,7 @@ from tests.browser.screens.pages import SRC
 
 
 @pytest.fixture
-def forced(visitor) -> Page:
+def forced_colors_page(visitor) -> Page:
     return visitor(forced_colors="active").new_page()
 
 
@@ -19,28 +19,28 @@ def look(part: Locator) -> tuple[str, str]:
 
 
 def test_what_is_chosen_has_another_ground_where_colours_are_forced(
-    forced: Page, settled: Callable[[Page], None]
+    forced_colors_page: Page, settle: Callable[[Page], None]
 ) -> None:
-    forced.goto(f"/heads?{SRC}&kind=cross&layer=1&head=3")
-    settled(forced)
-    cell = forced.locator(".cell[aria-selected='true']").first
+    forced_colors_page.goto(f"/heads?{SRC}&kind=cross&layer=1&head=3")
+    settle(forced_colors_page)
+    cell = forced_colors_page.locator(".cell[aria-selected='true']").first
     expect(cell).to_be_visible()
-    tabs = forced.get_by_test_id("stButtonGroup").first.get_by_role("radio")
+    tabs = forced_colors_page.get_by_test_id("stButtonGroup").first.get_by_role("radio")
     chosen, other = look(tabs.nth(0)), look(tabs.nth(1))
-    kinds = forced.locator(".avz .tabs").first
+    kinds = forced_colors_page.locator(".avz .tabs").first
     assert chosen[0] != other[0]
     assert look(kinds.locator("button[aria-selected='true']"))[0] == chosen[0]
     assert look(kinds.locator("button:not([aria-selected='true'])").first)[0] != chosen[0]
     assert look(cell)[1] == "solid"
-    assert look(forced.locator(".cell:not([aria-selected='true'])").first)[1] == "none"
+    assert look(forced_colors_page.locator(".cell:not([aria-selected='true'])").first)[1] == "none"
 
 
 def test_a_switch_has_a_border_and_says_when_it_is_on_where_colours_are_forced(
-    forced: Page, settled: Callable[[Page], None]
+    forced_colors_page: Page, settle: Callable[[Page], None]
 ) -> None:
-    forced.goto(f"/decoding?{SRC}&dropout=1")
-    settled(forced)
-    tracks = forced.get_by_test_id("stCheckbox").locator("label > span:first-child + *")
+    forced_colors_page.goto(f"/decoding?{SRC}&dropout=1")
+    settle(forced_colors_page)
+    tracks = forced_colors_page.get_by_test_id("stCheckbox").locator("label > span:first-child + *")
     on, off = look(tracks.nth(0)), look(tracks.nth(1))
     assert on[1] == off[1] == "solid"
     assert on[0] != off[0]

@@ -85,7 +85,7 @@ def too_wide(page: Page) -> list[str]:
     return said
 
 
-def test_every_page_can_be_read_and_used_by_everybody_on_every_screen(page: Page, settled) -> None:
+def test_every_page_can_be_read_and_used_by_everybody_on_every_screen(page: Page, settle) -> None:
     page.add_init_script(KEEP)
     said: list[str] = []
     page.on("console", lambda message: is_news(message) and said.append(f"{page.url}: console: {message.text}"))
@@ -94,13 +94,13 @@ def test_every_page_can_be_read_and_used_by_everybody_on_every_screen(page: Page
         page.set_viewport_size({"width": 1440, "height": 900})
         page.emulate_media(color_scheme=first)
         page.goto(address)
-        settled(page)
+        settle(page)
         found = faults(page, first, WHOLE) + (faults(page, second, COLOURS) if IS_LONG else []) + too_wide(page)
         said += [f"{address}: {fault}" for fault in found]
     assert said == []
 
 
-def opened(page: Page, name: str) -> Locator:
+def open_dialog(page: Page, name: str) -> Locator:
     """Press a button, and wait for what it opens."""
     page.get_by_role("button", name=name).filter(visible=True).first.click()
     shown = page.locator(OVER).filter(visible=True)
@@ -108,14 +108,14 @@ def opened(page: Page, name: str) -> Locator:
     return shown
 
 
-def test_what_opens_over_a_page_can_be_read_and_used_by_everybody(page: Page, settled) -> None:
+def test_what_opens_over_a_page_can_be_read_and_used_by_everybody(page: Page, settle) -> None:
     said = []
     for address, names in OF_THE_FRAME + (OF_PAGES if IS_LONG else ()):
         page.emulate_media(color_scheme="light")
         page.goto(address)
-        settled(page)
+        settle(page)
         for name in names:
-            shown = opened(page, name)
+            shown = open_dialog(page, name)
             found = faults(page, "light", WHOLE) + (faults(page, "dark", COLOURS) if IS_LONG else [])
             said += [f"{address}, {name}: {fault}" for fault in found]
             page.keyboard.press("Escape")
@@ -123,9 +123,9 @@ def test_what_opens_over_a_page_can_be_read_and_used_by_everybody(page: Page, se
     assert said == []
 
 
-def test_a_bubble_with_a_link_and_the_code_to_embed_can_be_read_by_everybody(page: Page, settled) -> None:
+def test_a_bubble_with_a_link_and_the_code_to_embed_can_be_read_by_everybody(page: Page, settle) -> None:
     page.goto(f"/masks?{SRC}")
-    settled(page)
+    settle(page)
     expect(page.locator(".lab[data-attnviz-painted]")).to_be_visible()  # the buttons' script has come by then
     page.get_by_role("button", name="Embed").click()
     expect(page.get_by_text("setting embedders").first).to_be_visible()

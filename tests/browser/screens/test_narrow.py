@@ -16,17 +16,17 @@ def phone(visitor) -> Page:
     return visitor(**PHONE).new_page()
 
 
-def opened(page: Page, settled, address: str) -> Page:
+def open_page(page: Page, settle, address: str) -> Page:
     page.goto(address)
-    settled(page)
+    settle(page)
     expect(page.locator(PICTURES).first).to_be_visible()
     return page
 
 
-def test_on_a_phone_the_picture_begins_in_the_first_screen_and_fingers_hit_what_they_mean(phone: Page, settled) -> None:
+def test_on_a_phone_the_picture_begins_in_the_first_screen_and_fingers_hit_what_they_mean(phone: Page, settle) -> None:
     most = {"heads": 300, "masks": 300, "decoding": 345, "learning": 330}  # a verdict, or a question, comes first
     for name, below in most.items():
-        opened(phone, settled, f"/{name}?{SRC}")
+        open_page(phone, settle, f"/{name}?{SRC}")
         phone.wait_for_function(
             "([wanted, most]) => [...document.querySelectorAll('[data-picture]')].some((host) => "
             "host.shadowRoot.querySelector(wanted)?.getBoundingClientRect().top <= most)",
@@ -35,9 +35,9 @@ def test_on_a_phone_the_picture_begins_in_the_first_screen_and_fingers_hit_what_
         assert phone.evaluate(SMALL) == [], name
 
 
-def test_what_this_is_and_a_first_step_are_in_the_welcomes_first_screen(page: Page, settled) -> None:
+def test_what_this_is_and_a_first_step_are_in_the_welcomes_first_screen(page: Page, settle) -> None:
     page.goto(f"/?{SRC}")
-    settled(page)
+    settle(page)
     said = page.get_by_text("attnviz runs a Transformer on your sentence")
     first = page.get_by_role("button", name="New here? Lesson 1, 15 minutes")
     for width, height in ((390, 844), (720, 450)):  # a phone, and 1440x900 at 200 %
@@ -49,12 +49,12 @@ def test_what_this_is_and_a_first_step_are_in_the_welcomes_first_screen(page: Pa
             assert box["y"] + box["height"] < height - 40  # above the status bar
     first.click()
     page.wait_for_url("**/heads?*lesson=1-what-a-head-looks-at*")
-    settled(page)
+    settle(page)
     expect(page.locator(".st-key-lesson-panel")).to_contain_text("What a head looks at")
 
 
-def test_the_line_opens_the_menu_and_a_page_is_reached_with_its_sentence(phone: Page, settled) -> None:
-    opened(phone, settled, f"/heads?{SRC}")
+def test_the_line_opens_the_menu_and_a_page_is_reached_with_its_sentence(phone: Page, settle) -> None:
+    open_page(phone, settle, f"/heads?{SRC}")
     pages = phone.get_by_role("button", name="Pages")
     masks = phone.get_by_role("link", name="Masks")
     expect(pages).to_have_attribute("aria-expanded", "false")
@@ -64,14 +64,14 @@ def test_the_line_opens_the_menu_and_a_page_is_reached_with_its_sentence(phone: 
     expect(masks).to_be_visible()
     masks.tap()
     phone.wait_for_url("**/masks?*src=I+love+you.*")
-    settled(phone)
+    settle(phone)
     expect(phone.get_by_role("link", name="Masks")).to_be_hidden()
     expect(phone.get_by_role("button", name="Bar: I love you. → French")).to_be_visible()
 
 
-def test_the_line_opens_the_bar_and_enter_runs_and_closes_it(visitor, settled) -> None:
-    page = opened(
-        visitor(viewport={"width": 640, "height": 450}).new_page(), settled, f"/heads?{SRC}"
+def test_the_line_opens_the_bar_and_enter_runs_and_closes_it(visitor, settle) -> None:
+    page = open_page(
+        visitor(viewport={"width": 640, "height": 450}).new_page(), settle, f"/heads?{SRC}"
     )  # 1280, at 200 %
     line = page.get_by_role("button", name="Bar: I love you. → French")
     source = page.get_by_label("Source sentence")
@@ -90,8 +90,8 @@ def test_the_line_opens_the_bar_and_enter_runs_and_closes_it(visitor, settled) -
     expect(page.get_by_role("button", name="Bar: We love you. → French")).to_be_visible()
 
 
-def test_a_finger_pins_by_a_tap_and_two_zoom(phone: Page, settled) -> None:
-    opened(phone, settled, "/heads?src=The+cat+sat+on+the+mat+and+looked+at+the+dog.&to=fr&kind=encoder_self")
+def test_a_finger_pins_by_a_tap_and_two_zoom(phone: Page, settle) -> None:
+    open_page(phone, settle, "/heads?src=The+cat+sat+on+the+mat+and+looked+at+the+dog.&to=fr&kind=encoder_self")
     box = phone.locator(".map-box").bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.6

@@ -19,9 +19,9 @@ def sheets(page: Page) -> list[tuple[float, float]]:
     return [(float(width) * 96 / 72, float(height) * 96 / 72) for width, height in found]
 
 
-def test_a_long_alignment_is_presented_whole_and_printed_as_it_stands(page: Page, settled) -> None:
+def test_a_long_alignment_is_presented_whole_and_printed_as_it_stands(page: Page, settle) -> None:
     page.goto(f"/heads?{LONG}&tab=alignment")
-    settled(page)
+    settle(page)
     expect(page.locator(".align-body")).to_be_visible()
     assert sheets(page) == [pytest.approx((1440, 1440 / 2**0.5), abs=1)], "as wide as the window"
     page.keyboard.press("p")

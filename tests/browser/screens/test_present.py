@@ -33,7 +33,7 @@ TICK = f"""() => parseFloat(getComputedStyle(document.querySelector(".js-plotly-
   * {CHART}.getBoundingClientRect().width / {CHART}.width.baseVal.value"""
 
 
-def presented(page: Page) -> None:
+def wait_until_presented(page: Page) -> None:
     expect(page.locator("[data-presented] [lang=und], [data-present=page] body").first).to_be_visible()
 
 
@@ -48,14 +48,14 @@ def projector(visitor) -> Page:
     return visitor(viewport={"width": 1920, "height": 1080}).new_page()
 
 
-def test_the_key_shows_the_picture_alone_and_arrows_walk_and_escape_leaves(projector: Page, settled) -> None:
+def test_the_key_shows_the_picture_alone_and_arrows_walk_and_escape_leaves(projector: Page, settle) -> None:
     page = projector
     page.goto(HEADS)
-    settled(page)
+    settle(page)
     expect(page.locator(".focus")).to_contain_text("Cross-attention, L1 H3")
     page.wait_for_function(f"({SEEN})() > 5")
     press_p(page)
-    presented(page)
+    wait_until_presented(page)
     expect(page).to_have_url(re.compile("present=1"))
     assert page.evaluate(SEEN) == 0
     box = page.locator(".map-box").bounding_box()
@@ -70,21 +70,21 @@ def test_the_key_shows_the_picture_alone_and_arrows_walk_and_escape_leaves(proje
     page.wait_for_function(f"({SEEN})() > 5")
 
 
-def test_names_are_24_pixels_on_a_projector(projector: Page, settled) -> None:
+def test_names_are_24_pixels_on_a_projector(projector: Page, settle) -> None:
     page = projector
     for name in ("heads", "masks", "decoding"):
         page.goto(f"/{name}?{SRC}")
-        settled(page)
+        settle(page)
         expect(page.locator(".map-box, .lab-map")).to_be_visible()
         page.evaluate(LETTERS)
         press_p(page)
-        presented(page)
+        wait_until_presented(page)
         page.wait_for_function("() => window.letters.some(([text]) => text.includes('love') || text.includes('aime'))")
         small = [(text, size) for text, size in page.evaluate("window.letters") if size < 24]
         assert small == [], name
 
 
-def test_the_pointer_says_the_cell_that_it_is_on(projector: Page, settled) -> None:
+def test_the_pointer_says_the_cell_that_it_is_on(projector: Page, settle) -> None:
     page = projector
     page.goto(f"{HEADS}&present=1")
     expect(page.locator("[data-presented] .map-box")).to_be_visible()
@@ -102,12 +102,12 @@ def test_the_pointer_says_the_cell_that_it_is_on(projector: Page, settled) -> No
     assert len(said) > 2, "each cell has its own"
 
 
-def test_a_link_says_it_and_the_code_for_a_frame_too(visitor, address: str, settled) -> None:
+def test_a_link_says_it_and_the_code_for_a_frame_too(visitor, address: str, settle) -> None:
     context: BrowserContext = visitor()
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = context.new_page()
     page.goto(HEADS)
-    settled(page)
+    settle(page)
     page.get_by_role("button", name="Embed").click()
     expect(page.get_by_text("setting embedders")).to_contain_text("a class with a password cannot be embedded")
     code = page.evaluate("navigator.clipboard.readText()")
@@ -115,7 +115,7 @@ def test_a_link_says_it_and_the_code_for_a_frame_too(visitor, address: str, sett
         r'<iframe src="http://[^"]*/heads\?[^"]*&amp;present=1" title="Heads · attnviz" .*</iframe>', code
     )
     page.get_by_role("button", name="Present").click()
-    presented(page)
+    wait_until_presented(page)
     link = page.get_by_role("button", name="Copy link")
     link.focus()
     page.keyboard.press("Enter")
@@ -127,10 +127,10 @@ def test_a_link_says_it_and_the_code_for_a_frame_too(visitor, address: str, sett
     expect(frame.locator("[data-presented] .focus")).to_contain_text("Cross-attention, L1 H3")
 
 
-def test_back_leaves_and_a_page_without_a_widget_is_shown_without_its_frame(projector: Page, settled) -> None:
+def test_back_leaves_and_a_page_without_a_widget_is_shown_without_its_frame(projector: Page, settle) -> None:
     page = projector
     page.goto(f"/implementations?{SRC}")
-    settled(page)
+    settle(page)
     expect(page.locator(".js-plotly-plot .heatmaplayer").first).to_be_visible()
     press_p(page)
     expect(page).to_have_url(re.compile("present=1"))
@@ -145,9 +145,9 @@ def test_back_leaves_and_a_page_without_a_widget_is_shown_without_its_frame(proj
     expect(page.get_by_label("Source sentence")).to_be_visible()
 
 
-def test_typing_a_p_is_typing(page: Page, settled) -> None:
+def test_typing_a_p_is_typing(page: Page, settle) -> None:
     page.goto(HEADS)
-    settled(page)
+    settle(page)
     source = page.get_by_label("Source sentence")
     source.focus()
     page.keyboard.type("pop")

@@ -16,7 +16,7 @@ _SERVE = ("-m", "attnviz", "serve")
 
 
 @contextmanager
-def served(
+def start_server(
     log: Path, environment: Mapping[str, str] | None = None, *, port: int = 0, first: str = ""
 ) -> Iterator[tuple[str, subprocess.Popen]]:
     """Start a server: its address and process, once ready. What it prints goes to `log`, `environment` sets it, and

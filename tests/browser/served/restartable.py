@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.browser.served.process import served
+from tests.browser.served.process import start_server
 from tests.browser.server import free_port
 
 
@@ -23,7 +23,7 @@ class Restartable:
         """Come back when it is ready."""
         log = self._folder / "log"
         self.address, self._process = self._running.enter_context(
-            served(log, self._settings | changed, port=self._port)
+            start_server(log, self._settings | changed, port=self._port)
         )
 
     def kill(self) -> None:

@@ -28,7 +28,7 @@ ask: What did you see?
 
 
 @pytest.fixture
-def tolerated() -> tuple[str, ...]:
+def tolerated_errors() -> tuple[str, ...]:
     """Tolerate what Streamlit's front end raises where the server is killed between two messages of one run."""
     return ("setIn cannot be called on an ElementNode",)
 
@@ -42,7 +42,7 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
-def with_class(visitor: Callable[..., BrowserContext], address: str, password: str) -> tuple[Page, Page]:
+def start_class(visitor: Callable[..., BrowserContext], address: str, password: str) -> tuple[Page, Page]:
     """Start a class: a teacher, and a student on a phone before the first question."""
     teacher = visitor(base_url=address).new_page()
     student = visitor(base_url=address, **PHONE).new_page()
@@ -71,7 +71,7 @@ def test_under_a_killed_server_nothing_typed_is_lost_and_a_login_that_no_longer_
 ) -> None:
     running = Restartable(tmp_path, LESSON, {"ATTNVIZ_LOGIN": "password", "ATTNVIZ_CLASS_PASSWORD": "correct horse"})
     try:
-        teacher, student = with_class(visitor, running.address, "correct horse")
+        teacher, student = start_class(visitor, running.address, "correct horse")
         there = student.url
         running.kill()
         for page in (teacher, student):

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from attnviz.ui.heads import tabs
-from tests.browser.served.process import served, status
+from tests.browser.served.process import start_server, status
 from tests.browser.server import free_port
 from tests.websocket.visitor import Visitor
 
@@ -38,7 +38,7 @@ class Serving(NamedTuple):
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     log, metrics = tmp_path_factory.mktemp("served") / "log", free_port()
-    with served(log, {"ATTNVIZ_METRICS_PORT": str(metrics), "ATTNVIZ_MODELS": ""}) as (address, _):
+    with start_server(log, {"ATTNVIZ_METRICS_PORT": str(metrics), "ATTNVIZ_MODELS": ""}) as (address, _):
         yield Serving(address, metrics, log)
 
 
@@ -54,37 +54,37 @@ def violations(page: Page) -> list[list[str]]:
     return [one for one in found if not (tuple(one[:2]) == KNOWN and "protobuf" in one[2])]
 
 
-def opened(page: Page, settled: Callable[[Page], None], place: str) -> Page:
+def open_page(page: Page, settle: Callable[[Page], None], place: str) -> Page:
     page.goto(place)
-    settled(page)
+    settle(page)
     return page
 
 
 @pytest.fixture
-def watched(visitor: Callable[..., BrowserContext]) -> Page:
+def watched_page(visitor: Callable[..., BrowserContext]) -> Page:
     page = visitor().new_page()
     page.add_init_script(COUNT)
     return page
 
 
-def test_no_page_and_no_tab_does_what_the_policy_forbids(watched, settled) -> None:
+def test_no_page_and_no_tab_does_what_the_policy_forbids(watched_page, settle) -> None:
     places = ("/", "/masks", "/decoding", "/learning", "/causes", "/lessons", "/anatomy", "/implementations?tab=bugs")
     for place in places:
-        page = opened(watched, settled, place)
+        page = open_page(watched_page, settle, place)
         page.wait_for_load_state("networkidle")
         assert violations(page) == [], place
-    page = opened(watched, settled, "/heads?src=I+love+you.&to=fr")
+    page = open_page(watched_page, settle, "/heads?src=I+love+you.&to=fr")
     expect(page.locator("canvas").nth(20)).to_be_attached()
     for tab in tabs.TABS.values():
         page.get_by_role("radio", name=tab, exact=True).click()
         expect(page.get_by_role("radio", name=tab, exact=True)).to_be_checked()
-        settled(page)
+        settle(page)
         expect(page.locator("[data-attnviz-painted]")).to_be_visible()
         assert violations(page) == [], tab
 
 
-def test_plotly_downloads_and_uploads_work_under_the_policy(watched, settled, tmp_path) -> None:
-    page = opened(watched, settled, "/heads?src=I+love+you.&to=fr&plotly=1")
+def test_plotly_downloads_and_uploads_work_under_the_policy(watched_page, settle, tmp_path) -> None:
+    page = open_page(watched_page, settle, "/heads?src=I+love+you.&to=fr&plotly=1")
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     with page.expect_download() as taken:
         page.locator(".st-key-npz button").dispatch_event("click")  # it stands in a menu of the picture
@@ -137,14 +137,14 @@ def test_a_model_by_a_link_is_refused_in_the_same_words_whether_it_is_there_or_n
 
 
 def test_asked_to_stop_it_finishes_what_has_begun_and_lets_nobody_in(tmp_path) -> None:
-    with served(tmp_path / "log") as (address, process), Visitor(address) as visitor:
+    with start_server(tmp_path / "log") as (address, process), Visitor(address) as visitor:
         visitor.open("decoding", {"src": "I love you.", "to": "fr"})
         long = " ".join(["The old man who lives in this small house has a big red dog and two cats."] * 5)
         told: list[object] = []
-        asking = threading.Thread(target=lambda: told.append(visitor.send(typed(visitor, long))))
-        before = used(process.pid)
+        asking = threading.Thread(target=lambda: told.append(visitor.send(type_sentence(visitor, long))))
+        before = cpu_seconds(process.pid)
         asking.start()
-        while used(process.pid) < before + 0.2:  # until the run has begun, however busy the machine is
+        while cpu_seconds(process.pid) < before + 0.2:  # until the run has begun, however busy the machine is
             time.sleep(0.02)
         process.send_signal(signal.SIGTERM)
         time.sleep(0.1)
@@ -157,11 +157,11 @@ def test_asked_to_stop_it_finishes_what_has_begun_and_lets_nobody_in(tmp_path) -
     assert (ready, page) == (503, 429)
 
 
-def used(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
     """Seconds of CPU that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def typed(visitor: Visitor, sentence: str):
+def type_sentence(visitor: Visitor, sentence: str):
     return visitor.state("src-shown", string_value=sentence)

@@ -45,24 +45,24 @@ class Act:
     def from_json(cls, line: str) -> "Act":
         """From a line of a script."""
         do, control, value = json.loads(line)
-        return cls(do, named(control), _tupled(value))
+        return cls(do, control_key(control), _to_tuples(value))
 
 
-def _tupled(value: Any) -> Any:
-    return tuple(map(_tupled, value)) if isinstance(value, list) else value
+def _to_tuples(value: Any) -> Any:
+    return tuple(map(_to_tuples, value)) if isinstance(value, list) else value
 
 
-def named(control: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+def control_key(control: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     """Return the properties that tell a control from the others on its page."""
     return tuple((name, control[name]) for name in ("place", "role", "name", "nth") if name in control)
 
 
 def kin(control: dict[str, Any]) -> tuple[str, str, str]:
     """Name the family of a control: heads, rows and maps that differ only in numbers or in their data share one."""
-    return control["place"], control["role"], control.get("like") or unnumbered(control["name"])
+    return control["place"], control["role"], control.get("like") or strip_numbers(control["name"])
 
 
-def unnumbered(name: str) -> str:
+def strip_numbers(name: str) -> str:
     """Cut a name at its first number."""
     start, *numbered = re.split(r"\d", name, maxsplit=1)
     return f"{start}#" if numbered else start
@@ -70,7 +70,7 @@ def unnumbered(name: str) -> str:
 
 def ways(control: dict[str, Any], texts: tuple[str, ...]) -> Iterator[Act]:
     """Everything that can be done with a control; `texts` are what may be typed."""
-    me, role = named(control), control["role"]
+    me, role = control_key(control), control["role"]
     if role in ("select", "combobox"):
         last = control.get("value")  # which is chosen already
         options = sorted(control["options"], key=lambda option: option == last)
@@ -111,12 +111,12 @@ def do(page: Page, act: Act, files: dict[str, str]) -> None:
     elif act.do == "press":
         _press(page, dict(act.control)["place"], act.value)
     else:
-        _DONE[act.do](page, _reached(page, dict(act.control)), files.get(act.value, act.value))
+        _DONE[act.do](page, _uncover(page, dict(act.control)), files.get(act.value, act.value))
     with suppress(PlaywrightError):  # where it leads to another page
         page.evaluate("window.walkPage?.act()")
 
 
-def _reached(page: Page, wanted: dict[str, Any]) -> ElementHandle:
+def _uncover(page: Page, wanted: dict[str, Any]) -> ElementHandle:
     """Return the control, with nothing lying over it."""
     found = page.evaluate_handle("(wanted) => walkControls.get(wanted)", wanted).as_element()
     if not found:
@@ -162,7 +162,7 @@ def _click(page: Page, node: ElementHandle, value: Any) -> None:
 
 
 def _pick(page: Page, node: ElementHandle, wanted: str | int) -> None:
-    options = opened_list(page, node)
+    options = open_list(page, node)
     texts = options.all_inner_texts()
     at = texts.index(wanted) if wanted in texts else int(wanted) % len(texts) if isinstance(wanted, int) else None
     if at is None:
@@ -170,7 +170,7 @@ def _pick(page: Page, node: ElementHandle, wanted: str | int) -> None:
     options.nth(at).click(timeout=PRESS)
 
 
-def opened_list(page: Page, node: ElementHandle):
+def open_list(page: Page, node: ElementHandle):
     """Return the options of one of Streamlit's lists, which it shows while it is open and nothing is scrolled."""
     node.scroll_into_view_if_needed(timeout=PRESS)
     node.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

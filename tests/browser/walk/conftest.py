@@ -28,13 +28,13 @@ class Ground:
     report: Report
     visitor: Callable[[], Visitor]
 
-    def at(self, page: str, model: str = "") -> str:
+    def link_to(self, page: str, model: str = "") -> str:
         """Return the address of a page on a model."""
         return f"/{page}?model={quote(model, safe='')}" if model else f"/{page}"
 
 
 @pytest.fixture(scope="session")
-def offered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def offered_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Folders of a small encoder and a small decoder."""
     folder = tmp_path_factory.mktemp("offered")
     return {name: str(checkpoints.save(folder / name, checkpoints.ALL[name])) for name in ("bert", "gpt2")}
@@ -52,14 +52,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture
 def ground(
-    visitor: Callable[..., BrowserContext], offered: dict[str, str], files: dict[str, str], tmp_path: Path
+    visitor: Callable[..., BrowserContext], offered_folders: dict[str, str], files: dict[str, str], tmp_path: Path
 ) -> Iterator[Ground]:
     """Provide a dashboard to walk over; the test fails at the end with all that went wrong."""
     log = tmp_path / "dashboard.log"
     report = Report(tmp_path, log, SEED)
     made: list[Visitor] = []
     environment = {
-        "ATTNVIZ_MODELS": ",".join(offered.values()),
+        "ATTNVIZ_MODELS": ",".join(offered_folders.values()),
         "OMP_WAIT_POLICY": "passive",
         "STREAMLIT_LOGGER_ENABLE_RICH": "false",
     }
@@ -69,7 +69,7 @@ def ground(
             made.append(Visitor(len(made), visitor(base_url=address), report, files))
             return made[-1]
 
-        yield Ground(address, offered["bert"], offered["gpt2"], report, come)
+        yield Ground(address, offered_folders["bert"], offered_folders["gpt2"], report, come)
         for one in made:
             one.page.context.close()
     assert not report.failures, str(report)

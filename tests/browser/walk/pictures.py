@@ -10,15 +10,15 @@ MOST = 5
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Describe each kind of difference in a sentence."""
     found = [
-        *(_named(name, before[name], after[name]) for name in ("path", "title")),
+        *(_text_difference(name, before[name], after[name]) for name in ("path", "title")),
         _fields(before["fields"], after["fields"]),
-        *(_listed(name, before[name], after[name]) for name in ("lines", "views", "plots")),
+        *(_list_difference(name, before[name], after[name]) for name in ("lines", "views", "plots")),
     ]
     said = [sentence for sentence in found if sentence]
-    return said or [sentence for sentence in [_drawn(before["drawn"], after["drawn"])] if sentence]
+    return said or [sentence for sentence in [_pixel_difference(before["drawn"], after["drawn"])] if sentence]
 
 
-def _named(name: str, before: str, after: str) -> str:
+def _text_difference(name: str, before: str, after: str) -> str:
     return "" if before == after else f"the {name} is {after!r}, no longer {before!r}"
 
 
@@ -31,14 +31,14 @@ def _fields(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     return f"controls differ: {'; '.join(changed[:MOST])}" if changed else ""
 
 
-def _listed(name: str, before: list[str], after: list[str]) -> str:
+def _list_difference(name: str, before: list[str], after: list[str]) -> str:
     gone, new = Counter(before) - Counter(after), Counter(after) - Counter(before)
     if not gone and not new:
         return ""
     return f"{name} differ: {[text[:200] for text in gone][:MOST]} → {[text[:200] for text in new][:MOST]}"
 
 
-def _drawn(before: list[tuple[str, int]], after: list[tuple[str, int]]) -> str:
+def _pixel_difference(before: list[tuple[str, int]], after: list[tuple[str, int]]) -> str:
     """Pixels are compared where every canvas has the size that it had: notes that come and go move what is below."""
     if [size for size, _ in before] != [size for size, _ in after]:
         return ""

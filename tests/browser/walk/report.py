@@ -59,7 +59,7 @@ class Report:
         with self.script.open("a", encoding="utf-8") as script:
             script.write(f"{who} {act.to_json()}\n")
 
-    def failed(self, who: int, page: Page, what: str) -> None:
+    def add_failure(self, who: int, page: Page, what: str) -> None:
         """Remember what went wrong; the same again, with other numbers in it, is counted only."""
         key = re.sub(r"\d+", "#", what)[:160]
         if key in self.failures:

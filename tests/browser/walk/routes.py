@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.browser.walk.acts import FAILED, Act, kin, named, opened_list, presses, unnumbered, ways
+from tests.browser.walk.acts import FAILED, Act, control_key, kin, open_list, presses, strip_numbers, ways
 from tests.browser.walk.visitor import Visitor
 
 FRAME = ("top-bar", "sidebar")
@@ -59,12 +59,12 @@ class Alone:
                 break
             self.done.add(act)
             self.counts[seen.kin[act].family] += 1
-            yield from self._done(act, address)
+            yield from self._act_and_return(act, address)
             seen.last = act
             since = min(since + 1, self.compared)
         yield Act("reload")
 
-    def _done(self, act: Act, address: str) -> Iterator[Act]:
+    def _act_and_return(self, act: Act, address: str) -> Iterator[Act]:
         """Do an act; go back after one that leaves the page or changes the sentence in the bar."""
         here = self.visitor.page.url
         if _turn(act) > 1:
@@ -85,10 +85,10 @@ class Alone:
         if any(opened):
             controls = self._controls(address)  # a list that is opened closes what was open
         for control in controls:
-            control["options"] = self.lists.get(named(control), _List()).options
+            control["options"] = self.lists.get(control_key(control), _List()).options
             for act in ways(control, self.texts):
                 is_option = self.each and act.do in ("choose", "pick")
-                family = (*kin(control), act.do, unnumbered(act.value) if is_option else "")
+                family = (*kin(control), act.do, strip_numbers(act.value) if is_option else "")
                 found[act] = _Kin(family, control["over"])
         for place, said in self.visitor.shortcuts():
             for act in presses(place, said):
@@ -107,13 +107,13 @@ class Alone:
         ]
 
     def _reachable(self) -> set[tuple]:
-        return {named(control) for control in self.visitor.controls()}
+        return {control_key(control) for control in self.visitor.controls()}
 
     def _read(self, control: dict[str, Any]) -> bool:
         """Read the options of a list of Streamlit's, which it has on the page only while it is open: those of another
         state of the page anew. Whether the list had to be opened.
         """
-        key, value = named(control), control["value"]
+        key, value = control_key(control), control["value"]
         known = self.lists.get(key)
         if known is not None and (not value or value == known.value or value in known.options):
             return False
@@ -121,7 +121,7 @@ class Alone:
         page = self.visitor.page
         try:
             node = page.evaluate_handle("(wanted) => walkControls.get(wanted)", dict(key)).as_element()
-            self.lists[key] = _List(value, opened_list(page, node).all_inner_texts())
+            self.lists[key] = _List(value, open_list(page, node).all_inner_texts())
         except FAILED:
             self.visitor.fail(f"the list “{control['name']}” of {control['place']} does not open")
         finally:
@@ -200,7 +200,7 @@ def _turn(act: Act) -> int:
     return 2 if _is_frames(act) else 1 if told.get("role") in SWITCHES else 0
 
 
-def at_random(
+def walk_at_random(
     visitor: Visitor, *, dice: random.Random, steps: int, texts: tuple[str, ...], start: str
 ) -> Iterator[Act]:
     """Walk over all pages by dice: controls of the page, typing, other pages, Back, Forward, reload."""
@@ -208,13 +208,13 @@ def at_random(
     for step in range(steps):
         if visitor.is_lost:
             yield Act("open", value=start)
-        act = _thrown(visitor, dice, texts)
+        act = _throw(visitor, dice, texts)
         if act.do != "back" or step > 1:
             yield act
     yield Act("reload")
 
 
-def _thrown(visitor: Visitor, dice: random.Random, texts: tuple[str, ...]) -> Act:
+def _throw(visitor: Visitor, dice: random.Random, texts: tuple[str, ...]) -> Act:
     found = visitor.controls()
     groups = {
         "page": [control for control in found if not control["place"].startswith(FRAME)],

@@ -51,7 +51,7 @@ def _model(name: str):
 
 
 @lru_cache(maxsize=256)
-def told(name: str, src: str, to: str, tgt: str, new: int, do: str = "") -> Told | None:
+def run_sentence(name: str, src: str, to: str, tgt: str, new: int, do: str = "") -> Told | None:
     """Run the model on the sentence, with the changes to the run; None where it refuses it, which the page then
     says too.
     """
@@ -88,7 +88,7 @@ def problems(look: Mapping) -> list[str]:
         *_link_problems(link, bar),
         *_address_problems(address, bar, link),
         *_view_problems(look["views"], link),
-        *_shown_problems(look, bar, link),
+        *_picture_problems(look, bar, link),
     ]
 
 
@@ -153,8 +153,8 @@ def _view_problems(views: list[Mapping], link: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _shown_problems(look: Mapping, bar: Mapping[str, str], link: Mapping[str, str]) -> list[str]:
-    right = told(
+def _picture_problems(look: Mapping, bar: Mapping[str, str], link: Mapping[str, str]) -> list[str]:
+    right = run_sentence(
         link["model"], bar["src"], link.get("to", ""), bar["tgt"], int(link.get("new") or 0), link.get("do", "")
     )
     if right is None:

@@ -96,7 +96,7 @@ def test_pictures_that_differ_say_where() -> None:
 
 def test_a_picture_of_another_sentence_is_noticed() -> None:
     typed = {"Source sentence": "My walnut is red.", "To": "French", "Target": "", "Model": _title()}
-    right = sentences.told(_name(), "My walnut is red.", "fr", "", 0)
+    right = sentences.run_sentence(_name(), "My walnut is red.", "fr", "", 0)
     assert right is not None
     query = f"model={_name()}&src=My+walnut+is+red.&to=fr&tgt={right.text}&row=3"
     in_view = dict.fromkeys(sentences.IN_VIEW) | {"row": 3, "pins": []}

@@ -11,7 +11,7 @@ import pytest
 
 from tests.browser.walk.acts import LONG, STRANGE, Act
 from tests.browser.walk.conftest import SEED, Ground
-from tests.browser.walk.routes import Alone, at_random
+from tests.browser.walk.routes import Alone, walk_at_random
 from tests.browser.walk.sentences import TYPED
 from tests.browser.walk.visitor import Visitor, together
 
@@ -25,13 +25,17 @@ WITHOUT_MODEL = (LEARNING, "lessons")
 
 
 def test_forty_steps_at_random_by_four_visitors(ground: Ground) -> None:
-    starts = (ground.at("masks"), ground.at("heads", ground.encoder), ground.at("decoding", ground.decoder))
+    starts = (
+        ground.link_to("masks"),
+        ground.link_to("heads", ground.encoder),
+        ground.link_to("decoding", ground.decoder),
+    )
     walks = {}
     for start in starts:
         one = ground.visitor()
-        walks[one] = one.walk(_at_random(one, start, steps=FEW))
+        walks[one] = one.walk(_walk_at_random(one, start, steps=FEW))
     one = ground.visitor()
-    walks[one] = one.walk(_at_random(one, ground.at(LEARNING), steps=FEWER))
+    walks[one] = one.walk(_walk_at_random(one, ground.link_to(LEARNING), steps=FEWER))
     together(walks)
 
 
@@ -40,9 +44,9 @@ def _alone(visitor: Visitor, addresses: list[str]) -> Alone:
     return Alone(visitor, tuple(addresses), ("/implementations",), texts, most=6, compared=8)
 
 
-def _at_random(visitor: Visitor, start: str, *, steps: int):
+def _walk_at_random(visitor: Visitor, start: str, *, steps: int):
     dice = random.Random(SEED + visitor.who)
-    return at_random(visitor, dice=dice, steps=steps, texts=(*TYPED[visitor.who], STRANGE, ""), start=start)
+    return walk_at_random(visitor, dice=dice, steps=steps, texts=(*TYPED[visitor.who], STRANGE, ""), start=start)
 
 
 @pytest.mark.skipif(not STEPS, reason="`make walk` goes this far")
@@ -53,14 +57,14 @@ def test_every_control_works_on_every_model(ground: Ground, model: str) -> None:
     halves = (ground.visitor(), PAGES[:3]), (ground.visitor(), (*PAGES[3:], *more))
     walks = {}
     for visitor, pages in halves:
-        walks[visitor] = visitor.walk(_alone(visitor, [ground.at(page, name) for page in pages]))
+        walks[visitor] = visitor.walk(_alone(visitor, [ground.link_to(page, name) for page in pages]))
     together(walks)
 
 
 @pytest.mark.skipif(not STEPS, reason="`make walk` goes this far")
 def test_a_long_walk_at_random_by_two_visitors(ground: Ground) -> None:
-    starts = {ground.visitor(): start for start in (ground.at("heads"), ground.at("masks", ground.encoder))}
-    together({one: one.walk(_at_random(one, start, steps=STEPS)) for one, start in starts.items()})
+    starts = {ground.visitor(): start for start in (ground.link_to("heads"), ground.link_to("masks", ground.encoder))}
+    together({one: one.walk(_walk_at_random(one, start, steps=STEPS)) for one, start in starts.items()})
 
 
 @pytest.mark.skipif(not SCRIPT, reason="a script of a walk before, ATTNVIZ_WALK_SCRIPT, is walked again")

@@ -49,7 +49,7 @@ class Visitor:
         for act in wanted:
             if self._uncovers(act):
                 yield
-            before = self._expected(act)
+            before = self._expected_picture(act)
             if not self._do(act):
                 continue
             yield
@@ -63,7 +63,7 @@ class Visitor:
         """Call before an act that Back undoes: the next Back has to show what is shown now."""
         self._left = self.picture()
 
-    def _expected(self, act: Act) -> dict[str, Any] | None:
+    def _expected_picture(self, act: Act) -> dict[str, Any] | None:
         """Return the picture that has to be shown after an act, where it is known."""
         left, self._left = self._left, None if act.do == "back" else self._left
         if act.do == "reload" and not self.is_lost and not self.page.evaluate("walkPage.isPassing()"):
@@ -161,14 +161,14 @@ class Visitor:
 
     def fail(self, what: str) -> None:
         """Tell the report."""
-        self.report.failed(self.who, self.page, what)
+        self.report.add_failure(self.who, self.page, what)
 
     def _look(self, act: Act) -> list[str]:
         """Tell what is wrong; what is shown of another sentence, the browser may be about to draw."""
         look = self.page.evaluate("walkPage.look()")
         self.is_lost = bool(look["problems"])
         heard, self._heard[:] = list(self._heard), []
-        for what in (*look["problems"], *heard, *self._log(), *self._exports(act), *self._let_go(act)):
+        for what in (*look["problems"], *heard, *self._log(), *self._exports(act), *self._choice_problems(act)):
             self.fail(what)
         return [] if self.is_lost else sentences.problems(look)
 
@@ -184,7 +184,7 @@ class Visitor:
         ours = [line.strip() for line in lines if line.startswith("  File") and OURS.search(line)]
         return [f"the server's log: {' | '.join((*said, *ours[-2:], *lines[-1:]))[:600]}"] if lines else []
 
-    def _let_go(self, act: Act) -> list[str]:
+    def _choice_problems(self, act: Act) -> list[str]:
         """Check that a list holds the option that was chosen in it."""
         if act.do != "choose" or self.is_lost:
             return []

@@ -3,7 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from attnviz.text.glossary import definitions
-from tests.browser.heads.tabs import LINK, opened
+from tests.browser.heads.tabs import LINK, open_tab
 
 TABS = ("heads", "links", "model", "neuron", "alignment", "flow")
 # Words that say all that there is to say: names of heads, plain English, and what a press does.
@@ -29,10 +29,10 @@ def is_a_name(text: str) -> bool:
     return text[:1] in {"L", "H"} and text[1:2].isdigit()
 
 
-def test_every_label_has_a_definition(page: Page, settled) -> None:
+def test_every_label_has_a_definition(page: Page, settle) -> None:
     for tab in TABS:
         pins = "&pins=cross.1.3~cross.2.0" if tab == "heads" else ""
-        picture = opened(page, settled, f"{LINK}&tab={tab}&row=1{pins}")
+        picture = open_tab(page, settle, f"{LINK}&tab={tab}&row=1{pins}")
         found = picture.evaluate(CONTROLS)
         assert len(found) >= 6
         for control in found:
@@ -48,8 +48,8 @@ def is_defined(control: dict) -> None:
         assert option in PLAIN or is_a_name(option) or definition(option)
 
 
-def test_a_measure_is_explained_under_the_pointer_and_at_the_keyboards_focus(page: Page, settled) -> None:
-    picture = opened(page, settled, LINK)
+def test_a_measure_is_explained_under_the_pointer_and_at_the_keyboards_focus(page: Page, settle) -> None:
+    picture = open_tab(page, settle, LINK)
     tip = picture.get_by_role("tooltip")
     picture.get_by_label("Sort", exact=True).select_option("mean_distance")
     picture.get_by_text("Sort", exact=True).hover()
@@ -65,8 +65,8 @@ def test_a_measure_is_explained_under_the_pointer_and_at_the_keyboards_focus(pag
     expect(tip).to_be_hidden()
 
 
-def test_a_definition_lies_inside_the_window(page: Page, settled) -> None:
-    picture = opened(page, settled, LINK)
+def test_a_definition_lies_inside_the_window(page: Page, settle) -> None:
+    picture = open_tab(page, settle, LINK)
     for name in ("Mask", "Every head", "Difference", "Specials"):
         if name == "Specials":
             picture.locator("summary", has_text="Options").click()
@@ -86,9 +86,9 @@ HOLD = """(node) => node.dispatchEvent(new PointerEvent("pointerdown",
   { bubbles: true, composed: true, pointerType: "touch" }))"""
 
 
-def test_a_finger_that_rests_on_a_control_or_taps_a_term_reads_its_definition(visitor, settled) -> None:
+def test_a_finger_that_rests_on_a_control_or_taps_a_term_reads_its_definition(visitor, settle) -> None:
     page = visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
-    picture = opened(page, settled, f"{LINK}&tab=neuron")
+    picture = open_tab(page, settle, f"{LINK}&tab=neuron")
     tip = picture.get_by_role("tooltip")
     picture.get_by_text("softmax", exact=True).tap()
     expect(tip).to_contain_text(definition("softmax"))

@@ -22,7 +22,7 @@ def bubble(page: Page) -> Locator:
     return page.locator(".definitions:popover-open")
 
 
-def asked(page: Page, word: str) -> Locator:
+def find_word(page: Page, word: str) -> Locator:
     """Where a word stands: a marked term, a button, or a field's label."""
     label = page.locator("[data-testid=stWidgetLabel]:visible").filter(has_text=re.compile(rf"^{re.escape(word)}\b"))
     button = page.locator("button:visible").filter(has=page.get_by_text(word, exact=True))
@@ -30,11 +30,11 @@ def asked(page: Page, word: str) -> Locator:
     return page.locator(f'[data-term="{word}"]:visible').or_(button).or_(tool).or_(label).first
 
 
-def test_a_word_says_what_it_means(page: Page, settled) -> None:
+def test_a_word_says_what_it_means(page: Page, settle) -> None:
     page.goto(f"/anatomy?{SRC}&layout=batch_first")
-    settled(page)
+    settle(page)
     for word in ("contig.", "Shape walk", "Memory order", "Layer"):
-        where = asked(page, word)
+        where = find_word(page, word)
         where.scroll_into_view_if_needed()
         x, y = where.evaluate(FIRST_LINE)
         page.mouse.move(x + 4, y + 4)
@@ -43,9 +43,9 @@ def test_a_word_says_what_it_means(page: Page, settled) -> None:
         expect(bubble(page)).to_have_count(0)
 
 
-def test_a_field_is_explained_when_the_tab_key_comes_to_it_and_not_while_it_is_typed_into(page: Page, settled) -> None:
+def test_a_field_is_explained_when_the_tab_key_comes_to_it_and_not_while_it_is_typed_into(page: Page, settle) -> None:
     page.goto(f"/heads?{SRC}")
-    settled(page)
+    settle(page)
     page.get_by_label("Source sentence").click()
     expect(bubble(page)).to_have_count(0)
     page.keyboard.press("Tab")
@@ -56,42 +56,42 @@ def test_a_field_is_explained_when_the_tab_key_comes_to_it_and_not_while_it_is_t
     expect(bubble(page)).to_have_count(0)
 
 
-def test_on_another_page_a_word_has_that_pages_meaning_and_one_bubble(page: Page, settled) -> None:
+def test_on_another_page_a_word_has_that_pages_meaning_and_one_bubble(page: Page, settle) -> None:
     page.goto(f"/masks?{SRC}")
-    settled(page)
+    settle(page)
     page.get_by_role("link", name="Anatomy").first.click()
     expect(page.get_by_text("Shape walk", exact=True)).to_be_visible()
-    settled(page)
+    settle(page)
     page.get_by_text("Shape walk", exact=True).hover()
     expect(bubble(page).locator("p")).to_have_text(words_of("Anatomy")["Shape walk"])
     expect(page.locator(".definitions")).to_have_count(1)
 
 
-def test_a_finger_that_rests_on_a_button_asks_and_one_that_taps_it_presses(visitor, settled) -> None:
+def test_a_finger_that_rests_on_a_button_asks_and_one_that_taps_it_presses(visitor, settle) -> None:
     page = visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
     page.goto(f"/masks?{SRC}")
-    settled(page)
+    settle(page)
     rule = page.get_by_test_id("stButtonGroup").get_by_text("wait-k", exact=True)
     rule.tap()
     page.wait_for_timeout(700)
     expect(bubble(page)).to_have_count(0)
     expect(page).to_have_url(re.compile("masks=[^&]*wait-k"))
-    settled(page)
+    settle(page)
     rule.evaluate(HOLD)
     expect(bubble(page).locator("p")).to_have_text(words_of("Masks")["wait-k"])
 
 
-def test_an_unchanged_answer_does_not_send_the_words_again(page: Page, settled) -> None:
+def test_an_unchanged_answer_does_not_send_the_words_again(page: Page, settle) -> None:
     sent: list[bytes | str] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sent.append(frame)))
     page.goto(f"/masks?{SRC}")
-    settled(page)
+    settle(page)
     words = words_of("Masks")["dilated"].encode()
     assert any(words in _bytes(frame) for frame in sent)
     sent.clear()
     page.get_by_role("button", name="Run", exact=True).click()
     page.wait_for_timeout(500)
-    settled(page)
+    settle(page)
     assert sent
     assert not any(words in _bytes(frame) for frame in sent)
 

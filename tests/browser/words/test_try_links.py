@@ -18,9 +18,9 @@ def goes_and_comes_back(page: Page, follow, there: str) -> None:
     assert page.evaluate("window.stayed")
 
 
-def test_the_pointer_moves_into_the_bubble_and_presses_its_link(page: Page, settled) -> None:
+def test_the_pointer_moves_into_the_bubble_and_presses_its_link(page: Page, settle) -> None:
     page.goto(f"/masks?{SRC}&tab=leak")
-    settled(page)
+    settle(page)
     page.get_by_test_id("stWidgetLabel").get_by_text("To", exact=True).hover()
     link = page.locator(".definitions:popover-open").get_by_role("link", name="Try it on Heads")
     expect(link).to_be_visible()
@@ -28,22 +28,22 @@ def test_the_pointer_moves_into_the_bubble_and_presses_its_link(page: Page, sett
     expect(page.get_by_label("Source sentence")).to_have_value("I love you.")
 
 
-def test_the_key_that_the_bubble_names_follows_a_pictures_link(page: Page, settled) -> None:
+def test_the_key_that_the_bubble_names_follows_a_pictures_link(page: Page, settle) -> None:
     page.goto(f"/heads?{SRC}&tab=neuron")
-    settled(page)
+    settle(page)
     expect(page.locator(".avz[data-attnviz-painted]")).to_be_visible()
     page.locator(".avz select[data-term], .avz [data-term] select").first.focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Shift+Tab")
     expect(page.locator(".avz .definition:popover-open kbd")).to_have_text("Alt+Enter")
     goes_and_comes_back(page, lambda: page.keyboard.press("Alt+Enter"), r"/heads\?(?!.*tab=neuron)")
-    settled(page)
+    settle(page)
 
 
-def test_a_finger_taps_the_link(visitor, settled) -> None:
+def test_a_finger_taps_the_link(visitor, settle) -> None:
     page = visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
     page.goto(f"/?{SRC}")
-    settled(page)
+    settle(page)
     page.locator("[data-term='attention map']:visible").first.tap()
     link = page.locator(".definitions:popover-open").get_by_role("link", name="Try it on Heads")
     box = link.bounding_box()
