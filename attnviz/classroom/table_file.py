@@ -11,7 +11,9 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
+from attnviz.classroom.truths import Truths
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.question import CELL, HEAD, ROW, Question
 from attnviz.lessons.scoring import AnswerScore, normalise
@@ -43,6 +45,17 @@ class AxisTexts:
 
     rows: Sequence[str] = ()
     keys: Sequence[str] = ()
+
+
+def axis_texts(truths: Truths, lesson: Lesson, at: int) -> AxisTexts:
+    """Return the tokens of a step's map; none where the model cannot be run any more."""
+    try:
+        shown = truths.picture(lesson, at)
+    except ClassroomError:
+        shown = None
+    if shown is None:
+        return AxisTexts()
+    return AxisTexts([row.text for row in shown.maps.rows], [col.text for col in shown.maps.cols])
 
 
 def read_lines(session: Session, row: ClassRow, lesson: Lesson) -> tuple[list[AnswerLine], list[int]]:

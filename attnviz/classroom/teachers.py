@@ -13,7 +13,7 @@ from attnviz.classroom.material import pack_lesson, single_question_lesson, unpa
 from attnviz.classroom.parts import ClassroomParts
 from attnviz.classroom.state import AFTER, CLOSED, OPEN, REVEALED, ClassVersion, TeacherKey, TeacherView
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
-from attnviz.classroom.table_file import AnswerLine, AxisTexts, answers_file, grades_file, read_lines
+from attnviz.classroom.table_file import AnswerLine, answers_file, axis_texts, grades_file, read_lines
 from attnviz.classroom.teacher_view import TeacherRows, teacher_view
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.question import CELL, ROW, TEXT, Question
@@ -173,22 +173,12 @@ class Teachers:
         """Write a CSV line for every answer, and one for each student who did not answer a step that was asked."""
         lesson, lines, _ = self._answer_lines(key)
         mapped = {line.at for line in lines if line.saved is not None and lesson.questions[line.at].kind in (CELL, ROW)}
-        return answers_file(lesson, lines, {at: self._axes(lesson, at) for at in mapped})
+        return answers_file(lesson, lines, {at: axis_texts(self._parts.truths, lesson, at) for at in mapped})
 
     def grades_csv(self, key: TeacherKey) -> bytes:
         """Write a CSV line for each student, as a gradebook reads it: user, grade from 0 to 100, and its parts."""
         lesson, lines, asked = self._answer_lines(key)
         return grades_file(lines, [at for at in asked if lesson.questions[at].kind != TEXT])
-
-    def _axes(self, lesson: Lesson, at: int) -> AxisTexts:
-        """Return the tokens of a step's map; none where the model cannot be run any more."""
-        try:
-            shown = self._parts.truths.picture(lesson, at)
-        except ClassroomError:
-            shown = None
-        if shown is None:
-            return AxisTexts()
-        return AxisTexts([row.text for row in shown.maps.rows], [col.text for col in shown.maps.cols])
 
     def _answer_lines(self, key: TeacherKey) -> tuple[Lesson, list[AnswerLine], list[int]]:
         """Read the lesson, the lines of its answers, and the steps that were asked."""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz.maps.options import MapOptions
 from attnviz.pictures import fields
-from attnviz.pictures.fields import AT, FocusState, Problem, Say, SiteBounds, choice, declared, flag, unlinked, whole
+from attnviz.pictures.fields import AT, Problem, Say, choice, declared, flag, unlinked, whole
+from attnviz.pictures.focus import FocusState, SiteBounds
 
 if TYPE_CHECKING:
     from attnviz.maps.options import Specials

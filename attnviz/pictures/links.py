@@ -12,7 +12,8 @@ from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
 from attnviz.pictures.browser_view import in_view
 from attnviz.pictures.caching import Cache, make_anew
-from attnviz.pictures.fields import PageState, Say, choice, declared, is_index, known_kind
+from attnviz.pictures.fields import PageState, Say, choice, declared, is_index
+from attnviz.pictures.focus import known_kind
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 from attnviz.widgets.links import fine_lines

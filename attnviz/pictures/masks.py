@@ -1,6 +1,5 @@
 """One head under a mask: the mask that a state asks for, the filled scores, and the model run again with it."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,12 +11,13 @@ from attnviz.analysis.masks import both_ways, effect
 from attnviz.analysis.masks.effect import Effect, Refused
 from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, Weighing, filled, one_head
 from attnviz.analysis.masks.findings import findings
-from attnviz.analysis.masks.mask_spec import RULES, MaskSpec, Rule
+from attnviz.analysis.masks.mask_spec import RULES, MaskSpec, RuleNumbers, rule_from_text, rules_to_text
 from attnviz.analysis.rerun import Writing, writing
 from attnviz.maps.selection import labels
 from attnviz.models.protocol import Model
 from attnviz.pictures import fields
-from attnviz.pictures.fields import PageState, Problem, Say, SiteBounds
+from attnviz.pictures.fields import PageState, Problem, Say
+from attnviz.pictures.focus import SiteBounds
 from attnviz.text.entries import token_texts
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
@@ -34,16 +34,10 @@ CROSS_CAUSAL = (
     "written, and position 3 of one has nothing to do with position 3 of the other. The picture shows what tril would "
     "hide. Useful here: padding, or wait-k, for a translator that starts before the speaker has finished."
 )
-RuleNumbers = tuple[str, tuple[int | float, ...]]  # a rule's name and its numbers
-
-
-def rules_to_text(rules: tuple[RuleNumbers, ...]) -> str:
-    """Write rules such as `causal~window_2~random_0.7_3`; "none" where there is no rule."""
-    return "~".join("_".join((name, *(f"{number:g}" for number in numbers))) for name, numbers in rules) or "none"
 
 
 def _rules(text: str, bound: object, default: object, say: Say) -> tuple[RuleNumbers, ...]:
-    parts = [] if text == "none" else [_rule(part) for part in text.split("~")[:16]]
+    parts = [] if text == "none" else [rule_from_text(part) for part in text.split("~")[:16]]
     for part in (part for part in parts if isinstance(part, str)):
         say(f"rules are {', '.join(RULES)}, with their numbers", "the mask without it", part)
     return tuple(dict(part for part in parts if not isinstance(part, str)).items())
@@ -56,27 +50,6 @@ def _paint(text: str, bound: object, default: str, say: Say) -> str:
         say(sentence=str(error))
         return default
     return text
-
-
-def _rule(part: str) -> RuleNumbers | str:
-    """Read a rule with its numbers; a text that is none is returned as it is."""
-    name, *texts = part.split("_")
-    rule = RULES.get(name)
-    if rule is None or len(texts) not in (0, len(rule.numbers)):
-        return part
-    try:
-        numbers = tuple(float(text) for text in texts) or rule.defaults
-    except ValueError:
-        return part
-    return (name, fit_numbers(rule, numbers)) if all(map(math.isfinite, numbers)) else part
-
-
-def fit_numbers(rule: Rule, numbers: tuple[int | float, ...]) -> tuple[int | float, ...]:
-    """Keep numbers within their ranges, whole where they count something."""
-    within = zip(rule.numbers, numbers, strict=True)
-    return tuple(
-        min(max(value, n.least), n.most) if n.is_share else int(min(max(value, n.least), n.most)) for n, value in within
-    )
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 from attnviz.maps.grouping import Groups
 from attnviz.pictures.browser_view import in_view
-from attnviz.pictures.fields import FocusState, choice, whole
+from attnviz.pictures.fields import choice, whole
+from attnviz.pictures.focus import FocusState
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.widgets.neuron.payload import neuron_payload
 from attnviz.widgets.wire import Payload

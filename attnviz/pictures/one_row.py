@@ -8,7 +8,8 @@ from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import labels, select
 from attnviz.pictures.browser_view import in_view
 from attnviz.pictures.caching import Cache, make_anew
-from attnviz.pictures.fields import FocusState, choice, unlinked, whole
+from attnviz.pictures.fields import choice, unlinked, whole
+from attnviz.pictures.focus import FocusState
 from attnviz.tracing.causes.switches import heads_off
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind

@@ -11,7 +11,7 @@ from attnviz.lessons.picture import Pictures, pictures
 from attnviz.lessons.reading import read_file
 from attnviz.pictures import fields
 from attnviz.pictures.decoding import DecodingState
-from attnviz.pictures.fields import SiteBounds
+from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.heads_state import HeadsState, read_heads_state
 from attnviz.pictures.learning_state import LearningState
 from attnviz.pictures.masks import MasksState

@@ -5,9 +5,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.analysis.masks.fills import DTYPES
-from attnviz.analysis.masks.mask_spec import RULES
+from attnviz.analysis.masks.mask_spec import RULES, rules_to_text
 from attnviz.pictures.mask_lab import FILL_NAMES
-from attnviz.pictures.masks import rules_to_text
 from attnviz.text.glossary import definitions
 from attnviz.ui.masks.state import TABS
 from attnviz.widgets.mask_lab.painting import painting_to_text

@@ -1,5 +1,6 @@
 """A mask as a person puts it together: rules with their numbers, and cells painted by hand, combined with `&`."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -78,6 +79,7 @@ _RULES = (
     ),
 )
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _RULES}
+RuleNumbers = tuple[str, tuple[int | float, ...]]  # a rule's name and its numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,3 +139,29 @@ def fit_mask(mask: Bool[Tensor, "rows cols"], q_len: int, k_len: int) -> Bool[Te
 def _rule_text(rule: Rule, numbers: tuple[int | float, ...]) -> str:
     told = ", ".join(f"{number.label} {value:g}" for number, value in zip(rule.numbers, numbers, strict=True))
     return f"{rule.name} ({told})" if told else rule.name
+
+
+def rules_to_text(rules: tuple[RuleNumbers, ...]) -> str:
+    """Write rules such as `causal~window_2~random_0.7_3`; "none" where there is no rule."""
+    return "~".join("_".join((name, *(f"{number:g}" for number in numbers))) for name, numbers in rules) or "none"
+
+
+def rule_from_text(part: str) -> RuleNumbers | str:
+    """Read a rule with its numbers, as `rules_to_text` writes it; a text that is none is returned as it is."""
+    name, *texts = part.split("_")
+    rule = RULES.get(name)
+    if rule is None or len(texts) not in (0, len(rule.numbers)):
+        return part
+    try:
+        numbers = tuple(float(text) for text in texts) or rule.defaults
+    except ValueError:
+        return part
+    return (name, fit_numbers(rule, numbers)) if all(map(math.isfinite, numbers)) else part
+
+
+def fit_numbers(rule: Rule, numbers: tuple[int | float, ...]) -> tuple[int | float, ...]:
+    """Keep numbers within their ranges, whole where they count something."""
+    within = zip(rule.numbers, numbers, strict=True)
+    return tuple(
+        min(max(value, n.least), n.most) if n.is_share else int(min(max(value, n.least), n.most)) for n, value in within
+    )

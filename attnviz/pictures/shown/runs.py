@@ -14,7 +14,7 @@ from attnviz.pictures.causes import patching as patches
 from attnviz.pictures.causes.compared import CompareState, Side, compared
 from attnviz.pictures.causes.switches import SwitchOffState, head_name, switches
 from attnviz.pictures.decoding import DecodingInput, DecodingState, run_decoding
-from attnviz.pictures.fields import SiteBounds
+from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.learning import learning
 from attnviz.pictures.learning_state import LearningState, RecordingState
 from attnviz.pictures.mask_lab import mask_lab, site_name

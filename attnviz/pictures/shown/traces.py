@@ -9,8 +9,9 @@ from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.models.protocol import Model
 from attnviz.pictures.alignment import AlignmentState, alignment
 from attnviz.pictures.captions import caption_of
-from attnviz.pictures.fields import PageState, SiteBounds
+from attnviz.pictures.fields import PageState
 from attnviz.pictures.flow import FlowState, flow
+from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.heads import heads
 from attnviz.pictures.heads_state import HeadsState
 from attnviz.pictures.links import LinksState, links

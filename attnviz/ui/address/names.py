@@ -1,5 +1,7 @@
 """The names of an address: which go along from page to page, and which older links use."""
 
+from collections.abc import Mapping
+
 OF_WINDOW = ("panel", "beside")  # what a window is to another one: stays, whatever address is opened in it
 BAR = ("model", "src", "to", "tgt", "new", "do", "lesson", "lesson_step", "class", *OF_WINDOW)  # on every page
 SITE = ("kind", "layer", "head")
@@ -24,3 +26,8 @@ OPENING: dict[str, dict[str, str]] = {
     "Causes": {"src": "I love you.", "to": "fr", "do": "off.cross.2.0"},
 }
 OF_LINKS = ("v", "weights")  # what a shared link says besides, and no address of ours
+
+
+def window_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    """Select those texts of an address that are about the window that shows it."""
+    return {name: texts[name] for name in OF_WINDOW if texts.get(name)}

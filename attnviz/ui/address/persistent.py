@@ -14,7 +14,7 @@ import streamlit as st
 
 from attnviz.pictures.fields import Problem
 from attnviz.ui import streamlit_internals
-from attnviz.ui.address.names import BAR, FOCUS, FORMER, OF_LINKS, OF_WINDOW, OPENING, SITE
+from attnviz.ui.address.names import BAR, FOCUS, FORMER, OF_LINKS, OF_WINDOW, OPENING, SITE, window_texts
 
 _KEY = "address"
 _MOST_LINKS = 24  # links to other pages that one page may offer
@@ -168,11 +168,6 @@ def address(page: str) -> dict[str, str]:
 def window() -> dict[str, str]:
     """Return the texts about this window: they are in the address of every page that is opened in it."""
     return window_texts(_memory().shared)
-
-
-def window_texts(texts: Mapping[str, str]) -> dict[str, str]:
-    """Select those texts of an address that are about the window that shows it."""
-    return {name: texts[name] for name in OF_WINDOW if texts.get(name)}
 
 
 def link_to(page: str, more: Mapping[str, str]) -> dict[str, str]:

@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from attnviz.pictures.causes.compared import CompareState, compare_sides, compared, focus
-from attnviz.pictures.fields import SiteBounds, write_view
+from attnviz.pictures.fields import write_view
+from attnviz.pictures.focus import SiteBounds
 from attnviz.ui import captions, layout, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.causes import sides

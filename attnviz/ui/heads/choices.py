@@ -10,7 +10,8 @@ from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.maps.grouping import Groups
 from attnviz.maps.quadrants import quadrants
 from attnviz.models.catalogue import Entry
-from attnviz.pictures.fields import SiteBounds, write_view
+from attnviz.pictures.fields import write_view
+from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.heads_state import HeadsState, read_heads_state
 from attnviz.pictures.neuron import query_of, row_of
 from attnviz.text.glossary import definition

@@ -7,19 +7,9 @@ from typing import Any
 
 from attnviz.maps.options import MapOptions
 from attnviz.pictures.alignment import AlignmentState
-from attnviz.pictures.fields import (
-    MEAN,
-    PageState,
-    Problem,
-    SiteBounds,
-    choice,
-    declared,
-    read,
-    specs_of,
-    text,
-    write,
-)
+from attnviz.pictures.fields import MEAN, PageState, Problem, choice, declared, read, specs_of, text, write
 from attnviz.pictures.flow import FlowState
+from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.heads_state import HeadsState
 from attnviz.pictures.links import LinksState
 from attnviz.pictures.neuron import NeuronState

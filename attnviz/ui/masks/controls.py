@@ -7,19 +7,11 @@ from typing import Any
 import streamlit as st
 
 from attnviz.analysis.masks.fills import DTYPES, FILLS
-from attnviz.analysis.masks.mask_spec import RULES
-from attnviz.pictures.fields import SiteBounds, write_view
+from attnviz.analysis.masks.mask_spec import RULES, fit_numbers, rules_to_text
+from attnviz.pictures.fields import write_view
+from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.mask_lab import FILL_NAMES
-from attnviz.pictures.masks import (
-    LEAST_FILL,
-    MAX_SECOND,
-    MOST_FILL,
-    SCOPES,
-    MasksState,
-    fit_numbers,
-    rules_to_text,
-    view_of,
-)
+from attnviz.pictures.masks import LEAST_FILL, MAX_SECOND, MOST_FILL, SCOPES, MasksState, view_of
 from attnviz.text.glossary import definitions
 from attnviz.ui import layout
 from attnviz.ui.address import persistent, widgets

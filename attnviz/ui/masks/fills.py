@@ -1,4 +1,4 @@
-"""The laboratory's smaller rooms: all fills on one row, and how a mask broadcasts."""
+"""The tab Fills of the Masks page: all fills on one row."""
 
 import streamlit as st
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.pictures.fields import SiteBounds
+from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.heads_state import HeadsState, read_heads_state
 from attnviz.ui.address.share import link_problems, shared_query
 

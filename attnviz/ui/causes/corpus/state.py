@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from attnviz.pictures import fields
-from attnviz.pictures.fields import PageState, SiteBounds
+from attnviz.pictures.fields import PageState
+from attnviz.pictures.focus import SiteBounds
 from attnviz.ui import layout
 from attnviz.ui.causes.corpus.measures import AXES, SPREAD
 

@@ -1,0 +1,51 @@
+"""The head that a picture looks at: the state of that choice, and what a trace has to choose from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from attnviz.pictures.fields import PageState, choice, or_mean
+
+if TYPE_CHECKING:
+    from attnviz.transformer.probe import Kind
+
+
+@dataclass(frozen=True)
+class SiteBounds:
+    """Kinds, and layers and heads of each, that a trace has to choose from."""
+
+    shapes: Mapping[str, tuple[int, int]]
+
+    @classmethod
+    def of(cls, trace: Any) -> "SiteBounds":
+        """Return the bounds of a trace."""
+        return cls({kind: trace.shape(kind) for kind in trace.kinds})
+
+    def by_field(self) -> dict[str, Any]:
+        """Return the bounds of fields called kind, layer and head."""
+        return {
+            "kind": tuple(self.shapes),
+            "layer": lambda found: self.shapes[found["kind"]][0],
+            "head": lambda found: self.shapes[found["kind"]][1],
+        }
+
+
+@dataclass(frozen=True)
+class FocusState(PageState):
+    """The head that is looked at: `layer` and `head` are numbers or "mean"."""
+
+    kind: "Kind" = choice("cross")
+    layer: int | str = or_mean(of="layer")
+    head: int | str = or_mean(of="head")
+
+    def site_in(self, trace: Any) -> tuple[Any, int, int]:
+        """Return kind, layer and head as `trace` has them: the first for one that it has not, and for a mean."""
+        kind = known_kind(self.kind, trace)
+        chosen = zip((self.layer, self.head), trace.shape(kind), strict=True)
+        layer, head = (at if isinstance(at, int) and at < count else 0 for at, count in chosen)
+        return kind, layer, head
+
+
+def known_kind(kind: str, trace: Any) -> Any:
+    """Return a kind of attention that the trace has: `kind`, or its first."""
+    return kind if kind in trace.kinds else trace.kinds[0]
