@@ -8,10 +8,14 @@ from attnviz.widgets.entries import col_entries, row_entries
 
 if TYPE_CHECKING:
     from attnviz.maps.maps import Maps
+    from attnviz.text.tokens import Token
     from attnviz.tracing.trace import TraceLike
     from attnviz.transformer.probe import Kind
 
-_NAMES: "dict[Kind, str]" = {"encoder_self": "source", "decoder_self": "target"}
+# The sentence along a kind's query and key axis.
+_AXES: "dict[Kind, tuple[str, str]]" = {
+    "encoder_self": ("source", "source"), "decoder_self": ("target", "target"), "cross": ("target", "source"),
+}  # fmt: skip
 
 
 def sentence_strip(trace: "TraceLike") -> dict[str, Any]:
@@ -21,21 +25,34 @@ def sentence_strip(trace: "TraceLike") -> dict[str, Any]:
     kind, which line its query and its key axis are on, and how far token 0 of the axis is from the start of that line:
     a decoder row stands for the token that it outputs, one to the right of the token that goes in.
     """
-    lines: list[dict[str, Any]] = []
-    axes: dict[str, dict[str, list[int]]] = {}
-    for kind in _NAMES:
-        if kind not in trace.kinds:
-            continue
-        tokens = list(trace.query_tokens(kind))
-        outputs = trace.output_tokens(kind)
-        line = tokens + list(outputs[-1:]) if outputs is not None else tokens
-        name = _NAMES[kind] if len(trace.kinds) > 1 else "text"
-        told = [[display_token(token), token.is_special, entry(token)] for token in line]
-        lines.append({"name": name, "tokens": told})
-        axes[kind] = {"query": [len(lines) - 1, int(outputs is not None)], "key": [len(lines) - 1, 0]}
-    if "cross" in trace.kinds:
-        axes["cross"] = {"query": axes["decoder_self"]["query"], "key": axes["encoder_self"]["key"]}
+    source, target = _first_kind(trace, "encoder_self", "cross"), _first_kind(trace, "decoder_self", "cross")
+    sentences: dict[str, tuple[Token, ...]] = {}
+    output = 0
+    if source:
+        sentences["source"] = trace.key_tokens(source)
+    if target:
+        outputs = trace.output_tokens(target)
+        output = int(outputs is not None)
+        sentences["target"] = trace.query_tokens(target) + (outputs or ())[-1:]
+    at = {name: line for line, name in enumerate(sentences)}
+    lines = [
+        {"name": name if len(sentences) > 1 else "text", "tokens": [_told(token) for token in tokens]}
+        for name, tokens in sentences.items()
+    ]
+    axes = {
+        kind: {"query": [at[queries], output * (queries == "target")], "key": [at[keys], 0]}
+        for kind, (queries, keys) in _AXES.items()
+        if kind in trace.kinds
+    }
     return {"lines": lines, "axes": axes}
+
+
+def _first_kind(trace: "TraceLike", *kinds: "Kind") -> "Kind | None":
+    return next(filter(trace.kinds.__contains__, kinds), None)
+
+
+def _told(token: "Token") -> list[Any]:
+    return [display_token(token), token.is_special, entry(token)]
 
 
 Strip = dict[str, Any]

@@ -9,8 +9,9 @@ import torch
 
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.maps import EagerMaps
+from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.widgets.heads.payload import heads_payload
-from attnviz.widgets.heads.sentences import strip_labels
+from attnviz.widgets.heads.sentences import packed_strip, sentence_strip, strip_labels
 
 ROWS, COLS = 5, 7
 NO_METRICS = pd.DataFrame({"kind": [], "layer": [], "head": []})
@@ -69,3 +70,13 @@ def test_a_kind_that_the_strip_does_not_know_tells_its_labels():
     told = header_of(dataclasses.replace(steps(), kind="decoder_self"))["kinds"][0]
     assert told["cols"] == SOURCE
     assert told["rows"][0] == ["<bos>", "out0"]
+
+
+def test_cross_attention_alone_has_both_of_its_sentences():
+    trace = from_tensors(torch.full((2, 3), 1 / 3), ["x", "y"], key_tokens=["a", "b", "c"])
+    strip = packed_strip(sentence_strip(trace))
+    assert [(line["name"], line["tokens"]) for line in strip["lines"]] == [
+        ("source", ["a", "b", "c"]),
+        ("target", ["x", "y"]),
+    ]
+    assert strip_labels("cross", strip, (2, 3)) == {"rows": [["x", None], ["y", None]], "cols": ["a", "b", "c"]}
