@@ -16,9 +16,11 @@ SERVE_READY := $(VENV)/.ready-to-serve
 TEST_READY := $(VENV)/.ready-to-test
 BROWSER_READY := $(VENV)/.ready-to-browse
 CLUSTER_READY := $(VENV)/.ready-to-cluster
+NOTEBOOK_VENV := .venv-notebook
+NOTEBOOK_READY := $(NOTEBOOK_VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve cluster test test-portable test-cluster wheel walk check format bench train recordings clean
+.PHONY: help run serve cluster test test-portable test-cluster test-notebook wheel walk check format bench train recordings clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -49,6 +51,9 @@ test-portable: $(TEST_READY) ## what computes, without vector units, as another 
 
 test-cluster: $(CLUSTER_READY) ## what takes more than one process: dashboards behind HAProxy, models on an engine (ARGS="-k words")
 	@exec $(BIN)/python -m pytest tests/cluster $(ARGS)
+
+test-notebook: $(NOTEBOOK_READY) ## pictures in a real JupyterLab, which gets an environment of its own (ARGS="-k words")
+	@exec $(BIN)/python -m pytest tests/jupyterlab $(ARGS)
 
 walk: $(TEST_READY) $(BROWSER_READY) ## every control on every kind of model, then by dice (ATTNVIZ_WALK_STEPS=400, ATTNVIZ_WALK_SEED=14)
 	@ATTNVIZ_WALK_STEPS="$${ATTNVIZ_WALK_STEPS:-400}" exec $(BIN)/python -m pytest tests/browser/walk tests/browser/screens/test_every_page.py \
@@ -125,4 +130,13 @@ $(CLUSTER_READY): requirements-cluster.txt tests/cluster/haproxy.py tests/cluste
 	@$(PIP) -r requirements-cluster.txt
 	@$(BIN)/python tests/cluster/haproxy.py
 	@$(BIN)/python tests/cluster/classroom/postgresql.py
+	@touch $@
+
+# JupyterLab's packages stay out of $(VENV), and find there what attnviz needs.
+$(NOTEBOOK_READY): requirements-jupyterlab.txt requirements-notebook.txt $(BROWSER_READY)
+	@echo 'Installing what a notebook needs'
+	@$(BIN)/python -m venv $(NOTEBOOK_VENV)
+	@$(NOTEBOOK_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-jupyterlab.txt
+	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(" + repr(sysconfig.get_path("purelib")) + ")")' > \
+		"$$($(NOTEBOOK_VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/of_attnviz.pth"
 	@touch $@

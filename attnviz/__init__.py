@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from attnviz.learning.learn import learn
     from attnviz.learning.storage import load_recording
     from attnviz.models.catalogue import load
+    from attnviz.notebook.show import show
     from attnviz.saving import save
     from attnviz.text.tokens import Token
     from attnviz.tracing.causes.intervention import Intervention
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Intervention", "Site", "Token", "Trace", "__version__", "ablate", "edit", "exchange", "from_tensors", "learn",
-    "load", "load_recording", "load_trace", "mean_contexts", "patch", "save", "views",
+    "load", "load_recording", "load_trace", "mean_contexts", "patch", "save", "show", "views",
 ]  # fmt: skip
 __version__ = "0.1.0"
 
@@ -48,6 +49,7 @@ _HOME = {
     "mean_contexts": "attnviz.analysis.causes.means",
     "patch": "attnviz.tracing.causes.making",
     "save": "attnviz.saving",
+    "show": "attnviz.notebook.show",
 }
 
 

@@ -38,10 +38,11 @@ BELOW["widgets"] = {
 # Runs models for many dashboards, and is a model to each; what a mask is filled with travels by its name.
 BELOW["engine"] = {"analysis", *BELOW["analysis"]}
 BELOW["pictures"] = {"widgets", *BELOW["widgets"]}  # a trace and a state to a payload; no Streamlit
-BELOW["ui"] = set(BELOW) - {"training"}
+BELOW["notebook"] = {"pictures", *BELOW["pictures"]}  # pictures as values of cells; no page
+BELOW["ui"] = set(BELOW) - {"training", "notebook"}
 BELOW["server"] = BELOW["ui"] | {"ui"}  # what serves the pages to many
 # attnviz/__init__.py and __main__.py: the API and the command line, which know no page, but what serves them.
-BELOW[""] = BELOW["ui"] | {"server"}
+BELOW[""] = BELOW["ui"] | {"server", "notebook"}
 BELOW["pages"] = BELOW["ui"] | {"ui", ""}
 
 # Where a library may be imported: prefixes of paths from the root.
@@ -54,6 +55,8 @@ ONLY_IN = {
     "plotly": ("attnviz/views/",),
     "transformers": ("attnviz/models/huggingface/",),
     "sqlalchemy": ("attnviz/classroom/",),
+    "anywidget": ("attnviz/notebook/widget.py",),
+    "traitlets": ("attnviz/notebook/widget.py",),
     "alembic": ("attnviz/classroom/storage/",),
 }
 

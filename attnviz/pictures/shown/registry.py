@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from attnviz.pictures.browser_view import is_of
+from attnviz.pictures.browser_view import is_of, to_view
 from attnviz.pictures.captions import with_caption
 from attnviz.pictures.shown import runs, traces
 from attnviz.pictures.shown.subject import Subject
@@ -66,6 +66,16 @@ class ShownPicture:
     def lacks(self) -> tuple[str, ...]:
         """Names of controls that nobody answers."""
         return tuple(dict.fromkeys(self.subject.unanswered + self.picture.python_only * self.is_alone))
+
+    @property
+    def view(self) -> dict[str, Any]:
+        """The fields that may be asked, as the browser has them."""
+        return {name: value for name, value in to_view(self.state).items() if name in self.subject.fields}
+
+    def with_fields(self, **asked: Any) -> "ShownPicture":
+        """Return the picture with other fields, as `of` takes them; those that are left out stay as they are."""
+        kept = {name: getattr(self.state, name) for name in self.subject.fields}
+        return replace(self, state=self.subject.asked(kept | asked))
 
     def with_view(self, told: Any) -> "ShownPicture":
         """Return the picture with what a browser reported; as it is, where no script of ours reports such a thing."""

@@ -1,0 +1,18 @@
+"""What anywidget gives the browser for a picture: its widget, and the host that stands it in a cell, as one module."""
+
+import json
+from functools import cache
+
+from attnviz.widgets.bundle import WIDGETS, join_modules, source
+
+
+@cache
+def cell_module(widget: str) -> str:
+    """Return the module whose default export draws the widget of a folder in `attnviz/widgets` in a cell.
+
+    Its styles go along with its element, into a shadow root: what anywidget calls `_css` would style the whole page.
+    """
+    made = source(widget)
+    host = join_modules(WIDGETS / "shared" / "js" / "hosts" / "notebook.js")
+    parts = json.dumps({"html": made.html, "style": made.style})
+    return f"export default {host}.inNotebook({made.module}.default, {parts});\n"

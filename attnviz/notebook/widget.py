@@ -1,0 +1,108 @@
+"""A picture as a Jupyter widget: what is seen in the browser is what Python reads, and the other way round."""
+
+from typing import Any
+
+import anywidget
+import traitlets
+
+from attnviz.notebook.source import cell_module
+from attnviz.pictures.shown.registry import ShownPicture
+from attnviz.widgets.wire import Payload
+
+Head = tuple[str, int | str, int | str]
+THEMES = ("auto", "light", "dark")
+# Of what other fields choose a long text's numbers are not in the browser yet.
+_SITE = ("kind", "layer", "head", "pins")
+
+
+class PictureWidget(anywidget.AnyWidget):
+    """A picture in a cell.
+
+    `view` is what is chosen on it, a dictionary of its fields: read it, set it (fields that are left out stay as they
+    are), `observe(f, "view")`, or `traitlets.link` two of them. `theme` is "auto", which follows the notebook, "light"
+    or "dark"; `height` is in pixels, None for the picture's own.
+    """
+
+    view = traitlets.Dict()
+    theme = traitlets.Enum(THEMES, "auto").tag(sync=True)
+    height = traitlets.Int(None, allow_none=True, min=1).tag(sync=True)
+    _esm = traitlets.Unicode().tag(sync=True)
+    _payload = traitlets.Bytes().tag(sync=True)
+    _told = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, shown: ShownPicture, *, theme: str = "auto", height: int | None = None) -> None:
+        self._shown = shown
+        self._drawn = shown.payload()
+        super().__init__(
+            _esm=cell_module(shown.picture.widget), _payload=self._drawn.pack(),
+            view=shown.view, theme=theme, height=height,
+        )  # fmt: skip
+        self.observe(self._answer, "view")
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Take what the browser sends; `ipywidgets` calls it."""
+        super().set_state(sync_data)
+        if "_told" in sync_data:
+            self._shown = self._shown.with_view(self._told)
+            self.view = self._shown.view
+
+    @property
+    def head(self) -> Head:
+        """Kind, layer and head in focus, as `("cross", 2, 5)`; set it to look at another."""
+        return self._field("kind"), self._field("layer"), self._field("head")
+
+    @head.setter
+    def head(self, site: Head) -> None:
+        self._set_fields(**dict(zip(("kind", "layer", "head"), site, strict=True)))
+
+    @property
+    def row(self) -> int | None:
+        """The pinned row, a position among the queries; None without one."""
+        return self._field("row")
+
+    @row.setter
+    def row(self, row: int | None) -> None:
+        self._set_fields(row=row)
+
+    @property
+    def pins(self) -> tuple[Head, ...]:
+        """The heads kept beside the one in focus."""
+        return self._field("pins")
+
+    @pins.setter
+    def pins(self, pins: tuple[Head, ...]) -> None:
+        self._set_fields(pins=tuple(map(tuple, pins)))
+
+    def _field(self, name: str) -> Any:
+        if name not in self.view:
+            raise ValueError(f"{self._shown.picture.title} has no {name}: its view has {', '.join(self.view)}.")
+        return getattr(self._shown.state, name)
+
+    def _set_fields(self, **fields: Any) -> None:
+        self.view = fields
+
+    @traitlets.validate("view")
+    def _read_view(self, proposal: Any) -> dict[str, Any]:
+        """Let the shown picture follow a view that is set in Python. Raises ValueError for one that cannot be shown."""
+        if proposal["value"] != self._shown.view:
+            self._shown = self._shown.with_fields(**proposal["value"])
+        return self._shown.view
+
+    def _answer(self, change: Any) -> None:
+        """Send the browser what it does not have: the view, where Python set it, and numbers that this view needs."""
+        changed = {name for name, value in change.new.items() if change.old.get(name) != value}
+        is_told = all(self._told.get(name) == change.new[name] for name in changed)
+        with self.hold_sync():
+            if not is_told or changed & {*self._shown.picture.python_only, *_SITE}:
+                self._send_numbers()
+            if not is_told:
+                self._told = {**self._told, **change.new, "seq": self._shown.seq}
+
+    def _send_numbers(self) -> None:
+        made = self._shown.payload()
+        if _without_view(made) != _without_view(self._drawn):
+            self._drawn, self._payload = made, made.pack()
+
+
+def _without_view(payload: Payload) -> Payload:
+    return payload._replace(header={**payload.header, "view": None, "seq": None})
