@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnviz import views
-    from attnviz.analysis.causes.means import mean_contexts
+    from attnviz.analysis.causes.baselines.means import mean_contexts
     from attnviz.learning.learn import learn
     from attnviz.learning.storage import load_recording
     from attnviz.models.catalogue import load
@@ -46,7 +46,7 @@ _HOME = {
     "load": "attnviz.models.catalogue",
     "load_recording": "attnviz.learning.storage",
     "load_trace": "attnviz.tracing.storage",
-    "mean_contexts": "attnviz.analysis.causes.means",
+    "mean_contexts": "attnviz.analysis.causes.baselines.means",
     "patch": "attnviz.tracing.causes.making",
     "save": "attnviz.saving",
     "show": "attnviz.notebook.show",

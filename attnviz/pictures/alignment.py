@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from attnviz.analysis.causes.aligning.error_table import known_errors
-from attnviz.analysis.causes.aligning.error_table import rates as rates_of
-from attnviz.analysis.causes.aligning.ways import Aligner, KnownMaps, scores, ways
-from attnviz.analysis.causes.alignment_errors import found_links
+from attnviz.analysis.causes.alignment_errors import found_links, known_errors
+from attnviz.analysis.causes.alignment_errors import rates as rates_of
+from attnviz.analysis.causes.alignment_ways import Aligner, KnownMaps, scores, ways
 from attnviz.analysis.causes.gold import GoldLinks, gold_languages, gold_pairs
 from attnviz.analysis.causes.word_alignment import alignment_error
 from attnviz.analysis.site.projections import NotPlain

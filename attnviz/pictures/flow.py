@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from attnviz.analysis.causes.aligning.ways import Aligner, KnownMaps
+from attnviz.analysis.causes.alignment_ways import Aligner, KnownMaps
 from attnviz.analysis.causes.flow.max_flow import MOST as MOST_OF_FLOW
 from attnviz.analysis.causes.flow.max_flow import max_flow
 from attnviz.analysis.causes.flow.mixing import Mix, alti_mixes, attention_mixes, mean_residual, sublayers

@@ -12,7 +12,6 @@ from attnviz.ui import extensions, hosted, interventions, streamlit_internals
 from attnviz.ui.address import browser, navigation, persistent, share, stale_values
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.traces import model
-from attnviz.ui.cache.weak_memo import WeakMemo
 from attnviz.ui.drawing import sheet, words
 from attnviz.ui.frame import menu, screen, status_bar, top_bar
 from attnviz.ui.frame.page import Page, current_page
@@ -149,7 +148,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
         (
             *share.link_problems(_still_linked(request), loaded.languages, trace.model_id),
             *trace.info.notes,
-            *_misread.get(trace, lambda: _reading_notes(request, trace)),
+            *_reading_notes(request, trace),
         )
     )
     sentence = request.to_params() | ({"tgt": share.target(trace)} if loaded.inputs.takes_target else {})
@@ -185,9 +184,6 @@ def _publish() -> None:
 def warn(*sentences: str) -> None:
     """Show above the picture what cannot be done, and go on."""
     current_page().warn(*sentences)
-
-
-_misread: WeakMemo[tuple[str, ...]] = WeakMemo()
 
 
 def _reading_notes(request: Request, trace) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.analysis.causes.aligning.ways import KnownMaps
+from attnviz.analysis.causes.alignment_ways import KnownMaps
 from attnviz.maps.options import MapOptions
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures import alignment, flow, heads, links, one_row, whole_model

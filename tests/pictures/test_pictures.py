@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from attnviz.analysis.causes.aligning.ways import KnownMaps
+from attnviz.analysis.causes.alignment_ways import KnownMaps
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures import alignment, flow, heads, links, neuron, one_row, whole_model
 from attnviz.pictures.browser_view import from_view, is_of, to_view
@@ -18,7 +18,7 @@ from attnviz.tracing.trace import Trace
 
 EVERY_PICTURE = """
 import sys
-from attnviz.analysis.causes.aligning.ways import KnownMaps
+from attnviz.analysis.causes.alignment_ways import KnownMaps
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures import alignment, flow, heads, links, neuron, one_row, whole_model
 model = tiny_translator(seed=0)

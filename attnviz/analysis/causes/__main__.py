@@ -13,8 +13,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
 
 def main(asked: Sequence[str]) -> int:
     """Print the table for the translator that comes along; the exit status is 2 for a language without alignments."""
-    from attnviz.analysis.causes.aligning.error_table import write_errors
-    from attnviz.analysis.causes.alignment_errors import alignment_errors
+    from attnviz.analysis.causes.alignment_errors import alignment_errors, write_errors
     from attnviz.analysis.causes.gold import gold_languages, gold_pairs
     from attnviz.models.catalogue import translator
 

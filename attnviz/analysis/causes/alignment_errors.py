@@ -4,18 +4,20 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import pandas as pd
 import torch
 
-from attnviz.analysis.causes.aligning.ways import READINGS, Aligner, KnownMaps, all_scores
+from attnviz.analysis.causes.alignment_ways import READINGS, Aligner, KnownMaps, all_scores
 from attnviz.analysis.causes.flow.max_flow import max_flow
 from attnviz.analysis.causes.flow.mixing import attention_mixes
-from attnviz.analysis.causes.gold import GoldPair, gold_languages, gold_pairs
+from attnviz.analysis.causes.gold import FOLDER, GoldPair, gold_languages, gold_pairs
 from attnviz.analysis.causes.word_alignment import Link, alignment_error, word_links, words_of
 from attnviz.models.protocol import Model
 from attnviz.tracing.trace import Trace
 
+ERRORS = FOLDER / "errors"  # tables of shipped weights, which the command writes
 NumberedLink = tuple[int, int, int]  # a sentence and a link in it
 Progress = Callable[[float], object]  # told which share is done
 
@@ -93,3 +95,34 @@ def _diagonal(trace: Trace) -> frozenset[Link]:
     """Link each word to the one as far into the source: the result of word order alone, for any model."""
     src, tgt = (len(words_of(tokens)) for tokens in (trace.sentences[0].src, trace.sentences[0].tgt))
     return frozenset(((2 * number + 1) * src // (2 * tgt), number) for number in range(tgt))
+
+
+def known_errors(model_id: str) -> pd.DataFrame | None:
+    """Read the shipped table of `alignment_errors` for these weights; None without one."""
+    path = ERRORS / f"{model_id}.tsv"
+    if path not in ERRORS.glob("*.tsv"):  # which an id with a path in it never is
+        return None
+    return pd.read_csv(path, sep="\t").astype({"layer": "Int64", "head": "Int64"})  # with a place for "of all"
+
+
+def write_errors(table: pd.DataFrame, model_id: str) -> Path:
+    """Write the table of these weights, to four digits, and delete those of other weights."""
+    ERRORS.mkdir(exist_ok=True)
+    for other in ERRORS.glob("*.tsv"):
+        other.unlink()
+    path = ERRORS / f"{model_id}.tsv"
+    table.to_csv(path, sep="\t", index=False, float_format="%.4f", lineterminator="\n")
+    return path
+
+
+def rates(table: pd.DataFrame, to: str) -> dict[Aligner, float]:
+    """Return the rate of each way in a language; none where the table does not have that language."""
+    if to not in table:
+        return {}
+    sites = table[["layer", "head"]].astype(object).where(table[["layer", "head"]].notna(), None)
+    return {
+        Aligner(method, layer, head, reading): float(rate)
+        for method, layer, head, reading, rate in zip(
+            table["method"], sites["layer"], sites["head"], table["reading"], table[to], strict=True
+        )
+    }

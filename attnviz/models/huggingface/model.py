@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import torch
 
+from attnviz.models.huggingface.checkpoint_model import NetworkModel, Texts, split_pairs
 from attnviz.models.huggingface.generate import GenerationRules, steps
 from attnviz.models.huggingface.inputs import InputBuilder
 from attnviz.models.huggingface.network.network import Network, PassRequest
-from attnviz.models.huggingface.network_model import NetworkModel
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
-from attnviz.models.huggingface.validation import Texts, split_pairs
 from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import MAX_TOKENS, require_count, require_room

@@ -13,14 +13,13 @@ import torch
 from torch import Tensor
 
 from attnviz.models.huggingface import parity
+from attnviz.models.huggingface.checkpoint_model import CheckpointModel, Texts, split_pairs
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.generate import GenerationRules
 from attnviz.models.huggingface.network.network import Batch, Family, uses_segments
 from attnviz.models.huggingface.network.patches import cast
-from attnviz.models.huggingface.network_model import CheckpointModel
 from attnviz.models.huggingface.parity import Eager
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
-from attnviz.models.huggingface.validation import Texts, split_pairs
 from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import prefix_notes

@@ -4,9 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import cache, partial
 
-from attnviz.analysis.causes.attribution import LogitTarget
+from attnviz.analysis.causes.attribution import LogitTarget, drops
 from attnviz.analysis.causes.lens import LogitLens, encoder_lens, logit_lens
-from attnviz.analysis.causes.logit_decomposition.drops import drops
 from attnviz.analysis.causes.logit_decomposition.split import SplitModel
 from attnviz.models.protocol import Model
 from attnviz.pictures.browser_view import with_declaration

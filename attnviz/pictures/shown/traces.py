@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from attnviz.analysis.causes.aligning.ways import KnownMaps
+from attnviz.analysis.causes.alignment_ways import KnownMaps
 from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.models.protocol import Model
 from attnviz.pictures.alignment import AlignmentState, alignment

@@ -15,7 +15,7 @@ from attnviz.ui.heads.tabs import PARTS
 from attnviz.ui.markdown import literal
 
 if TYPE_CHECKING:
-    from attnviz.analysis.causes.aligning.ways import Aligner
+    from attnviz.analysis.causes.alignment_ways import Aligner
     from attnviz.models.protocol import Model
     from attnviz.tracing.trace_like import TraceLike
 
@@ -82,7 +82,7 @@ def _offer_sentences(trace: "TraceLike", to: str) -> None:
 
 def known_rates(model_id: str, to: str) -> "dict[Aligner, float]":
     """Return the alignment error rate of each way of a model in a language; nothing where they are not computed."""
-    from attnviz.analysis.causes.aligning.error_table import known_errors, rates
+    from attnviz.analysis.causes.alignment_errors import known_errors, rates
 
     table = known_errors(model_id)
     if table is not None and to in table:
@@ -96,8 +96,7 @@ def compute_rates(model: "Model", to: str, code: str) -> None:
 
     `code` is what the model calls the language, "" if nothing. Raises ValueError with one sentence.
     """
-    from attnviz.analysis.causes.aligning.error_table import rates
-    from attnviz.analysis.causes.alignment_errors import alignment_errors
+    from attnviz.analysis.causes.alignment_errors import alignment_errors, rates
     from attnviz.analysis.causes.gold import gold_pairs
 
     bar = st.progress(0.0, "Reading every sentence that has links by hand …")

@@ -30,7 +30,7 @@ from attnviz.views.interventions import changed_head_note
 from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
-    from attnviz.analysis.causes.aligning.ways import KnownMaps
+    from attnviz.analysis.causes.alignment_ways import KnownMaps
     from attnviz.models.protocol import Model
     from attnviz.tracing.trace import Trace
 
@@ -143,7 +143,7 @@ def _known_maps(model: "Model", trace: "Trace") -> "KnownMaps":
 
 @st.cache_resource(max_entries=2, show_spinner="Finding the model's maps …")
 def _known(model_id: str, text: str, _model: "Model", _trace: "Trace | None") -> "KnownMaps":
-    from attnviz.analysis.causes.aligning.ways import KnownMaps
+    from attnviz.analysis.causes.alignment_ways import KnownMaps
     from attnviz.analysis.site.projections import NotPlain
     from attnviz.engine.probes import CannotTravelError
 

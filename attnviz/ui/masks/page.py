@@ -1,27 +1,28 @@
-"""The Masks page below its top bar: controls, and the tab that is open."""
+"""The Masks page below its top bar: controls and the tab that is open; the tabs Fills and Broadcast."""
 
 from collections.abc import Callable
 
+import pandas as pd
 import streamlit as st
 
+from attnviz.analysis.masks.broadcast import attempts, axes
+from attnviz.analysis.masks.findings import comparison
 from attnviz.pictures.fields import PageState
+from attnviz.pictures.mask_lab import FILL_NAMES
+from attnviz.text.glossary import definitions
 from attnviz.tracing.trace import Trace
-from attnviz.ui import captions, layout
+from attnviz.ui import captions, charts, layout
 from attnviz.ui.address.share import Linkable, Together
-from attnviz.ui.masks import broadcast, controls, experiment, fills, leak, output, pipeline, shut_row
+from attnviz.ui.address.widgets import select
+from attnviz.ui.masks import controls, experiment, leak, output, pipeline, shut_row
 from attnviz.ui.masks.experiment import MaskExperiment
+from attnviz.ui.masks.shut_row import reopen, telling_row
 from attnviz.ui.masks.state import MasksTab
 from attnviz.ui.request import Request
+from attnviz.views.masks.fill_table import fill_table, three_answers
+from attnviz.views.masks.matrices import cells
 
 Draw = Callable[[MaskExperiment], PageState | None]
-TABS: dict[str, Draw] = {
-    "pipeline": pipeline.below,
-    "says": output.says,
-    "fills": fills.fills,
-    "leak": leak.leak,
-    "rows": leak.rows,
-    "broadcast": broadcast.broadcast,
-}
 
 
 def laboratory(request: Request, trace: Trace) -> Linkable:
@@ -48,3 +49,67 @@ def laboratory(request: Request, trace: Trace) -> Linkable:
     with right:
         own = TABS[page.tab](bench)
     return Together(page, view, own)
+
+
+def _fills(bench: MaskExperiment) -> None:
+    """Draw the tab Fills: every fill in every dtype on the same row; where it sees no key, the three answers first."""
+    rows, row = bench.rows, telling_row(bench)
+    named = [f"{at}: {' → '.join(filter(None, names))}" for at, names in enumerate(rows)]
+    select("row", "Row", range(len(rows)), row, named.__getitem__, means=definitions("Masks")["Row"])
+    table = comparison(bench.call, bench.mask, row, bench.view.number)
+    # The dtype in force comes first: its fills are in view at once.
+    table = table.sort_values("dtype", key=lambda names: names != bench.view.dtype, kind="stable")
+    if not bool(bench.mask[row].any()):
+        in_force = table.loc[table["dtype"] == bench.view.dtype]
+        st.html(three_answers(in_force, FILL_NAMES, row=f"Row {row}"))
+        reopen(bench, row)
+    st.html(fill_table(table, FILL_NAMES, row=f"Row {row}"))
+    charts.numbers("fills", lambda: table.assign(fill=table["fill"].map(FILL_NAMES.get)))
+
+
+def _broadcast(bench: MaskExperiment) -> None:
+    """Draw the tab Broadcast: where a mask gets its head axis, on this sentence, and torch's answers without it."""
+    batch, heads = bench.trace.call(bench.view.kind, bench.view.layer).query.shape[:2]
+    q_len, k_len = bench.shape
+    combined = bench.recipe.build(q_len, k_len, real=bench.real)
+    st.html("<div class='broadcast'>" + _broadcast_picture(bench, combined, (batch, heads, q_len, k_len)) + "</div>")
+    table = [
+        {"code": one.code, "result": "raises" if one.shape is None else axes(one.shape), "what happens": one.said}
+        for one in attempts(combined.expand(batch, q_len, k_len), (batch, heads, q_len, k_len))
+    ]
+    st.table(pd.DataFrame(table).set_index("code"))  # wraps: torch's sentence is read to its end
+    chance = (
+        "With a batch of one, unsqueeze(0) happens to fit as well: let a second sentence join the batch and see."
+        if batch == 1
+        else "With a batch of one, unsqueeze(0) would happen to fit as well."
+    )
+    st.caption(
+        f"unsqueeze(1) puts an axis of size 1 before axis 1: {axes((batch, q_len, k_len))} becomes "
+        f"{axes((batch, 1, q_len, k_len))}, and broadcasting repeats it for all {heads} heads without copying. "
+        f"A negative number counts from the end: unsqueeze(-1) puts it last. {chance}"
+    )
+
+
+def _broadcast_picture(bench: MaskExperiment, combined, shape: tuple[int, int, int, int]) -> str:
+    batch, heads, q_len, k_len = shape
+    keys = cells(bench.real.tolist(), note=f"padding {axes((batch, 1, k_len))}: which keys are real, for every query")
+    rules = {name: numbers for name, numbers in bench.recipe.rules.items() if name != "padding"}
+    plain = type(bench.recipe)(rules, bench.recipe.painted).build(q_len, k_len)
+    pattern = cells(plain[0].tolist(), note=f"rules and paint {axes((1, q_len, k_len))}: the same for every sentence")
+    items = "".join(
+        cells(one.tolist(), note=f"sentence {index}, heads 0 to {heads - 1}") for index, one in enumerate(combined)
+    )
+    joined = f"<figure class='group'>{items}<figcaption>& and unsqueeze(1): {axes((len(combined), 1, q_len, k_len))}, "
+    joined += f"broadcast to {axes(shape)}</figcaption></figure>"
+    first = [keys, "<span class='sign'>&amp;</span>"] if "padding" in bench.recipe.rules else []
+    return "".join([*first, pattern, "<span class='sign'>→</span>", joined])
+
+
+TABS: dict[str, Draw] = {
+    "pipeline": pipeline.below,
+    "says": output.says,
+    "fills": _fills,
+    "leak": leak.leak,
+    "rows": leak.rows,
+    "broadcast": _broadcast,
+}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float
     from torch import Tensor
 
-    from attnviz.analysis.causes.aligning.ways import Aligner
+    from attnviz.analysis.causes.alignment_ways import Aligner
     from attnviz.analysis.causes.gold import GoldLinks
     from attnviz.text.tokens import Token
     from attnviz.tracing.trace_like import TraceLike

@@ -2,8 +2,8 @@
 
 import pytest
 
-from attnviz.analysis.causes.aligning import error_table
-from attnviz.analysis.causes.aligning.ways import Aligner, KnownMaps, scores, ways
+from attnviz.analysis.causes import alignment_errors
+from attnviz.analysis.causes.alignment_ways import Aligner, KnownMaps, scores, ways
 from attnviz.analysis.causes.gold import gold_languages, gold_pairs
 from attnviz.analysis.causes.word_alignment import alignment_error, word_links
 from attnviz.models.catalogue import translator
@@ -19,7 +19,7 @@ def shipped():
 
 @pytest.fixture(scope="module")
 def table(shipped):
-    found = error_table.known_errors(shipped.model_id)
+    found = alignment_errors.known_errors(shipped.model_id)
     assert found is not None, "python -m attnviz.analysis.causes --write"
     return found
 
@@ -29,11 +29,11 @@ def test_every_way_has_its_rate_in_every_language(shipped, table) -> None:
     there = {*ways(KnownMaps.find(shipped, trace), trace), Aligner("diagonal", None, None, "out")}
     there |= {Aligner("max flow", None, None, reading) for reading in ("out", "in")}
     for to in gold_languages():
-        rates = error_table.rates(table, to)
+        rates = alignment_errors.rates(table, to)
         assert set(rates) == there
         assert all(0 <= rate <= 1 for rate in rates.values())
         assert min(rates, key=rates.__getitem__) == BEST, "what is offered first aligns best"
-    assert error_table.rates(table, "it") == {}
+    assert alignment_errors.rates(table, "it") == {}
 
 
 def test_a_rate_is_what_the_model_gives(shipped, table) -> None:
@@ -48,18 +48,18 @@ def test_a_rate_is_what_the_model_gives(shipped, table) -> None:
         for way in CHECKED:
             links = word_links(scores(way, known, trace), trace, reading=way.reading)
             found[way] |= {(number, *link) for link in links}
-    rates = error_table.rates(table, "es")
+    rates = alignment_errors.rates(table, "es")
     for way in CHECKED:
         assert rates[way] == pytest.approx(alignment_error(found[way], sure, possible), abs=2e-3)
 
 
 def test_a_table_is_written_and_read_again_and_none_is_found_by_a_path(table, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(error_table, "ERRORS", tmp_path / "errors")
-    error_table.write_errors(table, "old")
-    error_table.write_errors(table, "new")
-    assert error_table.known_errors("old") is None, "what is known of other weights goes"
-    again = error_table.known_errors("new")
+    monkeypatch.setattr(alignment_errors, "ERRORS", tmp_path / "errors")
+    alignment_errors.write_errors(table, "old")
+    alignment_errors.write_errors(table, "new")
+    assert alignment_errors.known_errors("old") is None, "what is known of other weights goes"
+    again = alignment_errors.known_errors("new")
     assert again is not None
-    assert error_table.rates(again, "fr") == error_table.rates(table, "fr")
+    assert alignment_errors.rates(again, "fr") == alignment_errors.rates(table, "fr")
     for name in ("../errors/new", "", "new.tsv", "*"):
-        assert error_table.known_errors(name) is None
+        assert alignment_errors.known_errors(name) is None

@@ -6,8 +6,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitTarget
-from attnviz.analysis.causes.logit_decomposition.drops import drops
+from attnviz.analysis.causes.attribution import LogitTarget, drops
 from attnviz.analysis.causes.pairs.joint_patches import Cell, patch_jointly
 from attnviz.analysis.causes.pairs.pair import pair_of, written_under
 from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from attnviz.analysis.causes.attribution import LogitTarget
+from attnviz.analysis.causes.attribution import LogitTarget, drops
 from attnviz.analysis.causes.lens import logit_lens
-from attnviz.analysis.causes.logit_decomposition.drops import drops
 from attnviz.models import catalogue
 from tests.pages.causes.test_patch import notes, payload
 

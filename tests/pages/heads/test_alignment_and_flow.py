@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.analysis.causes.aligning.error_table import known_errors, rates
-from attnviz.analysis.causes.aligning.ways import Aligner
+from attnviz.analysis.causes.alignment_errors import known_errors, rates
+from attnviz.analysis.causes.alignment_ways import Aligner
 from attnviz.analysis.causes.gold import gold_languages, gold_pairs
 from attnviz.models import catalogue
 from attnviz.pictures import flow

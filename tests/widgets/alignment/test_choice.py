@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.analysis.causes.aligning.ways import Aligner, KnownMaps, scores
+from attnviz.analysis.causes.alignment_ways import Aligner, KnownMaps, scores
 from attnviz.analysis.causes.word_alignment import word_links, word_scores
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.widgets.alignment.payload import AlignmentFacts, alignment_payload

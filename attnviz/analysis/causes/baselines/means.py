@@ -1,24 +1,27 @@
-"""Mean contexts of each head over the shipped sentences: the number behind “its mean” on a page and in an address.
+"""Mean contexts of each head: over any traces, for `attnviz.ablate(…, to=…)`, and over the shipped sentences, which is
+the number behind “its mean” on a page and in an address.
 
-For the shipped weights it lies beside them (`python -m attnviz.analysis.causes.baselines` writes it); of any other
-model it is measured when somebody asks.
+For the shipped weights the latter lies beside them (`python -m attnviz.analysis.causes.baselines` writes it); of any
+other model it is measured when somebody asks.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from attnviz.analysis.causes.means import mean_contexts
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.corpus.reading import trace_line
 from attnviz.analysis.corpus.shipped import shipped_lines
 from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 from attnviz.models import catalogue
 from attnviz.models.protocol import Model
+from attnviz.text.arguments import reads_arguments
+from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import KINDS, Intervention, MeanContexts
 from attnviz.tracing.causes.making import ablate
 from attnviz.tracing.trace import Trace
@@ -27,6 +30,35 @@ from attnviz.transformer.probe import Kind
 NAME = "head-means.safetensors"
 _LARGE = 1e8  # parameters: a larger model is measured on fewer sentences
 _FEW = 40
+
+
+@reads_arguments
+def mean_contexts(model: Model, traces: Iterable[Trace]) -> MeanContexts:
+    """Average the context of every head over all rows of `traces`, which `model` recorded; padding is left out.
+
+    A fixed number for each head, so that ablating with it says nothing about what comes later in a sentence, as a mean
+    over that sentence's own positions would. Raises ValueError for no trace, another model's or an intervened one.
+    """
+    sums: dict[tuple[Kind, int], Tensor] = {}
+    rows: dict[Kind, int] = {}
+    for trace in traces:
+        if not isinstance(trace, Trace) or trace.model_id != model.model_id or trace.interventions:
+            raise ValueError("A mean is measured on traces of this model to which nothing was done.")
+        for item in range(len(trace.sentences)):
+            for kind in trace.kinds:
+                real = _real(model, trace.query_tokens(kind, item))
+                rows[kind] = rows.get(kind, 0) + len(real)
+                for layer in range(trace.shape(kind)[0]):
+                    added = trace.context(kind, layer, item)[:, real].double().sum(dim=1)
+                    sums[kind, layer] = sums[kind, layer] + added if (kind, layer) in sums else added
+    if not sums:
+        raise ValueError("A mean needs at least one trace to be measured on.")
+    means = {place: (sums[place] / rows[place[0]]).float() for place in sums}
+    return MeanContexts(means, rows, model.model_id)
+
+
+def _real(model: Model, tokens: tuple[Token, ...]) -> Tensor:
+    return torch.tensor([at for at, token in enumerate(tokens) if not model.is_pad(token)], dtype=torch.long)
 
 
 def reference_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> MeanContexts:
