@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from attnviz import views
     from attnviz.analysis.causes.baselines.means import mean_contexts
+    from attnviz.html.page import page
     from attnviz.learning.learn import learn
     from attnviz.learning.storage import load_recording
     from attnviz.models.catalogue import load
     from attnviz.notebook.show import show
+    from attnviz.pictures.shown.registry import picture
     from attnviz.saving import save
     from attnviz.text.tokens import Token
     from attnviz.tracing.causes.intervention import Intervention
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Intervention", "Site", "Token", "Trace", "__version__", "ablate", "edit", "exchange", "from_tensors", "learn",
-    "load", "load_recording", "load_trace", "mean_contexts", "patch", "save", "show", "views",
+    "load", "load_recording", "load_trace", "mean_contexts", "page", "patch", "picture", "save",
+    "show", "views",
 ]  # fmt: skip
 __version__ = "0.1.0"
 
@@ -47,7 +50,9 @@ _HOME = {
     "load_recording": "attnviz.learning.storage",
     "load_trace": "attnviz.tracing.storage",
     "mean_contexts": "attnviz.analysis.causes.baselines.means",
+    "page": "attnviz.html.page",
     "patch": "attnviz.tracing.causes.making",
+    "picture": "attnviz.pictures.shown.registry",
     "save": "attnviz.saving",
     "show": "attnviz.notebook.show",
 }

@@ -1,7 +1,7 @@
 """The shell: `attnviz run`, or `python -m attnviz run` in a clone.
 
 Commands: `translate --to zh < sentences.txt`, `trace "I love you." --to fr --out love.npz`, `trace "I love you."
---model gpt2 --new-tokens 5 --out love.npz`, `steps "I love you." --to fr`, `learn reverse --without causal-mask --out
+--model gpt2 --new-tokens 5 --html love.html`, `steps "I love you." --to fr`, `learn reverse --without causal-mask --out
 run.npz`, `lessons check lesson.md`, `serve --config attnviz.toml`, `cluster --fronts 2`, `engine --model gpt2`. With
 --model any checkpoint takes the translator's place.
 """
@@ -91,15 +91,22 @@ def _trace(options: argparse.Namespace) -> int:
     import attnviz
     from attnviz.text import plain_file
 
-    plain_file.require_place(options.out)  # before the run, not after it
+    if options.out is None and options.html is None:
+        raise ValueError("Say what to write: --out love.npz for the numbers, --html love.html for the picture.")
+    for path in filter(None, (options.out, options.html)):  # before the run, not after it
+        plain_file.require_place(path, such_as=f"love.{'npz' if path is options.out else 'html'}")
     _exact_products()
     model = attnviz.load(options.model, progress=_teller())
     trace = model.trace(options.text, **_arguments(options, model))
-    attnviz.save(trace, options.out)
+    print(trace.tgt_text or trace.src_text)
+    if options.html is not None:
+        print(trace.to_html(options.html, picture=options.picture))
+    if options.out is not None:
+        attnviz.save(trace, options.out)
+        shapes = ", ".join(f"{kind} {'x'.join(map(str, trace.attn(kind).shape))}" for kind in trace.kinds)
+        print(f"{options.out}: {shapes} (layers x heads x query x key)")
     for note in trace.info.notes:
         print(f"attnviz: {note}", file=sys.stderr)
-    shapes = ", ".join(f"{kind} {'x'.join(map(str, trace.attn(kind).shape))}" for kind in trace.kinds)
-    print(f"{trace.tgt_text or trace.src_text}\n{options.out}: {shapes} (layers x heads x query x key)")
     return 0
 
 
@@ -156,7 +163,9 @@ def _parser() -> argparse.ArgumentParser:
     trace.add_argument("--target", help="a target to trace instead of what the model writes")
     trace.add_argument("--pair", help="a second sentence, for an encoder")
     trace.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")
-    trace.add_argument("--out", type=Path, required=True, help="an .npz file; attnviz.tracing.storage lists its keys")
+    trace.add_argument("--out", type=Path, help="an .npz file; attnviz.tracing.storage lists its keys")
+    trace.add_argument("--html", type=Path, help="an HTML file of its own, which shows the trace offline")
+    trace.add_argument("--picture", default="heads", help="what the HTML file shows: heads (the default), links, …")
     steps = commands.add_parser("steps", help="decode a sentence step by step, and compare it with one pass")
     learn = commands.add_parser("learn", help="train a tiny Transformer on a task, and record how its heads form")
     learn_command.add(learn)

@@ -44,9 +44,11 @@ def test_translate_writes_a_line_for_a_line(folder):
 
 
 def test_trace_writes_a_file_that_numpy_reads_alone(folder, tmp_path):
-    out = tmp_path / "love.npz"
-    result = run("trace", "I love you.", "--to", "fr", "--model", str(folder), "--out", str(out))
+    out, page = tmp_path / "love.npz", tmp_path / "love.html"
+    written = ("--out", str(out), "--html", str(page), "--picture", "links")
+    result = run("trace", "I love you.", "--to", "fr", "--model", str(folder), *written)
     assert result.returncode == 0, result.stderr
+    assert 'data-widget="links"' in page.read_text(encoding="utf-8")
     trace = attnviz.load_trace(out)
     with np.load(out, allow_pickle=False) as file:
         assert list(file["tokens.src"]) == [token.text for token in trace.tokens("src")]
@@ -125,6 +127,8 @@ def test_steps_draws_the_same_for_the_same_seed(folder):
         (("steps", "dog", "--to", "fr", "--target", "chien", "--beam", "2"), "cannot use a teacher's prefix"),
         (("steps", "dog", "--to", "fr", "--sample", "--temperature", "inf"), "at least 0.001, not inf"),
         (("trace", "dog", "--to", "fr", "--out", "missing/x.npz"), "missing"),
+        (("trace", "dog", "--to", "fr"), "Say what to write"),
+        (("trace", "dog", "--to", "fr", "--html", "missing/x.html"), "There is no folder 'missing'"),
     ],
 )
 def test_input_that_cannot_be_used_gets_one_sentence(folder, arguments, says, tmp_path):

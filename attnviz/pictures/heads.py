@@ -24,7 +24,7 @@ from attnviz.widgets.heads.payload import THUMBNAIL_SIDE, heads_payload, with_fi
 from attnviz.widgets.heads.sentences import sentence_strip
 from attnviz.widgets.wire import Payload
 
-MOST = 2_000_000  # bytes of float32 maps that are sent; of more, those that are looked at
+MOST = 2_000_000  # bytes of float32 maps that a page sends
 LONG = 16_000_000  # weights of a kind, of four bytes each: about 330 tokens with twelve layers of twelve heads
 
 
@@ -39,6 +39,7 @@ class HeadsPicture:
 
     `quadrant` is part of the maps: of a pair, queries of one sentence and keys of another. `covering` keeps back what
     an open question asks about. `model` is what ran, None where it cannot run again: without it cells hold weights.
+    `most` is how many bytes of float32 maps are sent; of more, those that are looked at.
     """
 
     trace: TraceLike
@@ -47,6 +48,7 @@ class HeadsPicture:
     covering: Covering = field(default_factory=Covering)
     model: Model | None = None
     cached: Cache = make_anew
+    most: int = MOST
 
     def payload(self) -> Payload:
         """Make what the widget draws from, but for the caption."""
@@ -79,7 +81,7 @@ class HeadsPicture:
             math.prod(trace.shape(kind)) * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind))
             for kind in trace.kinds
         )
-        return self.state.cells == WEIGHT and not self.is_covered and 4 * weights <= MOST
+        return self.state.cells == WEIGHT and not self.is_covered and 4 * weights <= self.most
 
     def _options(self, kind: str) -> MapOptions:
         return self.state.options(kind, self.quadrant)
@@ -98,7 +100,7 @@ class HeadsPicture:
     def _make(self, view: dict[str, Any]) -> Payload:
         drawn = self._cells
         made = heads_payload(
-            *self._maps_and_metrics, view=view, strip=sentence_strip(self.trace), budget=MOST,
+            *self._maps_and_metrics, view=view, strip=sentence_strip(self.trace), budget=self.most,
             fixed=_why_fixed(self.trace), cells=(drawn.measure, drawn.maps, drawn.why),
         )  # fmt: skip
         return with_declaration(made, HeadsState)

@@ -7,20 +7,25 @@ from attnviz.models.protocol import Model
 from attnviz.pictures.decoding import CHOICES, START, WAYS, DecodingState, run_decoding
 from attnviz.text.display import display, display_token
 from attnviz.tracing.trace import Trace
-from attnviz.widgets.stepper.payload import Inference, Training, stepper_payload
+from attnviz.widgets.stepper.payload import BUDGET, Inference, Training, stepper_payload
 from attnviz.widgets.wire import Payload
 
 HYPOTHESES = 6  # of a beam, at each step
 
 
-def stepper(model: Model, trace: Trace, state: DecodingState = START, *, run: Decoded | None = None) -> Payload:
+def stepper(
+    model: Model, trace: Trace, state: DecodingState = START, *, run: Decoded | None = None, most: int = BUDGET
+) -> Payload:
     """Draw a run's training pass beside its decoding; `run` is that of `run_decoding`, made here if left out.
+
+    Up to `most` bytes of maps are sent at once; of more, those of the head in focus.
 
     Raises ValueError with one sentence for a model that does not write.
     """
     run = run or run_decoding(model, trace, state)
     view = {"step": state.step, "layer": state.layer, "head": state.head}
-    return stepper_payload(_training(run, state), run.made, _inference(model, trace, state, run), view=view)
+    return stepper_payload(_training(run, state), run.made, _inference(model, trace, state, run), view=view,
+                           budget=most)  # fmt: skip
 
 
 def can_open_heads(model: Model, trace: Trace, run: Decoded) -> bool:

@@ -41,10 +41,10 @@ def _require_plain(path: Path, status: os.stat_result) -> None:
         raise OSError(f"{path.name} is not a plain file")
 
 
-def require_place(path: str | Path) -> None:
+def require_place(path: str | Path, *, such_as: str = "trace.npz") -> None:
     """Check that a file can be written there. Raises ValueError for a missing folder, and for a path of a folder."""
     path = Path(path)
     if not path.parent.is_dir():
         raise ValueError(f"There is no folder {str(path.parent)!r} to write {path.name} to.")
     if path.is_dir():
-        raise ValueError(f"{str(path)!r} is a folder: give the name of a file in it, such as trace.npz.")
+        raise ValueError(f"{str(path)!r} is a folder: give the name of a file in it, such as {such_as}.")

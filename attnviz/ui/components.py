@@ -26,11 +26,13 @@ _SEEN_AT_ONCE = ("screen", "rail", "copy_link")  # their elements are styled bef
 # The styles are in the script: a widget is never drawn without them.
 _SCRIPT = """const sheet = new CSSStyleSheet();
 sheet.replaceSync({style});
-const draw = {module}.default;
+const build = () => {module};
+const draw = build().default;
+const source = () => ({{ html: {html}, style: {style}, module: `(${{build}})()` }});
 export default (component) => {{
   const root = component.parentElement.getRootNode();
   if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
-  return draw(component);
+  return draw({{ ...component, source }});
 }};
 """
 
@@ -71,7 +73,7 @@ def _folder() -> Path:
     for name in (file.parent.name for file in WIDGETS.glob("*/widget.html")):
         made = source(name)
         style = "" if name in _SEEN_AT_ONCE else made.style
-        script = _SCRIPT.format(style=json.dumps(style), module=made.module)
+        script = _SCRIPT.format(html=json.dumps(made.html), style=json.dumps(style), module=made.module)
         (folder / _SCRIPTS / _file(name, made)).write_text(script, encoding="utf-8")
     return folder
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from attnviz.text.glossary import definitions
 from attnviz.widgets.heads.constants import CONSTANTS
+from attnviz.widgets.lacks import PYTHON_ONLY
 
 WIDGETS = Path(__file__).parent
 _TERMS_OF = {  # widget -> the pages whose terms its controls use; of others Heads
@@ -35,6 +36,7 @@ _SCRIPT = re.compile(r'<script type="module" src="([^"]*)"></script>\n')
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]*)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) (\w+))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
 _UNJOINED = re.compile(r"^(?:import|export)\b.*|^(?!\s*//).*(?:\bimport\(|\bimport\.meta\b).*", re.MULTILINE)
 
 
@@ -77,7 +79,30 @@ def script_constants(name: str) -> Constants:
     return {
         "heads/js/constants.js": {"FIXED": CONSTANTS},
         "shared/js/terms.js": {"DEFINITIONS": {term.lower(): text for term, text in terms.items()}},
-    }
+        "shared/js/files/parts.js": {
+            "WIDGET": name, "LACKS": PYTHON_ONLY.get(name, ()), "PAGE": file_page(), "FIGURE": file_figure(),
+        },
+    }  # fmt: skip
+
+
+@cache
+def file_page() -> str:
+    """Return a file of its own but for its `{{title}}`, its `{{content}}` and the `{{widgets}}` that draw it."""
+    # What follows `</` could end the script, and what follows `<!--` hide its end.
+    boot = join_modules(WIDGETS / "shared" / "js" / "hosts" / "file.js").replace("</", "<\\/").replace("<!--", "<\\!--")
+    parts = {"style": _read(WIDGETS / "shared" / "file" / "file.css"), "boot": boot}
+    return _PLACE.sub(lambda found: parts.get(found[1], found[0]), _read(WIDGETS / "shared" / "file" / "page.html"))
+
+
+@cache
+def file_figure() -> str:
+    """Return a picture in such a file: its `{{widget}}`, `{{bytes}}`, `{{planes}}` of these, and `{{caption}}`."""
+    return _read(WIDGETS / "shared" / "file" / "figure.html").rstrip("\n")
+
+
+def filled(text: str, parts: Mapping[str, str]) -> str:
+    """Put parts into the places of a page or a figure, all at once: a part may look like a place for another."""
+    return _PLACE.sub(lambda found: parts[found[1]], text)
 
 
 def join_modules(entry: Path, constants: Constants | None = None) -> str:

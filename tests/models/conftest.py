@@ -13,5 +13,5 @@ def tiny() -> Translator:
 
 
 @pytest.fixture(scope="session")
-def shipped_translator() -> Translator:
+def shipped() -> Translator:
     return catalogue.translator(device="cpu", dtype="float32")

@@ -11,7 +11,7 @@ from attnviz.models.protocol import Model
 from attnviz.pictures.fields import PageState, choice, index, text
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
-from attnviz.widgets.compared.payload import ShownSides, compared_payload
+from attnviz.widgets.compared.payload import ALL, ShownSides, compared_payload
 from attnviz.widgets.wire import Payload
 
 BY = {
@@ -65,8 +65,13 @@ class Side:
     fixed: str = ""
 
 
-def compared(here: Side, there: Side, state: CompareState = _START, *, runs: RunComparison | None = None) -> Payload:
-    """Draw two runs in step; `runs` is `compare_sides(here, there)`, computed here where it is left out."""
+def compared(
+    here: Side, there: Side, state: CompareState = _START, *, runs: RunComparison | None = None, most: int = ALL
+) -> Payload:
+    """Draw two runs in step; `runs` is `compare_sides(here, there)`, computed here where it is left out.
+
+    Up to `most` bytes of maps are sent at once; of more, those of the head in focus.
+    """
     runs = runs or compare_sides(here, there)
     state = focus(runs, state)
     shown = ShownSides(
@@ -77,7 +82,7 @@ def compared(here: Side, there: Side, state: CompareState = _START, *, runs: Run
         said=(*_notes(here, there), *findings.pair_findings(runs)),
         fixed=(there.fixed, *FIXED) if there.fixed else FIXED,
     )
-    return compared_payload(runs, shown, view={"kind": state.kind, "layer": state.layer, "head": state.head})
+    return compared_payload(runs, shown, view={"kind": state.kind, "layer": state.layer, "head": state.head}, most=most)
 
 
 def compare_sides(here: Side, there: Side) -> RunComparison:

@@ -3,12 +3,15 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from attnviz.pictures.browser_view import is_of, to_view
 from attnviz.pictures.captions import with_caption
 from attnviz.pictures.shown import runs, traces
 from attnviz.pictures.shown.subject import Subject
+from attnviz.widgets.lacks import PYTHON_ONLY
 from attnviz.widgets.wire import Payload
 
 
@@ -16,15 +19,18 @@ from attnviz.widgets.wire import Payload
 class NamedPicture:
     """A picture before it is drawn of anything.
 
-    `widget` is its folder in `attnviz/widgets`, `subject` reads what `of` is given, and `python_only` names the
-    controls that only Python can answer.
+    `widget` is its folder in `attnviz/widgets`, and `subject` reads what `of` is given.
     """
 
     name: str
     title: str
     widget: str
     subject: Callable[..., Subject]
-    python_only: tuple[str, ...] = ()
+
+    @property
+    def python_only(self) -> tuple[str, ...]:
+        """Names of the controls that only Python can answer."""
+        return PYTHON_ONLY.get(self.widget, ())
 
     def of(self, *subject: Any, **asked: Any) -> "ShownPicture":
         """Draw it of a trace, or of what else it shows, with fields of its state such as `layer=2`.
@@ -57,7 +63,8 @@ class ShownPicture:
 
     def payload(self) -> Payload:
         """Make what the widget draws from. Raises ValueError, with one sentence, for a state that cannot be drawn."""
-        made = with_caption(self.subject.draw(self.state), self.subject.caption(self.state))
+        draw = self.subject.draw_whole if self.is_alone and self.subject.draw_whole else self.subject.draw
+        made = with_caption(draw(self.state), self.subject.caption(self.state))
         told = {"lacks": list(self.lacks), "seq": self.seq}
         view = {"view": {**made.header["view"], "seq": self.seq}} if "view" in made.header else {}
         return made._replace(header=made.header | told | view)
@@ -82,24 +89,31 @@ class ShownPicture:
         seq = told.get("seq") if isinstance(told, Mapping) else None
         return replace(self, state=self.subject.told(self.state, told), seq=seq if is_of(seq, int) else self.seq)
 
+    def to_html(self, path: str | Path, *, title: str = "") -> Path:
+        """Write it as one HTML file, which shows it without Python and without a network; return its path.
+
+        Raises ValueError, with one sentence, for a path that cannot be written and for a text that is too long.
+        """
+        return import_module("attnviz.html.page").page([self], path, title=title)
+
     def lacking(self) -> "ShownPicture":
         """Return the picture without the controls that only Python can answer, as a file has it."""
         return replace(self, is_alone=True)
 
 
 _ALL = (
-    NamedPicture("heads", "Heads", "heads", traces.heads_of, ("specials", "words", "off", "cells")),
-    NamedPicture("links", "Links", "links", traces.links_of, ("kind",)),
-    NamedPicture("whole_model", "Whole model", "every_head", traces.whole_model_of, ("kind",)),
-    NamedPicture("one_row", "One row", "every_head", traces.one_row_of, ("kind", "row")),
-    NamedPicture("neuron", "Neuron", "neuron", traces.neuron_of, ("kind", "layer", "head")),
-    NamedPicture("flow", "Flow", "flow", traces.flow_of, ("by", "flow")),
-    NamedPicture("alignment", "Alignment", "alignment", traces.alignment_of, ("way",)),
+    NamedPicture("heads", "Heads", "heads", traces.heads_of),
+    NamedPicture("links", "Links", "links", traces.links_of),
+    NamedPicture("whole_model", "Whole model", "every_head", traces.whole_model_of),
+    NamedPicture("one_row", "One row", "every_head", traces.one_row_of),
+    NamedPicture("neuron", "Neuron", "neuron", traces.neuron_of),
+    NamedPicture("flow", "Flow", "flow", traces.flow_of),
+    NamedPicture("alignment", "Alignment", "alignment", traces.alignment_of),
     NamedPicture("stepper", "Decoding", "stepper", runs.stepper_of),
     NamedPicture("mask_lab", "Masks", "mask_lab", runs.mask_lab_of),
-    NamedPicture("switches", "Switch off", "switches", runs.switches_of, ("off", "put")),
-    NamedPicture("patching", "Patching", "patching", runs.patching_of, ("step", "put")),
-    NamedPicture("attribution", "Attribution", "attribution", runs.attribution_of, ("step", "drops")),
+    NamedPicture("switches", "Switch off", "switches", runs.switches_of),
+    NamedPicture("patching", "Patching", "patching", runs.patching_of),
+    NamedPicture("attribution", "Attribution", "attribution", runs.attribution_of),
     NamedPicture("compared", "Compared", "compared", runs.compared_of),
     NamedPicture("learning", "Learning", "learning", runs.learning_of),
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from attnviz.analysis.causes.comparing.switched_off import switched_off
@@ -20,7 +21,7 @@ from attnviz.pictures.learning_state import LearningState, RecordingState
 from attnviz.pictures.mask_lab import mask_lab, site_name
 from attnviz.pictures.masks import MasksState
 from attnviz.pictures.shown.subject import Subject
-from attnviz.pictures.shown.traces import caption_by, site_bounds
+from attnviz.pictures.shown.traces import EVERYTHING, caption_by, site_bounds
 from attnviz.pictures.stepper import stepper
 from attnviz.text.arguments import reads_arguments
 from attnviz.tracing.causes.making import Put
@@ -40,12 +41,13 @@ def stepper_of(model: Model, text: str, *, to: str = "", target: str = "", new_t
     trace = model.trace(text, **{name: value for name, value in more.items() if value})
     asked = DecodingInput(text, trace.to, new_tokens)
 
-    def draw(state: DecodingState) -> Payload:
-        return stepper(model, trace, state, run=run_decoding(model, trace, state, asked=asked))
+    def draw(state: DecodingState, **how: int) -> Payload:
+        return stepper(model, trace, state, run=run_decoding(model, trace, state, asked=asked), **how)
 
     layers, heads = trace.shape(trace.kinds[-1])
     silent = ("more", "ids_src", "ids_tgt", "ids_seed", "ids_causal")
-    return Subject(DecodingState(), draw, _caption(trace, model), {"layer": layers, "head": heads}, silent, ("open",))
+    bounds, whole = {"layer": layers, "head": heads}, partial(draw, most=EVERYTHING)
+    return Subject(DecodingState(), draw, _caption(trace, model), bounds, silent, draw_whole=whole, trace=trace)
 
 
 @reads_arguments
@@ -57,7 +59,7 @@ def mask_lab_of(model: Model, trace: Trace) -> Subject:
     return Subject(
         start, lambda state: mask_lab(model, trace, state),
         lambda state: replace(caption_by(trace, model, item=state.item), site=site_name(state)),
-        bounds, silent=("second",), settle=_baked,
+        bounds, silent=("second",), settle=_baked, trace=trace,
     )  # fmt: skip
 
 
@@ -78,7 +80,8 @@ def switches_of(model: Model, trace: Trace) -> Subject:
         done = trace.interventions if state.off == start.off else replace_heads(trace.interventions, shapes, wanted)
         return switches(model, switched_off(model, plain, done), state)
 
-    return Subject(start, draw, _caption(trace, model), silent=("measure", "count"), unanswered=("measure", "count"))
+    silent = ("measure", "count")
+    return Subject(start, draw, _caption(trace, model), silent=silent, unanswered=silent, trace=trace)
 
 
 @reads_arguments
@@ -98,7 +101,8 @@ def patching_of(model: Model, trace: Trace, other: Trace | str) -> Subject:
         return patches.patching(model, pair, state)
 
     rows = max(pair.rows, default=0) + 1
-    return Subject(patches.PatchState(), draw, caption, {"step": rows}, silent=("changed",), settle=_other_tokens)
+    return Subject(patches.PatchState(), draw, caption, {"step": rows}, silent=("changed",), settle=_other_tokens,
+                   trace=trace)  # fmt: skip
 
 
 @reads_arguments
@@ -115,7 +119,7 @@ def attribution_of(model: Model, trace: Trace) -> Subject:
         return attributions.attribution(model, trace, state)
 
     bounds = {"step": len(attributions.rows(trace))}
-    return Subject(attributions.AttributeState(), draw, caption, bounds, settle=_other_token)
+    return Subject(attributions.AttributeState(), draw, caption, bounds, settle=_other_token, trace=trace)
 
 
 def _other_tokens(state: patches.PatchState, told: Mapping[str, Any]) -> patches.PatchState:
@@ -135,9 +139,9 @@ def compared_of(here: Side, there: Side) -> Subject:
     most = (trace.n_layers, trace.n_heads)  # of the kind whose maps are farthest apart, which drawing finds
     shapes = {"": most, **SiteBounds.of(trace).shapes}
     bounds = SiteBounds(shapes).by_field()
-    return Subject(
-        CompareState(), lambda state: compared(here, there, state), _caption(trace, here.model), bounds, silent
-    )
+    draw = partial(compared, here, there)
+    return Subject(CompareState(), draw, _caption(trace, here.model), bounds, silent,
+                   draw_whole=partial(draw, most=EVERYTHING), trace=trace)  # fmt: skip
 
 
 @reads_arguments

@@ -6,6 +6,7 @@ from typing import Any
 
 from attnviz.pictures.browser_view import from_view, is_of, shapes_of, to_list
 from attnviz.pictures.fields import PageState, Spec, read, specs_of, write, write_view
+from attnviz.tracing.trace_like import TraceLike
 from attnviz.views.captions import Caption
 from attnviz.widgets.wire import Payload
 
@@ -22,7 +23,8 @@ class Subject:
     `start` is the state that the picture opens in, `draw` makes the payload of a state, `caption` says what a state
     shows, and `bounds` say what fields can choose from (`fields.read`). Fields that are `silent` mean nothing here.
     Controls that are `unanswered` nobody answers, not even Python. `settle` fits a state to what the browser told,
-    where one choice undoes another.
+    where one choice undoes another. `draw_whole` is `draw` for where no Python sends more later, where that differs.
+    `trace` is what is drawn, if it is a trace.
     """
 
     start: PageState
@@ -32,6 +34,8 @@ class Subject:
     silent: tuple[str, ...] = ()
     unanswered: tuple[str, ...] = ()
     settle: Callable[[Any, Mapping[str, Any]], Any] = as_told
+    draw_whole: Callable[[Any], Payload] | None = None
+    trace: TraceLike | None = None
 
     @property
     def fields(self) -> tuple[str, ...]:

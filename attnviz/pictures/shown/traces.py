@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from attnviz.analysis.causes.alignment_ways import KnownMaps
@@ -27,6 +28,8 @@ from attnviz.transformer.probe import Kind
 from attnviz.views.captions import Caption
 from attnviz.widgets.wire import Payload
 
+EVERYTHING = 1 << 40  # bytes
+
 
 @reads_arguments
 def heads_of(trace: TraceLike, *, model: Model | None = None) -> Subject:
@@ -34,12 +37,13 @@ def heads_of(trace: TraceLike, *, model: Model | None = None) -> Subject:
     shapes: dict[Kind, tuple[int, int]] = {kind: trace.shape(kind) for kind in trace.kinds}
     start = HeadsState(trace.kinds[-1], off=tuple(sorted(heads_off(trace.interventions, shapes))))
 
-    def draw(state: HeadsState) -> Payload:
-        return heads(_run(trace, start, state, model), state, model=model)
+    def draw(state: HeadsState, **how: int) -> Payload:
+        return heads(_run(trace, start, state, model), state, model=model, **how)
 
     bounds = {"sort": ("layout", *METRICS), "tint": ("none", *METRICS), "pins": SiteBounds.of(trace)}
     alone = () if model is not None and isinstance(trace, Trace) else ("cells", "off")
-    return _subject(trace, start, draw, model, bounds, ("plotly", "table", "npz", *alone))
+    made = _subject(trace, start, draw, model, bounds, ("plotly", "table", "npz", *alone))
+    return replace(made, draw_whole=partial(draw, most=EVERYTHING))
 
 
 @reads_arguments
@@ -120,7 +124,8 @@ def _subject(
     bounds: Mapping[str, Any] | None = None, unanswered: tuple[str, ...] = (),
 ) -> Subject:  # fmt: skip
     caption = caption_by(trace, model)
-    return Subject(start, draw, lambda state: caption, {**site_bounds(trace), **(bounds or {})}, unanswered=unanswered)
+    return Subject(start, draw, lambda state: caption, {**site_bounds(trace), **(bounds or {})}, unanswered=unanswered,
+                   trace=trace)  # fmt: skip
 
 
 def _known_maps(model: Model | None, trace: TraceLike) -> KnownMaps | None:

@@ -19,7 +19,7 @@ from attnviz.widgets.base.payload import common_header, payload_of
 from attnviz.widgets.entries import col_entries, row_entries
 from attnviz.widgets.wire import Blobs, Payload
 
-ALL = 1_500_000  # bytes of maps that are sent at once; of more, those of the head in focus
+ALL = 1_500_000  # bytes of maps that a page sends at once
 MOST_NAME = 120  # characters that a run is called by
 MOST_TEXT = 4_000  # characters of a text that are sent
 
@@ -36,13 +36,16 @@ class ShownSides:
     fixed: tuple[str, ...] = ()
 
 
-def compared_payload(runs: RunComparison, shown: ShownSides, *, view: dict[str, Any]) -> Payload:
-    """Pack what the widget draws; `view` has kind, layer and head, which both runs have."""
+def compared_payload(runs: RunComparison, shown: ShownSides, *, view: dict[str, Any], most: int = ALL) -> Payload:
+    """Pack what the widget draws; `view` has kind, layer and head, which both runs have.
+
+    Up to `most` bytes of maps are sent at once; of more, those of the head in focus.
+    """
     blobs = Blobs()
     kinds = tuple(runs.kinds)
     header = common_header(view["kind"], kinds, blobs) | {
         "groups": [_group(kind, found) for kind, found in runs.kinds.items()],
-        "maps": _maps(runs, view, blobs),
+        "maps": _maps(runs, view, blobs, most),
         "names": [shorten(display(name), MOST_NAME) for name in shown.names],
         "texts": list(map(display_runs, word_differences(*map(_cut, shown.texts)))),
         "strip": _strip(shown),
@@ -75,7 +78,7 @@ def _group(kind: Kind, found: ComparedKind) -> dict[str, Any]:
     }
 
 
-def _maps(runs: RunComparison, view: dict[str, Any], blobs: Blobs) -> list[dict[str, Any]]:
+def _maps(runs: RunComparison, view: dict[str, Any], blobs: Blobs, most: int) -> list[dict[str, Any]]:
     """Pack both runs' weights of every head where these are few, else of the head in focus."""
     places: list[HeadPlace] = [
         (kind, layer, head)
@@ -84,7 +87,7 @@ def _maps(runs: RunComparison, view: dict[str, Any], blobs: Blobs) -> list[dict[
         for head in range(found.apart.shape[1])
     ]
     size = sum(_bytes(runs.kinds[kind]) for kind, *_ in places)
-    chosen = places if size <= ALL else [(view["kind"], view["layer"], view["head"])]
+    chosen = places if size <= most else [(view["kind"], view["layer"], view["head"])]
     return [
         {
             "kind": kind,

@@ -37,12 +37,12 @@ def model(checkpoint: Callable[[str], Path]) -> Callable[[str], HuggingFaceModel
     """Load a checkpoint by attnviz."""
 
     @cache
-    def load_once(name: str) -> HuggingFaceModel:
+    def loaded(name: str) -> HuggingFaceModel:
         found = load(checkpoint(name), device=torch.device("cpu"), dtype=torch.float32)
         assert isinstance(found, HuggingFaceModel), f"{name} is replayed"
         return found
 
-    return load_once
+    return loaded
 
 
 @pytest.fixture(scope="session")

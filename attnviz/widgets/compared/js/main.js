@@ -15,4 +15,6 @@ export default tab({
   figureSize,
   figureName,
   csvRows,
+  isWhole: ({ payload: { header } }) =>
+    header.maps.length === header.groups.reduce((sum, { layers, heads }) => sum + layers * heads, 0),
 });

@@ -87,4 +87,6 @@ export default picture({
   paintRow,
   reportAfter,
   siteOf,
+  isWhole: ({ payload: { exact, kinds } }) =>
+    exact.size === [...kinds.values()].reduce((sum, { layers, heads }) => sum + layers * heads, 0),
 });

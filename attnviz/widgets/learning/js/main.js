@@ -23,6 +23,7 @@ const WIDGET = {
   paint,
   reportAfter,
   siteOf,
+  isWhole: ({ payload }) => payload.runs.every(({ packed }) => packed),
 };
 
 async function receive(app, data, viewBeside) {

@@ -21,7 +21,7 @@ import { fitsMap } from "./zoom_window.js";
 function start(root) {
   const app = createApp(
     root,
-    { siteOf, draw, drawMaps, measure },
+    { siteOf, draw, drawMaps, measure, viewOf },
     {
       answered: 0,
       row: null,
@@ -38,8 +38,11 @@ function start(root) {
   return app;
 }
 
+const viewOf = ({ row, zoom, told, payload }) => ({ row, zoom, paint: told?.paint ?? payload.header.paint });
+
 function receive(app, data, viewBeside) {
   const payload = decodeLab(data);
+  const isRepainted = viewBeside && viewBeside.paint !== payload.header.paint; // which the numbers know nothing of
   if (viewBeside) Object.assign(payload.header, { seq: app.seq, ...viewBeside });
   const { header, q, k } = payload;
   const shape = app.payload && app.payload.q === q && app.payload.k === k;
@@ -61,6 +64,7 @@ function receive(app, data, viewBeside) {
   app.parts.title.textContent = app.parts.title.title = header.words.title;
   if (!shape) fitInto(app);
   if (!newest && shape) preview(app, rowsPaintedSince(app));
+  else if (isRepainted) preview(app, range(q));
   if (!newest || before !== lookOf(app)) draw(app);
   else showTip(app);
   app.root.dataset.attnvizPainted = header.id;

@@ -4,7 +4,10 @@ import { canvasPen } from "./pens/canvas_pen.js";
 import { CAPTIONS, captionHeight, captionRows } from "./caption.js";
 import { explained } from "./definitions.js";
 import { button, element, saveFile } from "./elements.js";
+import { saveHTML } from "./files/html_file.js";
 import { svgPen } from "./pens/svg_pen.js";
+
+const TOO_LONG = "Not all of it is in the browser. Python writes such a file: trace.to_html(…)";
 
 // `items` are [text, act].
 export function exportMenu(app, items) {
@@ -17,7 +20,14 @@ export function exportMenu(app, items) {
         act(app);
       },
     });
-  menu.append(element("div", { class: "menu-list", role: "menu" }, ...items.map(item)));
+  const file = item(["Interactive HTML", () => saveHTML(app, "attnviz", captionLines(app))]);
+  const why = element("p", { class: "quiet why-no-file", text: TOO_LONG });
+  menu.append(element("div", { class: "menu-list", role: "menu" }, ...items.map(item), file, why));
+  menu.addEventListener("toggle", () => {
+    file.hidden = !app.source; // its host does not say what it is made of
+    file.disabled = app.widget.isWhole?.(app) === false;
+    why.hidden = file.hidden || !file.disabled;
+  });
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !menu.open) return;
     event.stopPropagation(); // else the same key would let the pinned row go
@@ -55,10 +65,12 @@ export function saveSVG(app, name, [width, figure], draw) {
   saveFile(`${name}.svg`, [pen.document(...size, extra)], "image/svg+xml");
 }
 
-function captionOf(app, width) {
+const captionOf = (app, width) => captionRows(captionLines(app), width, app.theme.font);
+
+function captionLines(app) {
   const { sentence, site, model } = app.payload.header.caption ?? {};
   const about = [site || app.widget.siteOf(app), model].filter(Boolean).join(" · ");
-  return captionRows([sentence, about].filter(Boolean), width, app.theme.font);
+  return [sentence, about].filter(Boolean);
 }
 
 function drawCaption(app, pen, rows, top) {

@@ -8,6 +8,7 @@
 //   paint        `(app, began)`: draws all of it
 //   reportAfter  `(app, patch)`: milliseconds until Python hears of a change, or null where it hears nothing yet
 //   siteOf       `(app)`: kind, layer and head in words, for the caption of a saved picture
+//   isWhole      `(app)`: whether the browser has all that its controls ask for, if that is not always so
 
 export const SETTLE_MS = 250; // until a choice counts as made: a held arrow key passes many heads
 

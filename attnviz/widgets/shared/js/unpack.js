@@ -10,6 +10,21 @@ export function unpack({ buffer, byteOffset, byteLength }) {
   return { header, array: arraysIn(copy.buffer, start) };
 }
 
+// The same bytes with another header.
+export function repacked({ buffer, byteOffset, byteLength }, change) {
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  const { header } = unpack(bytes);
+  const length = new DataView(buffer, byteOffset).getUint32(0, true);
+  const json = new TextEncoder().encode(JSON.stringify(change(header)));
+  const start = (4 + json.length + 3) & ~3;
+  const blobs = bytes.subarray((4 + length + 3) & ~3);
+  const made = new Uint8Array(start + blobs.length);
+  new DataView(made.buffer).setUint32(0, json.length, true);
+  made.set(json, 4);
+  made.set(blobs, start);
+  return made;
+}
+
 const arraysIn = (buffer, start) => (Type, offset, count) => new Type(buffer, start + offset, count);
 
 // The same for arrays that were deflated.

@@ -52,4 +52,5 @@ export default picture({
   paint,
   reportAfter,
   siteOf,
+  isWhole: ({ payload }) => payload.kinds.every(({ only }) => !only),
 });

@@ -1,0 +1,105 @@
+"""One HTML file that shows pictures without Python and without a network.
+
+Bytes are deflated, in base64, beside their picture; each widget that draws is there once, deflated, too. A policy in
+the file's head forbids every request. Only captions and titles are markup, and escaped; a sentence is data.
+"""
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from attnviz.html.planes import in_planes
+from attnviz.pictures.shown.registry import ShownPicture
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.views.captions import Caption
+from attnviz.widgets.bundle import file_figure, file_page, filled, source
+from attnviz.widgets.wire import Payload
+
+MOST = 9_600_000  # weights: 400 tokens of the translator's 72 heads
+ROUNDED = "Weights are rounded to one part in 65,535."
+
+
+def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str = "") -> str:
+    """Return the HTML of a picture, or of several with texts in Markdown between them.
+
+    Raises ValueError, with one sentence, for a text that is too long for a file.
+    """
+    parts = [parts] if isinstance(parts, ShownPicture) else parts
+    pictures = [part for part in parts if isinstance(part, ShownPicture)]
+    for shown in pictures:
+        _require_room(shown.subject.trace)
+    payloads = {id(shown): shown.lacking().payload() for shown in pictures}
+    sentences = filter(None, (_caption(made).sentence for made in payloads.values()))
+    title = title or next(sentences, pictures[0].picture.title)
+    content = [
+        _markdown(part) if isinstance(part, str) else _figure(part.picture.widget, payloads[id(part)]) for part in parts
+    ]
+    heading = f'<h1 class="title">{escape(title)}</h1>'
+    if len(parts) > 1:
+        content = ['<div class="page">', *content, "</div>"]
+    names = dict.fromkeys(shown.picture.widget for shown in pictures)
+    return filled(
+        file_page(),
+        {
+            "title": escape(title),
+            "content": "\n".join([heading, *content]),
+            "widgets": "\n".join(map(_widget, names)),
+        },
+    )
+
+
+def _require_room(trace: TraceLike | None) -> None:
+    """Raise ValueError where a trace has more weights than a file holds; those behind a causal mask are not sent."""
+    if trace is None:
+        return
+    count = sum(_weights(trace, kind) for kind in trace.kinds)
+    if count > MOST:
+        length = max(len(trace.query_tokens(kind)) for kind in trace.kinds)
+        raise ValueError(
+            f"A file holds {MOST:,} weights, and this text of {length:,} tokens has {count:,}. Write one layer of it "
+            f"or one head, trace.one_layer({trace.kinds[-1]!r}, 0, 0).to_html(…), or a shorter text."
+        )
+
+
+def _weights(trace: TraceLike, kind: Any) -> int:
+    layers, heads = trace.shape(kind)
+    cells = layers * heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind))
+    return cells // 2 if kind == "decoder_self" else cells
+
+
+def _figure(widget: str, payload: Payload) -> str:
+    packed, spans = in_planes(payload)
+    lines = _caption(payload).lines() + ([ROUNDED] if any(width == 2 for *_, width in spans) else [])
+    return filled(
+        file_figure(),
+        {
+            "widget": widget,
+            "planes": json.dumps(spans),
+            "bytes": _deflated(packed),
+            "caption": "".join(f"<p>{escape(line)}</p>" for line in lines),
+        },
+    )
+
+
+def _widget(name: str) -> str:
+    made = source(name)
+    told: Mapping[str, str] = {"html": made.html, "style": made.style, "module": made.module}
+    return f'<script type="text/plain" data-source="{name}">{_deflated(json.dumps(told).encode())}</script>'
+
+
+def _caption(payload: Payload) -> Caption:
+    return Caption(**payload.header["caption"])
+
+
+def _markdown(text: str) -> str:
+    """Render Markdown; HTML in it stays text."""
+    return MarkdownIt("commonmark", {"html": False}).enable("table").render(text).strip()
+
+
+def _deflated(content: bytes) -> str:
+    return base64.b64encode(zlib.compress(content, 9)).decode()

@@ -1,0 +1,98 @@
+// A widget's host in a file of its own (attnviz/html): this runs when the file is opened, offline, and draws each picture
+// from the bytes beside it. What is in view stands in the address, so that a copied address shows the same.
+
+import { element } from "../elements.js";
+import { withoutPlanes } from "../files/planes.js";
+import { unpack } from "../unpack.js";
+import { fragmentOf, viewIn } from "./fragment.js";
+import { setTheme } from "./themes.js";
+
+const figures = [...document.querySelectorAll("figure[data-widget]")];
+const isAlone = figures.length === 1;
+const pictures = [];
+
+async function inflated(node) {
+  const bytes = Uint8Array.from(atob(node.textContent), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Widgets by name: { html, style, draw }. A file holds each once, however many pictures it draws.
+const widgets = new Map();
+
+async function widgetOf(name) {
+  if (!widgets.has(name)) widgets.set(name, read(name));
+  return widgets.get(name);
+}
+
+async function read(name) {
+  const node = document.querySelector(`script[data-source="${name}"]`);
+  const source = JSON.parse(new TextDecoder().decode(await inflated(node)));
+  globalThis.attnviz ??= {};
+  document.head.append(element("script", { text: `attnviz.${name} = ${source.module}.default;` }));
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(source.style);
+  return { source, sheet, draw: globalThis.attnviz[name] };
+}
+
+// Alone it has the window, less its caption; among text it is as high as it has to be.
+function heightIn(figure) {
+  const caption = figure.querySelector("figcaption");
+  return (_, least) =>
+    isAlone ? Math.max(least, Math.floor(innerHeight - caption.getBoundingClientRect().height - 20)) : least;
+}
+
+async function show(figure, number) {
+  const { source, sheet, draw } = await widgetOf(figure.dataset.widget);
+  const node = figure.querySelector("script");
+  const data = withoutPlanes(await inflated(node), JSON.parse(node.dataset.planes));
+  const place = figure.querySelector(".place");
+  place.replaceChildren();
+  const shadow = place.attachShadow({ mode: "open" });
+  shadow.adoptedStyleSheets = [sheet];
+  const parentElement = element("div");
+  parentElement.innerHTML = source.html;
+  shadow.append(parentElement);
+  const { header } = unpack(data);
+  const first = header.view ?? { paint: header.paint, row: header.row, zoom: header.zoom }; // the mask laboratory's
+  const picture = { first, view: first, draw: drawIt };
+  const report = (_, view) => {
+    picture.view = view;
+    history.replaceState(null, "", fragmentOf(pictures) || location.pathname + location.search);
+  };
+  const host = { report, height: heightIn(figure), ...(isAlone && { keys: document }) };
+  function drawIt(view) {
+    try {
+      draw({ parentElement, data, host, view, source: () => source });
+    } catch (error) {
+      if (view === first) throw error;
+      draw({ parentElement, data, host, view: first, source: () => source }); // an address asks for what is not there
+    }
+  }
+  pictures[number] = picture;
+  drawIt(viewIn(location.hash, number, isAlone, first));
+}
+
+function say(figure, error) {
+  const text = `This picture cannot be drawn here (${error.message}). Open the file in a browser of 2023 or newer.`;
+  figure.querySelector(".place").replaceChildren(element("p", { class: "failed", text }));
+}
+
+async function open() {
+  const page = document.documentElement;
+  let follow = setTheme(page);
+  const colours = (name) => () => {
+    follow();
+    follow = setTheme(page, name);
+  };
+  window.addEventListener("beforeprint", colours("light"));
+  window.addEventListener("afterprint", colours("auto"));
+  window.addEventListener("hashchange", () =>
+    pictures.forEach(({ draw, first }, number) => draw(viewIn(location.hash, number, isAlone, first))),
+  );
+  for (const [number, figure] of figures.entries())
+    // oxlint-disable-next-line no-await-in-loop -- one after another: the first is to be seen first
+    await show(figure, number).catch((error) => say(figure, error));
+}
+
+open();

@@ -1,0 +1,37 @@
+// What is in view of a file's pictures, as the fragment of its address: #layer=2&head=5, of several pictures #2.head=5.
+
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+// What is as it was at first is left out.
+export function fragmentOf(pictures) {
+  const parts = new URLSearchParams();
+  pictures.forEach(({ first, view }, number) => {
+    const prefix = pictures.length > 1 ? `${number + 1}.` : "";
+    for (const name of Object.keys(first))
+      if (name !== "seq" && name in view && !same(view[name], first[name])) parts.set(prefix + name, text(view[name]));
+  });
+  return parts.size ? `#${parts}` : "";
+}
+
+const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+// A text that is no such value is passed over: anyone can write an address.
+export function viewIn(fragment, number, isAlone, first) {
+  const parts = new URLSearchParams(fragment.slice(1));
+  const view = { ...first };
+  for (const name of Object.keys(first)) {
+    const told = parts.get(isAlone ? name : `${number + 1}.${name}`);
+    const value = told === null ? undefined : read(told, first[name]);
+    if (value !== undefined && name !== "seq") view[name] = value;
+  }
+  return view;
+}
+
+function read(told, before) {
+  try {
+    const value = typeof before === "string" && !told.startsWith('"') ? told : JSON.parse(told);
+    return Array.isArray(value) === Array.isArray(before) || before === null ? value : undefined;
+  } catch {
+    return typeof before === "number" ? told : undefined; // a layer or a head may also be "mean"
+  }
+}

@@ -1,0 +1,190 @@
+"""Pictures as files of their own: opened from a folder, offline, by a browser that asks for nothing else."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+import attnviz
+from attnviz.learning import shipped
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.storage import toy_recording
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.models.translator.translator import Translator
+from attnviz.pictures.causes.compared import Side
+from attnviz.pictures.shown.registry import PICTURES, ShownPicture, picture
+from attnviz.tracing.trace import Trace
+
+HOSTILE = "</script><img src=x onerror=alert(1)><b>"
+OF_TRACES = ("heads", "links", "whole_model", "one_row", "neuron", "flow", "alignment")
+OF_RUNS = ("mask_lab", "switches", "attribution")
+
+
+@pytest.fixture(scope="module")
+def model() -> Translator:
+    return tiny_translator(seed=0)
+
+
+@pytest.fixture(scope="module")
+def trace(model) -> Trace:
+    return model.trace("I love you", to="fr", tgt_text="je t'aime")
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """`visit(path)` opens a file in a browser of its own; the test fails where it asks for anything else, or raises."""
+    heard: list[str] = []
+    contexts = []
+
+    def opened(path: Path, fragment: str = "", **options: Any) -> Page:
+        context = browser.new_context(offline=True, viewport={"width": 1280, "height": 800}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: heard.append(request.url) if request.url != path.as_uri() else None)
+        page.on("console", lambda message: heard.append(message.text))
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        page.on("dialog", lambda dialog: heard.append(dialog.message))
+        page.goto(path.as_uri() + fragment)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert [each for each in heard if not each.startswith(("blob:", "data:"))] == []
+
+
+def painted(page: Page) -> Locator:
+    return page.locator("[data-attnviz-painted]:not([data-attnviz-painted=''])")
+
+
+def view(page: Page) -> dict[str, Any]:
+    return json.loads(painted(page).get_attribute("data-attnviz-view") or "{}")
+
+
+def shown(name: str, model: Translator, trace: Trace) -> ShownPicture:
+    if name in OF_TRACES:
+        return picture(name).of(trace)
+    other = model.trace("I see you", to="fr", tgt_text="je t'aime")
+    subjects: dict[str, tuple[Any, ...]] = dict.fromkeys(OF_RUNS, (model, trace)) | {
+        "stepper": (model, "I love you"),
+        "patching": (model, trace, other),
+        "compared": (Side("one", model, trace), Side("other", model, other)),
+        "learning": (toy_recording(shipped.path(Experiment("reverse"))),),
+    }
+    return picture(name).of(*subjects[name], **({"to": "fr"} if name == "stepper" else {}))
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_each_picture_is_drawn_from_its_file(name, model, trace, visit, tmp_path) -> None:
+    page = visit(shown(name, model, trace).to_html(tmp_path / "picture.html"))
+    expect(painted(page)).to_be_visible()
+    expect(page.locator(".failed")).to_have_count(0)
+    expect(page.get_by_text("Export").first).to_be_visible()
+
+
+def test_what_is_in_view_stands_in_the_address_and_comes_from_it(trace, visit, tmp_path) -> None:
+    path = trace.to_html(tmp_path / "heads.html")
+    page = visit(path)
+    expect(painted(page)).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("j")
+    page.wait_for_function("() => location.hash === '#head=1&row=0'")
+    again = visit(path, "#head=1&row=0")
+    expect(painted(again)).to_contain_text("L0 H1")
+    assert (view(again)["head"], view(again)["row"]) == (1, 0)
+    again.evaluate("() => { location.hash = '#layer=1'; }")
+    expect(painted(again)).to_have_attribute("data-attnviz-view", re.compile('"layer":1,"head":0'))
+
+
+@pytest.mark.parametrize("fragment", ["#layer=99&head=[1]&kind=nonsense", "#row={}&pins=7", "#%%%"])
+def test_an_address_that_asks_for_what_is_not_there_shows_the_picture_all_the_same(
+    trace, visit, tmp_path, fragment
+) -> None:
+    page = visit(trace.to_html(tmp_path / "heads.html"), fragment)
+    expect(painted(page)).to_contain_text("attention, L0 H0")
+
+
+def test_a_hostile_sentence_stays_text(model, visit, tmp_path) -> None:
+    page = visit(model.trace(HOSTILE, to="fr", tgt_text=HOSTILE).to_html(tmp_path / "heads.html"))
+    expect(painted(page)).to_be_visible()
+    expect(page.locator("img, b")).to_have_count(0)
+    expect(page.locator("figcaption")).to_contain_text(HOSTILE)
+
+
+def test_several_pictures_with_text_between_them_are_one_page(trace, visit, tmp_path) -> None:
+    parts = ["First **heads**.", trace, "Then lines.", picture("links").of(trace), picture("heads").of(trace, head=1)]
+    path = attnviz.page(parts, tmp_path / "page.html", title="A sentence")
+    page = visit(path)
+    expect(painted(page)).to_have_count(3)
+    expect(page).to_have_title("A sentence")
+    expect(page.locator("strong")).to_have_text("heads")
+    painted(page).nth(0).locator("[role=gridcell]").nth(2).click()
+    page.wait_for_function("() => location.hash.startsWith('#1.')")
+    heads = [json.loads(node.get_attribute("data-attnviz-view") or "")["head"] for node in painted(page).all()[::2]]
+    again = visit(path, page.evaluate("location.hash"))
+    expect(painted(again)).to_have_count(3)
+    assert heads == [
+        json.loads(node.get_attribute("data-attnviz-view") or "")["head"] for node in painted(again).all()[::2]
+    ]
+    assert heads[1] == 1
+
+
+def test_colours_follow_the_system_and_paper_is_light(trace, visit, tmp_path) -> None:
+    page = visit(trace.to_html(tmp_path / "heads.html"), color_scheme="dark")
+    expect(painted(page)).to_have_attribute("data-theme", "dark")
+    page.emulate_media(color_scheme="light")
+    expect(painted(page)).to_have_attribute("data-theme", "light")
+    page.emulate_media(color_scheme="dark")
+    expect(painted(page)).to_have_attribute("data-theme", "dark")
+    page.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
+    expect(painted(page)).to_have_attribute("data-theme", "light")
+    page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
+    expect(painted(page)).to_have_attribute("data-theme", "dark")
+
+
+def test_a_file_says_to_a_screen_reader_what_it_is(trace, visit, tmp_path) -> None:
+    page = visit(trace.to_html(tmp_path / "heads.html"))
+    expect(painted(page)).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("I love you")
+    expect(page.get_by_role("main").get_by_role("figure")).to_have_count(1)
+    assert page.locator("html").get_attribute("lang") == "en"
+
+
+def test_a_file_makes_a_file_of_itself_as_it_is_in_view(trace, visit, tmp_path) -> None:
+    page = visit(trace.to_html(tmp_path / "heads.html"))
+    expect(painted(page)).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    saved = save_html(page, tmp_path / "again.html")
+    again = visit(saved)
+    expect(painted(again)).to_contain_text("L0 H1")
+    assert view(again) == {**view(page), "seq": 0}
+
+
+@pytest.mark.parametrize(
+    "place", ["heads?src=I+love+you.&to=fr&layer=1&head=3", "heads?tab=links&src=I+love+you.&to=fr",
+              "masks?src=I+love+you.&to=fr&tgt=Je+vous+adore.", "decoding?src=I+love+you.&to=fr", "learning"]
+)  # fmt: skip
+def test_every_export_menu_of_the_app_saves_a_file_that_opens_without_it(
+    page: Page, settle: Callable, visit, tmp_path, place
+) -> None:
+    page.goto(f"/{place}")
+    expect(painted(page).first).to_be_visible()
+    settle(page)
+    here = page.locator("[data-attnviz-painted]").first.get_attribute("data-attnviz-view")
+    file = visit(save_html(page, tmp_path / "saved.html"))
+    expect(painted(file)).to_be_visible()
+    expect(file.locator(".failed")).to_have_count(0)
+    there = file.locator("[data-attnviz-painted]").first.get_attribute("data-attnviz-view")
+    assert json.loads(there or "{}") | {"seq": 0} == json.loads(here or "{}") | {"seq": 0}
+
+
+def save_html(page: Page, path: Path) -> Path:
+    page.locator("summary", has_text="Export").first.click()
+    with page.expect_download() as download:
+        page.get_by_role("menuitem", name="Interactive HTML").first.click()
+    download.value.save_as(path)
+    return path
