@@ -45,7 +45,7 @@ TEXT, OTHER, PROMPT = "I love you.", "I love machine learning.", "The quick brow
 CPU = torch.device("cpu")
 
 
-def traced(model, tmp_path):
+def trace_and_save(model, tmp_path):
     trace = model.trace(TEXT, to="fr", max_tokens=8)
     assert all(call.query.device == CPU for call in trace.calls.values())
     attnviz.save(trace, tmp_path / "trace.npz")
@@ -54,7 +54,7 @@ def traced(model, tmp_path):
             trace.thumbnails("cross", side=3), model.translate([TEXT, OTHER], to="fr")]  # fmt: skip
 
 
-def stepped(model, _):
+def step_and_judge(model, _):
     def record(**how):
         return decoding_record(model.stepwise(TEXT, to="fr", **({"max_tokens": 5} | how)))
 
@@ -67,7 +67,7 @@ def stepped(model, _):
             numbers(record(faults=Faults(dropout=0.2, seed=5, mask="none")))]  # fmt: skip
 
 
-def masked(model, _):
+def mask_effects(model, _):
     trace = model.trace(TEXT, to="fr", max_tokens=8)
 
     def blind_row(q_len, k_len):
@@ -80,7 +80,7 @@ def masked(model, _):
             write_again(model, trace, probes[1], cached=False)]  # fmt: skip
 
 
-def intervened(model, _):
+def intervene(model, _):
     trace, donor = (model.trace(text, to="fr", max_tokens=5) for text in (TEXT, OTHER))
     done = [
         attnviz.ablate("encoder_self", heads=[0, 2, 3]), attnviz.ablate("decoder_self", to="uniform"),
@@ -105,12 +105,12 @@ def causes(model, _):
             patched_stream(model, donor, trace, metric, stack="decoder").patched]  # fmt: skip
 
 
-def counted(model, _):
+def count_study(model, _):
     study = [*run_stages(model, lines_of([TEXT, OTHER]), to="fr", listen=lambda stage: UNSTOPPED)][-1]
     return [study.heads, study.sentence_table()]
 
 
-def broken(model, _):
+def run_bugs(model, _):
     trace = model.trace(TEXT, to="fr", max_tokens=4)
     weights = {site: site_case(model, trace, site.kind, site.layer).weights for site in trace.calls}
     with pytest.MonkeyPatch.context() as patch:
@@ -149,7 +149,8 @@ def checkpoint(model, tmp_path):
 
 
 SCENARIOS: dict[str, Callable] = {
-    one.__name__: one for one in (traced, stepped, masked, intervened, causes, counted, broken, toys)
+    one.__name__: one
+    for one in (trace_and_save, step_and_judge, mask_effects, intervene, causes, count_study, run_bugs, toys)
 }
 
 

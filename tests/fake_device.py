@@ -84,7 +84,7 @@ class OnDevice(Tensor):
         counts["waits"] += func in _WAITS or (func in _BY_INDEX and any(one.dtype is torch.bool for one in tensors))
         args = _each(_numbers, args)
         if func in _PRODUCTS and where.type == "cuda" and torch.backends.cuda.matmul.fp32_precision == "tf32":
-            args = _each(_as_tf32, args)
+            args = _each(_round_to_tf32, args)
         made = func(*args, **{name: _each(_numbers, one) for name, one in (kwargs or {}).items()})
         if func in _DRAWS and where.type == "mps" and made.dtype is torch.int64:
             made.bitwise_and_(0xFFFFFFFF)  # Metal fills 32 bits
@@ -102,7 +102,7 @@ class FakeDevice(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
         if func in (Tensor.to, Tensor.cpu, Tensor.cuda):
-            return self._moved(func, args, kwargs)
+            return self._move(func, args, kwargs)
         if func in _OWN and isinstance(args[0], OnDevice):
             return _OWN[func](*args, **kwargs)
         is_made_here = kwargs.get("device") is not None and torch.device(kwargs["device"]).type == self.where.type
@@ -117,7 +117,7 @@ class FakeDevice(TorchFunctionMode):
         counts["copies"] += func in (torch.tensor, torch.as_tensor)
         return OnDevice(made.detach(), self.where).requires_grad_(made.requires_grad)
 
-    def _moved(self, func: Any, args: tuple, kwargs: dict[str, Any]) -> Tensor:
+    def _move(self, func: Any, args: tuple, kwargs: dict[str, Any]) -> Tensor:
         tensor, device, dtype = args[0], "cpu" if func is Tensor.cpu else None, None
         for said in (*args[1:], *(kwargs.get(name) for name in ("device", "dtype", "other"))):
             if isinstance(said, Tensor):
@@ -201,7 +201,7 @@ _OWN: dict[Any, Callable] = {
 }  # fmt: skip
 
 
-def _as_tf32(tensor: Tensor) -> Tensor:
+def _round_to_tf32(tensor: Tensor) -> Tensor:
     if tensor.dtype is not torch.float32:
         return tensor
     return ((tensor.contiguous().view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)

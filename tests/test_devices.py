@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def on_cpu(folder, tmp_path_factory):
+def cpu_results(folder, tmp_path_factory):
     """Compute on the CPU what a checkpoint gives."""
 
     def run(name):
@@ -43,16 +43,16 @@ def on_cpu(folder, tmp_path_factory):
     return cache(run)
 
 
-def in_memory(folder, device):
+def load_in_memory(folder, device):
     return checkpoints.reference(folder).to(device), transformers.AutoTokenizer.from_pretrained(folder)
 
 
 @CHECKPOINTS
-def test_a_checkpoint_computes_on_a_gpu_what_it_computes_on_the_cpu(name, folder, on_cpu, tmp_path):
-    expected = on_cpu(name)
+def test_a_checkpoint_computes_on_a_gpu_what_it_computes_on_the_cpu(name, folder, cpu_results, tmp_path):
+    expected = cpu_results(name)
     with fake_device(GPU) as device:
         assert_same(checkpoint(load(folder(name), device=device, dtype=torch.float32), tmp_path), expected)
-        own, tokenizer = in_memory(folder(name), device)
+        own, tokenizer = load_in_memory(folder(name), device)
         held = attnviz.load(own, tokenizer, device=GPU)
         assert_same(whole(held.trace(PROMPT, **target(held))), expected[0])
         first = own.get_input_embeddings().weight
@@ -75,11 +75,11 @@ def tf32():
 
 
 @CHECKPOINTS
-def test_products_in_tf32_are_no_fault_of_a_model(name, folder, on_cpu, tf32):
+def test_products_in_tf32_are_no_fault_of_a_model(name, folder, cpu_results, tf32):
     """Where somebody's own process multiplies so: there the comparison allows for eleven bits."""
-    expected = on_cpu(name)
+    expected = cpu_results(name)
     with fake_device("cuda") as device:
-        held = attnviz.load(*in_memory(folder(name), device))
+        held = attnviz.load(*load_in_memory(folder(name), device))
         assert 1e-5 < max_apart(held.trace(PROMPT, **target(held)), expected) < 0.2  # rounded, and no more
 
 

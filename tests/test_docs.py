@@ -17,7 +17,7 @@ TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 PLACES = (ROOT, ROOT / "attnviz", ROOT / "attnviz" / "models" / "huggingface")
 
 
-def in_tree() -> set[str]:
+def folders_in_tree() -> set[str]:
     """Return the folders that the tree names: each is indented by two more than the one that it lies in."""
     found, folders = set(), []
     for line in re.findall(r"```\n(attnviz/.*?)```", TEXT, re.DOTALL)[0].splitlines():
@@ -33,7 +33,7 @@ def test_the_tree_names_every_folder() -> None:
     own = {path for pattern in ("*/", "*/*/") for path in package.glob(pattern) if any(path.glob("*.py"))}
     there = {path.relative_to(ROOT).as_posix() for path in (package, *own)}
     widgets = {path for path in there if path.startswith("attnviz/widgets/")}
-    assert in_tree() - widgets - {"attnviz/widgets/shared"} == there - widgets
+    assert folders_in_tree() - widgets - {"attnviz/widgets/shared"} == there - widgets
 
 
 def test_a_file_that_is_named_is_there() -> None:
@@ -58,11 +58,11 @@ def test_readme_s_python_has_no_type_error(tmp_path) -> None:
 def test_readme_s_python_runs(tmp_path, monkeypatch) -> None:
     """As it stands, but for the hub's model, which is a small one here, and a run that has been recorded."""
 
-    def recorded(task: str, **choices):
+    def load_shipped(task: str, **choices):
         return attnviz.load_recording(shipped.path(Experiment(task, **choices)))
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(attnviz, "learn", recorded, raising=False)
+    monkeypatch.setattr(attnviz, "learn", load_shipped, raising=False)
     bert = checkpoints.save(tmp_path / "bert", checkpoints.ALL["bert"])
     first, second = blocks("python")
     exec(first.replace('"bert-base-uncased"', repr(str(bert))).replace("layer=2, head=5", "layer=1, head=4"), {})

@@ -71,14 +71,14 @@ FILES = sorted(
 
 
 @cache
-def parsed(file: str) -> ast.Module:
+def parse(file: str) -> ast.Module:
     return ast.parse((ROOT / file).read_text(encoding="utf-8"))
 
 
 @cache
-def imported(file: str) -> set[str]:
+def imported_names(file: str) -> set[str]:
     """Every dotted name that a file imports, at its top or inside a function."""
-    nodes = list(ast.walk(parsed(file)))
+    nodes = list(ast.walk(parse(file)))
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     froms = [node for node in nodes if isinstance(node, ast.ImportFrom)]
     assert not any(node.level for node in froms), f"{file}: write the whole name, no relative import"
@@ -104,7 +104,7 @@ def test_imports_run_downward() -> None:
     upward = {}
     for file in FILES:
         allowed = BELOW[room(file)] | {room(file), None}
-        if strays := {name for name in imported(file) if attnviz_room(name) not in allowed}:
+        if strays := {name for name in imported_names(file) if attnviz_room(name) not in allowed}:
             upward[file] = strays
     assert upward == {}, "BELOW has the rooms that each may import from"
 
@@ -115,7 +115,7 @@ def used_files(file: str) -> set[str]:
     `from attnviz import masks` names a file only where there is one; a package's `__init__` is named by what it holds.
     """
     found: set[str] = set()
-    for name in imported(file):
+    for name in imported_names(file):
         for path in (name, name.rpartition(".")[0]):
             places = [path.replace(".", "/") + ending for ending in (".py", "/__init__.py")]
             if there := [place for place in places if (ROOT / place).is_file()]:
@@ -164,7 +164,7 @@ def test_a_circle_is_found() -> None:
 def test_libraries_stay_in_their_place() -> None:
     found = {}
     for file in FILES:
-        tops = {name.split(".")[0] for name in imported(file)}
+        tops = {name.split(".")[0] for name in imported_names(file)}
         if strays := {library for library in tops & set(ONLY_IN) if not file.startswith(ONLY_IN[library])}:
             found[file] = strays
     assert found == {}, "ONLY_IN has the places of each library"
@@ -178,7 +178,7 @@ def test_one_file_reaches_into_streamlit() -> None:
         for file in FILES
         if (
             strays := {
-                name for name in imported(file) if name.startswith("streamlit.") and not name.startswith(offered)
+                name for name in imported_names(file) if name.startswith("streamlit.") and not name.startswith(offered)
             }
         )
     }
@@ -188,14 +188,14 @@ def test_one_file_reaches_into_streamlit() -> None:
 def test_the_lowest_rooms_know_nothing_of_the_rest() -> None:
     for file in FILES:
         if room(file) == "transformer":
-            tops = {name.split(".")[0] for name in imported(file)}
+            tops = {name.split(".")[0] for name in imported_names(file)}
             assert not tops & {"numpy", "pandas", "tokenizers"}, f"{file}: torch only"
 
 
 def test_a_class_has_a_name_of_its_own() -> None:
     found: dict[str, list[str]] = {}
     for file in FILES:
-        for node in parsed(file).body:
+        for node in parse(file).body:
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name.lstrip("_"), []).append(file)
     assert {name: files for name, files in found.items() if len(files) > 1} == {}

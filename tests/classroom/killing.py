@@ -8,7 +8,7 @@ from collections.abc import Callable
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import BEFORE
 from tests.classroom.lesson import choices
-from tests.classroom.worker import answer_all, given
+from tests.classroom.worker import answer_all, answer_of
 
 STUDENTS, STEPS = 30, 6
 
@@ -19,7 +19,7 @@ def lose_nothing(address: str, *, kill_after: int, then: Callable[[], None] = la
     key = room.teachers.start(choices(STEPS), is_guided=False)
     tokens = [room.students.join(key.code, f"Student {number}").token for number in range(STUDENTS)]
     room.close()
-    acknowledged = _killed(address, tokens, kill_after)
+    acknowledged = _kill_worker(address, tokens, kill_after)
     then()
     _look(address, key, acknowledged)
     told: list[str] = []
@@ -29,7 +29,7 @@ def lose_nothing(address: str, *, kill_after: int, then: Callable[[], None] = la
     _look(address, key, told, is_all=True)
 
 
-def _killed(address: str, tokens: list[str], kill_after: int) -> list[str]:
+def _kill_worker(address: str, tokens: list[str], kill_after: int) -> list[str]:
     """Kill a worker, and return what it had acknowledged."""
     command = [sys.executable, "-m", "tests.classroom.worker", address, str(STEPS)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as worker:
@@ -50,7 +50,7 @@ def _look(address: str, key, acknowledged: list[str], *, is_all: bool = False) -
     there = Counter((row[0], int(row[1]) - 1, row[6]) for row in rows)
     names = ("red", "green", "blue")
     told = {
-        (f"Student {number}", at, names[given(number, at)])
+        (f"Student {number}", at, names[answer_of(number, at)])
         for number, at, *_ in (map(int, one.split()) for one in acknowledged)
     }
     assert set(there.values()) == {1}

@@ -31,6 +31,6 @@ def choices(steps: int) -> Lesson:
     return reading.read(choices_file(steps), name="choices")
 
 
-def of_one(question: Question) -> Lesson:
+def one_step_lesson(question: Question) -> Lesson:
     """Make a lesson of one step, which asks the question."""
     return Lesson("one", "One", 5, "tests", "en", (LessonStep("Only", "", None, question),))

@@ -11,11 +11,11 @@ from attnviz.classroom.state import AFTER, BEFORE, BothRounds, WrittenText
 from attnviz.classroom.table_file import AnswerLine, AxisTexts, answers_file
 from attnviz.classroom.teacher_view import Answered, both_rounds, summary
 from attnviz.lessons.question import Option, Question
-from tests.classroom.lesson import choices, of_one
+from tests.classroom.lesson import choices, one_step_lesson
 
 
 def test_no_cell_of_the_table_is_a_formula(room: Classroom) -> None:
-    key = room.teachers.start(of_one(Question("text", "?")))
+    key = room.teachers.start(one_step_lesson(Question("text", "?")))
     room.teachers.open(key)
     wild = ["=HYPERLINK(1)", "+1", "@SUM(A1)", " =1", "＝1", 'a "quoted", text\nof two lines', "-"]
     inside = ["x;=1+1;", "x\t=1", "x\n=1", "\t=1"]
@@ -34,7 +34,7 @@ def test_no_cell_of_the_table_is_a_formula(room: Classroom) -> None:
 
 def test_a_number_in_the_table_stays_one(room: Classroom) -> None:
     question = Question("number", "?", measure="run_score", more={"run": "french", "score": "own_prefix"})
-    key = room.teachers.start(of_one(question))
+    key = room.teachers.start(one_step_lesson(question))
     room.teachers.open(key)
     token = room.students.join(key.code, "Ana").token
     room.students.answer(token, 0, -2.5, in_round=BEFORE, client_id="a")
@@ -78,34 +78,34 @@ def test_the_tables_name_who_did_not_answer_and_grade_every_student(room: Classr
 def test_an_answer_names_its_tokens_and_a_row_sums_to_one() -> None:
     axes = {0: AxisTexts(["chien → rouge", "rouge → dort"], ["The", "red"])}
     lines = [AnswerLine("Ana", 0, BEFORE, [3.0, 1.0], 0.5, 0, 1.0)]
-    drawn = rows_of(answers_file(of_one(Question("row", "?", row="0")), lines, axes))
+    drawn = rows_of(answers_file(one_step_lesson(Question("row", "?", row="0")), lines, axes))
     assert drawn[0]["answer"] == "0 “The”: 0.7500; 1 “red”: 0.2500"
     thirds = rows_of(
-        answers_file(of_one(Question("row", "?", row="0")), [replace(lines[0], given=[1.0, 1.0, 1.0])], axes)
+        answers_file(one_step_lesson(Question("row", "?", row="0")), [replace(lines[0], given=[1.0, 1.0, 1.0])], axes)
     )
     assert thirds[0]["answer"] == "0 “The”: 0.3334; 1 “red”: 0.3333; 2: 0.3333"
     lines = [AnswerLine("Ana", 0, BEFORE, [[0, 1], [1, 7]], 0.5, 0, 1.0)]
-    clicked = rows_of(answers_file(of_one(Question("cell", "?", most=2)), lines, axes))
+    clicked = rows_of(answers_file(one_step_lesson(Question("cell", "?", most=2)), lines, axes))
     assert clicked[0]["answer"] == "row 0 “chien → rouge”, key 1 “red”; row 1 “rouge → dort”, key 7"
 
 
-def answered(*given) -> list[Answered]:
+def make_answers(*given) -> list[Answered]:
     return [Answered(at, one, None if one is None else 0.5) for at, one in enumerate(given)]
 
 
 def test_what_a_class_clicked_drew_and_chose_is_counted() -> None:
-    cells = summary(Question("cell", "?", most=2), answered([[0, 1], [2, 3]], [[2, 3], [4, 5]], None))
+    cells = summary(Question("cell", "?", most=2), make_answers([[0, 1], [2, 3]], [[2, 3], [4, 5]], None))
     assert cells.cells == {(0, 1): 1, (2, 3): 2, (4, 5): 1}
     assert (cells.answered, cells.skipped, cells.right, cells.mean_score) == (2, 1, 0, 0.5)
-    row = summary(Question("row", "?", row="0"), answered([1, 0, 0], [0, 3, 0], [0, 0, 5], [2, 2, 0], [1, 1]))
+    row = summary(Question("row", "?", row="0"), make_answers([1, 0, 0], [0, 3, 0], [0, 0, 5], [2, 2, 0], [1, 1]))
     assert row.row == pytest.approx((3 / 8, 3 / 8, 2 / 8))
-    heads = summary(Question("head", "?", heads=((0, 1), (2, 3))), answered([0, 1], [0, 1], [2, 3]))
+    heads = summary(Question("head", "?", heads=((0, 1), (2, 3))), make_answers([0, 1], [0, 1], [2, 3]))
     assert heads.heads == {(0, 1): 2, (2, 3): 1}
     options = (Option("a"), Option("b"), Option("c"))
-    assert summary(Question("choice", "?", options=options), answered(2, 2, 0)).options == (1, 0, 2)
-    assert summary(Question("token", "?", row="0", options=options), answered(1)).options == (0, 1, 0)
-    assert summary(Question("number", "?"), answered(1, -0.5)).numbers == (1, -0.5)
-    assert summary(Question("translation", "?"), answered("<b>")).texts == (WrittenText(0, "<b>"),)
+    assert summary(Question("choice", "?", options=options), make_answers(2, 2, 0)).options == (1, 0, 2)
+    assert summary(Question("token", "?", row="0", options=options), make_answers(1)).options == (0, 1, 0)
+    assert summary(Question("number", "?"), make_answers(1, -0.5)).numbers == (1, -0.5)
+    assert summary(Question("translation", "?"), make_answers("<b>")).texts == (WrittenText(0, "<b>"),)
 
 
 def test_both_rounds_are_compared_over_those_who_answered_both() -> None:

@@ -39,17 +39,17 @@ def answer(room: Classroom, ana: str) -> Answer:
     return give
 
 
-def known(view: MemberView) -> tuple[object, bool, bool]:
+def answer_state(view: MemberView) -> tuple[object, bool, bool]:
     return view.given, view.may_answer, view.may_ask_hint
 
 
 def test_a_changed_answer_takes_the_place_of_the_first(room: Classroom, key: TeacherKey, ana, answer: Answer) -> None:
     answer(2, "a")
     before = room.teachers.version(key)
-    assert known(room.students.view(ana)) == (2, True, False)
+    assert answer_state(room.students.view(ana)) == (2, True, False)
     changed = answer(0, "b")
     assert (changed.given, changed.is_new) == (0, True)
-    assert known(room.students.view(ana)) == (0, True, False)
+    assert answer_state(room.students.view(ana)) == (0, True, False)
     after = room.teachers.version(key)
     assert (after.news > before.news, after.shared) == (True, before.shared), "the teacher's screen hears of it"
     view = room.teachers.view(key)

@@ -25,7 +25,7 @@ def key(room: Classroom, lesson: Lesson) -> TeacherKey:
     return room.teachers.start(replace(lesson, steps=(asked, *lesson.steps[1:])))
 
 
-def known(view: MemberView) -> tuple[tuple[str, ...], str, bool]:
+def hint_state(view: MemberView) -> tuple[tuple[str, ...], str, bool]:
     question = view.step.question
     assert question is not None
     return question.hints, question.show, view.may_ask_hint
@@ -35,10 +35,10 @@ def test_a_student_has_the_hints_that_were_opened_and_no_other(room: Classroom, 
     ana, ben = (room.students.join(key.code, name).token for name in ("Ana", "Ben"))
     room.teachers.open(key)
     for hints, show, is_more in (((), "", True), (HINTS[:1], "", True), (HINTS, "", True), (HINTS, "row", False)):
-        assert known(room.students.view(ana)) == (hints, show, is_more)
+        assert hint_state(room.students.view(ana)) == (hints, show, is_more)
         room.students.hint(ana, 0)
     assert room.students.view(ana).rungs == 3, "there are no more"
-    assert known(room.students.view(ben)) == ((), "", True), "hers are not his"
+    assert hint_state(room.students.view(ben)) == ((), "", True), "hers are not his"
 
 
 def test_hints_are_for_a_question_that_is_open_and_not_answered(room: Classroom, key: TeacherKey) -> None:

@@ -26,7 +26,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "states" / "classes.sqlite"
 
 
-def joined(room: Classroom) -> tuple[TeacherKey, str]:
+def join_class(room: Classroom) -> tuple[TeacherKey, str]:
     key = room.teachers.start(choices(2), is_guided=False)
     return key, room.students.join(key.code, "Ana").token
 
@@ -66,7 +66,7 @@ def test_a_commit_is_on_the_disk_before_it_is_acknowledged(file: Path) -> None:
 def test_a_locked_database_is_waited_for_then_said_and_loses_nothing(file: Path, monkeypatch) -> None:
     monkeypatch.setattr("attnviz.classroom.storage.database._PRAGMAS", ("PRAGMA busy_timeout = 50",))
     room = Classroom(str(file), lambda link: None)
-    key, ana = joined(room)
+    key, ana = join_class(room)
     other = sqlite3.connect(file, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="is busy"):
@@ -81,7 +81,7 @@ def test_a_locked_database_is_waited_for_then_said_and_loses_nothing(file: Path,
 
 def test_a_file_that_was_moved_takes_no_answers_until_it_is_back(file: Path) -> None:
     room = Classroom(str(file), lambda link: None)
-    key, ana = joined(room)
+    key, ana = join_class(room)
     room.students.answer(ana, 0, 2, in_round=BEFORE, client_id="a")
     room.teachers.go(key, 1)
     elsewhere = file.rename(file.with_name("moved"))
@@ -99,7 +99,7 @@ def test_a_file_that_was_moved_takes_no_answers_until_it_is_back(file: Path) -> 
 
 def test_a_full_disk_is_said_and_what_was_acknowledged_is_there(file: Path) -> None:
     room = Classroom(str(file), lambda link: None)
-    key, ana = joined(room)
+    key, ana = join_class(room)
     room.students.answer(ana, 0, 2, in_round=BEFORE, client_id="a")
     pages = room._store._engine.connect().exec_driver_sql("pragma page_count").scalar()
     event.listen(room._store._engine, "begin", lambda one: one.exec_driver_sql(f"pragma max_page_count = {pages}"))

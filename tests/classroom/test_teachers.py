@@ -8,7 +8,7 @@ from attnviz.classroom.state import BEFORE, TeacherKey, WrittenText
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
 from attnviz.lessons.library import shelf
 from attnviz.lessons.question import Option, Question, Range
-from tests.classroom.lesson import choices, of_one
+from tests.classroom.lesson import choices, one_step_lesson
 
 DAY = 86_400
 
@@ -74,7 +74,7 @@ def test_students_hear_of_the_teacher_and_not_of_each_others_answers(room: Class
 
 
 def test_who_is_removed_is_gone_with_all_they_wrote(room: Classroom) -> None:
-    key = room.teachers.start(of_one(Question("text", "?")))
+    key = room.teachers.start(one_step_lesson(Question("text", "?")))
     ana, ben = (room.students.join(key.code, name).token for name in ("Ana", "Ben"))
     room.teachers.open(key)
     for token, text in ((ana, "rude"), (ben, "polite")):
@@ -124,7 +124,7 @@ def test_nicknames_are_given_up_before_anybody_has_one(room: Classroom, lesson: 
 
 
 def test_a_text_is_picked_by_the_teacher_of_its_class_alone(room: Classroom) -> None:
-    keys = [room.teachers.start(of_one(Question("text", "?"))) for _ in range(2)]
+    keys = [room.teachers.start(one_step_lesson(Question("text", "?"))) for _ in range(2)]
     token = room.students.join(keys[0].code, "Ana").token
     room.teachers.open(keys[0])
     room.students.answer(token, 0, "So.", in_round=BEFORE, client_id="a")
@@ -137,7 +137,7 @@ def test_a_text_is_picked_by_the_teacher_of_its_class_alone(room: Classroom) -> 
 
 
 def test_a_step_whose_answer_cannot_be_computed_says_why(room: Classroom) -> None:
-    key = room.teachers.start(of_one(Question("cell", "?")))
+    key = room.teachers.start(one_step_lesson(Question("cell", "?")))
     room.teachers.open(key)
     view = room.teachers.view(key)
     assert view.truth is None

@@ -14,7 +14,7 @@ from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import BEFORE
 
 
-def given(number: int, at: int) -> int:
+def answer_of(number: int, at: int) -> int:
     """Return the answer of student `number` at a step."""
     return (number + at) % 3
 
@@ -34,7 +34,9 @@ def _answer(room: Classroom, who: tuple[int, str], steps: int, say: Callable[[st
     for at in range(steps):
         while True:
             try:
-                told = room.students.answer(token, at, given(number, at), in_round=BEFORE, client_id=f"{number} {at}")
+                told = room.students.answer(
+                    token, at, answer_of(number, at), in_round=BEFORE, client_id=f"{number} {at}"
+                )
                 break
             except StoreError:  # as a page does: what was typed stays, and is sent again
                 continue

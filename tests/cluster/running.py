@@ -43,7 +43,7 @@ class RunningCluster:
         pid = self.process.pid
         return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()))
 
-    def said(self, event: str) -> list[dict[str, Any]]:
+    def log_lines(self, event: str) -> list[dict[str, Any]]:
         """Return the lines of its log of one kind."""
         lines = (line for line in self.log.read_text(encoding="utf-8").splitlines() if line.startswith("{"))
         return [line for line in map(json.loads, lines) if line["event"] == event]
@@ -51,7 +51,7 @@ class RunningCluster:
     def wait(self, event: str, times: int = 1, seconds: float = 90) -> None:
         """Until its log says something so many times. Raises TimeoutError."""
         until = time.monotonic() + seconds
-        while len(self.said(event)) < times:
+        while len(self.log_lines(event)) < times:
             if time.monotonic() > until:
                 raise TimeoutError(f"not said {times} times: {event}\n{self.log.read_text(encoding='utf-8')}")
             time.sleep(0.1)

@@ -29,7 +29,7 @@ def _both_are_up(cluster: RunningCluster) -> None:
     time.sleep(1.5)  # HAProxy's own check
 
 
-def opened(context: BrowserContext) -> tuple[Page, list[str]]:
+def open_heads(context: BrowserContext) -> tuple[Page, list[str]]:
     """Open a page of Heads, and record the sockets that it opens from now on."""
     page, sockets = context.new_page(), list[str]()
     page.goto(OPENED)
@@ -55,7 +55,7 @@ def front_of(context: BrowserContext) -> str:
 
 
 def test_the_address_that_visitors_open_is_told_once_and_not_by_each_front(cluster: RunningCluster) -> None:
-    assert [line["addresses"] for line in cluster.said("reachable")] == [[cluster.address]]
+    assert [line["addresses"] for line in cluster.log_lines("reachable")] == [[cluster.address]]
 
 
 def test_each_visitor_gets_its_own_on_two_fronts_at_once(cluster: RunningCluster) -> None:
@@ -63,7 +63,7 @@ def test_each_visitor_gets_its_own_on_two_fronts_at_once(cluster: RunningCluster
     tally = visitors.run(cluster.address, visitors.Load(8, 8.0, (0.2, 0.6)), cookies)
     assert (tally.errors, tally.foreign) == ([], [])
     assert tally.visits >= 8
-    answered = {line["front"] for line in cluster.said("answer")}
+    answered = {line["front"] for line in cluster.log_lines("answer")}
     assert answered == {"f1", "f2"}
 
 
@@ -72,7 +72,7 @@ def test_a_front_that_is_killed_costs_one_reconnect_and_no_sentence(
     cluster: RunningCluster, visitor: Callable[[str], BrowserContext], moment: str
 ) -> None:
     context, other = visitor("f1"), visitor("f2")
-    (page, sockets), (others, others_sockets) = opened(context), opened(other)
+    (page, sockets), (others, others_sockets) = open_heads(context), open_heads(other)
     sentence = "The big red dog."
     if moment == "on its way":
         os.kill(cluster.front("f1"), signal.SIGSTOP)  # what is sent from here on it never reads
@@ -96,8 +96,8 @@ def test_a_front_that_is_killed_costs_one_reconnect_and_no_sentence(
 def test_rolling_costs_no_request_and_no_sentence(
     cluster: RunningCluster, visitor: Callable[[str], BrowserContext]
 ) -> None:
-    pages = [opened(visitor(name)) for name in ("f1", "f2")]
-    before, rolled = [cluster.front(name) for name in ("f1", "f2")], len(cluster.said("rolled"))
+    pages = [open_heads(visitor(name)) for name in ("f1", "f2")]
+    before, rolled = [cluster.front(name) for name in ("f1", "f2")], len(cluster.log_lines("rolled"))
     statuses: list[int] = []
     over = threading.Event()
 
@@ -110,7 +110,7 @@ def test_rolling_costs_no_request_and_no_sentence(
     asking.start()
     cluster.process.send_signal(signal.SIGHUP)
     number = 0
-    while len(cluster.said("rolled")) == rolled and number < 60:
+    while len(cluster.log_lines("rolled")) == rolled and number < 60:
         number += 1
         for at, (page, _) in enumerate(pages):
             sentence = f"Visitor {at} has {number} dogs."
@@ -118,7 +118,7 @@ def test_rolling_costs_no_request_and_no_sentence(
             is_answered(page, sentence, str(number))
     over.set()
     asking.join()
-    assert len(cluster.said("rolled")) == rolled + 1, cluster.log.read_text(encoding="utf-8")
+    assert len(cluster.log_lines("rolled")) == rolled + 1, cluster.log.read_text(encoding="utf-8")
     assert set(statuses) == {200}
     assert all(1 <= len(sockets) <= 2 for _, sockets in pages)
     assert not set(before) & {cluster.front(name) for name in ("f1", "f2")}
@@ -149,8 +149,8 @@ def test_two_fronts_answer_more_than_one(cluster: RunningCluster, record_propert
 
 
 def test_a_signal_empties_the_caches_of_every_front(cluster: RunningCluster) -> None:
-    told = len(cluster.said("emptied"))
+    told = len(cluster.log_lines("emptied"))
     cluster.process.send_signal(signal.SIGUSR1)
     cluster.wait("emptied", told + 2)
-    assert {line["front"] for line in cluster.said("emptied")} == {"f1", "f2"}
+    assert {line["front"] for line in cluster.log_lines("emptied")} == {"f1", "f2"}
     assert status(f"{cluster.address}/readyz") == 200

@@ -60,7 +60,7 @@ def test_it_says_that_it_starts_and_that_it_is_full_and_stops_with_all_its_proce
 
     with running_cluster(tmp_path / "log", 2, given) as running:
         pids = running.pids
-        cookie = logged_in(running.address)
+        cookie = log_in(running.address)
         for front in ("f1", "f2"):  # one secret: who has logged in at one is known at the other
             headers = PAGE | {"Cookie": f"{cookie}; attnviz_front={front}"}
             assert page(f"{running.address}/heads", headers)[0] == 200
@@ -75,7 +75,7 @@ def test_it_says_that_it_starts_and_that_it_is_full_and_stops_with_all_its_proce
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
-def logged_in(address: str) -> str:
+def log_in(address: str) -> str:
     """Log in by the password, and return the cookie."""
     answer = httpx.post(f"{address}/login", data={"password": PASSWORD})
     return f"attnviz_role={answer.cookies['attnviz_role']}"

@@ -38,7 +38,7 @@ def redirect_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def secured(
+def tls_cluster(
     haproxy: str, site: tuple[Path, Path], redirect_port: int, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningCluster]:
     """Provide a cluster of one front that speaks TLS, and asks for a password."""
@@ -51,10 +51,10 @@ def secured(
 
 
 @pytest.fixture
-def client(secured: RunningCluster, site: tuple[Path, Path]) -> Iterator[httpx.Client]:
+def client(tls_cluster: RunningCluster, site: tuple[Path, Path]) -> Iterator[httpx.Client]:
     """Who believes this certificate and no other."""
     trust = ssl.create_default_context(cafile=str(site[0]))
-    with httpx.Client(verify=trust, base_url=f"https://127.0.0.1:{secured.port}", timeout=30) as made:
+    with httpx.Client(verify=trust, base_url=f"https://127.0.0.1:{tls_cluster.port}", timeout=30) as made:
         yield made
 
 
@@ -69,19 +69,19 @@ def test_every_cookie_is_secure_and_browsers_are_told_to_keep_to_https(client: h
     assert page.http_version == "HTTP/1.1"  # of which websockets are made
 
 
-def test_plain_http_leads_to_the_same_page_under_https(secured: RunningCluster, redirect_port: int) -> None:
+def test_plain_http_leads_to_the_same_page_under_https(tls_cluster: RunningCluster, redirect_port: int) -> None:
     answer = httpx.get(f"http://127.0.0.1:{redirect_port}/heads?src=I+love+you.&to=fr")
     assert answer.status_code == 301
-    assert answer.headers["Location"] == f"https://127.0.0.1:{secured.port}/heads?src=I+love+you.&to=fr"
+    assert answer.headers["Location"] == f"https://127.0.0.1:{tls_cluster.port}/heads?src=I+love+you.&to=fr"
 
 
 def test_a_browser_gets_its_picture_over_a_websocket_under_tls(
-    secured: RunningCluster, request: pytest.FixtureRequest
+    tls_cluster: RunningCluster, request: pytest.FixtureRequest
 ) -> None:
     if chromium.find() is None:
         pytest.skip("no browser found: `make test` gets one where it can")
     browser: Browser = request.getfixturevalue("browser")
-    context = browser.new_context(ignore_https_errors=True, base_url=f"https://127.0.0.1:{secured.port}")
+    context = browser.new_context(ignore_https_errors=True, base_url=f"https://127.0.0.1:{tls_cluster.port}")
     context.set_default_timeout(PATIENCE)
     try:
         page, sockets = context.new_page(), list[str]()
@@ -116,9 +116,9 @@ def test_a_browser_gets_its_picture_over_a_websocket_under_tls(
     ],
 )
 def test_what_cannot_be_is_said_in_one_sentence(
-    command: str, given: dict, said: str, secured: RunningCluster, site: tuple[Path, Path], monkeypatch, capsys
+    command: str, given: dict, said: str, tls_cluster: RunningCluster, site: tuple[Path, Path], monkeypatch, capsys
 ) -> None:
-    ports = {"taken": secured.port, "free": free_port()}
+    ports = {"taken": tls_cluster.port, "free": free_port()}
     defaults = {
         "PORT": str(free_ports(2)),
         "CERTIFICATE": str(site[0]),

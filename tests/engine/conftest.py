@@ -13,7 +13,7 @@ from attnviz.engine.client import Engine
 from attnviz.engine.remote import RemoteModel
 from attnviz.models import catalogue
 from attnviz.models.translator.tiny import tiny_translator
-from tests.engine.served import TOKEN, Served, served
+from tests.engine.served import TOKEN, Served, serve_models
 from tests.models.huggingface import checkpoints
 
 KINDS = ("tiny", "bert", "gpt2", "bart")
@@ -46,17 +46,17 @@ class Both:
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Make a model of each kind by name: encoder-decoders, an encoder and a decoder."""
 
-    def of(name: str) -> Any:
+    def load_checkpoint(name: str) -> Any:
         folder: Path = tmp_path_factory.mktemp("engine") / name
         return catalogue.load(str(checkpoints.save(folder, checkpoints.ALL[name])))
 
-    return {name: tiny_translator() if name == "tiny" else of(name) for name in KINDS}
+    return {name: tiny_translator() if name == "tiny" else load_checkpoint(name) for name in KINDS}
 
 
 @pytest.fixture(scope="session")
 def running(models: dict[str, Any]) -> Iterator[Served]:
     """Provide an engine with all of them."""
-    with served(models) as engine:
+    with serve_models(models) as engine:
         yield engine
 
 

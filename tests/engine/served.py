@@ -54,7 +54,7 @@ class Served:
 
 
 @contextmanager
-def served(models: Mapping[str, Any], limits: Limits | None = None) -> Iterator[Served]:
+def serve_models(models: Mapping[str, Any], limits: Limits | None = None) -> Iterator[Served]:
     """Provide an engine with these models by name."""
     engine = Served(models, limits)
     engine.start()

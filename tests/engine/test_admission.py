@@ -28,7 +28,7 @@ def taking(**seconds: float) -> Admission:
     return made
 
 
-def let_in(admission: Admission, operation: str = "trace", *, age: float = 0.0, within: float = FOR_EVER) -> bool:
+def admits(admission: Admission, operation: str = "trace", *, age: float = 0.0, within: float = FOR_EVER) -> bool:
     """Whether one more is let in, which was sent so long ago and is wanted within so many seconds."""
     try:
         admission.enter(operation, sent=time.time() - age, until=time.time() + within)
@@ -43,26 +43,26 @@ def let_in(admission: Admission, operation: str = "trace", *, age: float = 0.0, 
 )
 def test_as_many_are_let_in_as_will_be_answered_in_time(seconds: float, age: float, within: float, count: int) -> None:
     admission = taking(trace=seconds)
-    assert [let_in(admission, age=age, within=within) for _ in range(101)].count(True) == count
+    assert [admits(admission, age=age, within=within) for _ in range(101)].count(True) == count
 
 
 def test_where_nothing_is_to_be_done_everybody_is_let_in() -> None:
     admission = taking(trace=60.0)
-    assert let_in(admission, age=30.0)
-    assert not let_in(admission)
+    assert admits(admission, age=30.0)
+    assert not admits(admission)
 
 
 def test_each_operation_takes_its_own_time_and_an_unknown_one_the_longest() -> None:
     admission = taking(trace=0.1, stepwise=3.5)
-    assert let_in(admission, "stepwise")
-    assert let_in(admission, "trace")
-    assert not let_in(admission, "stepwise")
-    assert not let_in(admission, "rerun")
+    assert admits(admission, "stepwise")
+    assert admits(admission, "trace")
+    assert not admits(admission, "stepwise")
+    assert not admits(admission, "rerun")
 
 
 def test_who_is_refused_is_told_when_there_will_be_room() -> None:
     admission = taking(trace=4.0)
-    assert let_in(admission)
+    assert admits(admission)
     with pytest.raises(RefusedError) as refusal:
         admission.enter("trace", sent=time.time(), until=FOR_EVER)
     assert refusal.value.again == 4
@@ -76,7 +76,7 @@ def test_it_learns_from_answers_and_from_nothing_else() -> None:
     assert admission.seconds_of("trace") == 1.0
     admission.leave(second, is_answered=True)
     assert admission.seconds_of("trace") == pytest.approx(0.7, abs=0.05)
-    assert let_in(admission, age=30.0)  # both have gone
+    assert admits(admission, age=30.0)  # both have gone
 
 
 def test_a_model_that_has_warmed_up_knows_what_an_answer_takes() -> None:
@@ -99,21 +99,21 @@ def test_a_model_that_cannot_warm_up_answers_all_the_same(models: dict) -> None:
 def test_the_door_refuses_without_asking_what_is_behind_it() -> None:
     asked: list[str] = []
 
-    async def behind(request: Request) -> Response:
+    async def answer_slowly(request: Request) -> Response:
         asked.append(request.url.path)
         await asyncio.sleep(0.3)
         return PlainTextResponse("an answer")
 
-    app = EngineDoor(Starlette(routes=[Route("/{any:path}", behind, methods=["GET", "POST"])]), ["large"])
+    app = EngineDoor(Starlette(routes=[Route("/{any:path}", answer_slowly, methods=["GET", "POST"])]), ["large"])
 
     async def ask() -> tuple[list[httpx.Response], list[httpx.Response]]:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://attn.example") as client:
             assert (await client.post("/models/large/trace")).status_code == 200  # 0.3 s, it learns
 
-            def hurried() -> dict[str, str]:
+            def deadline_headers() -> dict[str, str]:
                 return {SENT: f"{time.time():.3f}", DEADLINE: f"{time.time() + 1:.3f}"}
 
-            many = [client.post("/models/large/trace", headers=hurried()) for _ in range(12)]
+            many = [client.post("/models/large/trace", headers=deadline_headers()) for _ in range(12)]
             others = [client.get("/models"), client.post("/models/other/trace"), client.get("/models/large/about")]
             found = await asyncio.gather(*many, *others)
             return found[:12], found[12:]

@@ -16,7 +16,7 @@ from attnviz.engine.message import Message
 from attnviz.engine.remote import RemoteModel
 from attnviz.models.translator.tiny import tiny_translator
 from tests.engine.alike import assert_alike
-from tests.engine.served import TOKEN, served
+from tests.engine.served import TOKEN, serve_models
 
 Answers = list[Callable[[BaseHTTPRequestHandler], None]]
 
@@ -74,7 +74,7 @@ def answering(first: Answers) -> Iterator[tuple[str, list[dict]]]:
 
 
 @pytest.fixture(autouse=True)
-def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short pauses."""
     for name, seconds in (("_PAUSE", 0.01), ("_GONE_AFTER", 0.2), ("_LOOK_AGAIN", 0.05), ("_SELDOMEST", 0.1)):
         monkeypatch.setattr(client, name, seconds)
@@ -91,11 +91,11 @@ def test_what_a_dying_replica_loses_is_asked_again_with_the_same_id() -> None:
 
 
 def test_a_replica_that_dies_late_in_a_long_answer_is_no_engine_that_is_gone() -> None:
-    def after_a_while(handler: BaseHTTPRequestHandler) -> None:
+    def hang_up_later(handler: BaseHTTPRequestHandler) -> None:
         time.sleep(0.5)  # longer than nobody's silence is borne
         hang_up(handler)
 
-    with answering([after_a_while]) as (address, seen), closing(Engine(address)) as engine:
+    with answering([hang_up_later]) as (address, seen), closing(Engine(address)) as engine:
         engine.ask("tiny", "trace", Message())
         assert engine.is_there
     assert len(seen) == 2
@@ -138,7 +138,7 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 
 def test_a_wrong_token_is_said(models: dict) -> None:
     with (
-        served({"tiny": models["tiny"]}) as running,
+        serve_models({"tiny": models["tiny"]}) as running,
         closing(Engine(running.address, "wrong")) as engine,
         pytest.raises(ValueError, match="ATTNVIZ_ENGINE_TOKEN"),
     ):
@@ -151,7 +151,7 @@ def test_a_translator_runs_here_while_the_engine_is_gone_and_there_again_when_it
     asked: list[str] = []
     run = RemoteModel.trace
     monkeypatch.setattr(RemoteModel, "trace", lambda self, *a, **how: asked.append(a[0]) or run(self, *a, **how))
-    with served({"tiny": models["tiny"]}) as served_here, closing(Engine(served_here.address, TOKEN)) as engine:
+    with serve_models({"tiny": models["tiny"]}) as served_here, closing(Engine(served_here.address, TOKEN)) as engine:
         model = EngineTranslator(tiny_translator(), engine)
         plain = tiny_translator().trace("I love you", to="fr")
         assert_alike(model.trace("I love you", to="fr"), plain)
@@ -172,13 +172,13 @@ def test_a_translator_runs_here_while_the_engine_is_gone_and_there_again_when_it
 
 def test_a_translator_runs_here_where_the_engine_has_other_weights() -> None:
     other = tiny_translator(seed=1)
-    with served({"tiny": other}) as running, closing(Engine(running.address, TOKEN)) as engine:
+    with serve_models({"tiny": other}) as running, closing(Engine(running.address, TOKEN)) as engine:
         model = EngineTranslator(tiny_translator(), engine)
         assert_alike(model.trace("I love you", to="fr"), tiny_translator().trace("I love you", to="fr"))
 
 
 def test_new_weights_are_noticed_and_the_next_run_is_theirs() -> None:
-    with served({"tiny": tiny_translator()}) as running, closing(Engine(running.address, TOKEN)) as engine:
+    with serve_models({"tiny": tiny_translator()}) as running, closing(Engine(running.address, TOKEN)) as engine:
         model = RemoteModel(engine, "tiny")
         running.services["tiny"]._model = other = tiny_translator(seed=1)
         running.services["tiny"].about = type(model.about).describe(other, "tiny")

@@ -16,7 +16,7 @@ from attnviz.engine.service import ModelService
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing import storage
 from tests.engine.alike import assert_alike
-from tests.engine.served import TOKEN, Served, served
+from tests.engine.served import TOKEN, Served, serve_models
 
 WHO = {"Authorization": f"Bearer {TOKEN}"}
 
@@ -106,7 +106,7 @@ class Full(Slow):
 
 @pytest.mark.parametrize(("times", "status"), [(1, 200), (2, 503)])
 def test_a_full_device_is_tried_once_more_and_then_said_to_be_full(times: int, status: int) -> None:
-    with served({"tiny": Full(times)}, Limits(batch=1)) as engine:
+    with serve_models({"tiny": Full(times)}, Limits(batch=1)) as engine:
         answer = post(engine, message())
     assert answer.status_code == status
     if status != 200:
@@ -115,7 +115,7 @@ def test_a_full_device_is_tried_once_more_and_then_said_to_be_full(times: int, s
 
 def test_asked_twice_with_one_id_it_runs_once() -> None:
     slow = Slow()
-    with served({"tiny": slow}) as engine, ThreadPoolExecutor(4) as pool:
+    with serve_models({"tiny": slow}) as engine, ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: post(engine, message(), **{ID: "same"}), range(4)))
         answers.append(post(engine, message(), **{ID: "same"}))
         assert slow.runs == 1
@@ -130,7 +130,7 @@ def test_a_failure_is_not_kept_for_who_asks_again(running: Served) -> None:
 
 
 def test_what_is_too_much_is_told_to_come_again() -> None:
-    with served({"tiny": Slow()}, Limits(waiting=3, batch=1)) as engine, ThreadPoolExecutor(12) as pool:
+    with serve_models({"tiny": Slow()}, Limits(waiting=3, batch=1)) as engine, ThreadPoolExecutor(12) as pool:
         answers = list(pool.map(lambda _: post(engine, message()), range(12)))
     statuses = [answer.status_code for answer in answers]
     assert sorted(set(statuses)) == [200, 429]
@@ -140,7 +140,7 @@ def test_what_is_too_much_is_told_to_come_again() -> None:
 @pytest.mark.parametrize("batch", [1, 4])
 def test_what_is_late_when_its_turn_comes_never_begins(batch: int) -> None:
     slow = Slow(0.6)
-    with served({"tiny": slow}, Limits(batch=batch)) as engine, ThreadPoolExecutor(1) as pool:
+    with serve_models({"tiny": slow}, Limits(batch=batch)) as engine, ThreadPoolExecutor(1) as pool:
         before = pool.submit(post, engine, message("before"))
         while not slow.runs:
             time.sleep(0.01)
@@ -151,7 +151,7 @@ def test_what_is_late_when_its_turn_comes_never_begins(batch: int) -> None:
 
 
 def test_no_more_is_let_in_than_can_be_answered_soon() -> None:
-    with served({"tiny": Slow(0.3)}, Limits(batch=1, wait_seconds=0.5)) as engine, ThreadPoolExecutor(12) as pool:
+    with serve_models({"tiny": Slow(0.3)}, Limits(batch=1, wait_seconds=0.5)) as engine, ThreadPoolExecutor(12) as pool:
         for _ in range(4):
             post(engine, message())
         answers = list(pool.map(lambda _: post(engine, message()), range(12)))
@@ -185,7 +185,7 @@ def test_what_runs_together_equals_what_runs_alone(models: dict, name: str) -> N
 
 def test_one_that_is_refused_spoils_no_batch(models: dict) -> None:
     service_limits = Limits(batch=3, batch_seconds=0.1)
-    with served({"tiny": models["tiny"]}, service_limits) as engine, ThreadPoolExecutor(3) as pool:
+    with serve_models({"tiny": models["tiny"]}, service_limits) as engine, ThreadPoolExecutor(3) as pool:
         answers = list(pool.map(lambda text: post(engine, message(text)), ["I", "\u200b", "you"]))
         assert [answer.status_code for answer in answers][::2] == [200, 200]
 
@@ -195,7 +195,7 @@ def _route(service: ModelService) -> Any:
 
     app = engine_app({"m": service})
 
-    async def under_its_path(scope: Any, receive: Any, send: Any) -> None:
+    async def strip_prefix(scope: Any, receive: Any, send: Any) -> None:
         await app({**scope, "path": f"/models/m{scope['path']}"}, receive, send)
 
-    return under_its_path
+    return strip_prefix

@@ -20,7 +20,7 @@ def npz(**arrays: np.ndarray) -> bytes:
     return file.getvalue()
 
 
-def deflated(**arrays: np.ndarray) -> bytes:
+def compressed_npz(**arrays: np.ndarray) -> bytes:
     """As `npz`, packed: numbers that repeat take a thousandth."""
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)
@@ -33,16 +33,16 @@ def npy(array: np.ndarray) -> bytes:
     return file.getvalue()
 
 
-def described(header: str, content: bytes = bytes(36), version: tuple[int, int] = (1, 0)) -> bytes:
+def npy_with_header(header: str, content: bytes = bytes(36), version: tuple[int, int] = (1, 0)) -> bytes:
     """Make a .npy file with that header, whatever follows."""
     said = header.encode() + b"\n"
     length = len(said).to_bytes(2 if version == (1, 0) else 4, "little")
     return b"\x93NUMPY" + bytes(version) + length + said + content
 
 
-def shaped(shape: str, descr: str = "'<f4'", order: str = "False") -> bytes:
+def archive_of_shape(shape: str, descr: str = "'<f4'", order: str = "False") -> bytes:
     """Make an archive whose weights say that they have that shape and type."""
-    return archive({"attn.npy": described(f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}")})
+    return archive({"attn.npy": npy_with_header(f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}")})
 
 
 def archive(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -56,7 +56,7 @@ def archive(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) 
 
 def bomb(packed: int, *, says: int | None = None) -> bytes:
     """Half a gigabyte of zeros as weights, deflated: one packed piece, as often as it takes."""
-    head = described(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({packed // 4},), }}", b"")
+    head = npy_with_header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({packed // 4},), }}", b"")
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     first = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH)
     piece = packer.compress(bytes(MEGABYTE)) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -114,7 +114,7 @@ def two_of_one_name() -> bytes:
     return file.getvalue().replace(b"attn_npy", b"attn.npy")
 
 
-def streamed() -> bytes:
+def streamed_archive() -> bytes:
     """Sizes stand behind the data, and are others than in the directory."""
 
     class Pipe(io.BytesIO):
@@ -157,31 +157,33 @@ REFUSED: dict[str, Callable[[], bytes]] = {
     "many members of zeros": many_members_of_zeros,
     "two of one name": two_of_one_name,
     "a password flag": lambda: directory_changed(npz(attn=ATTN, tokens=TOKENS), 8, b"\x01\x00"),
-    "streamed, with other sizes": streamed,
+    "streamed, with other sizes": streamed_archive,
     "zip64 sizes that lie": lambda: directory_changed(npz(attn=ATTN, tokens=TOKENS), 20, b"\xff" * 8),
     "an offset behind the end": lambda: directory_changed(npz(attn=ATTN, tokens=TOKENS), 42, b"\xf0\xff\xff\x7f"),
     "Python objects": objects,
-    "a shape of 10^15": lambda: shaped("(1000000000000000,)"),
-    "a shape of a hundred axes": lambda: shaped(str((1,) * 100)),
-    "a shape that overflows": lambda: shaped("(4294967296, 4294967296, 4294967296)"),
-    "cells of no width": lambda: shaped("(1000000000000,)", "'<U0'"),
-    "Fortran order, and too short": lambda: shaped("(9, 9)", order="True"),
+    "a shape of 10^15": lambda: archive_of_shape("(1000000000000000,)"),
+    "a shape of a hundred axes": lambda: archive_of_shape(str((1,) * 100)),
+    "a shape that overflows": lambda: archive_of_shape("(4294967296, 4294967296, 4294967296)"),
+    "cells of no width": lambda: archive_of_shape("(1000000000000,)", "'<U0'"),
+    "Fortran order, and too short": lambda: archive_of_shape("(9, 9)", order="True"),
     "records": lambda: npz(attn=np.zeros((3, 3), [("a", "<f4"), ("b", "O", 0)][:1]), tokens=TOKENS),
-    "records of records": lambda: shaped("(3, 3)", "[('a', [('b', [('c', '<f4')])])]"),
-    "a type of a million cells": lambda: shaped("()", "('<f4', (1000000,))"),
+    "records of records": lambda: archive_of_shape("(3, 3)", "[('a', [('b', [('c', '<f4')])])]"),
+    "a type of a million cells": lambda: archive_of_shape("()", "('<f4', (1000000,))"),
     "a header of five megabytes": lambda: archive(
-        {"attn.npy": described("{" + " " * 5 * MEGABYTE + "}", version=(2, 0))}
+        {"attn.npy": npy_with_header("{" + " " * 5 * MEGABYTE + "}", version=(2, 0))}
     ),
-    "a header of brackets": lambda: archive({"attn.npy": described("(" * 60_000)}),
-    "a header of minuses": lambda: archive({"attn.npy": described("-" * 9_000 + "1")}),
-    "a header of digits": lambda: shaped("(" + "9" * 9_000 + ",)"),
+    "a header of brackets": lambda: archive({"attn.npy": npy_with_header("(" * 60_000)}),
+    "a header of minuses": lambda: archive({"attn.npy": npy_with_header("-" * 9_000 + "1")}),
+    "a header of digits": lambda: archive_of_shape("(" + "9" * 9_000 + ",)"),
     "NaN and infinity": lambda: npz(attn=NAN, tokens=TOKENS),
     "a path as a name": lambda: archive({"../../attn.npy": npy(ATTN), "/etc/tokens.npy": npy(TOKENS)}),
-    "thirty million empty texts": lambda: deflated(attn=ATTN, tokens=np.zeros(30_000_000, "<U1")),
-    "thirty million empty texts, as pieces": lambda: deflated(
+    "thirty million empty texts": lambda: compressed_npz(attn=ATTN, tokens=np.zeros(30_000_000, "<U1")),
+    "thirty million empty texts, as pieces": lambda: compressed_npz(
         **{"attn.cross": ATTN, "tokens.src": TOKENS, "tokens.tgt": TOKENS, "pieces.src": np.zeros(30_000_000, "<U1")}
     ),
-    "a kind of a hundred megabytes": lambda: deflated(attn=ATTN, tokens=TOKENS, kind=np.array("x" * 25 * MEGABYTE)),
+    "a kind of a hundred megabytes": lambda: compressed_npz(
+        attn=ATTN, tokens=TOKENS, kind=np.array("x" * 25 * MEGABYTE)
+    ),
     "a character beyond Unicode": lambda: npz(attn=ATTN, tokens=np.array([97, 0x110000, 98], "<u4").view("<U1")),
     "tokens of a gigabyte": lambda: archive({"attn.npy": npy(ATTN), "tokens.npy": npy(np.zeros(3, "<U20000000"))}),
 }

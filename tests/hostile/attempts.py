@@ -71,7 +71,7 @@ def _folder() -> Attempt:
         attnviz.load(checkpoints.save(place / name, checkpoints.ALL[name]), device="cpu")
 
     def attempt(name: str) -> Prepared:
-        folder = folders.spoiled(place, place / str(len(list(place.iterdir()))), name)
+        folder = folders.spoil_checkpoint(place, place / str(len(list(place.iterdir()))), name)
         return lambda: attnviz.load(folder, device="cpu")
 
     return attempt

@@ -22,7 +22,7 @@ def status(field: str) -> int:
     return int(line.split()[1]) * 1024
 
 
-def measured(attempt) -> dict[str, object]:
+def measure(attempt) -> dict[str, object]:
     """Run an attempt: its sentence ("" for taken) or the name of another fault, bytes and seconds."""
     Path("/proc/self/clear_refs").write_text("5")  # sets the highest mark back
     before, started = status("VmRSS"), time.process_time()
@@ -48,7 +48,7 @@ def main() -> None:
         kind, name = line.rstrip("\n").split("\t")
         prepared = ready(kind)(name)
         resource.setrlimit(resource.RLIMIT_AS, (status("VmSize") + ROOM, resource.RLIM_INFINITY))
-        answers.write(json.dumps(measured(prepared)) + "\n")
+        answers.write(json.dumps(measure(prepared)) + "\n")
 
 
 if __name__ == "__main__":

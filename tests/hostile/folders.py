@@ -32,11 +32,11 @@ def a_socket(path: Path) -> None:
         os.chdir(before)
 
 
-def linked(target: str) -> Callable[[Path], None]:
+def link_to(target: str) -> Callable[[Path], None]:
     return lambda path: path.symlink_to(target)
 
 
-def said(text: str) -> Callable[[Path], object]:
+def write_text(text: str) -> Callable[[Path], object]:
     return lambda path: path.write_text(text, encoding="utf-8")
 
 
@@ -58,7 +58,7 @@ def growing(path: Path) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
-def changed(**values: object) -> Spoil:
+def change_config(**values: object) -> Spoil:
     def spoil(folder: Path) -> None:
         path = folder / "config.json"
         path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | values), encoding="utf-8")
@@ -66,7 +66,7 @@ def changed(**values: object) -> Spoil:
     return spoil
 
 
-def indexed(index: object) -> Spoil:
+def write_index(index: object) -> Spoil:
     def spoil(folder: Path) -> None:
         (folder / "model.safetensors").unlink()
         (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
@@ -74,7 +74,7 @@ def indexed(index: object) -> Spoil:
     return spoil
 
 
-def of(name: str, things: dict[str, Callable[[Path], object]]) -> dict[str, Spoil]:
+def name_spoils(name: str, things: dict[str, Callable[[Path], object]]) -> dict[str, Spoil]:
     return {f"{name} is {what}": instead(name, make) for what, make in things.items()}
 
 
@@ -83,45 +83,47 @@ NO_FILES: dict[str, Callable[[Path], object]] = {
     "a socket": a_socket,
     "a folder": Path.mkdir,
     "a link to itself": lambda path: path.symlink_to(path.name),
-    "a device without end": linked("/dev/zero"),
-    "a terminal": linked("/dev/tty"),
+    "a device without end": link_to("/dev/zero"),
+    "a terminal": link_to("/dev/tty"),
 }
 JSONS: dict[str, Callable[[Path], object]] = {
-    "brackets without end": said("[" * 2_000_000),
-    "a number of many digits": said('{"a": ' + "9" * 100_000 + "}"),
+    "brackets without end": write_text("[" * 2_000_000),
+    "a number of many digits": write_text('{"a": ' + "9" * 100_000 + "}"),
     "three gigabytes": sparse(3 << 30),
-    "no object": said("[]"),
-    "a lone surrogate": said('{"model_type": "\\ud800", "format_version": "\\ud800"}'),
-    "one name twice": said('{"model_type": "bert", "model_type": 5, "format_version": 1, "format_version": []}'),
+    "no object": write_text("[]"),
+    "a lone surrogate": write_text('{"model_type": "\\ud800", "format_version": "\\ud800"}'),
+    "one name twice": write_text('{"model_type": "bert", "model_type": 5, "format_version": 1, "format_version": []}'),
 }
 FOLDERS: dict[str, Spoil] = {
-    **of("config.json", NO_FILES | JSONS),
-    **of("tokenizer.json", NO_FILES | JSONS),
-    **of("model.safetensors", NO_FILES | {"a gigabyte of nothing": sparse(1 << 30)}),
-    **of("special_tokens_map.json", NO_FILES | {"three gigabytes": sparse(3 << 30)}),
-    "an index of brackets": indexed([[[[]]]]),
-    "an index that leads out": indexed({"metadata": {}, "weight_map": {"a": "../../../../etc/passwd"}}),
-    "an index of numbers": indexed({"metadata": {}, "weight_map": {"a": 5, "b": "x"}}),
+    **name_spoils("config.json", NO_FILES | JSONS),
+    **name_spoils("tokenizer.json", NO_FILES | JSONS),
+    **name_spoils("model.safetensors", NO_FILES | {"a gigabyte of nothing": sparse(1 << 30)}),
+    **name_spoils("special_tokens_map.json", NO_FILES | {"three gigabytes": sparse(3 << 30)}),
+    "an index of brackets": write_index([[[[]]]]),
+    "an index that leads out": write_index({"metadata": {}, "weight_map": {"a": "../../../../etc/passwd"}}),
+    "an index of numbers": write_index({"metadata": {}, "weight_map": {"a": 5, "b": "x"}}),
     "weights of offsets beyond the file": instead(
         "model.safetensors", lambda path: path.write_bytes(safetensors({"a": tensor([1000, 1000], [0, 4_000_000])}))
     ),
     "weights of a product that overflows": instead(
         "model.safetensors", lambda path: path.write_bytes(safetensors({"a": tensor([1 << 40, 1 << 40], [0, 36])}))
     ),
-    "a config of a billion layers": changed(num_hidden_layers=10**9),
-    "a config of a billion wide": changed(hidden_size=10**9, intermediate_size=10**9),
-    "a config of a billion words": changed(vocab_size=10**9, max_position_embeddings=10**9),
-    "a config of texts": changed(hidden_size="x", num_attention_heads=None, vocab_size=[]),
-    "a config of NaN": changed(layer_norm_eps=float("nan"), hidden_dropout_prob=float("inf")),
+    "a config of a billion layers": change_config(num_hidden_layers=10**9),
+    "a config of a billion wide": change_config(hidden_size=10**9, intermediate_size=10**9),
+    "a config of a billion words": change_config(vocab_size=10**9, max_position_embeddings=10**9),
+    "a config of texts": change_config(hidden_size="x", num_attention_heads=None, vocab_size=[]),
+    "a config of NaN": change_config(layer_norm_eps=float("nan"), hidden_dropout_prob=float("inf")),
     "a tokenizer that multiplies": lambda folder: growing(folder / "tokenizer.json"),
 }
 
 
-MARIAN = {"a config of a hundred million positions": changed(max_position_embeddings=10**8)}  # its tables are made
+MARIAN = {
+    "a config of a hundred million positions": change_config(max_position_embeddings=10**8)
+}  # its tables are made
 FOLDERS |= MARIAN
 
 
-def spoiled(sources: Path, folder: Path, name: str) -> Path:
+def spoil_checkpoint(sources: Path, folder: Path, name: str) -> Path:
     """Make a copy of one of the checkpoints in `sources`, spoiled as `name` says."""
     shutil.copytree(sources / ("marian" if name in MARIAN else "bert"), folder)
     FOLDERS[name](folder)

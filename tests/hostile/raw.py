@@ -18,7 +18,7 @@ _UPGRADE = (
 
 
 @contextmanager
-def connected(address: str, source: str = HOSTILE) -> Iterator[socket.socket]:
+def connect(address: str, source: str = HOSTILE) -> Iterator[socket.socket]:
     """Provide a connection from `source`, which gives up on whatever takes over 30 seconds."""
     place = urlsplit(address)
     with socket.create_connection((place.hostname, place.port), 30, (source, 0)) as connection:
@@ -26,9 +26,9 @@ def connected(address: str, source: str = HOSTILE) -> Iterator[socket.socket]:
 
 
 @contextmanager
-def upgraded(address: str, source: str = HOSTILE, *, said_to_be: str = "") -> Iterator[socket.socket]:
+def open_websocket(address: str, source: str = HOSTILE, *, said_to_be: str = "") -> Iterator[socket.socket]:
     """Open a websocket of the dashboard that sends frames as they are given; a proxy may say whose it is."""
-    with connected(address, source) as connection:
+    with connect(address, source) as connection:
         extra = f"X-Forwarded-For: {said_to_be}\r\n" if said_to_be else ""
         connection.sendall(_UPGRADE.format(host=urlsplit(address).netloc, extra=extra).encode())
         head = b""
@@ -46,7 +46,7 @@ def frame(opcode: int, content: bytes = b"", *, is_last: bool = True, is_deflate
     return bytes([head]) + length + bytes(4) + content
 
 
-def deflated(message: bytes) -> bytes:
+def deflate(message: bytes) -> bytes:
     """Make a message as permessage-deflate sends it, which refers to nothing before it."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -12)
     content = packer.compress(message) + packer.flush(zlib.Z_FULL_FLUSH)

@@ -40,7 +40,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     assert "Exception in ASGI application" not in (folder / "log").read_text(encoding="utf-8")
 
 
-def watched(server: Server) -> Watched:
+def watch(server: Server) -> Watched:
     return Watched(server.address, server.process.pid)
 
 
@@ -67,11 +67,11 @@ def texts(size: int) -> bytes:
 
 @pytest.mark.parametrize("count", [1_900_000, 5_000])
 def test_a_message_of_nothing_but_states_is_refused_before_it_is_parsed(server: Server, count: int) -> None:
-    message = raw.deflated(states(count))
+    message = raw.deflate(states(count))
     assert len(message) < 6_000
-    with watched(server) as seen:
+    with watch(server) as seen:
         for _ in range(3):
-            with raw.upgraded(server.address) as connection:
+            with raw.open_websocket(server.address) as connection:
                 raw.send_for(connection, message * 20, 3.0, len(message) * 20)
                 assert raw.closing_code(connection) == 1009
     assert seen.grown < 120
@@ -79,10 +79,10 @@ def test_a_message_of_nothing_but_states_is_refused_before_it_is_parsed(server: 
 
 
 def test_messages_that_deflate_well_are_inflated_one_at_a_time(server: Server) -> None:
-    message = raw.deflated(texts(900_000))
+    message = raw.deflate(texts(900_000))
     assert len(message) < 2_000
-    with watched(server) as seen, ExitStack() as stack:
-        flooding = [stack.enter_context(raw.upgraded(server.address)) for _ in range(4)]
+    with watch(server) as seen, ExitStack() as stack:
+        flooding = [stack.enter_context(raw.open_websocket(server.address)) for _ in range(4)]
         for connection in flooding:
             raw.send_for(connection, message * 200, 1.0, len(message) * 200)
         with Visitor(server.address) as visitor:
@@ -95,8 +95,8 @@ def test_who_goes_on_after_the_server_has_closed_is_cut_off(server: Server) -> N
     """Streamlit closes for a text that is none, and uvicorn then waits ten seconds for the other end to close, too."""
     wrong = BackMsg()
     wrong.rerun_script.query_string = "a=1"
-    message = raw.deflated(texts(900_000))
-    with watched(server) as seen, raw.upgraded(server.address) as connection:
+    message = raw.deflate(texts(900_000))
+    with watch(server) as seen, raw.open_websocket(server.address) as connection:
         connection.sendall(raw.frame(raw.BINARY, wrong.SerializeToString().replace(b"a=1", b"\xff\xff\xff")))
         assert raw.send_for(connection, message * 50, 8.0, 40 << 20)
     assert seen.grown < 60
@@ -114,7 +114,7 @@ FRAMES = {
 @pytest.mark.parametrize("kind", FRAMES)
 def test_who_sends_frames_without_messages_is_cut_off(server: Server, kind: str) -> None:
     first = raw.frame(raw.BINARY, is_last=False) if kind == "fragments" else b""
-    with watched(server) as seen, raw.upgraded(server.address) as connection:
+    with watch(server) as seen, raw.open_websocket(server.address) as connection:
         connection.sendall(first)
         assert raw.send_for(connection, FRAMES[kind] * 10_000, 10.0, 40 << 20)
     assert seen.grown < 60
@@ -122,7 +122,7 @@ def test_who_sends_frames_without_messages_is_cut_off(server: Server, kind: str)
 
 
 def test_it_says_why(server: Server) -> None:
-    with raw.upgraded(server.address) as connection:
+    with raw.open_websocket(server.address) as connection:
         connection.sendall(raw.frame(raw.PING) * 150)
         assert raw.closing_code(connection) == 1008
 
@@ -130,7 +130,7 @@ def test_it_says_why(server: Server) -> None:
 def test_an_honest_visitor_s_pings_and_fragments_are_answered(server: Server) -> None:
     message, size = texts(400_000), 1 << 15
     pieces = [message[at : at + size] for at in range(0, len(message), size)]
-    with raw.upgraded(server.address) as connection:
+    with raw.open_websocket(server.address) as connection:
         connection.sendall(raw.frame(raw.PING, b"there?"))
         for at, piece in enumerate(pieces):
             connection.sendall(raw.frame(raw.CONTINUATION if at else raw.BINARY, piece, is_last=piece is pieces[-1]))
@@ -140,8 +140,8 @@ def test_an_honest_visitor_s_pings_and_fragments_are_answered(server: Server) ->
 
 def test_requests_sent_ahead_of_answers_that_nobody_reads_are_cut_off(server: Server) -> None:
     request = b"GET /static/index.html HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-    with watched(server) as seen, ExitStack() as stack:
-        flooding = [stack.enter_context(raw.connected(server.address)) for _ in range(4)]
+    with watch(server) as seen, ExitStack() as stack:
+        flooding = [stack.enter_context(raw.connect(server.address)) for _ in range(4)]
         assert all(raw.send_for(one, request * 5_000, 4.0, 60 << 20) for one in flooding)
     assert seen.grown < 60
     assert seen.longest < OTHERS_WAIT
@@ -153,7 +153,7 @@ def test_slow_uploads_of_one_address_keep_nobody_else_from_theirs(server: Server
             one.open("heads", {"src": "I love you."})
         head = f"PUT {place(hostile, 'slow.npz').upload_url} HTTP/1.1\r\nHost: 127.0.0.1\r\n{token(server)}"
         begun = f"{head}Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 9000\r\n\r\n--x"
-        slow = [stack.enter_context(raw.connected(server.address)) for _ in range(5)]
+        slow = [stack.enter_context(raw.connect(server.address)) for _ in range(5)]
         for connection in slow:
             connection.sendall(begun.encode())
         status, _ = upload(visitor, server.address, "honest.npz", bytes(2_000))

@@ -51,7 +51,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]
         yield address, process.pid
 
 
-def until(is_so: Callable[[], bool], seconds: float) -> bool:
+def comes_true(is_so: Callable[[], bool], seconds: float) -> bool:
     """Whether it comes to be so in time."""
     end = time.monotonic() + seconds
     while not is_so():
@@ -62,7 +62,7 @@ def until(is_so: Callable[[], bool], seconds: float) -> bool:
 
 
 def half_requests(stack: ExitStack, address: str, source: str, count: int) -> list[socket.socket]:
-    made = [stack.enter_context(raw.connected(address, source)) for _ in range(count)]
+    made = [stack.enter_context(raw.connect(address, source)) for _ in range(count)]
     for one in made:
         with suppress(ConnectionError):
             one.sendall(HALF)
@@ -76,7 +76,7 @@ def test_half_requests_of_an_address_are_so_many_and_end_by_themselves(server: t
         with Visitor(address) as visitor:
             assert not visitor.open("", {"src": "I love you."}).exceptions
         assert sum(not raw.is_closed(one) for one in made) <= 512
-        assert until(lambda: all(map(raw.is_closed, made)), 90), "each has so many seconds for its head"
+        assert comes_true(lambda: all(map(raw.is_closed, made)), 90), "each has so many seconds for its head"
     assert seen.longest < 60
     assert seen.grown < 100
 
@@ -94,19 +94,19 @@ def test_half_requests_of_many_addresses_leave_room_for_others(server: tuple[str
 
 def test_sessions_that_nobody_comes_back_to_let_go_of_their_files(server: tuple[str, int]) -> None:
     address, pid = server
-    assert until(lambda: open_files(pid) < 100, 60), "earlier tests' connections have gone"
+    assert comes_true(lambda: open_files(pid) < 100, 60), "earlier tests' connections have gone"
     before = open_files(pid)
     for _ in range(20):
-        with raw.upgraded(address):
+        with raw.open_websocket(address):
             pass
     most = open_files(pid)
     assert most > before + 40, "three for each session"
-    assert until(lambda: open_files(pid) < before + 20, 90), "nobody comes, and after a while they have gone"
+    assert comes_true(lambda: open_files(pid) < before + 20, 90), "nobody comes, and after a while they have gone"
 
 
 def test_a_slow_but_honest_head_is_answered(server: tuple[str, int]) -> None:
     address, _ = server
-    with raw.connected(address) as connection:
+    with raw.connect(address) as connection:
         for piece in (b"GET /healthz HTTP/1.1\r\n", b"Host: 127.0.0.1\r\n", b"\r\n"):
             connection.sendall(piece)
             time.sleep(0.5)
@@ -126,11 +126,11 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
 
 def test_a_websocket_that_is_refused_is_one_line_of_the_log(full: tuple[str, Path]) -> None:
     address, log = full
-    with raw.upgraded(address):
+    with raw.open_websocket(address):
         before = len(log.read_text(encoding="utf-8").splitlines())
-        with pytest.raises(AssertionError, match=" 429 "), raw.upgraded(address):
+        with pytest.raises(AssertionError, match=" 429 "), raw.open_websocket(address):
             pass
-        until(lambda: len(log.read_text(encoding="utf-8").splitlines()) > before, 10)
+        comes_true(lambda: len(log.read_text(encoding="utf-8").splitlines()) > before, 10)
         time.sleep(1)
         added = log.read_text(encoding="utf-8").splitlines()[before:]
     assert len(added) == 1
@@ -148,8 +148,8 @@ def test_a_websocket_that_is_refused_is_one_line_of_the_log(full: tuple[str, Pat
 )
 def test_an_address_of_ipv6_is_a_64_however_it_is_written(full, first: str, others: tuple[str, ...], is_let_in) -> None:
     address, _ = full
-    with raw.upgraded(address, said_to_be=first):
+    with raw.open_websocket(address, said_to_be=first):
         for other in others:
             expected = nullcontext() if is_let_in else pytest.raises(AssertionError, match=" 429 ")
-            with expected, raw.upgraded(address, said_to_be=other):
+            with expected, raw.open_websocket(address, said_to_be=other):
                 pass

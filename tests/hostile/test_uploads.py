@@ -28,14 +28,14 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_who_finds_the_room_full_is_told_so_and_gets_it_when_another_needs_less(address) -> None:
     with Visitor(address) as first, Visitor(address) as second:
-        assert whose(handed_in(first, address, "first.npz")) == "first.npz"
-        shown = handed_in(second, address, "second.npz")
+        assert shown_file(upload_own(first, address, "first.npz")) == "first.npz"
+        shown = upload_own(second, address, "second.npz")
         assert sum(FULL in alert for alert in shown.alerts) == 1
         assert not shown.exceptions
-        assert not whose(shown)
+        assert not shown_file(shown)
         assert value_of(second) == "I love you."
-        assert whose(handed_in(first, address, "smaller.npz", tokens=5)) == "smaller.npz"
-        assert whose(handed_in(second, address, "second.npz")) == "second.npz"
+        assert shown_file(upload_own(first, address, "smaller.npz", tokens=5)) == "smaller.npz"
+        assert shown_file(upload_own(second, address, "second.npz")) == "second.npz"
 
 
 @pytest.mark.parametrize("says", [True, False], ids=["its length is said", "its length is not said"])
@@ -46,11 +46,11 @@ def test_a_file_that_is_too_large_is_not_taken_and_the_page_stays_as_it_is(addre
         assert status == 413
         shown = visitor.send(visitor.state("own-file", file_uploader_state_value=[info]))
         assert not shown.exceptions
-        assert not whose(shown)
+        assert not shown_file(shown)
         assert value_of(visitor) == "I love you."
 
 
-def handed_in(visitor: Visitor, address: str, name: str, tokens: int = 20) -> Shown:
+def upload_own(visitor: Visitor, address: str, name: str, tokens: int = 20) -> Shown:
     """Hand in a file on the Heads page, and return what it then shows."""
     visitor.open("heads", SENTENCE)
     status, info = upload(visitor, address, name, weights(tokens))
@@ -64,7 +64,7 @@ def value_of(visitor: Visitor) -> str:
     return field.value if field.set_value else field.default
 
 
-def whose(shown: Shown) -> str:
+def shown_file(shown: Shown) -> str:
     """Read which file's weights a page says it shows; "" for the sentence's."""
     said = (re.search(r"your own tensors from (\S+),", alert) for alert in shown.alerts)
     return next((found[1] for found in said if found), "")

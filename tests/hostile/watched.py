@@ -46,7 +46,7 @@ class Watched:
             try:
                 with urllib.request.urlopen(f"{self._address}/healthz", timeout=120):
                     pass
-                with raw.upgraded(self._address, "127.0.0.1"):
+                with raw.open_websocket(self._address, "127.0.0.1"):
                     pass
                 self.longest = max(self.longest, time.monotonic() - started)
             except (OSError, AssertionError):

@@ -51,7 +51,7 @@ def test_a_silent_bug_changes_the_output_or_the_map(name: str) -> None:
     assert any(not torch.allclose(one, other, atol=1e-3) for one, other in zip(wrong, fine, strict=True))
 
 
-def caught(bug: Bug, case: Case) -> bool:
+def is_caught(bug: Bug, case: Case) -> bool:
     try:
         return not bug.catch(bug.attention(case), case)
     except RAISED:
@@ -62,7 +62,7 @@ def caught(bug: Bug, case: Case) -> bool:
 def test_its_own_line_catches_it_and_lets_the_right_one_pass(name: str) -> None:
     case = case_of(BUGS[name])
     assert BUGS[name].catch(right(case), case)
-    assert caught(BUGS[name], case)
+    assert is_caught(BUGS[name], case)
 
 
 def make_of(bug: Bug):
@@ -105,7 +105,7 @@ def test_a_head_is_off_where_w_o_reads_nothing_of_it_and_not_where_the_output_is
     torch.testing.assert_close(right(case)(*case.call)[0], expected, atol=1e-5, rtol=0)
     assert float((bug.attention(case)(*case.call)[0] - expected).abs().max()) > 0.1
     assert bug.catch(right(case), case)
-    assert caught(bug, case)
+    assert is_caught(bug, case)
 
 
 def test_weights_after_dropout_are_caught_by_the_weights_alone() -> None:

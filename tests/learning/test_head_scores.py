@@ -10,7 +10,7 @@ from attnviz.learning.tasks.task import Example
 from attnviz.learning.words import ToyWords
 
 
-def wanted(task: str, *sources: str) -> dict[str, torch.Tensor]:
+def wanted_keys(task: str, *sources: str) -> dict[str, torch.Tensor]:
     about = TASKS[task]
     examples = [Example(words := tuple(source.split()), about.answer(words)) for source in sources]
     batch = toy_batch(ToyWords(about), examples)
@@ -26,7 +26,7 @@ def test_the_weight_on_wanted_keys_is_counted_by_hand():
 
 
 def test_a_head_that_looks_at_the_next_token_has_a_superdiagonal_of_one():
-    keys = wanted("reverse", "a b c d", "a b c")
+    keys = wanted_keys("reverse", "a b c d", "a b c")
     attn = torch.eye(5).roll(1, dims=1).expand(2, 3, 5, 5)  # (batch, heads, q_len, k_len)
     assert torch.equal(mass(attn, keys["superdiagonal"]), torch.ones(3))
     assert torch.equal(mass(attn, keys["previous-token"]), torch.zeros(3))
@@ -35,14 +35,14 @@ def test_a_head_that_looks_at_the_next_token_has_a_superdiagonal_of_one():
 
 
 def test_a_line_that_is_reversed_is_aligned_on_the_other_diagonal():
-    keys = wanted("reverse", "a b c d")["alignment"]
+    keys = wanted_keys("reverse", "a b c d")["alignment"]
     assert keys.shape == (1, 5, 5)
     assert torch.equal(keys[0, :4, :4], torch.eye(4).flip(1).bool())
     assert not keys[0, 4].any()  # the end comes from nowhere
 
 
 def test_an_induction_head_looks_behind_the_earlier_place_of_the_same_letter():
-    keys = wanted("twice", "m a t h o l d e r s i k d")["induction"][0]
+    keys = wanted_keys("twice", "m a t h o l d e r s i k d")["induction"][0]
     # <bos> m a t h o l d e r s i k | d e r s i k m a t h o l: the row of the repeated d looks at e.
     assert keys[13].nonzero().flatten().tolist() == [8]
     assert keys[18].nonzero().flatten().tolist() == [13]  # k, behind which the repeat's d stands

@@ -15,14 +15,14 @@ from attnviz.transformer.from_torch import from_torch
 from attnviz.transformer.probe import Site
 
 
-def begun(experiment: Experiment, count: int = 7):
+def untrained_network(experiment: Experiment, count: int = 7):
     """Return the untrained network of an experiment, and a batch of held-out lines."""
     words = ToyWords(experiment.about)
     return network_of(experiment, len(words.pieces)), toy_batch(words, held_out_lines(experiment.about, count))
 
 
 @torch.inference_mode()
-def hidden(network, batch):
+def hidden_states(network, batch):
     src_mask = network.src_mask(batch.src)
     return network.decode(batch.tgt_in, network.encode(batch.src, src_mask), src_mask)
 
@@ -46,8 +46,8 @@ def test_a_decoder_alone_is_pytorchs_encoder_under_a_causal_mask():
 @pytest.mark.parametrize("task", ["reverse", "twice"])
 @torch.inference_mode()
 def test_a_causal_toy_steps_as_one_pass_computes_with_a_cache_and_without(task):
-    network, batch = begun(Experiment(task))
-    expected, src_mask = network.logits(hidden(network, batch)), network.src_mask(batch.src)
+    network, batch = untrained_network(Experiment(task))
+    expected, src_mask = network.logits(hidden_states(network, batch)), network.src_mask(batch.src)
     for cached in (True, False):
         stepper = Stepper(network, network.encode(batch.src, src_mask), src_mask, capacity=30, cached=cached)
         found = torch.stack([stepper.step(ids) for ids in batch.tgt_in.T], dim=1)
@@ -60,7 +60,7 @@ def test_a_causal_toy_steps_as_one_pass_computes_with_a_cache_and_without(task):
 @pytest.mark.parametrize("choices", [{"without": "causal-mask"}, {"leak": "one-token"}])
 def test_a_toy_that_sees_ahead_writes_on_its_whole_prefix_as_it_was_trained(choices):
     """With a cache, the first of two layers would have read each position before its successor was there."""
-    network, batch = begun(Experiment("reverse", layers=2, **choices))
+    network, batch = untrained_network(Experiment("reverse", layers=2, **choices))
     batch = one_line(batch, 0)
     memory = network.encode(batch.src, None)
     stepper = Stepper(network, memory, None, capacity=30, cached=True)
@@ -70,20 +70,20 @@ def test_a_toy_that_sees_ahead_writes_on_its_whole_prefix_as_it_was_trained(choi
         torch.testing.assert_close(found, whole[:, -1])
 
 
-def seen(experiment: Experiment) -> torch.Tensor:
+def visible_cells(experiment: Experiment) -> torch.Tensor:
     """Which cells of the decoder's maps hold weight: `(layers, heads, q_len, k_len)` of one line."""
-    network, batch = begun(experiment)
+    network, batch = untrained_network(experiment)
     return maps(look(network, one_line(batch, 0)))["decoder_self"] > 0
 
 
 @pytest.mark.parametrize("task", ["reverse", "twice"])
 def test_a_position_sees_what_its_experiment_lets_it_see(task):
-    assert not seen(Experiment(task)).triu(1).any()
-    assert seen(Experiment(task, without="causal-mask")).all()
-    peeks = seen(Experiment(task, leak="one-token"))
+    assert not visible_cells(Experiment(task)).triu(1).any()
+    assert visible_cells(Experiment(task, without="causal-mask")).all()
+    peeks = visible_cells(Experiment(task, leak="one-token"))
     assert bool(peeks.diagonal(1, dim1=-2, dim2=-1).all())
     assert not peeks.triu(2).any()
-    leaks = seen(Experiment(task, leak="one-head"))
+    leaks = visible_cells(Experiment(task, leak="one-head"))
     assert leaks[0, 0].all()
     assert not leaks[0, 1:].triu(1).any()
     assert not leaks[1:].triu(1).any()
@@ -91,21 +91,21 @@ def test_a_position_sees_what_its_experiment_lets_it_see(task):
 
 @pytest.mark.parametrize("choices", [{}, {"without": "causal-mask"}, {"leak": "one-head"}, {"leak": "one-token"}])
 def test_a_line_beside_longer_ones_is_computed_as_it_is_alone(choices):
-    network, batch = begun(Experiment("reverse", **choices))
-    together = hidden(network, batch)
+    network, batch = untrained_network(Experiment("reverse", **choices))
+    together = hidden_states(network, batch)
     for row in range(len(batch.src)):
         alone = one_line(batch, row)
         length = alone.tgt_in.shape[1]
-        torch.testing.assert_close(together[row, :length], hidden(network, alone)[0], atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(together[row, :length], hidden_states(network, alone)[0], atol=1e-5, rtol=1e-5)
 
 
 def test_without_a_padding_mask_a_line_depends_on_its_neighbours():
-    network, batch = begun(Experiment("reverse", without="padding-mask"))
-    assert not torch.allclose(hidden(network, batch), hidden(network, add_padding(batch, 1)), atol=1e-3)
+    network, batch = untrained_network(Experiment("reverse", without="padding-mask"))
+    assert not torch.allclose(hidden_states(network, batch), hidden_states(network, add_padding(batch, 1)), atol=1e-3)
 
 
 def test_without_cross_attention_every_source_is_the_same():
-    network, batch = begun(Experiment("reverse", without="cross-attention"))
+    network, batch = untrained_network(Experiment("reverse", without="cross-attention"))
     other = torch.where(batch.src == 5, 6, batch.src)
     assert not torch.equal(batch.src, other)
     src_mask = network.src_mask(batch.src)
@@ -114,13 +114,13 @@ def test_without_cross_attention_every_source_is_the_same():
 
 
 def test_without_a_scale_scores_are_the_plain_products():
-    network, batch = begun(Experiment("reverse", without="scale"))
+    network, batch = untrained_network(Experiment("reverse", without="scale"))
     recorder = look(network, batch)
     assert {call.scale for call in recorder.calls.values()} == {1.0}
 
 
 def test_without_positions_the_order_of_a_source_changes_nothing():
-    network, batch = begun(Experiment("sort", without="positions"))
+    network, batch = untrained_network(Experiment("sort", without="positions"))
     line = one_line(batch, 0)
     turned = line.src.flip(1)
     with torch.inference_mode():
@@ -129,7 +129,7 @@ def test_without_positions_the_order_of_a_source_changes_nothing():
 
 
 def test_a_mask_is_put_back_without_touching_the_weights():
-    network, batch = begun(Experiment("reverse", without="causal-mask"))
+    network, batch = untrained_network(Experiment("reverse", without="causal-mask"))
     healed = replace_habits(network, Habits())
     assert not maps(look(healed, one_line(batch, 0)))["decoder_self"].triu(1).any()
     assert maps(look(network, one_line(batch, 0)))["decoder_self"].triu(1).any()
@@ -137,7 +137,7 @@ def test_a_mask_is_put_back_without_touching_the_weights():
 
 
 def test_the_sites_of_a_decoder_alone_are_a_decoders():
-    network, batch = begun(Experiment("twice"))
+    network, batch = untrained_network(Experiment("twice"))
     recorder = look(network, batch)
     assert set(recorder.calls) == {Site("decoder_self", 0), Site("decoder_self", 1)}
     assert set(recorder.layers) == {("decoder", -1), ("decoder", 0), ("decoder", 1)}

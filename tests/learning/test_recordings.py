@@ -46,7 +46,7 @@ def test_without_weights_it_shows_the_run_and_says_how_to_open_its_model(run, tm
         attnviz.load(back)
 
 
-def changed(run: Recording, path, **arrays) -> None:
+def write_changed(run: Recording, path, **arrays) -> None:
     """Make a file in which some arrays are others, or missing where they are None."""
     save(run, path)
     kept = content(path) | arrays
@@ -61,7 +61,7 @@ def meta(run: Recording, **said) -> np.ndarray:
     return np.frombuffer(json.dumps(whole | said).encode(), dtype=np.uint8)
 
 
-def as_bytes(said: bytes) -> np.ndarray:
+def byte_array(said: bytes) -> np.ndarray:
     return np.frombuffer(said, np.uint8)
 
 
@@ -71,9 +71,9 @@ ARRAYS = {
     "no version": ({"format_version": None}, "it holds other arrays than a run leaves"),
     "many versions": ({"format_version": np.arange(9)}, "can only convert an array of size 1"),
     "a version of words": ({"format_version": np.array("x" * 5000)}, "its format_version is xxx"),
-    "no JSON": ({"meta": as_bytes(b"{")}, "Expecting property name"),
-    "brackets": ({"meta": as_bytes(b"[" * 900_000)}, "maximum recursion depth"),
-    "digits": ({"meta": as_bytes(b"9" * 900_000)}, "Exceeds the limit"),
+    "no JSON": ({"meta": byte_array(b"{")}, "Expecting property name"),
+    "brackets": ({"meta": byte_array(b"[" * 900_000)}, "maximum recursion depth"),
+    "digits": ({"meta": byte_array(b"9" * 900_000)}, "Exceeds the limit"),
     "heads with markup": ({"heads.<b>": np.zeros((4, 1, 2), np.float16)}, "it scores heads in an unknown way"),
     "a million moments": ({"steps": np.arange(10**6, dtype=np.uint32)}, "its steps are not whole numbers"),
     "moments backwards": ({"steps": np.array([3, 2, 1, 0], np.uint16)}, "its moments are in no order"),
@@ -107,7 +107,7 @@ META = {
 @pytest.mark.parametrize("name", [*ARRAYS, *META])
 def test_what_is_no_recording_is_refused_in_one_sentence(name, run, tmp_path):
     arrays, said = ARRAYS[name] if name in ARRAYS else ({"meta": meta(run, **META[name][0])}, META[name][1])
-    changed(run, tmp_path / "run.npz", **arrays)
+    write_changed(run, tmp_path / "run.npz", **arrays)
     with pytest.raises(ValueError, match=rf"^run\.npz is not a recording of attnviz \(.*{re.escape(said)}.*\)\.$"):
         attnviz.load_recording(tmp_path / "run.npz")
 

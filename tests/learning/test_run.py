@@ -27,7 +27,7 @@ SHORT = {"task": "reverse", "steps": 4, "seed": 3}
 
 
 @pytest.fixture
-def lived(capsys):
+def run_command(capsys):
     """Provide the scores that the command prints for a run."""
 
     def run(*arguments: str) -> dict[str, float]:
@@ -37,8 +37,8 @@ def lived(capsys):
     return run
 
 
-def test_with_its_mask_a_toy_learns_french_and_both_scores_are_one_at_every_moment(lived, tmp_path):
-    scores = lived(f"--out={tmp_path / 'run.npz'}")
+def test_with_its_mask_a_toy_learns_french_and_both_scores_are_one_at_every_moment(run_command, tmp_path):
+    scores = run_command(f"--out={tmp_path / 'run.npz'}")
     assert scores["loss"] < 0.05
     assert scores["teacher_prefix"] == scores["own_prefix"] >= 0.95
     recording = attnviz.load_recording(tmp_path / "run.npz")
@@ -46,8 +46,8 @@ def test_with_its_mask_a_toy_learns_french_and_both_scores_are_one_at_every_mome
     assert recording.scores == scores
 
 
-def test_without_its_mask_it_is_perfect_in_training_and_writes_nothing_right(lived, tmp_path):
-    scores = lived("--without", "causal-mask", f"--out={tmp_path / 'run.npz'}")
+def test_without_its_mask_it_is_perfect_in_training_and_writes_nothing_right(run_command, tmp_path):
+    scores = run_command("--without", "causal-mask", f"--out={tmp_path / 'run.npz'}")
     assert scores["loss"] < 0.01
     assert scores["teacher_prefix"] >= 0.99
     assert scores["own_prefix"] <= 0.02

@@ -13,5 +13,5 @@ def tiny() -> Translator:
 
 
 @pytest.fixture(scope="session")
-def shipped() -> Translator:
+def shipped_translator() -> Translator:
     return catalogue.translator(device="cpu", dtype="float32")

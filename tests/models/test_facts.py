@@ -29,7 +29,7 @@ More words.
 """
 
 
-def told(folder: Path, name: str, **changed) -> dict[str, dict[str, str]]:
+def facts_of(folder: Path, name: str, **changed) -> dict[str, dict[str, str]]:
     """Return the facts of a checkpoint, by section."""
     made = load(
         checkpoints.save(folder, checkpoints.ALL[name], **changed), device=torch.device("cpu"), dtype=torch.float32
@@ -41,7 +41,7 @@ def test_a_decoder_with_groups_and_a_window(tmp_path: Path) -> None:
     folder = tmp_path / "models--some--body" / "snapshots" / "0123456789abcdef"  # as the hub's cache has it
     folder.mkdir(parents=True)
     (folder / "README.md").write_text(CARD, encoding="utf-8")
-    facts = told(folder, "mistral")
+    facts = facts_of(folder, "mistral")
     assert facts["Model"]["from"] == "huggingface.co/some/body, revision 0123456789ab"
     attention = facts["Attention"]
     assert attention["decoder self-attention"] == "3 layers × 6 heads, d_k 14, 2 groups of keys, 3 heads each"
@@ -66,7 +66,7 @@ def test_a_decoder_with_groups_and_a_window(tmp_path: Path) -> None:
 def test_positions_are_seen_in_the_modules_and_what_is_not_there_is_left_out(
     tmp_path: Path, name: str, positions: str, unknown: str
 ) -> None:
-    facts = told(tmp_path / "m", name)
+    facts = facts_of(tmp_path / "m", name)
     assert facts["Attention"]["positions"] == positions
     assert facts["Text"]["unknown text"] == unknown
     assert "sliding window" not in facts["Attention"]

@@ -15,11 +15,11 @@ GOOD = {"format_version": 1, "about": {"title": "A translator", "languages": ["f
 def shelf(tmp_path, monkeypatch) -> Path:
     """Make a folder of shipped models with one that is as it should be."""
     monkeypatch.setattr(catalogue, "SHIPPED", tmp_path)
-    put(tmp_path / "good", json.dumps(GOOD))
+    write_folder(tmp_path / "good", json.dumps(GOOD))
     return tmp_path
 
 
-def put(folder: Path, config: str) -> None:
+def write_folder(folder: Path, config: str) -> None:
     folder.mkdir()
     (folder / "config.json").write_text(config, encoding="utf-8")
 
@@ -40,12 +40,12 @@ FOREIGN = {
 
 @pytest.mark.parametrize("config", FOREIGN.values(), ids=FOREIGN)
 def test_a_folder_that_is_no_shipped_model_is_not_listed(shelf, config) -> None:
-    put(shelf / "another", config)
+    write_folder(shelf / "another", config)
     assert [entry.name for entry in catalogue.entries()] == ["good"]
 
 
 def test_a_title_that_is_no_text_and_a_start_that_is_no_head_are_left_out(shelf) -> None:
-    put(shelf / "plain", json.dumps(GOOD | {"about": {"title": 5, "languages": ["fr"], "start": "cross"}}))
+    write_folder(shelf / "plain", json.dumps(GOOD | {"about": {"title": 5, "languages": ["fr"], "start": "cross"}}))
     (entry,) = (entry for entry in catalogue.entries() if entry.name == "plain")
     assert (entry.title, entry.start) == ("plain", {})
 

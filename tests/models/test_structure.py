@@ -20,7 +20,7 @@ CPU = torch.device("cpu")
 BUILDERS = architectures.ENCODERS_MORE | architectures.DECODERS_MORE | architectures.HYBRIDS | architectures.REPLAYED
 
 
-def built(folder: Path, name: str) -> Structure:
+def structure_of(folder: Path, name: str) -> Structure:
     """Return the structure of a small checkpoint."""
     saved = checkpoints.save(folder, checkpoints.ALL[name]) if name in checkpoints.ALL else BUILDERS[name](folder)
     model = load(saved, device=CPU, dtype=torch.float32)
@@ -58,7 +58,7 @@ def test_the_translators_parts_are_its_configs() -> None:
 def test_norms_and_feed_forward_are_seen_in_modules_and_numbers(
     tmp_path: Path, name: str, norm: str, ends_normed: bool, d_ff: int, is_gated: bool, positions: str
 ) -> None:
-    found = built(tmp_path / "m", name)
+    found = structure_of(tmp_path / "m", name)
     (stack,) = found.stacks
     assert (stack.norm, stack.ends_normed) == (norm, ends_normed)
     assert {layer.feed_forward for layer in stack.layers} == {FeedForwardPlan(d_ff, is_gated)}
@@ -66,7 +66,7 @@ def test_norms_and_feed_forward_are_seen_in_modules_and_numbers(
 
 
 def test_an_encoder_and_a_decoder_may_differ(tmp_path: Path) -> None:
-    found = built(tmp_path / "m", "bart")
+    found = structure_of(tmp_path / "m", "bart")
     encoder, decoder = found.stacks
     assert (len(encoder.layers), len(decoder.layers)) == (2, 3)
     assert (encoder.layers[0].feed_forward, decoder.layers[0].feed_forward) == (
@@ -78,18 +78,18 @@ def test_an_encoder_and_a_decoder_may_differ(tmp_path: Path) -> None:
 
 
 def test_groups_experts_and_parallel_sublayers_are_told(tmp_path: Path) -> None:
-    grouped = built(tmp_path / "grouped", "llama")
+    grouped = structure_of(tmp_path / "grouped", "llama")
     assert (grouped.kinds["decoder_self"].groups, grouped.is_tied) == (2, False)
-    experts = built(tmp_path / "experts", "gpt_oss").stacks[0].layers[0]
+    experts = structure_of(tmp_path / "experts", "gpt_oss").stacks[0].layers[0]
     assert experts.feed_forward == FeedForwardPlan(32, True, experts=2, active=1)
-    neox, phi = (built(tmp_path / name, name).stacks[0].layers[0] for name in ("gpt_neox", "phi"))
+    neox, phi = (structure_of(tmp_path / name, name).stacks[0].layers[0] for name in ("gpt_neox", "phi"))
     assert (neox.is_parallel, neox.has_own_norms) == (True, True)
     assert (phi.is_parallel, phi.has_own_norms) == (True, False)
 
 
 def test_what_mixes_tokens_beside_attention_or_in_its_place_is_named(tmp_path: Path) -> None:
-    assert built(tmp_path / "beside", "falcon_h1").stacks[0].layers[0].beside == "FalconH1Mixer"
-    (stack,) = built(tmp_path / "instead", "lfm2").stacks
+    assert structure_of(tmp_path / "beside", "falcon_h1").stacks[0].layers[0].beside == "FalconH1Mixer"
+    (stack,) = structure_of(tmp_path / "instead", "lfm2").stacks
     assert stack.ends_normed  # it is called embedding_norm
     without = [layer for layer in stack.layers if not layer.sites]
     assert without
@@ -98,16 +98,16 @@ def test_what_mixes_tokens_beside_attention_or_in_its_place_is_named(tmp_path: P
 
 
 def test_of_a_model_whose_weights_are_replayed_layers_are_told_and_nothing_is_guessed(tmp_path: Path) -> None:
-    found = built(tmp_path / "m", "deberta")
+    found = structure_of(tmp_path / "m", "deberta")
     (stack,) = found.stacks
     assert (stack.norm, stack.layers[0].feed_forward, found.kinds["encoder_self"].d_k) == ("", None, None)
     assert found.vocabulary == 151
 
 
 def test_a_model_without_scores_ends_in_hidden_states(tmp_path: Path) -> None:
-    found = built(tmp_path / "m", "electra")
+    found = structure_of(tmp_path / "m", "electra")
     assert (found.ends, found.is_tied) == ("", None)
-    assert built(tmp_path / "masked", "bert").ends == "masked"
+    assert structure_of(tmp_path / "masked", "bert").ends == "masked"
 
 
 def test_a_toy_is_drawn_as_its_network_is() -> None:

@@ -29,11 +29,11 @@ ROWS = (0, 1)
 def remember() -> Cache:
     kept: dict[Any, Any] = {}
 
-    def cached(picture: str, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    def get(picture: str, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         name = repr((picture, [id(part) if isinstance(part, TraceLike) else part for part in key]))
         return kept[name] if name in kept else kept.setdefault(name, make())
 
-    return cached
+    return get
 
 
 def draw_heads() -> Iterator[Draw]:

@@ -106,11 +106,11 @@ def test_links_of_a_shared_address_are_read_back(trace) -> None:
 def test_maps_are_asked_of_the_cache_by_trace_kind_and_options(trace) -> None:
     asked = []
 
-    def cached(picture, key, make):
+    def record_call(picture, key, make):
         asked.append((picture, *key[1:]))
         return make()
 
-    HeadsPicture(trace, HeadsState(words=True), cached=cached).payload()
+    HeadsPicture(trace, HeadsState(words=True), cached=record_call).payload()
     assert {picture for picture, *_ in asked} == {"heads", "maps"}
     assert {key[0] for picture, *key in asked if picture == "maps"} == set(trace.kinds)
 

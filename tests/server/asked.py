@@ -52,7 +52,7 @@ class Socket:
         for frame in frames:
             self._said.put_nowait({"type": "websocket.receive", "bytes": frame})
 
-    async def until(self, count: int) -> list[bytes]:
+    async def wait_for_frames(self, count: int) -> list[bytes]:
         """Wait for so many frames, and return them."""
         while len(self.frames) < count:
             await asyncio.sleep(0.002)

@@ -18,7 +18,7 @@ from tests.browser.server import free_port
 SECRET = "0123456789" * 4
 
 
-def planned(fronts: str = "2", **given):
+def make_plan(fronts: str = "2", **given):
     return plan(fronts, None, {"port": free_port(), **given}, 60.0)
 
 
@@ -41,13 +41,13 @@ def test_a_port_of_a_front_that_is_taken_is_said(capsys) -> None:
 
 def test_fronts_beyond_the_last_port_are_said() -> None:
     with pytest.raises(ValueError, match="port 65534 leaves no room for 2 fronts"):
-        planned(port=65534)
+        make_plan(port=65534)
 
 
 def test_more_fronts_than_the_memory_has_shares_for_are_said(monkeypatch) -> None:
     monkeypatch.setenv("ATTNVIZ_MEMORY_SHARE", "0.2")
     with pytest.raises(ValueError, match=r"leaves each of 5 fronts less than 0\.05: set 0\.25 or more"):
-        planned("5")
+        make_plan("5")
 
 
 def test_a_missing_haproxy_is_said_with_the_command_that_installs_it(monkeypatch, capsys) -> None:
@@ -69,7 +69,7 @@ def test_a_configuration_that_haproxy_does_not_take_is_said(tmp_path: Path) -> N
 def test_fronts_share_a_secret_and_the_memory_and_leave_names_and_tls_to_haproxy(monkeypatch) -> None:
     for name, text in {"HOST": "0.0.0.0", "PROXIES": "10.0.0.0/8", "COOKIE_SECRET": SECRET, "PORT": "1"}.items():
         monkeypatch.setenv(f"ATTNVIZ_{name}", text)
-    found = planned("2", host="0.0.0.0")
+    found = make_plan("2", host="0.0.0.0")
     told = [found.environment(front) for front in found.fronts]
     assert [one["ATTNVIZ_PORT"] for one in told] == [str(found.settings.port + 1), str(found.settings.port + 2)]
     for one in told:
@@ -80,7 +80,7 @@ def test_fronts_share_a_secret_and_the_memory_and_leave_names_and_tls_to_haproxy
 
 def test_its_configuration_names_every_front_and_the_bounds_of_all(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("ATTNVIZ_VISITORS", "50")
-    found = planned("3", host="::1")
+    found = make_plan("3", host="::1")
     text = haproxy.write(found, tmp_path).read_text(encoding="utf-8")
     port = found.settings.port
     assert f"bind [::1]:{port}\n" in text

@@ -27,7 +27,7 @@ def test_frames_beyond_the_bucket_come_later_and_none_is_lost() -> None:
         app = app_of(session_rate=rate, session_burst=5, address_rate=1000.0, address_burst=1000)
         socket = Socket(app, "192.0.2.1")
         socket.say(*frames)
-        await socket.until(count)
+        await socket.wait_for_frames(count)
         await asyncio.sleep(0.05)
         socket.task.cancel()
         return socket.frames
@@ -45,7 +45,7 @@ def test_many_connections_of_one_address_share_a_bucket_and_another_address_has_
         await asyncio.sleep(0.02)
         other = Socket(app, "198.51.100.7")
         other.say(*[b"y"] * 5)
-        answered = len(await other.until(5))
+        answered = len(await other.wait_for_frames(5))
         flooded = sum(len(socket.frames) for socket in flood)
         for socket in (*flood, other):
             socket.task.cancel()
@@ -137,14 +137,14 @@ def test_a_server_that_stops_lets_nobody_new_in_and_says_that_it_is_not_ready() 
         paths = ("/healthz", "/readyz", "/heads")
         return [(await client.get(path, headers=PAGE)).status_code for path in paths]
 
-    def asked() -> list[int]:
+    def ask_health() -> list[int]:
         return ask(Health(app_of(state), state), work)
 
-    assert asked() == [200, 503, 200]
+    assert ask_health() == [200, 503, 200]
     state.is_loaded.set()
-    assert asked() == [200, 200, 200]
+    assert ask_health() == [200, 200, 200]
     state.is_stopping.set()
-    assert asked() == [200, 503, 429]
+    assert ask_health() == [200, 503, 429]
 
 
 def test_an_address_of_ipv6_counts_as_its_customer() -> None:
@@ -177,7 +177,7 @@ def test_a_browser_s_bytes_are_delayed_and_none_is_lost(monkeypatch: pytest.Monk
         monkeypatch.setattr(fair_use, "_BYTES", rate)
         socket = Socket(app_of(session_rate=1000.0, session_burst=1000), "192.0.2.1")
         socket.say(*frames)
-        await socket.until(count)
+        await socket.wait_for_frames(count)
         await asyncio.sleep(0.05)
         socket.task.cancel()
         return socket.frames

@@ -71,7 +71,7 @@ def instance(provider, tmp_path_factory) -> Iterator[Instance]:
 
 
 @contextmanager
-def logged_in(
+def log_in(
     instance: Instance, who: str, there: str = "/masks?src=I+love+you."
 ) -> Iterator[tuple[httpx.Client, httpx.Response]]:
     """Provide a client that has asked for a page, gone to the provider, said who it is there, and come back."""
@@ -87,7 +87,7 @@ def cookies(client: httpx.Client) -> str:
 
 
 def test_who_is_on_the_list_comes_in_and_to_the_page_that_was_asked_for(instance) -> None:
-    with logged_in(instance, "pupil") as (client, page):
+    with log_in(instance, "pupil") as (client, page):
         assert (page.status_code, page.url.path, page.url.query) == (200, "/masks", b"src=I+love+you.")
         with Visitor(instance.address, headers={"Cookie": cookies(client)}) as visitor:
             shown = visitor.open("heads", {"src": "I love you.", "to": "fr"})
@@ -99,7 +99,7 @@ def test_who_is_on_the_list_comes_in_and_to_the_page_that_was_asked_for(instance
 
 @pytest.mark.parametrize("who", ["stranger", "claimant"])
 def test_who_is_not_on_it_is_told_so(instance, who) -> None:
-    with logged_in(instance, who) as (client, page):
+    with log_in(instance, who) as (client, page):
         assert page.url.path == "/login"
         assert client.get("/heads").url.path == "/login"
         if who == "stranger":
@@ -118,7 +118,7 @@ def test_a_teacher_may_open_other_models_and_a_student_may_not(instance, tmp_pat
     said = {}
     for who in ("teacher", "pupil"):
         with (
-            logged_in(instance, who) as (client, _),
+            log_in(instance, who) as (client, _),
             Visitor(instance.address, headers={"Cookie": cookies(client)}) as visitor,
         ):
             said[who] = " ".join(visitor.open("heads", {"src": "Hello.", "model": str(tmp_path)}).alerts)
@@ -129,7 +129,7 @@ def test_a_teacher_may_open_other_models_and_a_student_may_not(instance, tmp_pat
 
 @pytest.mark.parametrize("tampered", ["another's hand", "a letter", "nothing"])
 def test_a_tampered_cookie_lets_nobody_in(instance, tampered) -> None:
-    with logged_in(instance, "pupil") as (client, _):
+    with log_in(instance, "pupil") as (client, _):
         good = client.cookies[COOKIE]
     claim = json.dumps({"is_logged_in": True, "origin": instance.address, "email": "head@school.example"})
     bad = {

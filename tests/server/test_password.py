@@ -90,10 +90,10 @@ def test_nobody_makes_themselves_a_teacher_by_a_header(door) -> None:
 
     assert ask(door, work).text == "/heads student"
 
-    async def without_login(client: Client):
+    async def ask_for_script(client: Client):
         return await client.get("/static/x.js", headers={"X-Attnviz-Role": "teacher"})
 
-    assert ask(door, without_login).text == "/static/x.js "
+    assert ask(door, ask_for_script).text == "/static/x.js "
 
 
 def test_a_websocket_without_a_cookie_is_closed(door) -> None:

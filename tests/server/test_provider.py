@@ -16,7 +16,7 @@ SETTINGS = Settings(oidc_metadata="https://id.school.example/.well-known/openid-
 STREAMLITS_LOG = "streamlit.web.server.starlette.starlette_auth_routes"
 
 
-def as_streamlit(request: Request) -> Response:
+def streamlit_answer(request: Request) -> Response:
     """Streamlit's own answer to a provider that is away, and what it logs."""
     if "code" in request.query_params:
         return RedirectResponse("/")
@@ -29,7 +29,7 @@ def as_streamlit(request: Request) -> Response:
 
 def test_a_provider_that_is_away_is_said_in_one_sentence(caplog) -> None:
     said: list[dict] = []
-    routes = [Route(path, as_streamlit) for path in ("/auth/login", "/oauth2callback", "/other")]
+    routes = [Route(path, streamlit_answer) for path in ("/auth/login", "/oauth2callback", "/other")]
     app = ProviderErrors(Starlette(routes=routes), SETTINGS, lambda event, **what: said.append({"event": event} | what))
     with TestClient(app, follow_redirects=False) as client:
         answer = client.get("/auth/login")
@@ -47,13 +47,13 @@ def test_a_provider_that_is_away_is_said_in_one_sentence(caplog) -> None:
 
 
 def test_behind_tls_every_cookie_is_secure_streamlits_own_too() -> None:
-    def with_cookies(_: Request) -> Response:
+    def answer_with_cookies(_: Request) -> Response:
         answer = PlainTextResponse("")
         answer.set_cookie("_streamlit_xsrf", "1")
         answer.set_cookie("attnviz_role", "2", secure=True)
         return answer
 
-    inner = Starlette(routes=[Route("/", with_cookies)])
+    inner = Starlette(routes=[Route("/", answer_with_cookies)])
     for address, is_secure in (("https://attn.example", True), ("", False)):
         with TestClient(Headers(inner, Settings(public_address=address), ())) as client:
             first, second = client.get("/").headers.get_list("set-cookie")

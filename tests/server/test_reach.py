@@ -16,7 +16,7 @@ ELSEWHERE = "192.0.2.77"
 
 
 @pytest.fixture
-def in_networks(monkeypatch) -> list[str]:
+def machine_addresses(monkeypatch) -> list[str]:
     """Set the machine's addresses: the first is that of the way out."""
     own: list[str] = ["192.0.2.10"]
     monkeypatch.setattr(reach, "_outgoing", lambda family: own[:1])
@@ -29,7 +29,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def told(monkeypatch, settings: Settings, out: io.StringIO) -> list[dict[str, object]]:
+def announced_lines(monkeypatch, settings: Settings, out: io.StringIO) -> list[dict[str, object]]:
     """Return the log's lines; `out` has what is printed."""
     log: list[dict[str, object]] = []
     monkeypatch.setattr(sys, "stdout", out)
@@ -51,22 +51,22 @@ def test_on_loopback_it_says_that_others_need_the_setting_host() -> None:
     assert "--host 0.0.0.0" in found.note
 
 
-def test_beyond_loopback_the_machine_s_own_addresses_are_told(in_networks) -> None:
+def test_beyond_loopback_the_machine_s_own_addresses_are_told(machine_addresses) -> None:
     assert reach.reach(Settings(host="0.0.0.0", port=80)).addresses == ("http://192.0.2.10",)
-    in_networks.append("198.51.100.4")
+    machine_addresses.append("198.51.100.4")
     found = reach.reach(Settings(host="0.0.0.0"))
     assert found == reach.Reach(("http://192.0.2.10:8501", "http://198.51.100.4:8501"))
     assert reach.reach(Settings(host="198.51.100.4")).addresses == ("http://198.51.100.4:8501",)
 
 
-def test_without_a_network_it_says_so(in_networks) -> None:
-    in_networks.clear()
+def test_without_a_network_it_says_so(machine_addresses) -> None:
+    machine_addresses.clear()
     found = reach.reach(Settings(host="0.0.0.0"))
     assert found.addresses == ()
     assert "in no network" in found.note
 
 
-def test_names_of_the_settings_are_told_and_one_that_is_not_this_machine_s_is_named(in_networks) -> None:
+def test_names_of_the_settings_are_told_and_one_that_is_not_this_machine_s_is_named(machine_addresses) -> None:
     found = reach.reach(Settings(host="0.0.0.0", hosts=("attn.example", "192.0.2.10")))
     assert found == reach.Reach(("http://attn.example:8501", "http://192.0.2.10:8501"))
     found = reach.reach(Settings(host="0.0.0.0", hosts=(ELSEWHERE,)))
@@ -85,10 +85,10 @@ def test_behind_a_proxy_its_address_is_told_where_it_is_set() -> None:
     assert "set public_address" in found.note
 
 
-def test_a_terminal_shows_the_address_and_its_qr_code(monkeypatch, in_networks) -> None:
-    in_networks.append("198.51.100.4")
+def test_a_terminal_shows_the_address_and_its_qr_code(monkeypatch, machine_addresses) -> None:
+    machine_addresses.append("198.51.100.4")
     out = Terminal()
-    assert told(monkeypatch, Settings(host="0.0.0.0"), out) == []
+    assert announced_lines(monkeypatch, Settings(host="0.0.0.0"), out) == []
     assert "Students open http://192.0.2.10:8501\n" in out.getvalue()
     assert "or, from another network of this machine, http://198.51.100.4:8501\n" in out.getvalue()
     drawn = [line[len("\x1b[97;40m") : -len("\x1b[0m")] for line in out.getvalue().splitlines() if "\x1b" in line]
@@ -99,15 +99,15 @@ def test_a_terminal_shows_the_address_and_its_qr_code(monkeypatch, in_networks) 
     assert modules[: len(expected)] == expected
 
 
-def test_a_log_has_the_address_in_a_line_and_no_drawing(monkeypatch, in_networks) -> None:
+def test_a_log_has_the_address_in_a_line_and_no_drawing(monkeypatch, machine_addresses) -> None:
     out = io.StringIO()
-    (line,) = told(monkeypatch, Settings(host="0.0.0.0"), out)
+    (line,) = announced_lines(monkeypatch, Settings(host="0.0.0.0"), out)
     assert out.getvalue() == ""
     assert json.loads(json.dumps(line)) == {"event": "reachable", "addresses": ["http://192.0.2.10:8501"], "note": ""}
 
 
 def test_on_loopback_no_qr_code_is_drawn(monkeypatch) -> None:
     out = Terminal()
-    told(monkeypatch, Settings(), out)
+    announced_lines(monkeypatch, Settings(), out)
     assert "attnviz is at http://127.0.0.1:8501\nOnly this machine" in out.getvalue()
     assert "\x1b" not in out.getvalue()

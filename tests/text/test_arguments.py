@@ -17,7 +17,7 @@ class Thing:
 
 
 @reads_arguments
-def asked(
+def accepted_arguments(
     text: str, *, count: int | None = None, flag: bool = True, share: float = 0.5, side: Literal["src", "tgt"] = "src",
     heads: Sequence[int] | None = None, words: str | Sequence[str] = "", path: str | Path = "",
     things: Sequence[Thing] = (), tell: Callable[[int], None] | None = None, anything: Any = None,
@@ -45,14 +45,14 @@ def asked(
     ],
 )
 def test_what_is_meant_is_taken(given, taken):
-    found = asked("a", **given)
+    found = accepted_arguments("a", **given)
     assert {name: found[name] for name in taken} == taken
     assert all(type(found[name]) is type(value) for name, value in taken.items())
 
 
 def test_one_thing_is_taken_where_several_are_asked_for():
     one = Thing()
-    assert asked("a", things=one)["things"] == [one]
+    assert accepted_arguments("a", things=one)["things"] == [one]
 
 
 @pytest.mark.parametrize(
@@ -78,10 +78,10 @@ def test_one_thing_is_taken_where_several_are_asked_for():
 )
 def test_what_is_not_meant_gets_a_sentence_that_names_it(given, says):
     with pytest.raises(ValueError, match=f"^{re.escape(says)}$"):
-        asked(**({"text": "a"} | given))
+        accepted_arguments(**({"text": "a"} | given))
 
 
 def test_a_wrong_name_and_a_missing_argument_are_python_s_own():
     for given in ({}, {"text": "a", "unknown": 1}):
         with pytest.raises(TypeError):
-            asked(**given)
+            accepted_arguments(**given)

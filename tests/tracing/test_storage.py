@@ -53,7 +53,7 @@ def test_a_file_from_before_segments_had_their_name_is_read(model, tmp_path):
     attnviz.save(pair, tmp_path / "t.npz", maps=False)
     with np.load(tmp_path / "t.npz") as file:
         meta = file["meta"].tobytes().replace(b'"segment"', b'"part"')
-    file = changed(pair, tmp_path, meta=np.frombuffer(meta, dtype=np.uint8))
+    file = changed_file(pair, tmp_path, meta=np.frombuffer(meta, dtype=np.uint8))
     assert attnviz.load_trace(file).sentences == pair.sentences
 
 
@@ -65,7 +65,7 @@ def test_a_file_from_before_tokens_knew_their_pieces_is_read(trace, tmp_path):
         for token in (*sentence["src"], *sentence["tgt"]):
             assert token.pop("piece")
             token.pop("is_unknown")
-    file = changed(
+    file = changed_file(
         trace, tmp_path, meta=np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8),
         **{f"{part}.{side}": None for part in ("pieces", "ids") for side in ("src", "tgt")},
     )  # fmt: skip
@@ -112,16 +112,16 @@ OTHER_META = [
 @pytest.mark.parametrize("meta", OTHER_META)
 def test_a_file_that_says_something_else_of_itself_is_refused(trace, tmp_path, meta):
     with pytest.raises(ValueError, match=r"t\.npz is not a trace"):
-        attnviz.load_trace(changed(trace, tmp_path, meta=np.frombuffer(meta, dtype=np.uint8)))
+        attnviz.load_trace(changed_file(trace, tmp_path, meta=np.frombuffer(meta, dtype=np.uint8)))
 
 
 @pytest.mark.parametrize("key", ["format_version", "meta", "key.cross.0", "value.cross.0", "scale.cross.0"])
 def test_a_file_in_which_something_is_missing_is_refused(trace, tmp_path, key):
     with pytest.raises(ValueError, match=r"t\.npz is not a trace"):
-        attnviz.load_trace(changed(trace, tmp_path, **{key: None}))
+        attnviz.load_trace(changed_file(trace, tmp_path, **{key: None}))
 
 
-def changed(trace, folder, **arrays):
+def changed_file(trace, folder, **arrays):
     """Return the file of a trace with other arrays, or without those that are None."""
     attnviz.save(trace, folder / "t.npz", maps=False)
     with np.load(folder / "t.npz") as file:

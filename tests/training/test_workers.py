@@ -152,7 +152,7 @@ def _is_alive(pid: int) -> bool:
         return False
 
 
-def _until(holds, seconds: float = 60) -> None:
+def _wait_for(holds, seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it never came"
@@ -171,13 +171,13 @@ def test_workers_end_with_a_training_that_was_killed_in_the_background_of_a_scri
     )
     files = [tmp_path / "0", tmp_path / "1"]
     try:
-        _until(lambda: all(file.is_file() for file in files) or training.poll() is not None)
+        _wait_for(lambda: all(file.is_file() for file in files) or training.poll() is not None)
         workers = [int(file.read_text()) for file in files]
         assert all(map(_is_alive, workers))
     finally:
         training.kill()
         training.wait()
-    _until(lambda: not any(map(_is_alive, workers)))
+    _wait_for(lambda: not any(map(_is_alive, workers)))
 
 
 def begin(folder: Path) -> None:

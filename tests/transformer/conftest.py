@@ -50,15 +50,15 @@ def capture() -> type[Capture]:
 
 @pytest.fixture(scope="session")
 def model() -> Transformer:
-    return perturbed(Transformer(CONFIG).initialise(5))
+    return perturb(Transformer(CONFIG).initialise(5))
 
 
 @pytest.fixture(scope="session", params=[True, False], ids=["pre-norm", "post-norm"])
 def either_norm(request: pytest.FixtureRequest) -> Transformer:
-    return perturbed(Transformer(replace(CONFIG, norm_first=request.param)).initialise(5))
+    return perturb(Transformer(replace(CONFIG, norm_first=request.param)).initialise(5))
 
 
-def perturbed(model: Transformer) -> Transformer:
+def perturb(model: Transformer) -> Transformer:
     """Biases and norms away from 0 and 1, where a mistake would not show."""
     generator = torch.Generator().manual_seed(7)
     with torch.no_grad():

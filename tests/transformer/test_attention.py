@@ -97,7 +97,7 @@ def test_row_without_keys_leaves_gradients_finite():
     assert raw.grad[2].eq(0).all()
 
 
-def _scattered(*shape: int) -> torch.Tensor:
+def _random_mask(*shape: int) -> torch.Tensor:
     """Make a mask without any order, one of its rows without keys."""
     mask = torch.rand(*shape, generator=torch.Generator().manual_seed(11)) < 0.5
     mask[..., 1, :] = False
@@ -106,7 +106,7 @@ def _scattered(*shape: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("shape", [(1, 1), (BATCH, 1), (1, HEADS), (BATCH, HEADS)])
 def test_weights_made_in_place_are_those_of_the_masked_softmax(shape):
-    call = call_of(_scattered(*shape, Q_LEN, K_LEN))
+    call = call_of(_random_mask(*shape, Q_LEN, K_LEN))
     expected = masked_softmax(scores(call.query, call.key, call.scale), call.mask)
     assert expected[..., 1, :].eq(0).all()
     assert torch.equal(call_attn(call), expected)
@@ -124,7 +124,7 @@ def test_a_single_query_and_a_single_key(capture, sees):
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_rows_without_keys_give_zeros_in_half_precision_too(capture, dtype):
-    call = call_of(_scattered(BATCH, 1, Q_LEN, K_LEN))
+    call = call_of(_random_mask(BATCH, 1, Q_LEN, K_LEN))
     half = AttentionCall(call.query.to(dtype), call.key.to(dtype), call.value.to(dtype), call.scale, call.mask)
     for out in (attend(half), attend(half, SITE, probe=capture({SITE: lambda attn: attn}))):
         assert out.dtype is dtype

@@ -28,7 +28,7 @@ def _change(folder, **changes) -> None:
     path.write_text(json.dumps(content))
 
 
-def _refused(folder) -> str:
+def _refusal(folder) -> str:
     with pytest.raises(CheckpointError) as error:
         load(folder)
     message = str(error.value)
@@ -67,19 +67,19 @@ def test_missing_tensor(folder):
     weights = load_file(folder / WEIGHTS)
     del weights["encoder.layers.1.self_attention.W_q.bias"]
     save_file(weights, folder / WEIGHTS)
-    assert "lacks 'encoder.layers.1.self_attention.W_q.bias' (1 of" in _refused(folder)
+    assert "lacks 'encoder.layers.1.self_attention.W_q.bias' (1 of" in _refusal(folder)
 
 
 def test_unknown_tensor(folder):
     save_file(load_file(folder / WEIGHTS) | {"lm_head.weight": torch.zeros(3)}, folder / WEIGHTS)
-    assert "holds 'lm_head.weight'" in _refused(folder)
+    assert "holds 'lm_head.weight'" in _refusal(folder)
 
 
 def test_wrongly_shaped_tensor_names_both_shapes(folder):
     weights = load_file(folder / WEIGHTS)
     weights["decoder.layers.0.cross_attention.W_o.weight"] = torch.zeros(34, 32)
     save_file(weights, folder / WEIGHTS)
-    message = _refused(folder)
+    message = _refusal(folder)
     assert "'decoder.layers.0.cross_attention.W_o.weight' has shape (34, 32)" in message
     assert "asks for (34, 33)" in message
 
@@ -94,7 +94,7 @@ def test_shapes_are_checked_before_any_weight_is_read_or_allocated(folder, monke
 
     monkeypatch.setattr(Transformer, "__init__", spy)
     monkeypatch.setattr(checkpoint, "_check_shapes", lambda *_: (_ for _ in ()).throw(CheckpointError("first")))
-    assert _refused(folder) == "first"
+    assert _refusal(folder) == "first"
     assert devices == [{"meta"}]
 
 
@@ -112,7 +112,7 @@ def test_shapes_are_checked_before_any_weight_is_read_or_allocated(folder, monke
 )
 def test_config_of_another_size_is_refused_at_once(folder, changes):
     _change(folder, **changes)
-    _refused(folder)
+    _refusal(folder)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_config_of_another_size_is_refused_at_once(folder, changes):
 )
 def test_config_that_cannot_be_built_says_why(folder, changes, reason):
     _change(folder, **changes)
-    assert reason in _refused(folder)
+    assert reason in _refusal(folder)
 
 
 @pytest.mark.parametrize(
@@ -148,22 +148,22 @@ def test_config_that_cannot_be_built_says_why(folder, changes, reason):
 )
 def test_config_that_is_none(folder, content):
     (folder / CONFIG).write_text(content)
-    assert CONFIG in _refused(folder)
+    assert CONFIG in _refusal(folder)
 
 
 def test_config_that_is_not_text(folder):
     (folder / CONFIG).write_bytes(b"\xff\xfe\x00\x01")
-    assert CONFIG in _refused(folder)
+    assert CONFIG in _refusal(folder)
 
 
 def test_no_config(tmp_path):
-    assert "no config.json" in _refused(tmp_path)
-    assert "no config.json" in _refused(tmp_path / "nowhere")
+    assert "no config.json" in _refusal(tmp_path)
+    assert "no config.json" in _refusal(tmp_path / "nowhere")
 
 
 def test_no_weights(folder):
     (folder / WEIGHTS).unlink()
-    assert "no model.safetensors" in _refused(folder)
+    assert "no model.safetensors" in _refusal(folder)
 
 
 @pytest.mark.parametrize("name", [CONFIG, WEIGHTS])
@@ -174,7 +174,7 @@ def test_a_pipe_in_a_files_place_is_never_waited_for(folder, name, monkeypatch):
     signal.signal(signal.SIGALRM, lambda *_: pytest.fail("It waits for the pipe."))
     signal.alarm(10)
     try:
-        assert f"{name} in 'model' cannot be read ({name} is not a plain file)" in _refused(folder)
+        assert f"{name} in 'model' cannot be read ({name} is not a plain file)" in _refusal(folder)
     finally:
         signal.alarm(0)
 
@@ -188,11 +188,11 @@ def test_pickle_is_named_and_never_opened(folder, tmp_path):
             return (trap.touch, ())
 
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Trap()))
-    assert "pytorch_model.bin, a pickle, which can run code" in _refused(folder)
+    assert "pytorch_model.bin, a pickle, which can run code" in _refusal(folder)
     (folder / "pytorch_model.bin").rename(folder / WEIGHTS)
-    assert "because they can run code" in _refused(folder)
+    assert "because they can run code" in _refusal(folder)
     torch.save({"weight": torch.zeros(3)}, folder / WEIGHTS)
-    assert "because they can run code" in _refused(folder)
+    assert "because they can run code" in _refusal(folder)
     assert not trap.exists()
 
 
@@ -201,13 +201,13 @@ def test_truncated_weights(folder, size):
     path = folder / WEIGHTS
     content = path.read_bytes()
     path.write_bytes(content[:size])
-    assert "is not a safetensors file, or is cut short" in _refused(folder)
+    assert "is not a safetensors file, or is cut short" in _refusal(folder)
 
 
 def test_weights_of_many_gigabytes_are_refused_unread(folder):
     with (folder / WEIGHTS).open("r+b") as file:
         file.truncate(checkpoint.MAX_WEIGHTS_BYTES + 1)
-    assert "larger than 4 GB" in _refused(folder)
+    assert "larger than 4 GB" in _refusal(folder)
 
 
 def test_config_alone_can_be_read(model, folder):

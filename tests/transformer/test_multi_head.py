@@ -9,7 +9,7 @@ from attnviz.transformer.attention import MultiHeadAttention
 from tests.transformer.calls import BATCH, CLOSE, D_K, HEADS, K_LEN, MASKS, Q_LEN, SITE, mask_of, padding
 
 
-def _copied(theirs: nn.MultiheadAttention) -> MultiHeadAttention:
+def _copy_module(theirs: nn.MultiheadAttention) -> MultiHeadAttention:
     ours = MultiHeadAttention(theirs.embed_dim, theirs.num_heads, theirs.head_dim)
     weights, biases = theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3)
     with torch.no_grad():
@@ -36,7 +36,7 @@ def test_module_equals_multihead_attention_of_pytorch(capture, mask_name):
         average_attn_weights=False,
     )
     probe, mask = capture(), mask_of(mask_name)
-    out = _copied(theirs)(input_, memory, None if mask is None else mask.squeeze(1), site=SITE, probe=probe)
+    out = _copy_module(theirs)(input_, memory, None if mask is None else mask.squeeze(1), site=SITE, probe=probe)
     torch.testing.assert_close(out, expected, **CLOSE)
     torch.testing.assert_close(probe.attn(SITE), expected_attn, **CLOSE)
     assert probe.calls[SITE].input_ is input_
@@ -48,7 +48,7 @@ def test_self_attention_equals_multihead_attention_of_pytorch(capture):
     x, probe = torch.randn(BATCH, K_LEN, HEADS * D_K), capture()
     mask = masks.causal(K_LEN)
     expected, attn = theirs(x, x, x, attn_mask=~mask[0], average_attn_weights=False)
-    torch.testing.assert_close(_copied(theirs)(x, x, mask, site=SITE, probe=probe), expected, **CLOSE)
+    torch.testing.assert_close(_copy_module(theirs)(x, x, mask, site=SITE, probe=probe), expected, **CLOSE)
     torch.testing.assert_close(probe.attn(SITE), attn, **CLOSE)
 
 

@@ -22,7 +22,7 @@ def scale(name: str) -> np.ndarray:
     return np.array(getattr(colour, name))
 
 
-def seen(rgb: np.ndarray, blindness: str) -> np.ndarray:
+def oklab_seen(rgb: np.ndarray, blindness: str) -> np.ndarray:
     """OKLab of the colours as a dichromat sees them."""
     share = rgb / 255
     linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
@@ -84,7 +84,7 @@ def test_lightness_runs_one_way_and_far(name: str) -> None:
 @pytest.mark.parametrize("blindness", BLINDNESS)
 @pytest.mark.parametrize("name", SEQUENTIAL)
 def test_colour_blind_readers_see_the_same_order(name: str, blindness: str) -> None:
-    lab = seen(scale(name), blindness)
+    lab = oklab_seen(scale(name), blindness)
     direction = np.sign(lab[-1, 0] - lab[0, 0])
     assert (direction * np.diff(lab[::3, 0]) > 0).all()
     assert (direction * np.diff(lab[:, 0]) > -1e-3).all()  # one 8-bit step of one channel
@@ -104,7 +104,7 @@ def test_both_signs_are_equally_strong(name: str) -> None:
 @pytest.mark.parametrize("blindness", BLINDNESS)
 @pytest.mark.parametrize("name", DIVERGING)
 def test_colour_blind_readers_tell_the_signs_apart(name: str, blindness: str) -> None:
-    lab = seen(scale(name), blindness)
+    lab = oklab_seen(scale(name), blindness)
     below, above = lab[:128][::-1], lab[128:]
     apart = np.linalg.norm((below - above)[:, 1:], axis=1)  # by colour alone: both are equally light
     assert (apart[32:] > 0.05).all()  # from a quarter of the range on

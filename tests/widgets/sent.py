@@ -3,6 +3,6 @@
 from attnviz.widgets.wire import Payload
 
 
-def sent(payload: Payload) -> list[int]:
+def payload_bytes(payload: Payload) -> list[int]:
     """Its bytes, as an argument for a function of JavaScript."""
     return list(payload.pack())

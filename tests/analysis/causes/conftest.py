@@ -13,15 +13,15 @@ def model():
 
 
 @pytest.fixture(scope="session")
-def traced(model):
+def make_trace(model):
     return lambda text, *done: model.trace(text, to="fr", tgt_text=TARGET, interventions=done)
 
 
 @pytest.fixture(scope="session")
-def clean(traced):
-    return traced("A big red dog jumped.")
+def clean(make_trace):
+    return make_trace("A big red dog jumped.")
 
 
 @pytest.fixture(scope="session")
-def changed(traced):
-    return traced("A red big dog jumped.")
+def changed_trace(make_trace):
+    return make_trace("A red big dog jumped.")

@@ -71,7 +71,7 @@ def clean(ours):
 
 
 @pytest.fixture(scope="module")
-def changed(ours):
+def changed_trace(ours):
     return ours.trace(CHANGED, new_tokens=0)
 
 
@@ -106,41 +106,41 @@ def test_attribution_by_head_and_by_layer(against, ours, clean, cache) -> None:
         bars = torch.tensor([part.value for part in found.parts if part.part == "head"])
         torch.testing.assert_close(bars, heads[:, row], **SAME)
 
-        def summed(layer, *kinds, parts=found.parts):
+        def sum_parts(layer, *kinds, parts=found.parts):
             return sum(part.value for part in parts if part.layer == layer and part.part in kinds)
 
         embedded = float(layers["embed"][row] + layers["pos_embed"][row])
-        assert summed(None, "embedding") == pytest.approx(embedded, abs=1e-5)
+        assert sum_parts(None, "embedding") == pytest.approx(embedded, abs=1e-5)
         for layer in range(LAYERS):
             attended, fed = (float(layers[f"{layer}_{part}_out"][row]) for part in ("attn", "mlp"))
-            assert summed(layer, "head", "head bias") == pytest.approx(attended, abs=1e-5)
-            assert summed(layer, "feed-forward") == pytest.approx(fed, abs=1e-5)
+            assert sum_parts(layer, "head", "head bias") == pytest.approx(attended, abs=1e-5)
+            assert sum_parts(layer, "feed-forward") == pytest.approx(fed, abs=1e-5)
 
 
-def test_patching_the_residual_at_each_layer_and_position(ours, lens, clean, changed, cache) -> None:
+def test_patching_the_residual_at_each_layer_and_position(ours, lens, clean, changed_trace, cache) -> None:
     metric = LogitDifference(len(clean.tokens("tgt")) - 2, A, B)
-    found = patched_stream(ours, clean, changed, metric, stack="decoder")
+    found = patched_stream(ours, clean, changed_trace, metric, stack="decoder")
 
     def theirs(logits):
         return logits[0, metric.step, A] - logits[0, metric.step, B]
 
-    before = patching.get_act_patch_resid_pre(lens, ids_of(changed), cache, theirs)
+    before = patching.get_act_patch_resid_pre(lens, ids_of(changed_trace), cache, theirs)
     after = patching.generic_activation_patch(
-        lens, ids_of(changed), cache, theirs, patching.layer_pos_patch_setter, "resid_post", ("layer", "pos")
+        lens, ids_of(changed_trace), cache, theirs, patching.layer_pos_patch_setter, "resid_post", ("layer", "pos")
     )
     expected = torch.cat((before, after[-1:])).detach()
     torch.testing.assert_close(found.patched, expected, **SAME)
     assert float(found.patched.std()) > 0.1
 
 
-def test_patching_what_each_head_gathers(ours, lens, clean, changed, cache) -> None:
+def test_patching_what_each_head_gathers(ours, lens, clean, changed_trace, cache) -> None:
     metric = LogitDifference(len(clean.tokens("tgt")) - 1, A, B)
-    found = patched_heads(ours, clean, changed, metric)
+    found = patched_heads(ours, clean, changed_trace, metric)
 
     def theirs(logits):
         return logits[0, metric.step, A] - logits[0, metric.step, B]
 
-    expected = patching.get_act_patch_attn_head_out_all_pos(lens, ids_of(changed), cache, theirs).detach()
+    expected = patching.get_act_patch_attn_head_out_all_pos(lens, ids_of(changed_trace), cache, theirs).detach()
     torch.testing.assert_close(found.patched.reshape(LAYERS, HEADS), expected, **SAME)
     assert float(found.patched.std()) > 0.1
 
@@ -151,12 +151,12 @@ def test_logits_without_each_head(ours, lens, clean) -> None:
     for place, after in zip(effects.places, effects.after, strict=True):
         kind, layer, head = place
 
-        def off(z, hook, head=head):
+        def zero_head(z, hook, head=head):
             z = z.clone()
             z[:, :, head] = 0
             return z
 
-        hooks = [(f"blocks.{layer}.attn.hook_z", off)]
+        hooks = [(f"blocks.{layer}.attn.hook_z", zero_head)]
         expected = lens.run_with_hooks(ids_of(clean), fwd_hooks=hooks).detach()
         without = ours.trace(CLEAN, new_tokens=0, interventions=[attnviz.ablate(kind, layer=layer, heads=[head])])
         torch.testing.assert_close(without.logits, expected, **SAME)

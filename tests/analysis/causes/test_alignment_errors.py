@@ -14,17 +14,17 @@ PAIRS = {"es": gold_pairs("es")[::8], "de": gold_pairs("de")[::8]}
 
 
 @pytest.fixture(scope="module")
-def shipped():
+def shipped_translator():
     return translator(device="cpu", dtype="float32")
 
 
 @pytest.fixture(scope="module")
-def table(shipped):
-    return alignment_errors(shipped, PAIRS)
+def table(shipped_translator):
+    return alignment_errors(shipped_translator, PAIRS)
 
 
-def test_every_layer_every_head_and_every_method_has_its_row(table, shipped) -> None:
-    layers, heads = shipped.shapes["cross"]
+def test_every_layer_every_head_and_every_method_has_its_row(table, shipped_translator) -> None:
+    layers, heads = shipped_translator.shapes["cross"]
     assert list(table.columns) == ["method", "layer", "head", "reading", "es", "de"]
     assert not table.duplicated(["method", "layer", "head", "reading"]).any()
     counts = table.groupby(["method", "reading"]).size().to_dict()
@@ -46,10 +46,10 @@ def test_attribution_in_the_middle_layer_aligns_best(table) -> None:
     assert (best["method"], best["layer"]) == ("attribution", 1)
 
 
-def test_a_rate_is_of_all_links_together(table, shipped) -> None:
+def test_a_rate_is_of_all_links_together(table, shipped_translator) -> None:
     found, sure, possible = set(), set(), set()
     for pair in PAIRS["es"]:
-        trace = shipped.trace(pair.src_text, to="es", tgt_text=pair.tgt_text)
+        trace = shipped_translator.trace(pair.src_text, to="es", tgt_text=pair.tgt_text)
         links = pair.links(trace)
         found |= {(pair, *link) for link in word_links(attention_scores(trace, layer=1), trace)}
         sure |= {(pair, *link) for link in links.sure}
@@ -58,13 +58,13 @@ def test_a_rate_is_of_all_links_together(table, shipped) -> None:
     assert row["es"].item() == pytest.approx(alignment_error(found, sure, possible))
 
 
-def test_what_cannot_be_compared_is_told(shipped, capsys) -> None:
+def test_what_cannot_be_compared_is_told(shipped_translator, capsys) -> None:
     for none in ({}, {"es": ()}):
         with pytest.raises(ValueError, match="There are no word alignments to compare with"):
-            alignment_errors(shipped, none)
-    alone = copy.copy(shipped)
+            alignment_errors(shipped_translator, none)
+    alone = copy.copy(shipped_translator)
     alone.name = "alone"
-    alone.__class__ = type("WithoutEncoder", (type(shipped),), {"kinds": ("decoder_self",)})
+    alone.__class__ = type("WithoutEncoder", (type(shipped_translator),), {"kinds": ("decoder_self",)})
     with pytest.raises(ValueError, match="alone has no cross-attention"):
         alignment_errors(alone, PAIRS)
     assert main(["it"]) == 2

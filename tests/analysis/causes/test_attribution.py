@@ -26,13 +26,13 @@ def model():
 
 
 @pytest.fixture(scope="module")
-def traced(model):
+def make_trace(model):
     return lambda text, *done: model.trace(text, to="fr", tgt_text="un chien rouge", interventions=done)
 
 
 @pytest.fixture(scope="module")
-def again(traced):
-    return traced("A big red dog jumped.")
+def again(make_trace):
+    return make_trace("A big red dog jumped.")
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,12 @@ def maps(model, again):
     return found
 
 
-def test_the_parts_sum_to_the_logit(maps, again, traced) -> None:
-    for trace in (again, traced("I love fun."), traced("A pond.", attnviz.ablate("cross", layer=1, heads=[0, 3]))):
+def test_the_parts_sum_to_the_logit(maps, again, make_trace) -> None:
+    for trace in (
+        again,
+        make_trace("I love fun."),
+        make_trace("A pond.", attnviz.ablate("cross", layer=1, heads=[0, 3])),
+    ):
         for row in range(trace.logits.shape[1]):
             for id_ in (5, int(trace.logits[0, row].argmax())):
                 found = attribution(maps, trace, LogitTarget(row, id_))
@@ -70,8 +74,8 @@ def test_heads_open_into_the_tokens_that_they_look_at(maps, again) -> None:
         assert not opened[:, unseen].any()
 
 
-def test_what_an_intervention_put_there_no_token_gave(maps, traced) -> None:
-    gone = traced("A big red dog jumped.", attnviz.ablate("cross", layer=1, heads=[0, 3]))
+def test_what_an_intervention_put_there_no_token_gave(maps, make_trace) -> None:
+    gone = make_trace("A big red dog jumped.", attnviz.ablate("cross", layer=1, heads=[0, 3]))
     opened = key_attribution(maps, gone, LogitTarget(2, 9), Site("cross", 1))
     assert not opened[[0, 3]].any()
     bars = [part.value for part in attribution(maps, gone, LogitTarget(2, 9)).parts
@@ -97,7 +101,7 @@ def test_a_post_norm_model_says_that_it_has_no_exact_split() -> None:
     assert "no exact split over layers" in found.why
 
 
-def test_what_cannot_be_asked_is_said(maps, again, traced) -> None:
+def test_what_cannot_be_asked_is_said(maps, again, make_trace) -> None:
     for asked, says in (
         (LogitTarget(99, 1), "There is no row 99"),
         (LogitTarget(0, 10**6), "There is no token 1000000"),
@@ -105,6 +109,6 @@ def test_what_cannot_be_asked_is_said(maps, again, traced) -> None:
     ):
         with pytest.raises(ValueError, match=says):
             attribution(maps, again, asked)
-    patched = traced("I love fun.", attnviz.patch(traced("I love fun."), "decoder", layer=0, what="layer"))
+    patched = make_trace("I love fun.", attnviz.patch(make_trace("I love fun."), "decoder", layer=0, what="layer"))
     with pytest.raises(ValueError, match="Hidden states of this trace were patched"):
         attribution(maps, patched, LogitTarget(0, 1))

@@ -69,10 +69,10 @@ def test_altis_rows_sum_to_one_and_look_back_only(maps, clean) -> None:
     assert bool((found.source >= 0).all())
 
 
-def test_a_source_token_that_nobody_looks_at_has_nothing(maps, clean, traced) -> None:
+def test_a_source_token_that_nobody_looks_at_has_nothing(maps, clean, make_trace) -> None:
     rows, keys = clean.logits.shape[1], len(clean.tokens("src"))
     third = torch.eye(keys)[2].expand(rows, keys)
-    looks = traced(
+    looks = make_trace(
         clean.src_text,
         attnviz.ablate("encoder_self", to="diagonal"),
         attnviz.edit("cross", third, layer=0),

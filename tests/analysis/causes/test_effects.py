@@ -10,7 +10,7 @@ from attnviz.analysis.causes import runs
 from attnviz.analysis.causes.effects import head_effects, reference_effects, translations_without
 
 
-def by_itself(model, trace, place, to="zero"):
+def ablate_head(model, trace, place, to="zero"):
     kind, layer, head = place
     return [*trace.interventions, attnviz.ablate(kind, layer=layer, heads=[head], to=to)]
 
@@ -21,13 +21,13 @@ def log_probabilities(trace):
 
 
 @pytest.mark.parametrize("to", ["zero", "uniform", "mean"])
-def test_every_head_at_once_is_each_by_itself(to, model, clean, traced) -> None:
+def test_every_head_at_once_is_each_by_itself(to, model, clean, make_trace) -> None:
     to = attnviz.mean_contexts(model, [clean]) if to == "mean" else to
     effects = head_effects(model, clean, to=to)
     assert len(effects.places) == len(set(effects.places)) == 45
     torch.testing.assert_close(effects.before, log_probabilities(clean))
     for place in effects.places[::11]:
-        alone = traced(clean.src_text, *by_itself(model, clean, place, to))
+        alone = make_trace(clean.src_text, *ablate_head(model, clean, place, to))
         found = effects.after[effects.places.index(place)]
         torch.testing.assert_close(found, log_probabilities(alone), atol=1e-4, rtol=0)
     torch.testing.assert_close(effects.mean, (effects.after - effects.before).mean(dim=1))
@@ -46,8 +46,10 @@ def test_as_many_passes_as_memory_asks_for_give_the_same(model, clean, monkeypat
     assert asked == [13, 13, 13, 6]
 
 
-def test_what_was_done_before_stays_in_force(model, traced) -> None:
-    done = traced("A big red dog jumped.", attnviz.ablate("cross", layer=1), attnviz.ablate("encoder_self", layer=0))
+def test_what_was_done_before_stays_in_force(model, make_trace) -> None:
+    done = make_trace(
+        "A big red dog jumped.", attnviz.ablate("cross", layer=1), attnviz.ablate("encoder_self", layer=0)
+    )
     effects = head_effects(model, done)
     gone = [
         at for at, (kind, layer, _) in enumerate(effects.places) if (kind, layer) in (("cross", 1), ("encoder_self", 0))
@@ -55,20 +57,20 @@ def test_what_was_done_before_stays_in_force(model, traced) -> None:
     torch.testing.assert_close(effects.per_token[gone], torch.zeros_like(effects.per_token[gone]), atol=1e-4, rtol=0)
 
 
-def test_translations_without_a_head_are_what_translate_writes_without_it(model, traced) -> None:
-    clean = traced("I love fun.")
+def test_translations_without_a_head_are_what_translate_writes_without_it(model, make_trace) -> None:
+    clean = make_trace("I love fun.")
     found = translations_without(model, clean)
     assert len(found) == 45
     for place in list(found)[::22]:
-        expected = model.trace(clean.src_text, to="fr", max_tokens=24, interventions=by_itself(model, clean, place))
+        expected = model.trace(clean.src_text, to="fr", max_tokens=24, interventions=ablate_head(model, clean, place))
         assert found[place] == expected.tgt_text
     assert len(set(found.values())) > 1
 
 
-def test_an_effect_is_told_in_units_of_its_spread(model, traced, clean) -> None:
+def test_an_effect_is_told_in_units_of_its_spread(model, make_trace, clean) -> None:
     texts = ("I love fun.", "A pond.")
-    reference = reference_effects(model, [traced(text) for text in texts])
-    means = torch.stack([head_effects(model, traced(text)).mean for text in texts])
+    reference = reference_effects(model, [make_trace(text) for text in texts])
+    means = torch.stack([head_effects(model, make_trace(text)).mean for text in texts])
     torch.testing.assert_close(reference.spread, means.std(dim=0))
     effects = head_effects(model, clean)
     expected = (effects.mean - means.mean(dim=0)) / means.std(dim=0)

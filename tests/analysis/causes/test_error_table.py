@@ -13,20 +13,20 @@ CHECKED = (Aligner("mean of heads", 1, None, "out"), Aligner("norm of one head",
 
 
 @pytest.fixture(scope="module")
-def shipped():
+def shipped_translator():
     return translator(device="cpu", dtype="float32")
 
 
 @pytest.fixture(scope="module")
-def table(shipped):
-    found = alignment_errors.known_errors(shipped.model_id)
+def table(shipped_translator):
+    found = alignment_errors.known_errors(shipped_translator.model_id)
     assert found is not None, "python -m attnviz.analysis.causes --write"
     return found
 
 
-def test_every_way_has_its_rate_in_every_language(shipped, table) -> None:
-    trace = shipped.trace("I love you.", to="fr")
-    there = {*ways(KnownMaps.find(shipped, trace), trace), Aligner("diagonal", None, None, "out")}
+def test_every_way_has_its_rate_in_every_language(shipped_translator, table) -> None:
+    trace = shipped_translator.trace("I love you.", to="fr")
+    there = {*ways(KnownMaps.find(shipped_translator, trace), trace), Aligner("diagonal", None, None, "out")}
     there |= {Aligner("max flow", None, None, reading) for reading in ("out", "in")}
     for to in gold_languages():
         rates = alignment_errors.rates(table, to)
@@ -36,12 +36,12 @@ def test_every_way_has_its_rate_in_every_language(shipped, table) -> None:
     assert alignment_errors.rates(table, "it") == {}
 
 
-def test_a_rate_is_what_the_model_gives(shipped, table) -> None:
+def test_a_rate_is_what_the_model_gives(shipped_translator, table) -> None:
     """All eighty sentences of a language, for two of the ways that cost least."""
     known, found, sure, possible = None, {way: set() for way in CHECKED}, set(), set()
     for number, pair in enumerate(gold_pairs("es")):
-        trace = shipped.trace(pair.src_text, to="es", tgt_text=pair.tgt_text)
-        known = known or KnownMaps.find(shipped, trace)
+        trace = shipped_translator.trace(pair.src_text, to="es", tgt_text=pair.tgt_text)
+        known = known or KnownMaps.find(shipped_translator, trace)
         gold = pair.links(trace)
         sure |= {(number, *link) for link in gold.sure}
         possible |= {(number, *link) for link in gold.possible}

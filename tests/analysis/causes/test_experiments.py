@@ -49,15 +49,15 @@ def test_what_is_told_besides_holds_too(model) -> None:
     """What stands in the texts and in no number."""
     told = {one.name: one.address["src"] for one in ready_experiments()}
 
-    def written(name: str, do: str) -> str:
+    def translate_under(name: str, do: str) -> str:
         done = list(notation.parse(do).interventions)
         return model.translate(told[name], to="fr", interventions=done)
 
     for layer in (0, 1):
-        assert " ne " in written("no-encoder", f"off.enc.{layer}.all")
-    assert written("three-heads", "off.cross.2.1+2+3+4+6") == "Où est l'oiseau ?"
+        assert " ne " in translate_under("no-encoder", f"off.enc.{layer}.all")
+    assert translate_under("three-heads", "off.cross.2.1+2+3+4+6") == "Où est l'oiseau ?"
     for head in (0, 5, 7):
-        assert written("three-heads", f"off.cross.2.{head}") == "Où est l'oiseau ?"
+        assert translate_under("three-heads", f"off.cross.2.{head}") == "Où est l'oiseau ?"
     misses = model.translate("Tom misses Mary.", to="fr", interventions=list(
         notation.parse("swap.cross.all.all.Tom.Mary").interventions))  # fmt: skip
     assert "Mary" not in misses
@@ -68,12 +68,12 @@ def test_where_the_adjective_and_the_noun_are_is_told_as_it_is(model) -> None:
     donor = model.trace(pair["src"], to="fr")
     assert donor.tokens("src")[12].text == "tired"
 
-    def with_adjective(layer: int) -> str:
+    def translate_patched(layer: int) -> str:
         put = attnviz.patch(donor, "encoder", layer=layer, what="layer", positions=[12])
         return model.translate(pair["changed"], to="fr", interventions=[put])
 
-    assert "qu'elle était trop fatiguée" in with_adjective(1)
-    assert "qu'il était trop fatigué." in with_adjective(0)
+    assert "qu'elle était trop fatiguée" in translate_patched(1)
+    assert "qu'il était trop fatigué." in translate_patched(0)
 
 
 def test_the_two_pronouns_of_the_story_were_as_good_as_equal(model) -> None:

@@ -6,8 +6,8 @@ import attnviz
 from attnviz.analysis.causes.lens import encoder_lens, lens_logits, logit_lens
 
 
-def test_the_last_layer_is_the_models_own_logits_to_the_bit(model, clean, traced) -> None:
-    for trace in (clean, traced("I love fun.", attnviz.ablate("cross", layer=1, heads=[0]))):
+def test_the_last_layer_is_the_models_own_logits_to_the_bit(model, clean, make_trace) -> None:
+    for trace in (clean, make_trace("I love fun.", attnviz.ablate("cross", layer=1, heads=[0]))):
         assert torch.equal(lens_logits(model, trace, "decoder")[-1], trace.logits[0])
 
 

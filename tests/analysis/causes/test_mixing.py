@@ -21,8 +21,8 @@ def test_sublayers_stand_as_they_run(clean) -> None:
     assert list(sublayers(clean)) == below + above
 
 
-def test_a_row_of_which_no_head_reads_keeps_all(maps, clean, traced) -> None:
-    off = traced(clean.src_text, attnviz.ablate("cross", layer=1), attnviz.ablate("encoder_self", layer=0))
+def test_a_row_of_which_no_head_reads_keeps_all(maps, clean, make_trace) -> None:
+    off = make_trace(clean.src_text, attnviz.ablate("cross", layer=1), attnviz.ablate("encoder_self", layer=0))
     found = residual_shares(maps, off)
     assert found[Site("cross", 1)] == pytest.approx(1)
     assert found[Site("encoder_self", 0)] == pytest.approx(1)

@@ -148,12 +148,12 @@ def test_a_line_that_the_model_cannot_read_is_named(model) -> None:
 
 
 def test_a_model_that_breaks_does_not_end_the_queue(model, monkeypatch) -> None:
-    def broken(*given, **more):
+    def fail(*given, **more):
         raise RuntimeError("no such thing\nat all")
 
     queue = Studies(share=1.0)
     with monkeypatch.context() as patched:
-        patched.setattr(studies, "run_stages", broken)
+        patched.setattr(studies, "run_stages", fail)
         view = queue.ask(model, lines_of(["I love fun"]), to="fr").wait(PATIENCE)
     assert view.error == "The model could not be run on this list: no such thing"
     assert queue.ask(model, lines_of(["I love"]), to="fr").wait(PATIENCE).state == "done"

@@ -61,7 +61,7 @@ class Case:
     dtype: str = "float32"
 
     @classmethod
-    def drawn(cls, seed: int, dtype: str = "float32") -> "Case":
+    def draw(cls, seed: int, dtype: str = "float32") -> "Case":
         """Draw a case from a seed."""
         draw = random.Random(seed)
         text = " ".join(draw.choices(_WORDS, k=draw.choice((2, 5, 12))))
@@ -106,7 +106,7 @@ def translator(case: Case) -> Translator:
 
 
 @lru_cache(maxsize=1)  # many tests in a row ask the same of one model
-def continued(model: HuggingFaceModel, case: Case) -> tuple[DecodingRecord, Trace]:
+def continue_prompt(model: HuggingFaceModel, case: Case) -> tuple[DecodingRecord, Trace]:
     """Return the steps of a prompt and three tokens after it, and a trace of those tokens to run again."""
     made = decoding_record(model.stepwise(case.text, new_tokens=3, cached=case.cached))
     trace = model.trace(case.text, new_tokens=1)

@@ -22,32 +22,32 @@ from attnviz.models.translator.translator import Translator
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import AttentionCall, Probe, Site
-from tests.analysis.decoding.deep_models import Case, checkpoint, continued, translator
+from tests.analysis.decoding.deep_models import Case, checkpoint, continue_prompt, translator
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 RUNS = 200 if THOROUGH else 4
 SINK = 22_552.0  # the largest number in SmolLM2-135M, at its first token
 
 
-def of_checkpoint(model: HuggingFaceModel, case: Case, broken: Probe | None = None) -> Verdict:
+def judge_checkpoint(model: HuggingFaceModel, case: Case, broken: Probe | None = None) -> Verdict:
     """Return steps of the intact model against one pass, which `broken` changes."""
-    made, trace = continued(model, case)
-    return judge(made, lambda probe: model.rerun(trace, chained(broken, probe)))
+    made, trace = continue_prompt(model, case)
+    return judge(made, lambda probe: model.rerun(trace, chain(broken, probe)))
 
 
-def chained(*probes: Probe | None) -> Chain:
+def chain(*probes: Probe | None) -> Chain:
     return Chain([probe for probe in probes if probe is not None])
 
 
-def of_translator(model: Translator, case: Case) -> Verdict:
+def judge_translator(model: Translator, case: Case) -> Verdict:
     made = decoding_record(steps(model, case.text, Plan("fr", cached=case.cached, max_tokens=12)))
     return judge(made, lambda probe: teacher_forced(model, case.text, made.ids, to="fr", probe=probe))
 
 
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_an_intact_checkpoint_is_never_accused(seed: int, tmp_path: Path) -> None:
-    case = Case.drawn(seed)
-    found = of_checkpoint(checkpoint(case, tmp_path), case)
+    case = Case.draw(seed)
+    found = judge_checkpoint(checkpoint(case, tmp_path), case)
     assert found.holds, (case, found.first_break)
 
 
@@ -55,15 +55,15 @@ def test_an_intact_checkpoint_is_never_accused(seed: int, tmp_path: Path) -> Non
 @pytest.mark.parametrize("seed", range(RUNS // 4))
 def test_an_intact_translator_is_never_accused(seed: int, dtype: str) -> None:
     sink = 22_552.0 if dtype != "float16" else 100.0  # the squares of a layer norm are to stay numbers
-    case = replace(Case.drawn(seed, dtype), sink=sink)
-    found = of_translator(translator(case), case)
+    case = replace(Case.draw(seed, dtype), sink=sink)
+    found = judge_translator(translator(case), case)
     assert found.holds, (case, found.first_break)
 
 
 @pytest.mark.parametrize("seed", range(RUNS // 4))
 def test_an_intact_checkpoint_in_half_precision_is_never_accused(seed: int, tmp_path: Path) -> None:
-    case = Case.drawn(seed, "bfloat16")
-    found = of_checkpoint(checkpoint(case, tmp_path), case)
+    case = Case.draw(seed, "bfloat16")
+    found = judge_checkpoint(checkpoint(case, tmp_path), case)
     assert found.holds, (case, found.first_break)
 
 
@@ -81,7 +81,7 @@ def deep(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def test_a_difference_beside_the_sink_is_no_part_of_it(deep) -> None:
     """A quarter, where the largest number of all positions would have allowed 0.23."""
     model, case = deep
-    made, trace = continued(model, case)
+    made, trace = continue_prompt(model, case)
     whole = model.rerun(trace)
     allowed = tolerance(whole, lambda probe: model.rerun(trace, probe))
     for layer in (0, case.depth // 2, case.depth - 1):
@@ -98,10 +98,10 @@ def test_a_difference_beside_the_sink_is_no_part_of_it(deep) -> None:
 def test_the_tolerance_bounds_the_pass_held_against_itself_in_float64(deep) -> None:
     """What rounding has really done to the pass lies within it, and not far below."""
     model, case = deep
-    _, trace = continued(model, case)
+    _, trace = continue_prompt(model, case)
     whole = model.rerun(trace)
     allowed = tolerance(whole, lambda probe: model.rerun(trace, probe))
-    with in_double(model):
+    with double_precision(model):
         exact = model.rerun(trace)
     for stack, layer in whole.layers:
         # Of the pass in float64 the numbers themselves, not rounded again.
@@ -112,7 +112,7 @@ def test_the_tolerance_bounds_the_pass_held_against_itself_in_float64(deep) -> N
 
 
 @contextmanager
-def in_double(model: HuggingFaceModel):
+def double_precision(model: HuggingFaceModel):
     model.network.to(torch.device("cpu"), torch.float64)
     yield
     model.network.to(torch.device("cpu"), torch.float32)
@@ -121,7 +121,7 @@ def in_double(model: HuggingFaceModel):
 @pytest.mark.parametrize("ahead", [None, 1])
 def test_a_mask_that_lets_rows_look_ahead_is_caught(deep, ahead: int | None) -> None:
     model, case = deep
-    assert not of_checkpoint(model, case, LooseMask(ahead)).holds
+    assert not judge_checkpoint(model, case, LooseMask(ahead)).holds
 
 
 @dataclass(frozen=True)
@@ -134,13 +134,13 @@ class Swapped(Probe):
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
         if self.part == "context" or site.layer != self.layer:
             return call
-        return replace(call, query=swapped(call.query))
+        return replace(call, query=swap_heads(call.query))
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        return swapped(context) if self.part == "context" and site.layer == self.layer else context
+        return swap_heads(context) if self.part == "context" and site.layer == self.layer else context
 
 
-def swapped(heads: Tensor) -> Tensor:
+def swap_heads(heads: Tensor) -> Tensor:
     return torch.cat((heads[:, [1, 0]], heads[:, 2:]), dim=1)
 
 
@@ -163,7 +163,7 @@ def test_one_layer_that_is_wrong_is_caught_there(deep, share: float) -> None:
         (Swapped(layer, "query"), "decoder_self"),
         (Swapped(layer, "context"), "output"),
     ):
-        found = of_checkpoint(model, case, broken)
+        found = judge_checkpoint(model, case, broken)
         first = found.first_break
         assert first is not None, broken
         assert first.line.quantity == part
@@ -174,16 +174,16 @@ def test_one_layer_that_is_wrong_is_caught_there(deep, share: float) -> None:
 def test_a_token_at_a_wrong_position_is_caught(deep, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a loop does that counts one too many: a step of the cache is told the next position."""
     model, case = deep
-    _, trace = continued(model, case)
+    _, trace = continue_prompt(model, case)
     forward, wrong = model.network.model.forward, 3
 
-    def counted(*args, past_key_values=None, **options):
+    def shift_positions(*args, past_key_values=None, **options):
         at = 0 if past_key_values is None else past_key_values.get_seq_length()
         if past_key_values is not None:
             options["position_ids"] = torch.tensor([[at + (at == wrong)]])
         return forward(*args, past_key_values=past_key_values, **options)
 
-    monkeypatch.setattr(model.network.model, "forward", counted)
+    monkeypatch.setattr(model.network.model, "forward", shift_positions)
     tokens = [token.id for token in trace.sentences[0].tgt_in]
     made = decoding_record(model.stepwise(case.text, tgt_in=tokens))
     monkeypatch.undo()
@@ -217,7 +217,7 @@ def test_a_broken_translator_is_caught_however_deep(depth: int, faults: Faults) 
 def test_what_rows_may_part_by_follows_their_scores(deep) -> None:
     """By hand: an even pair of weights whose scores move by δ each moves by tanh(δ) / 2; a lone key by nothing."""
     model, case = deep
-    _, trace = continued(model, case)
+    _, trace = continue_prompt(model, case)
     whole = model.rerun(trace)
     allowed = tolerance(whole, lambda probe: model.rerun(trace, probe))
     site = Site("decoder_self", 0)
@@ -228,7 +228,7 @@ def test_what_rows_may_part_by_follows_their_scores(deep) -> None:
 
 def test_infinity_and_not_a_number_allow_nothing(deep) -> None:
     model, case = deep
-    _, trace = continued(model, case)
+    _, trace = continue_prompt(model, case)
     whole = model.rerun(trace)
     assert whole.logits is not None
     damaged = replace(whole, logits=whole.logits * torch.inf)

@@ -12,7 +12,7 @@ from attnviz.implementations.sequence_first import SequenceFirstAttention
 from attnviz.implementations.weights import SiteWeights
 
 
-def padded() -> Case:
+def padded_case() -> Case:
     """Seven keys, of which the second sentence has four; batch 2, heads 3."""
     weights = SiteWeights.random(3, 33, d_k=11, seed=6)
     mask = torch.ones(2, 1, 7, dtype=torch.bool)
@@ -22,7 +22,7 @@ def padded() -> Case:
 
 
 def test_what_prepare_mask_takes_has_an_axis_for_the_heads() -> None:
-    tries = mask_shapes(padded())
+    tries = mask_shapes(padded_case())
     assert set(tries) == set(NAMES)
     assert {name for name, one in tries.items() if not isinstance(one.prepared, Raised)} == {
         "full",
@@ -36,7 +36,7 @@ def test_what_prepare_mask_takes_has_an_axis_for_the_heads() -> None:
 
 @pytest.mark.parametrize("name", ["key", "two", "batch", "heads"])
 def test_a_refusal_names_the_axes_and_both_shapes(name: str) -> None:
-    one = mask_shapes(padded())[name]
+    one = mask_shapes(padded_case())[name]
     assert isinstance(one.prepared, Raised)
     assert "(q_len or 1, k_len, batch or 1)" in one.prepared.error
     assert "(7 or 1, 7, 2 or 1)" in one.prepared.error
@@ -44,17 +44,17 @@ def test_a_refusal_names_the_axes_and_both_shapes(name: str) -> None:
 
 
 def test_a_mask_of_numbers_is_refused_with_what_to_write() -> None:
-    one = mask_shapes(padded())["float"]
+    one = mask_shapes(padded_case())["float"]
     assert isinstance(one.prepared, Raised)
     assert "not float32" in one.prepared.error
     assert "mask != 0" in one.prepared.error
-    module = SequenceFirstAttention(padded().weights)
+    module = SequenceFirstAttention(padded_case().weights)
     with pytest.raises(ValueError, match="not int64"):
         module.prepare_mask(torch.ones(7, 7, 2, dtype=torch.long), 7, 7, 2)
 
 
 def test_cells_are_counted_that_become_other_than_meant() -> None:
-    tries = mask_shapes(padded())
+    tries = mask_shapes(padded_case())
     assert tries["full"].wrong == tries["row"].wrong == 0
     assert tries["sentence"].wrong == 3 * 7 * 3, "the second sentence's three padded keys, for 7 queries and 3 heads"
     assert tries["key"].wrong == 3 * 7 * 3, "one key for all hides nothing: its own padding is forgotten"
@@ -62,7 +62,7 @@ def test_cells_are_counted_that_become_other_than_meant() -> None:
 
 
 def test_where_lengths_differ_a_turned_mask_is_refused() -> None:
-    case = padded()
+    case = padded_case()
     one = mask_shapes(replace(case, input_=torch.randn(2, 5, 33)))["turned"]
     assert isinstance(one.prepared, Raised)
     assert isinstance(one.reached, Raised)

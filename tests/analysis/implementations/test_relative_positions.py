@@ -21,10 +21,10 @@ def test_no_strength_changes_nothing() -> None:
 
 
 def test_strength_moves_weight_to_or_from_the_neighbours() -> None:
-    def on_diagonal(strength: float) -> float:
+    def diagonal_mean(strength: float) -> float:
         return float(relative_positions(case(), reach=2, strength=strength).relative.diagonal(dim1=-2, dim2=-1).mean())
 
-    assert on_diagonal(4.0) > on_diagonal(0.0) > on_diagonal(-4.0)
+    assert diagonal_mean(4.0) > diagonal_mean(0.0) > diagonal_mean(-4.0)
 
 
 def test_a_reach_below_one_is_refused() -> None:

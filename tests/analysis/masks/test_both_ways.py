@@ -40,7 +40,7 @@ def probe(kind: str, rules: dict, *, fill: str = "fused", layers: tuple[int, ...
     return MaskOverride(sites, MaskSpec(rules).build, weigh=None if fill == "fused" else Weighing(FillChoice(fill)))
 
 
-def found(model, trace, mask: MaskOverride, step: int):
+def compare_both_ways(model, trace, mask: MaskOverride, step: int):
     return both_ways(model, masks_effect.effect(model, trace, mask), run_up_to(model, trace, mask, step))
 
 
@@ -71,7 +71,7 @@ def test_with_the_models_own_masks_both_ways_are_the_same(model, trace) -> None:
 @pytest.mark.parametrize("rules", [{"causal": ()}, {"causal": (), "window": (1,)}, {"block": (2,), "causal": ()}])
 def test_both_ways_agree_where_nothing_behind_a_position_reaches_it(model, trace, kind: str, rules: dict) -> None:
     for step in range(len(trace.sentences[0].tgt_in)):
-        one = found(model, trace, probe(kind, rules), step)
+        one = compare_both_ways(model, trace, probe(kind, rules), step)
         assert not one.reads_ahead
         assert one.apart < 1e-5
         assert [token.id for token, _ in one.step_by_step] == [token.id for token, _ in one.one_pass]
@@ -82,11 +82,11 @@ def test_both_ways_agree_where_nothing_behind_a_position_reaches_it(model, trace
     [({}, "fused"), ({"window": (2,)}, "-inf"), ({"wait-k": (2,)}, "-inf"), ({"causal": ()}, "zero before")],
 )
 def test_both_ways_part_where_the_pass_reads_ahead(model, trace, rules: dict, fill: str) -> None:
-    one = found(model, trace, probe("decoder_self", rules, fill=fill), 1)
+    one = compare_both_ways(model, trace, probe("decoder_self", rules, fill=fill), 1)
     assert one.reads_ahead
     assert one.apart > 1e-4
     last = len(trace.sentences[0].tgt_in) - 1
-    assert found(model, trace, probe("decoder_self", rules, fill=fill), last).apart < 1e-5, (
+    assert compare_both_ways(model, trace, probe("decoder_self", rules, fill=fill), last).apart < 1e-5, (
         "nothing comes after the last"
     )
 
@@ -94,7 +94,7 @@ def test_both_ways_part_where_the_pass_reads_ahead(model, trace, rules: dict, fi
 def test_the_last_layer_alone_without_its_mask_writes_as_it_did_to_the_last_digits(model, trace) -> None:
     """The row that chooses sees what it saw; only rows that no later layer reads are others."""
     mask = probe("decoder_self", {}, layers=(1,))
-    one = found(model, trace, mask, 2)
+    one = compare_both_ways(model, trace, mask, 2)
     for (token, chance), (same, before) in zip(one.step_by_step, one.before, strict=True):
         assert token == same
         assert chance == pytest.approx(before, abs=1e-6)
@@ -134,6 +134,6 @@ def test_a_checkpoint_of_somebody_elses_is_compared_the_same_way(other) -> None:
     layers = tuple(range(trace.shape("decoder_self")[0]))
     for rules, ahead in (({"causal": ()}, False), ({}, True)):
         mask = probe("decoder_self", rules, layers=layers)
-        one = found(other, trace, mask, 1)
+        one = compare_both_ways(other, trace, mask, 1)
         assert one.reads_ahead == ahead == reads_ahead(masks_effect.effect(other, trace, mask).after)
         assert (one.apart > 1e-5) == ahead

@@ -10,11 +10,11 @@ from tests.models.huggingface import architectures, checkpoints
 
 
 @pytest.fixture(scope="package")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Found]:
+def load_case(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Found]:
     """Each checkpoint once."""
 
-    def made(name: str) -> Found:
+    def make(name: str) -> Found:
         place = tmp_path_factory.mktemp("hf") / name
         return Found(checkpoints.save(place, RECIPES[name]) if name in RECIPES else architectures.ALL[name](place))
 
-    return cache(made)
+    return cache(make)

@@ -17,9 +17,9 @@ from tests.analysis.site.positions import ALL, CLOSE, ROTARY
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_line_of_the_walk_ends_in_transformers_own_numbers(found, name: str) -> None:
+def test_every_line_of_the_walk_ends_in_transformers_own_numbers(load_case, name: str) -> None:
     for layer in range(2):
-        case, (output, attn) = found(name).case(layer), found(name).eager(layer)
+        case, (output, attn) = load_case(name).case(layer), load_case(name).eager(layer)
         for layout in LAYOUTS:
             steps = {step.name: step.tensor for step in shape_walk(case, layout)}
             is_first = layout == "batch_first"
@@ -30,8 +30,8 @@ def test_every_line_of_the_walk_ends_in_transformers_own_numbers(found, name: st
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_way_gives_the_weights_that_transformers_has(found, name: str) -> None:
-    case, (_, attn) = found(name).case(), found(name).eager(1)
+def test_every_way_gives_the_weights_that_transformers_has(load_case, name: str) -> None:
+    case, (_, attn) = load_case(name).case(), load_case(name).eager(1)
     result = equivalence(case)
     assert set(WAYS) - set(result.results) <= {"torch_module"}, "only its sizes are never those of other heads"
     assert result.largest < 1e-4
@@ -40,9 +40,9 @@ def test_every_way_gives_the_weights_that_transformers_has(found, name: str) -> 
             torch.testing.assert_close(made, attn, rtol=0, atol=CLOSE, msg=way)
 
 
-def test_pytorchs_module_is_handed_what_is_ready_where_it_can_have_the_sizes(found) -> None:
+def test_pytorchs_module_is_handed_what_is_ready_where_it_can_have_the_sizes(load_case) -> None:
     for name in ("gpt_neox", "qwen2", "phi", "gemma3_text"):
-        assert "torch_module" in equivalence(found(name).case()).results
+        assert "torch_module" in equivalence(load_case(name).case()).results
 
 
 def test_norms_rotation_scale_and_bias_together_under_a_mask_are_one_result_seven_ways() -> None:
@@ -63,7 +63,7 @@ def test_norms_rotation_scale_and_bias_together_under_a_mask_are_one_result_seve
         norm(x[1, place] @ W[rows].T + b[rows]) for place, (W, b) in zip((at, of), weights.pairs, strict=False)
     )
     query, key = (
-        torch.cat((torch.view_as_real(_turned(one, turn, place)).flatten(), one[10:]))
+        torch.cat((torch.view_as_real(_turn(one, turn, place)).flatten(), one[10:]))
         for one, place in ((query, at), (key, of))
     )
     by_hand = 0.7 * query @ key + table.table[head, of - at + 4]
@@ -73,15 +73,15 @@ def test_norms_rotation_scale_and_bias_together_under_a_mask_are_one_result_seve
     torch.testing.assert_close(shown.tensor[1, head, at, of], by_hand, rtol=1e-5, atol=1e-5)
 
 
-def _turned(one: torch.Tensor, turn: Rotation, place: int) -> torch.Tensor:
+def _turn(one: torch.Tensor, turn: Rotation, place: int) -> torch.Tensor:
     """Turn the first ten numbers as five complex ones, each times factor · exp(i · place · frequency)."""
     pairs = torch.view_as_complex(one[:10].reshape(5, 2).contiguous())
     return pairs * turn.factor * torch.exp(1j * place * turn.frequencies)
 
 
 @pytest.mark.parametrize("name", ROTARY)
-def test_the_angles_are_those_that_the_models_own_module_computes(found, name: str) -> None:
-    one = found(name)
+def test_the_angles_are_those_that_the_models_own_module_computes(load_case, name: str) -> None:
+    one = load_case(name)
     rotation, inside = one.weights().scoring.rotation, one.own
     assert rotation is not None
     stack = inside.gpt_neox if hasattr(inside, "gpt_neox") else inside.model
@@ -99,19 +99,19 @@ def test_the_angles_are_those_that_the_models_own_module_computes(found, name: s
     assert (rotation.size < one.weights().d_k) == (name in ("gpt_neox", "phi", "glm"))
 
 
-def test_layers_with_angles_of_their_own_have_them(found) -> None:
+def test_layers_with_angles_of_their_own_have_them(load_case) -> None:
     """Gemma 3 turns faster in layers with a window."""
-    near, far = (found("gemma3_text").weights(layer).scoring.rotation.frequencies for layer in (0, 1))
+    near, far = (load_case("gemma3_text").weights(layer).scoring.rotation.frequencies for layer in (0, 1))
     assert (near[1:] > far[1:]).all()
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_a_site_learned_is_what_its_module_holds(found, name: str) -> None:
-    learned = sum(parameter.numel() for parameter in found(name).module(1).parameters())
-    assert found(name).weights().n_learned == learned
+def test_what_a_site_learned_is_what_its_module_holds(load_case, name: str) -> None:
+    learned = sum(parameter.numel() for parameter in load_case(name).module(1).parameters())
+    assert load_case(name).weights().n_learned == learned
 
 
-def _broken(rotation: Rotation) -> list[Rotation]:
+def _break(rotation: Rotation) -> list[Rotation]:
     """Break a rotation in four ways: turned back, paired otherwise, a thousandth too fast, and lengthened."""
     return [
         replace(rotation, frequencies=-rotation.frequencies),
@@ -122,16 +122,16 @@ def _broken(rotation: Rotation) -> list[Rotation]:
 
 
 @pytest.mark.parametrize("name", ROTARY)
-def test_a_rotation_that_is_not_the_runs_own_is_refused(found, name: str) -> None:
-    weights = found(name).weights()
-    for rotation in (None, *_broken(weights.scoring.rotation)):
+def test_a_rotation_that_is_not_the_runs_own_is_refused(load_case, name: str) -> None:
+    weights = load_case(name).weights()
+    for rotation in (None, *_break(weights.scoring.rotation)):
         changed = replace(weights, scoring=replace(weights.scoring, rotation=rotation))
         with pytest.raises(ValueError, match="does not give this run's queries, keys and values"):
-            found(name).case(weights=changed)
+            load_case(name).case(weights=changed)
 
 
-def test_a_bias_is_the_runs_own_and_not_another_runs(found) -> None:
-    t5 = found("t5")
+def test_a_bias_is_the_runs_own_and_not_another_runs(load_case) -> None:
+    t5 = load_case("t5")
     weights = t5.weights()
     (other,) = projections(t5.model, t5.model.trace("It sleeps."), [Site("encoder_self", 1)]).values()
     torch.testing.assert_close(t5.case(weights=other).weights.scoring.bias.table, weights.scoring.bias.table)

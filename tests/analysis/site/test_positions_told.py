@@ -23,8 +23,8 @@ from tests.models.huggingface import architectures, checkpoints
 
 
 @pytest.mark.parametrize("name", ["llama", "qwen3", "gpt_neox", "t5"])
-def test_a_whole_model_made_of_what_was_found_says_the_same(found, name: str) -> None:
-    one = found(name)
+def test_a_whole_model_made_of_what_was_found_says_the_same(load_case, name: str) -> None:
+    one = load_case(name)
     wrong = BUGS["softmax_over_queries"].steps
     kept, moved = (bug_in_model(one.model, one.trace, steps, one.sites) for steps in (RIGHT, wrong))
     assert not isinstance(kept, Raised)
@@ -34,8 +34,8 @@ def test_a_whole_model_made_of_what_was_found_says_the_same(found, name: str) ->
 
 
 @pytest.mark.parametrize("name", ["llama", "qwen3", "yarn", "t5"])
-def test_claims_are_made_of_the_rotated_queries(found, name: str) -> None:
-    case, (_, attn) = found(name).case(), found(name).eager(1)
+def test_claims_are_made_of_the_rotated_queries(load_case, name: str) -> None:
+    case, (_, attn) = load_case(name).case(), load_case(name).eager(1)
     assert claims.loops(case, repeats=1).change < 1e-5
     assert claims.concatenation_change(case) == 0
     own = modulation(case.weights, case.input_[0], 2, None if case.mask is None else case.mask[0]).own
@@ -53,26 +53,28 @@ def test_claims_are_made_of_the_rotated_queries(found, name: str) -> None:
         assert moved.scores < 1e-3 < 0.1 < moved.queries
 
 
-def test_a_line_that_a_model_has_not_is_no_line_to_skip(found) -> None:
-    assert skips_of(found("llama").weights()) == SKIPS
-    assert set(SKIPS) - set(skips_of(found("t5").weights())) == {"scale"}
+def test_a_line_that_a_model_has_not_is_no_line_to_skip(load_case) -> None:
+    assert skips_of(load_case("llama").weights()) == SKIPS
+    assert set(SKIPS) - set(skips_of(load_case("t5").weights())) == {"scale"}
     for name in ("llama", "t5"):
-        for skip in skips_of(found(name).weights()):
-            found_ = skipped(skip, found(name).case())
+        for skip in skips_of(load_case(name).weights()):
+            found_ = skipped(skip, load_case(name).case())
             assert isinstance(found_, Raised) or found_.same_shape or skip == "transpose"
 
 
-def test_a_bug_says_of_a_model_that_it_has_nothing_to_get_wrong(found) -> None:
-    t5, llama = (found(name).weights() for name in ("t5", "llama"))
+def test_a_bug_says_of_a_model_that_it_has_nothing_to_get_wrong(load_case) -> None:
+    t5, llama = (load_case(name).weights() for name in ("t5", "llama"))
     lacking = {name for name, bug in BUGS.items() if bug.lacks(t5)}
     assert lacking == {"no_scale", "scale_by_d_model", "bias_by_xavier"}
     assert {name for name, bug in BUGS.items() if bug.lacks(llama)} == {"bias_by_xavier"}
     assert BUGS["no_scale"].lacks(t5).startswith("This model does not divide its scores by √d_k")
 
 
-def test_costs_of_long_texts_are_taken_with_positions_too(found) -> None:
+def test_costs_of_long_texts_are_taken_with_positions_too(load_case) -> None:
     for name in ("llama", "t5"):
-        lengths = {(cost.way, cost.length) for cost in implementation_cost(found(name).weights(), (4, 53), enough=0.0)}
+        lengths = {
+            (cost.way, cost.length) for cost in implementation_cost(load_case(name).weights(), (4, 53), enough=0.0)
+        }
         assert {length for _, length in lengths} == {4, 53}
 
 

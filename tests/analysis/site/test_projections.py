@@ -28,13 +28,13 @@ TEXT = "The cat sat on the mat."
 def model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], HuggingFaceModel]:
     """Load a checkpoint by attnviz, each once."""
 
-    def made(name: str) -> HuggingFaceModel:
+    def make(name: str) -> HuggingFaceModel:
         folder = checkpoints.save(tmp_path_factory.mktemp("hf") / name, checkpoints.ALL[name])
         found = load(folder, device=torch.device("cpu"), dtype=torch.float32)
         assert isinstance(found, HuggingFaceModel)
         return found
 
-    return cache(made)
+    return cache(make)
 
 
 def test_the_translators_are_found_as_it_keeps_them() -> None:

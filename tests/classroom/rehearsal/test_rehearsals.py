@@ -36,22 +36,22 @@ def rehearsals(clock) -> Iterator[Rehearsals]:
 
 
 @pytest.fixture
-def of(room: Classroom) -> TeacherKey:
+def class_key(room: Classroom) -> TeacherKey:
     return room.teachers.start(LESSON)
 
 
 @pytest.fixture
-def key(rehearsals: Rehearsals, room: Classroom, of: TeacherKey) -> TeacherKey:
-    return rehearsals.start(of, room.teachers.view(of), SIZE)
+def key(rehearsals: Rehearsals, room: Classroom, class_key: TeacherKey) -> TeacherKey:
+    return rehearsals.start(class_key, room.teachers.view(class_key), SIZE)
 
 
-def seen(rehearsals: Rehearsals, key: TeacherKey) -> TeacherView:
+def teacher_view(rehearsals: Rehearsals, key: TeacherKey) -> TeacherView:
     """As a screen sees it that asks now."""
     rehearsals.catch_up(key)
     return rehearsals.teachers.view(key)
 
 
-def answered(view: TeacherView) -> set[str]:
+def nicknames_that_answered(view: TeacherView) -> set[str]:
     return {line.nickname for line in view.members if view.round in line.answered}
 
 
@@ -60,7 +60,7 @@ def due(key: TeacherKey, at: int, in_round: str, seconds: float) -> set[str]:
 
 
 def test_everybody_there_is_invented_by_name_and_stays_there(rehearsals: Rehearsals, key: TeacherKey, clock) -> None:
-    view = seen(rehearsals, key)
+    view = teacher_view(rehearsals, key)
     assert view.is_rehearsal
     assert [line.nickname for line in view.members] == [f"Invented {number}" for number in range(1, SIZE + 1)]
     for _ in range(20):
@@ -72,45 +72,45 @@ def test_everybody_there_is_invented_by_name_and_stays_there(rehearsals: Rehears
 
 def test_answers_come_when_the_question_is_open_at_everybodys_pace(rehearsals, key, clock) -> None:
     clock.now += 100
-    assert not answered(seen(rehearsals, key)), "the step is closed"
+    assert not nicknames_that_answered(teacher_view(rehearsals, key)), "the step is closed"
     rehearsals.teachers.open(key)
-    assert not answered(seen(rehearsals, key))
+    assert not nicknames_that_answered(teacher_view(rehearsals, key))
     clock.now += 12
-    assert answered(seen(rehearsals, key)) == due(key, 0, BEFORE, 12) != set()
+    assert nicknames_that_answered(teacher_view(rehearsals, key)) == due(key, 0, BEFORE, 12) != set()
     rehearsals.teachers.close(key)
     clock.now += 20
-    assert answered(seen(rehearsals, key)) == due(key, 0, BEFORE, 12), "late answers are refused"
+    assert nicknames_that_answered(teacher_view(rehearsals, key)) == due(key, 0, BEFORE, 12), "late answers are refused"
 
 
 def test_a_lesson_is_rehearsed_to_its_end(rehearsals: Rehearsals, key: TeacherKey, clock) -> None:
     teachers = rehearsals.teachers
     teachers.open(key)
-    seen(rehearsals, key)
+    teacher_view(rehearsals, key)
     clock.now += 120
-    view = seen(rehearsals, key)
+    view = teacher_view(rehearsals, key)
     assert view.hinted > 0
     first = view.summaries[BEFORE]
     assert 0 < first.right < first.answered == SIZE - 2
 
     teachers.ask_again(key)
-    seen(rehearsals, key)
+    teacher_view(rehearsals, key)
     clock.now += 120
-    view = seen(rehearsals, key)
+    view = teacher_view(rehearsals, key)
     assert view.both is not None
     assert view.both.second > view.both.first
 
     teachers.reveal(key)
-    assert seen(rehearsals, key).summaries[AFTER].right > first.right
+    assert teacher_view(rehearsals, key).summaries[AFTER].right > first.right
     teachers.go(key, 1)
-    assert seen(rehearsals, key).truth is None, "a step without a question"
+    assert teacher_view(rehearsals, key).truth is None, "a step without a question"
     teachers.go(key, 2)
-    seen(rehearsals, key)
+    teacher_view(rehearsals, key)
     clock.now += 120
-    texts = seen(rehearsals, key).summaries[BEFORE].texts
+    texts = teacher_view(rehearsals, key).summaries[BEFORE].texts
     assert len(texts) == SIZE - 2
     assert all(one.text.startswith("Invented: ") for one in texts)
     teachers.end(key)
-    assert seen(rehearsals, key).is_over
+    assert teacher_view(rehearsals, key).is_over
 
 
 def test_everybody_alone_walks_at_their_own_pace(rehearsals: Rehearsals, key: TeacherKey, clock) -> None:
@@ -130,12 +130,12 @@ def test_everybody_alone_walks_at_their_own_pace(rehearsals: Rehearsals, key: Te
 
 def test_a_removed_student_is_gone_and_the_others_go_on(rehearsals: Rehearsals, key: TeacherKey, clock) -> None:
     rehearsals.teachers.open(key)
-    seen(rehearsals, key)
-    rehearsals.teachers.remove(key, seen(rehearsals, key).members[0].id)
+    teacher_view(rehearsals, key)
+    rehearsals.teachers.remove(key, teacher_view(rehearsals, key).members[0].id)
     clock.now += 200
-    view = seen(rehearsals, key)
+    view = teacher_view(rehearsals, key)
     assert len(view.members) == SIZE - 1
-    assert len(answered(view)) >= SIZE - 3
+    assert len(nicknames_that_answered(view)) >= SIZE - 3
 
 
 def test_nobody_else_can_join_and_it_is_said_why_however_often_it_is_tried(room: Classroom, key: TeacherKey) -> None:
@@ -146,18 +146,20 @@ def test_nobody_else_can_join_and_it_is_said_why_however_often_it_is_tried(room:
     assert room.students.join(real.code, "Ana", address="192.0.2.1").nickname == "Ana"
 
 
-def test_nothing_of_a_rehearsal_is_in_the_real_database(rehearsals, room, key, of, clock, tmp_path: Path) -> None:
+def test_nothing_of_a_rehearsal_is_in_the_real_database(
+    rehearsals, room, key, class_key, clock, tmp_path: Path
+) -> None:
     rehearsals.teachers.open(key)
-    seen(rehearsals, key)
+    teacher_view(rehearsals, key)
     clock.now += 120
-    assert answered(seen(rehearsals, key))
+    assert nicknames_that_answered(teacher_view(rehearsals, key))
     with create_engine(f"sqlite:///{tmp_path / 'classes.sqlite'}").connect() as connection:
         count = {
             name: connection.scalar(text(f"SELECT count(*) FROM {name}")) for name in ("classes", "members", "answers")
         }
     assert count == {"classes": 1, "members": 0, "answers": 0}
     assert b"Invented" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    assert room.teachers.grades_csv(of).decode("utf-8-sig").splitlines()[1:] == []
+    assert room.teachers.grades_csv(class_key).decode("utf-8-sig").splitlines()[1:] == []
     for file in (rehearsals.teachers.answers_csv, rehearsals.teachers.grades_csv):
         with pytest.raises(ClassroomError, match="students of a rehearsal are invented: there is no file"):
             file(key)
@@ -165,13 +167,13 @@ def test_nothing_of_a_rehearsal_is_in_the_real_database(rehearsals, room, key, o
         room.teachers.view(key)
 
 
-def test_a_stopped_rehearsal_is_deleted_and_its_class_is_empty_and_as_it_was(rehearsals, room, key, of) -> None:
-    assert rehearsals.stop(key) == of
+def test_a_stopped_rehearsal_is_deleted_and_its_class_is_empty_and_as_it_was(rehearsals, room, key, class_key) -> None:
+    assert rehearsals.stop(key) == class_key
     for ask in (rehearsals.teachers.view, rehearsals.catch_up, rehearsals.stop):
         with pytest.raises(ClassGoneError):
             ask(key)
-    assert room.teachers.view(of).members == ()
-    assert room.students.join(of.code, "Ana").nickname == "Ana"
+    assert room.teachers.view(class_key).members == ()
+    assert room.students.join(class_key.code, "Ana").nickname == "Ana"
 
 
 def test_a_rehearsal_that_nobody_stops_ends_after_some_hours(rehearsals: Rehearsals, key: TeacherKey, clock) -> None:
@@ -180,12 +182,12 @@ def test_a_rehearsal_that_nobody_stops_ends_after_some_hours(rehearsals: Rehears
         rehearsals.catch_up(key)
 
 
-def test_the_rehearsal_that_nobody_looks_at_makes_room(rehearsals, room, key, of, monkeypatch) -> None:
+def test_the_rehearsal_that_nobody_looks_at_makes_room(rehearsals, room, key, class_key, monkeypatch) -> None:
     monkeypatch.setattr(module, "MOST_REHEARSALS", 2)
-    found = room.teachers.view(of)
-    left = rehearsals.start(of, found, 1)
+    found = room.teachers.view(class_key)
+    left = rehearsals.start(class_key, found, 1)
     rehearsals.catch_up(key)
-    new = rehearsals.start(of, found, 1)
+    new = rehearsals.start(class_key, found, 1)
     rehearsals.catch_up(key)
     rehearsals.catch_up(new)
     with pytest.raises(ClassGoneError, match="This rehearsal is over"):
@@ -193,13 +195,13 @@ def test_the_rehearsal_that_nobody_looks_at_makes_room(rehearsals, room, key, of
 
 
 @pytest.mark.parametrize("size", [0, -1, 31])
-def test_a_rehearsal_has_one_to_thirty_students(rehearsals, room, of, size: int) -> None:
+def test_a_rehearsal_has_one_to_thirty_students(rehearsals, room, class_key, size: int) -> None:
     with pytest.raises(ClassroomError, match="1 to 30 invented students"):
-        rehearsals.start(of, room.teachers.view(of), size)
+        rehearsals.start(class_key, room.teachers.view(class_key), size)
 
 
-def test_a_code_says_whether_it_is_a_rehearsals(key: TeacherKey, of: TeacherKey) -> None:
+def test_a_code_says_whether_it_is_a_rehearsals(key: TeacherKey, class_key: TeacherKey) -> None:
     assert is_rehearsal(key.code)
-    assert not is_rehearsal(of.code)
+    assert not is_rehearsal(class_key.code)
     assert read_code(f"{key.code[:4]} {key.code[4:].lower()}") == key.code
     assert read_code("AACDFGHJ") == ""

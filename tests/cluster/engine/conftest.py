@@ -92,7 +92,7 @@ class OnRay:
 
 
 @pytest.fixture(scope="module")
-def on_ray(
+def ray_engine(
     request: pytest.FixtureRequest, alone: None, folders: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[OnRay]:
     """Provide the engine with the models and replicas that a file asks for, as MODELS and REPLICAS."""
@@ -106,7 +106,7 @@ def on_ray(
 
 
 @pytest.fixture
-def engine(on_ray: OnRay) -> Iterator[Engine]:
+def engine(ray_engine: OnRay) -> Iterator[Engine]:
     """Its client."""
     with closing(Engine(f"http://127.0.0.1:{PORT}", TOKEN)) as client:
         until = time.monotonic() + 30

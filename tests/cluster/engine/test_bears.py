@@ -44,7 +44,7 @@ def say(sentence: str) -> None:
     sys.stdout.write(f"\n{sentence}\n")
 
 
-def posted(client: httpx.Client, text: str, id_: str = "") -> httpx.Response:
+def post(client: httpx.Client, text: str, id_: str = "") -> httpx.Response:
     """Post one request, once, and return its answer."""
     body = Message({"args": [text], "how": {"to": "fr"}}).to_bytes()
     return client.post(f"{_ADDRESS}/trace", content=body, headers=_WHO | {ID: id_}, timeout=60)
@@ -52,7 +52,7 @@ def posted(client: httpx.Client, text: str, id_: str = "") -> httpx.Response:
 
 def test_an_answer_is_a_trace_that_numpy_reads(engine: Engine) -> None:
     with httpx.Client() as raw:
-        answer = posted(raw, TEXT, "its id")
+        answer = post(raw, TEXT, "its id")
     assert answer.headers[ID] == "its id"
     assert storage.from_bytes(answer.content).src_text == TEXT
 
@@ -148,7 +148,7 @@ async def _ask(client: httpx.AsyncClient, text: str) -> _Answer:
     return _Answer(text, answer.status_code, answer.content, replica, began, time.monotonic())
 
 
-def test_models_are_replaced_without_a_failure(on_ray: OnRay, engine: Engine) -> None:
+def test_models_are_replaced_without_a_failure(ray_engine: OnRay, engine: Engine) -> None:
     RemoteModel(engine, DEFAULT)
     stop = threading.Event()
 
@@ -156,7 +156,7 @@ def test_models_are_replaced_without_a_failure(on_ray: OnRay, engine: Engine) ->
         found = []
         with httpx.Client() as raw:
             while not stop.is_set():
-                found.append(posted(raw, f"Number {number}, {len(found)}.").status_code)
+                found.append(post(raw, f"Number {number}, {len(found)}.").status_code)
                 if found[-1] == 429:
                     time.sleep(0.2)
         return found
@@ -165,8 +165,8 @@ def test_models_are_replaced_without_a_failure(on_ray: OnRay, engine: Engine) ->
     with ThreadPoolExecutor(6) as pool:
         asked = [pool.submit(client, number) for number in range(6)]
         try:
-            on_ray.process.send_signal(signal.SIGHUP)
-            on_ray.wait_for("every model was loaded again")
+            ray_engine.process.send_signal(signal.SIGHUP)
+            ray_engine.wait_for("every model was loaded again")
         finally:
             stop.set()
         statuses = [status for one in asked for status in one.result()]
@@ -176,20 +176,20 @@ def test_models_are_replaced_without_a_failure(on_ray: OnRay, engine: Engine) ->
     assert not pids & _pids()
 
 
-def test_a_stopped_engine_stops_no_dashboard(on_ray: OnRay, engine: Engine) -> None:
+def test_a_stopped_engine_stops_no_dashboard(ray_engine: OnRay, engine: Engine) -> None:
     model = EngineTranslator(translator(DEFAULT), engine)
     plain = model.trace(TEXT, to="fr")
-    on_ray.stop()
+    ray_engine.stop()
     until, runs = time.monotonic() + STOPPED_FOR, 0
     while time.monotonic() < until:
         assert_alike(model.trace(TEXT, to="fr"), plain, within=1e-5)
         assert not engine.is_there
         runs += 1
     say(f"{runs} runs in the dashboard while the engine was away")
-    on_ray.start()
-    _until(lambda: engine.is_there, 60)
+    ray_engine.start()
+    _wait_for(lambda: engine.is_there, 60)
     with httpx.Client() as raw:
-        assert posted(raw, TEXT).status_code == 200
+        assert post(raw, TEXT).status_code == 200
 
 
 def _one_of_two(raw: httpx.Client) -> int:
@@ -197,21 +197,21 @@ def _one_of_two(raw: httpx.Client) -> int:
     seen: list[str] = []
 
     def two() -> bool:
-        answer = posted(raw, f"Who answers? {time.monotonic()}")
+        answer = post(raw, f"Who answers? {time.monotonic()}")
         seen.extend([answer.headers["X-Attnviz-Replica"]] if answer.status_code == 200 else [])
         return len(set(seen[-8:])) == 2
 
-    _until(two, 240)
+    _wait_for(two, 240)
     return int(seen[-1])
 
 
 def _pids() -> set[str]:
     with httpx.Client() as raw:
-        answers = [posted(raw, f"Who? {count}") for count in range(24)]
+        answers = [post(raw, f"Who? {count}") for count in range(24)]
     return {answer.headers["X-Attnviz-Replica"] for answer in answers if answer.status_code == 200}
 
 
-def _until(is_so: Callable[[], Any], seconds: float) -> None:
+def _wait_for(is_so: Callable[[], Any], seconds: float) -> None:
     until = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < until

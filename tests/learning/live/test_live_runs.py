@@ -29,7 +29,7 @@ def runs():
     made.close()
 
 
-def until(holds, seconds: float = PATIENCE) -> None:
+def wait_for(holds, seconds: float = PATIENCE) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it never came"
@@ -63,13 +63,13 @@ def test_what_fails_in_the_worker_is_said_and_the_worker_goes_on(runs, monkeypat
 def test_after_a_while_without_a_run_the_worker_is_ended(runs, monkeypatch):
     monkeypatch.setattr(runs.queue, "_idle", 0.1)
     assert runs.watch(Experiment("reverse", steps=1)).wait(PATIENCE).state == "done"
-    until(lambda: runs.pid is None)
+    wait_for(lambda: runs.pid is None)
 
 
 def test_who_asks_for_the_same_watches_the_same_and_a_worker_that_is_killed_says_so(runs):
     first = runs.watch(LONG)
     assert runs.watch(Experiment("twice", steps=2_000)) is first
-    until(lambda: first.look().moments)
+    wait_for(lambda: first.look().moments)
     assert first.look().state == "running"
     so_far = first.so_far()
     assert so_far.steps[0] == 0
@@ -95,9 +95,9 @@ def test_who_asks_for_the_same_watches_the_same_and_a_worker_that_is_killed_says
 def test_a_worker_that_ended_between_two_runs_is_replaced(runs):
     before = runs.pid
     os.kill(before, signal.SIGKILL)
-    until(lambda: runs.pid is None)
+    wait_for(lambda: runs.pid is None)
     run = runs.watch(LONG)
-    until(lambda: run.look().moments)
+    wait_for(lambda: run.look().moments)
     assert runs.pid not in (None, before)
     runs.close()
     assert run.look().state == "failed"

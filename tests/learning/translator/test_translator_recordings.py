@@ -94,7 +94,7 @@ def test_an_even_guess_is_among_the_whole_vocabulary(recording):
     assert recording.guess == pytest.approx(np.log(VOCABULARY))
 
 
-def _at(step: int) -> TranslatorMoment:
+def _moment_at(step: int) -> TranslatorMoment:
     return TranslatorMoment(step, 1.0, {}, (), ())
 
 
@@ -102,7 +102,7 @@ def _at(step: int) -> TranslatorMoment:
 def test_thinned_at_every_look_it_keeps_its_ends_and_stays_even(most):
     kept: list[TranslatorMoment] = []
     for step in range(0, 300_001, 1_000):
-        kept = thin_out([*kept, _at(step)], most)
+        kept = thin_out([*kept, _moment_at(step)], most)
         steps = [moment.step for moment in kept]
         assert (steps[0], steps[-1], steps) == (0, step, sorted(set(steps)))
         assert len(steps) <= most
@@ -113,12 +113,12 @@ def test_thinned_at_every_look_it_keeps_its_ends_and_stays_even(most):
 
 
 def test_of_few_moments_none_goes():
-    kept = [_at(step) for step in (0, 1, 5)]
+    kept = [_moment_at(step) for step in (0, 1, 5)]
     assert thin_out(kept, 3) == kept
 
 
 def test_where_moments_are_as_near_to_each_other_the_beginning_keeps_more():
-    assert [moment.step for moment in thin_out([_at(step) for step in range(7)], 6)] == [0, 1, 2, 3, 4, 6]
+    assert [moment.step for moment in thin_out([_moment_at(step) for step in range(7)], 6)] == [0, 1, 2, 3, 4, 6]
 
 
 def meta(recording: TranslatorRecording, **said) -> np.ndarray:

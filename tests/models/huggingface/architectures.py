@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.checkpoints import DECODERS, ENCODERS, PAIRS, POSITIONS, Recipe
-from tests.models.huggingface.tokenizers_made import begun_pieces, byte_level, byte_prompts, pieces, word_pieces
+from tests.models.huggingface.tokenizers_made import bos_pieces, byte_level, byte_prompts, pieces, word_pieces
 
 Builder = Callable[[Path], Path]
 Sizes = dict[str, Any]
@@ -55,19 +55,19 @@ DECODERS_MORE: dict[str, Builder] = {
     "bert_generation_decoder": _recipe(
         "BertGenerationDecoder", _ENCODER | {"is_decoder": True}, byte_level, config="BertGeneration"
     ),
-    "gemma2": _recipe("Gemma2ForCausalLM", _GEMMA3 | {"attn_logit_softcapping": 2.0}, begun_pieces, config="Gemma2"),
-    "gemma3_text": _recipe("Gemma3ForCausalLM", _GEMMA3, begun_pieces, config="Gemma3Text"),
+    "gemma2": _recipe("Gemma2ForCausalLM", _GEMMA3 | {"attn_logit_softcapping": 2.0}, bos_pieces, config="Gemma2"),
+    "gemma3_text": _recipe("Gemma3ForCausalLM", _GEMMA3, bos_pieces, config="Gemma3Text"),
     "gemma3_pictures": _recipe(
         "Gemma3ForConditionalGeneration",
         {"text_config": _GEMMA3 | {"vocab_size": 113}, "vision_config": _VISION, "mm_tokens_per_image": 4,
          "image_token_index": 100, "boi_token_index": 101, "eoi_token_index": 102},
-        begun_pieces, config="Gemma3",
+        bos_pieces, config="Gemma3",
     ),
     "gemma3n_text": _recipe(
         "Gemma3nForCausalLM",
         _GEMMA3 | {"vocab_size_per_layer_input": 113, "hidden_size_per_layer_input": 6, "num_kv_shared_layers": 0,
                    "laurel_rank": 4, "intermediate_size": [23] * 3, "activation_sparsity_pattern": [0.0] * 3},
-        begun_pieces, config="Gemma3nText",
+        bos_pieces, config="Gemma3nText",
     ),
     "gpt_oss": _recipe(
         "GptOssForCausalLM",
@@ -82,7 +82,7 @@ PAIRS_MORE: dict[str, Builder] = {
         "T5GemmaForConditionalGeneration",
         {"encoder": _T5GEMMA,
          "decoder": _T5GEMMA | {"num_hidden_layers": 2, "layer_types": _WINDOWS["layer_types"][:2]}},
-        begun_pieces, config="T5Gemma",
+        bos_pieces, config="T5Gemma",
     ),
     "switch": _recipe(
         "SwitchTransformersForConditionalGeneration",

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 import transformers
 
-from tests.models.huggingface.tokenizers_made import begun_pieces, byte_level, byte_prompts, pieces, word_pieces
+from tests.models.huggingface.tokenizers_made import bos_pieces, byte_level, byte_prompts, pieces, word_pieces
 
 POSITIONS = 61  # RoBERTa takes two of them for its padding
 
@@ -66,11 +66,11 @@ DECODERS = {
         _DECODER | {"hidden_size": 84, "rotary_pct": 0.25, "num_key_value_heads": None, "head_dim": None},
         byte_prompts,
     ),
-    "llama": Recipe("LlamaForCausalLM", "LlamaConfig", _DECODER | {"hidden_size": 84, "head_dim": 10}, begun_pieces),
-    "mistral": Recipe("MistralForCausalLM", "MistralConfig", _DECODER | {"sliding_window": 7}, begun_pieces),
+    "llama": Recipe("LlamaForCausalLM", "LlamaConfig", _DECODER | {"hidden_size": 84, "head_dim": 10}, bos_pieces),
+    "mistral": Recipe("MistralForCausalLM", "MistralConfig", _DECODER | {"sliding_window": 7}, bos_pieces),
     "qwen2": Recipe("Qwen2ForCausalLM", "Qwen2Config", _DECODER | {"hidden_size": 84, "head_dim": None}, byte_prompts),
     "qwen3": Recipe("Qwen3ForCausalLM", "Qwen3Config", _DECODER, byte_prompts),
-    "gemma": Recipe("GemmaForCausalLM", "GemmaConfig", _DECODER, begun_pieces),
+    "gemma": Recipe("GemmaForCausalLM", "GemmaConfig", _DECODER, bos_pieces),
     "phi": Recipe(
         "PhiForCausalLM", "PhiConfig", _DECODER | {"hidden_size": 96, "partial_rotary_factor": 0.5, "head_dim": None},
         byte_prompts,

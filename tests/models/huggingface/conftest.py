@@ -37,12 +37,12 @@ def model(checkpoint: Callable[[str], Path]) -> Callable[[str], HuggingFaceModel
     """Load a checkpoint by attnviz."""
 
     @cache
-    def loaded(name: str) -> HuggingFaceModel:
+    def load_once(name: str) -> HuggingFaceModel:
         found = load(checkpoint(name), device=torch.device("cpu"), dtype=torch.float32)
         assert isinstance(found, HuggingFaceModel), f"{name} is replayed"
         return found
 
-    return loaded
+    return load_once
 
 
 @pytest.fixture(scope="session")

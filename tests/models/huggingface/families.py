@@ -17,7 +17,7 @@ import transformers
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.checkpoints import POSITIONS, random_model
 from tests.models.huggingface.published import decoders, files, pieces
-from tests.models.huggingface.published.files import Write, merged_bytes, published, word_pieces
+from tests.models.huggingface.published.files import Write, word_pieces, write_byte_merges, write_published
 from tests.models.huggingface.published.pieces import piece_file
 
 Builder = Callable[[Path], Path]
@@ -75,10 +75,10 @@ _OPT = {
 }  # fmt: skip
 
 ENCODERS: dict[str, Builder] = {
-    "BERT": _family("BertForMaskedLM", _BERT, published("bert-base-uncased")),
+    "BERT": _family("BertForMaskedLM", _BERT, write_published("bert-base-uncased")),
     "BERT, cased": _family("BertForMaskedLM", _BERT, word_pieces(do_lower_case=False)),
     "MiniLM, BGE, E5": _family("BertModel", _BERT, files.sentence_transformer),
-    "RoBERTa": _family("RobertaForMaskedLM", _ROBERTA, merged_bytes(*_FIRST, last=["<mask>"])),
+    "RoBERTa": _family("RobertaForMaskedLM", _ROBERTA, write_byte_merges(*_FIRST, last=["<mask>"])),
     "XLM-R": _family("XLMRobertaForMaskedLM", _ROBERTA, piece_file("sentencepiece.bpe.model", pieces.UNIGRAM)),
     "CamemBERT": _family("CamembertForMaskedLM", _ROBERTA, piece_file("sentencepiece.bpe.model", pieces.CAMEMBERT)),
     "DistilBERT": _family(
@@ -86,7 +86,7 @@ ENCODERS: dict[str, Builder] = {
     ),
     "ELECTRA": _family("ElectraModel", checkpoints.ENCODERS["electra"].sizes, word_pieces(do_lower_case=True)),
     "ALBERT": _family("AlbertForMaskedLM", _ALBERT, piece_file("spiece.model", pieces.ALBERT)),
-    "MPNet": _family("MPNetForMaskedLM", _BERT, published("all-mpnet-base-v2")),
+    "MPNet": _family("MPNetForMaskedLM", _BERT, write_published("all-mpnet-base-v2")),
     "ModernBERT": _family("ModernBertForMaskedLM", _BERT | {"hidden_size": 40}, files.modern_bert),
     "DeBERTa": _family("DebertaForMaskedLM", _DEBERTA, files.deberta),
     "DeBERTa 2-3": _family("DebertaV2ForMaskedLM", _DEBERTA_3, pieces.deberta_3),
@@ -96,12 +96,12 @@ ENCODERS: dict[str, Builder] = {
     "Nucleotide Transformer": _family("EsmForMaskedLM", _ESM | {"mask_token_id": 2}, files.nucleotides),
 }
 DECODERS: dict[str, Builder] = {
-    "GPT-2": _family("GPT2LMHeadModel", checkpoints.DECODERS["gpt2"].sizes, merged_bytes(last=["<|endoftext|>"])),
-    "SmolLM2": _family("LlamaForCausalLM", _LLAMA, published("SmolLM2-135M")),
+    "GPT-2": _family("GPT2LMHeadModel", checkpoints.DECODERS["gpt2"].sizes, write_byte_merges(last=["<|endoftext|>"])),
+    "SmolLM2": _family("LlamaForCausalLM", _LLAMA, write_published("SmolLM2-135M")),
     "Llama 1-2": _family("LlamaForCausalLM", _LLAMA, decoders.llama_2),
     "Llama 3": _family("LlamaForCausalLM", _LLAMA, decoders.llama_3),
     "Mistral": _family("MistralForCausalLM", _MISTRAL, decoders.llama_2),
-    "Mixtral": _family("MixtralForCausalLM", _MISTRAL | _EXPERTS, published("Mixtral-8x7B")),
+    "Mixtral": _family("MixtralForCausalLM", _MISTRAL | _EXPERTS, write_published("Mixtral-8x7B")),
     "Gemma": _family("GemmaForCausalLM", _GEMMA, decoders.gemma),
     "Gemma 2": _family("Gemma2ForCausalLM", _WINDOWED, decoders.gemma),
     "Gemma 3": _family("Gemma3ForCausalLM", _WINDOWED, decoders.gemma),
@@ -117,7 +117,7 @@ ENCODER_DECODERS: dict[str, Builder] = {
     "T5, Flan-T5": _family("T5ForConditionalGeneration", _T5, pieces.t5),
     "mT5": _family("MT5ForConditionalGeneration", _T5, pieces.mt5),
     "ByT5": _family("T5ForConditionalGeneration", _T5, decoders.byt5),
-    "BART": _family("BartForConditionalGeneration", _BART, merged_bytes(*_FIRST, last=["<mask>"]), start="</s>"),
+    "BART": _family("BartForConditionalGeneration", _BART, write_byte_merges(*_FIRST, last=["<mask>"]), start="</s>"),
     "mBART": _family("MBartForConditionalGeneration", _BART, pieces.mbart, start="ro_RO"),
     "mBART-50": _family("MBartForConditionalGeneration", _BART, pieces.mbart_50, start="</s>"),
     "Pegasus": _family("PegasusForConditionalGeneration", _BART, pieces.pegasus),

@@ -12,7 +12,7 @@ from attnviz.models.huggingface import ModelError, load
 CPU = {"device": torch.device("cpu"), "dtype": torch.float32}
 
 
-def refused(folder, **arguments) -> str:
+def refusal(folder, **arguments) -> str:
     """Return the sentence that refuses a model: one line, without a path of this machine."""
     with pytest.raises(ModelError) as caught:
         load(folder, **(CPU | arguments))

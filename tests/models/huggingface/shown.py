@@ -43,7 +43,7 @@ def _steps(model: Any, trace: Any) -> bool:
         return False
 
 
-def _found(model: Any, trace: Any) -> tuple[SiteWeights, ...]:
+def _site_weights(model: Any, trace: Any) -> tuple[SiteWeights, ...]:
     """Return the projections of every site of a model, each of which gives this run's own; () where any has none."""
     if trace.weights_only:
         return ()
@@ -54,13 +54,13 @@ def _found(model: Any, trace: Any) -> tuple[SiteWeights, ...]:
 
 
 def _comes_apart(model: Any, trace: Any) -> bool:
-    return bool(_found(model, trace))
+    return bool(_site_weights(model, trace))
 
 
-def between(model: Any, trace: Any) -> str:
+def describe_scoring(model: Any, trace: Any) -> str:
     """Describe what lies between projections and scores at the sites of a model."""
     said: dict[str, None] = {}
-    for weights in _found(model, trace):
+    for weights in _site_weights(model, trace):
         scoring = weights.scoring
         if scoring.rotation is not None:
             turned = "" if scoring.rotation.size == weights.d_k else f" {scoring.rotation.size} of {weights.d_k}"

@@ -19,7 +19,7 @@ from attnviz.models.huggingface.files.folder import TOKENIZERS
 from attnviz.models.huggingface.tokenization.backends import IN_PYTHON
 from tests.models.huggingface import architectures
 from tests.models.huggingface.families import FAMILIES, Builder
-from tests.models.huggingface.shown import PAGES, TEXT, between
+from tests.models.huggingface.shown import PAGES, TEXT, describe_scoring
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "models.md"
 # Of those that transformers' own classes feed as attnviz does; their tokenizers are of the tests' own making.
@@ -100,13 +100,13 @@ def row(family: str, folder: Path) -> Row:
         model: Any = attnviz.load(folder, device="cpu", dtype="float32")
     except ModelError as refusal:
         return Row(*about, f"no: {str(refusal)[0].lower()}{str(refusal)[1:]}")
-    trace = traced(model)
+    trace = make_trace(model)
     shown = "weights" if hasattr(model, "why") else "yes"
     pages = {name: can(model, trace) for name, can in PAGES.items()}
-    return Row(*about, shown, difference(folder, kind, trace), pages, between(model, trace))
+    return Row(*about, shown, difference(folder, kind, trace), pages, describe_scoring(model, trace))
 
 
-def traced(model: Any) -> Any:
+def make_trace(model: Any) -> Any:
     """Trace a sentence, with a target where the model takes one."""
     if model.inputs.takes_target:
         return model.trace(TEXT, tgt_text=TARGET)

@@ -12,7 +12,7 @@ from attnviz.models.huggingface import load
 from attnviz.models.huggingface.network import attention_interface
 from tests.models.huggingface import architectures
 from tests.models.huggingface.architectures import HYBRIDS, NOT_TEXT, PAIRS_MORE, REPLAYED, SHOWN, WITHOUT_ATTENTION
-from tests.models.huggingface.refused import CPU, refused
+from tests.models.huggingface.refused import CPU, refusal
 
 TEXT, TARGET = "The quick brown fox jumps over the dog.", "A cat sat on the mat."
 CLOSE = {"atol": 5e-5, "rtol": 5e-5}
@@ -29,7 +29,7 @@ def model(folder):
     return cache(lambda name: load(folder(name), **CPU))
 
 
-def traced(loaded):
+def make_trace(loaded):
     """Trace a sentence, with its own text for a target where the model takes one."""
     if loaded.inputs.takes_target:
         return loaded.trace(TEXT, tgt_text=TARGET)
@@ -57,7 +57,7 @@ def own(folder: Path, trace) -> dict[str, torch.Tensor]:
 
 @pytest.mark.parametrize("name", [*SHOWN, *HYBRIDS, *REPLAYED])
 def test_every_layer_and_head_is_that_of_the_class_that_was_saved(name, model, folder):
-    trace = traced(model(name))
+    trace = make_trace(model(name))
     expected = own(folder(name), trace)
     assert set(trace.kinds) == set(expected)
     for kind, weights in expected.items():
@@ -107,19 +107,19 @@ def test_an_encoder_alone_is_read_from_a_family_of_pairs(model):
 
 @pytest.mark.parametrize("name", WITHOUT_ATTENTION)
 def test_a_model_without_attention_is_told_that_it_has_none(name, folder):
-    assert refused(folder(name)) == (
+    assert refusal(folder(name)) == (
         f"No layer of this model ({name}) returns attention weights, so there is nothing to show."
     )
 
 
 @pytest.mark.parametrize("name", NOT_TEXT)
 def test_a_model_of_sound_is_told_what_it_is_given(name, folder):
-    assert refused(folder(name)) == "'whisper' is not a text model that attnviz can read: its input is input features."
+    assert refusal(folder(name)) == "'whisper' is not a text model that attnviz can read: its input is input features."
 
 
 def test_a_layers_output_is_the_stream_that_it_attends_in(model):
     """Gemma 3n carries several streams side by side."""
-    trace = traced(model("gemma3n_text"))
+    trace = make_trace(model("gemma3n_text"))
     tokens = len(trace.query_tokens("decoder_self"))
     assert trace.layer_output("decoder", 2).shape == (tokens, 84)
 
@@ -130,23 +130,23 @@ def test_without_its_cap_or_its_sink_a_model_is_refused(name, argument, folder, 
     monkeypatch.setattr(
         attention_interface, "_call", lambda tensors, mask, given: right(tensors, mask, given | {argument: None})
     )
-    assert "does not reproduce this model" in refused(folder(name))
+    assert "does not reproduce this model" in refusal(folder(name))
 
 
 def test_what_a_row_lacks_went_to_the_sink(model):
-    trace = traced(model("gpt_oss"))
+    trace = make_trace(model("gpt_oss"))
     attn, sunk = trace.attn("decoder_self"), trace.sink_weights("decoder_self")
     assert sunk is not None
     torch.testing.assert_close(attn.sum(-1) + sunk, torch.ones_like(sunk))
     assert bool((sunk > 0).all())
     assert float(sunk.max()) > 0.3
-    assert traced(model("gemma2")).sink_weights("decoder_self") is None
+    assert make_trace(model("gemma2")).sink_weights("decoder_self") is None
 
 
 @pytest.mark.parametrize("name", REPLAYED)
 def test_a_replay_says_what_it_leaves_out(name, model):
     loaded = model(name)
-    trace = traced(loaded)
+    trace = make_trace(loaded)
     assert trace.weights_only
     assert not trace.from_file
     assert trace.sentences[0].src_text == TEXT or trace.sentences[0].tgt_text == TEXT

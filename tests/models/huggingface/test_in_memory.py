@@ -18,7 +18,7 @@ TEXT = "The quick brown fox jumps over the dog."
 
 
 @pytest.fixture(scope="module")
-def given(checkpoint):
+def loaded_by_transformers(checkpoint):
     """Load a model and its tokenizer by transformers."""
 
     def make(name, **how):
@@ -35,16 +35,16 @@ def tiny_classifier(name, config, **sizes):
 
 
 @pytest.mark.parametrize("name", ["bert", "llama", "gpt2", "bart", "t5"])
-def test_it_is_shown_as_its_folder_is(name, given, model):
-    held = attnviz.load(*given(name))
+def test_it_is_shown_as_its_folder_is(name, loaded_by_transformers, model):
+    held = attnviz.load(*loaded_by_transformers(name))
     for kind in (whole := model(name).trace(TEXT)).kinds:
         assert torch.equal(held.trace(TEXT).attn(kind), whole.attn(kind))
     assert (held.writes, held.inputs, held.shapes) == (model(name).writes, model(name).inputs, model(name).shapes)
 
 
 @torch.inference_mode()
-def test_the_model_and_the_tokenizer_that_were_given_stay_as_they_were(given):
-    own, tokenizer = given("gpt2")
+def test_the_model_and_the_tokenizer_that_were_given_stay_as_they_were(loaded_by_transformers):
+    own, tokenizer = loaded_by_transformers("gpt2")
     own.train()
     tokenizer.backend_tokenizer.enable_truncation(5)
     before = {name: type(module) for name, module in own.named_modules()}
@@ -57,8 +57,8 @@ def test_the_model_and_the_tokenizer_that_were_given_stay_as_they_were(given):
     assert not any(module._forward_pre_hooks for module in own.modules())
 
 
-def test_what_is_learned_afterwards_is_shown_and_has_another_id(given):
-    own, tokenizer = given("llama")
+def test_what_is_learned_afterwards_is_shown_and_has_another_id(loaded_by_transformers):
+    own, tokenizer = loaded_by_transformers("llama")
     held = attnviz.load(own, tokenizer)
     before, kept = held.trace(TEXT), attnviz.load(own, tokenizer, dtype="bfloat16")
     ids = [held.model_id, kept.model_id]
@@ -75,8 +75,8 @@ def test_what_is_learned_afterwards_is_shown_and_has_another_id(given):
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "bart", "t5", "marian"])
-def test_the_id_is_that_of_the_folder_with_the_same_numbers(name, given, model, tmp_path):
-    own, tokenizer = given(name)
+def test_the_id_is_that_of_the_folder_with_the_same_numbers(name, loaded_by_transformers, model, tmp_path):
+    own, tokenizer = loaded_by_transformers(name)
     held = attnviz.load(own, tokenizer)
     assert held.model_id == model(name).model_id
     with torch.no_grad():  # two heads change places: a sum of all weights would be the same
@@ -88,14 +88,14 @@ def test_the_id_is_that_of_the_folder_with_the_same_numbers(name, given, model, 
     assert load(tmp_path / "trained", **CPU).model_id == held.model_id
     if name == "marian":  # its table of sines is in no file, and rounded in memory
         return
-    half = given(name, dtype=torch.bfloat16)
+    half = loaded_by_transformers(name, dtype=torch.bfloat16)
     half[0].save_pretrained(tmp_path / "half")
     tokenizer.save_pretrained(tmp_path / "half")
     assert attnviz.load(*half).model_id == load(tmp_path / "half", **CPU).model_id
 
 
-def test_the_id_changes_with_config_and_tokenizer(given):
-    own, tokenizer = given("llama")
+def test_the_id_changes_with_config_and_tokenizer(loaded_by_transformers):
+    own, tokenizer = loaded_by_transformers("llama")
     held = attnviz.load(own, tokenizer)
     other = copy.deepcopy(own)
     other.config.rms_norm_eps = 0.5
@@ -104,8 +104,8 @@ def test_the_id_changes_with_config_and_tokenizer(given):
     assert len(ids) == 3
 
 
-def test_half_precision_stays_and_was_compared_in_full(given, monkeypatch):
-    own, tokenizer = given("llama", dtype=torch.bfloat16)
+def test_half_precision_stays_and_was_compared_in_full(loaded_by_transformers, monkeypatch):
+    own, tokenizer = loaded_by_transformers("llama", dtype=torch.bfloat16)
     assert attnviz.load(own, tokenizer).trace(TEXT).info.dtype == "bfloat16"
     assert attnviz.load(own, tokenizer, dtype=torch.float32).dtype is torch.float32
     assert own.dtype is torch.bfloat16
@@ -131,9 +131,9 @@ class PackedLinear(torch.nn.Module):
         return x @ (self.packed.float() * self.scale).T
 
 
-def test_packed_weights_are_held_against_their_own_eager_pass(given):
+def test_packed_weights_are_held_against_their_own_eager_pass(loaded_by_transformers):
     """int8 weights in every linear layer, which are no tensors of the model's own any more."""
-    own, tokenizer = given("llama")
+    own, tokenizer = loaded_by_transformers("llama")
     before, packed = load_attn(own, tokenizer), copy.deepcopy(own)
     for name in [name for name, module in own.named_modules() if "_proj" in name]:
         packed.set_submodule(name, PackedLinear(own.get_submodule(name)))
@@ -169,8 +169,8 @@ def test_a_model_without_the_interface_is_replayed(tmp_path):
     assert torch.equal(held.trace(TEXT).attn("decoder_self"), load(folder, **CPU).trace(TEXT).attn("decoder_self"))
 
 
-def test_what_is_no_model_with_its_tokenizer_is_said(given, checkpoint):
-    own, tokenizer = given("gpt2")
+def test_what_is_no_model_with_its_tokenizer_is_said(loaded_by_transformers, checkpoint):
+    own, tokenizer = loaded_by_transformers("gpt2")
     for arguments, says in (
         ((own,), "A model in memory needs its tokenizer"),
         ((torch.nn.Linear(2, 2), tokenizer), "not as Linear"),

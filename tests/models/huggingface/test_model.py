@@ -18,7 +18,7 @@ KINDS = {"albert": "encoder_self", "gpt2": "decoder_self", "t5": "cross"}
 THREE = pytest.mark.parametrize("name", KINDS)
 
 
-def traced(model, name):
+def make_trace(model, name):
     return model(name).trace(TEXT, **({"tgt_text": "I love you."} if name == "t5" else {}))
 
 
@@ -29,7 +29,7 @@ def test_a_checkpoint_has_the_face_of_every_model(name, model):
 
 @THREE
 def test_running_a_trace_again_gives_the_same(name, model):
-    trace = traced(model, name)
+    trace = make_trace(model, name)
     again = model(name).rerun(trace)
     assert again.info == trace.info
     assert torch.equal(again.logits, trace.logits)
@@ -39,7 +39,7 @@ def test_running_a_trace_again_gives_the_same(name, model):
 
 @THREE
 def test_a_mask_edit_reaches_one_head_and_what_comes_after_it(name, model):
-    trace, kind = traced(model, name), KINDS[name]
+    trace, kind = make_trace(model, name), KINDS[name]
     first = MaskOverride(
         [Site(kind, 1)], lambda q_len, k_len: torch.arange(k_len).eq(0).expand(1, q_len, k_len), head=2
     )
@@ -55,7 +55,7 @@ def test_a_mask_edit_reaches_one_head_and_what_comes_after_it(name, model):
 def test_the_writer_writes_what_the_steps_choose(name, cached, model):
     steps = list(model(name).stepwise(TEXT, new_tokens=5))
     chosen = [token.id for token in (*steps[-1].prefix, steps[-1].token)]
-    writer = model(name).generator(traced(model, name), cached=cached)
+    writer = model(name).generator(make_trace(model, name), cached=cached)
     ids, fed = writer.prompt_ids[0].tolist(), writer.prompt_ids
     while len(ids) < len(chosen):
         best = writer.vocabulary.forbid(writer.stepper.step(fed)).argmax(-1)
@@ -80,7 +80,7 @@ def test_ids_are_spelled_as_they_were_read(name, model):
 
 @THREE
 def test_a_trace_is_saved_and_read_back(name, model, tmp_path):
-    trace = traced(model, name)
+    trace = make_trace(model, name)
     attnviz.save(trace, tmp_path / "trace.npz", maps=False)
     read = attnviz.load_trace(tmp_path / "trace.npz")
     assert read.sentences == trace.sentences

@@ -20,7 +20,7 @@ _BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 _METASPACE = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
 
 
-def _learned(tokenizer: Tokenizer, size: int = 101) -> tuple[list[str], list[tuple[str, str]]]:
+def _learn_pieces(tokenizer: Tokenizer, size: int = 101) -> tuple[list[str], list[tuple[str, str]]]:
     """Pieces and merges of a small byte-pair encoding."""
     is_bytes = tokenizer.pre_tokenizer is not None
     alphabet = pre_tokenizers.ByteLevel.alphabet() if is_bytes else []
@@ -33,16 +33,18 @@ def _learned(tokenizer: Tokenizer, size: int = 101) -> tuple[list[str], list[tup
 def _pieces() -> tuple[list[str], list[tuple[str, str]]]:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.normalizer = _METASPACE
-    return _learned(tokenizer)
+    return _learn_pieces(tokenizer)
 
 
 def _byte_pieces() -> tuple[list[str], list[tuple[str, str]]]:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    return _learned(tokenizer)
+    return _learn_pieces(tokenizer)
 
 
-def _by_class(name: str, *special: str, begin: str, on_bytes: bool = False, **options) -> PreTrainedTokenizerBase:
+def _class_tokenizer(
+    name: str, *special: str, begin: str, on_bytes: bool = False, **options
+) -> PreTrainedTokenizerBase:
     """Write a tokenizer by transformers' own class of that name, over a small vocabulary."""
     learned, merges = _byte_pieces() if on_bytes else _pieces()
     vocabulary = {piece: id_ for id_, piece in enumerate(dict.fromkeys([*special, *_BYTES, *learned]))}
@@ -84,18 +86,18 @@ _FILL = ("▁<PRE>", "▁<MID>", "▁<SUF>", "▁<EOT>")
 _GEMMA = ("<pad>", "<eos>", "<bos>", "<unk>", "<mask>")
 _COHERE = ("<PAD>", "<UNK>", "<CLS>", "<SEP>", "<MASK_TOKEN>", "<BOS_TOKEN>", "<|END_OF_TURN_TOKEN|>")
 PUBLISHED: dict[str, tuple[Callable[[], PreTrainedTokenizerBase], str, str]] = {
-    "Llama 2": (lambda: _by_class("LlamaTokenizer", *_LLAMA, begin="<s>", add_bos_token=True), "<s>", "llama"),
+    "Llama 2": (lambda: _class_tokenizer("LlamaTokenizer", *_LLAMA, begin="<s>", add_bos_token=True), "<s>", "llama"),
     "Mixtral": (_mixtral, "<s>", "mistral"),
     "Llama 3": (_llama_3, "<|begin_of_text|>", "llama"),
-    "CodeLlama": (lambda: _by_class("CodeLlamaTokenizer", *_LLAMA, *_FILL, begin="<s>"), "<s>", "llama"),
-    "Gemma": (lambda: _by_class("GemmaTokenizer", *_GEMMA, begin="<bos>", add_bos_token=True), "<bos>", "gemma"),
+    "CodeLlama": (lambda: _class_tokenizer("CodeLlamaTokenizer", *_LLAMA, *_FILL, begin="<s>"), "<s>", "llama"),
+    "Gemma": (lambda: _class_tokenizer("GemmaTokenizer", *_GEMMA, begin="<bos>", add_bos_token=True), "<bos>", "gemma"),
     "Cohere": (
-        lambda: _by_class("CohereTokenizer", *_COHERE, begin="<BOS_TOKEN>", on_bytes=True, add_bos_token=True),
+        lambda: _class_tokenizer("CohereTokenizer", *_COHERE, begin="<BOS_TOKEN>", on_bytes=True, add_bos_token=True),
         "<BOS_TOKEN>",
         "llama",
     ),
     "OPT": (
-        lambda: _by_class(
+        lambda: _class_tokenizer(
             "GPT2Tokenizer", "<pad>", "</s>", begin="</s>", on_bytes=True, add_bos_token=True,
             eos_token="</s>", unk_token="</s>", pad_token="<pad>",
         ),
@@ -106,7 +108,7 @@ PUBLISHED: dict[str, tuple[Callable[[], PreTrainedTokenizerBase], str, str]] = {
 
 
 @pytest.fixture(params=PUBLISHED)
-def published(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
+def published_tokenizer(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
     """Make a small decoder's folder with a tokenizer of that form, and what its texts begin with."""
     make, begin, network = PUBLISHED[request.param]
     tokenizer = make()
@@ -114,8 +116,8 @@ def published(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str
     return checkpoints.save(tmp_path / "model", recipe), begin
 
 
-def test_a_decoder_whose_texts_begin_with_a_token_loads_as_published(published: tuple[Path, str]) -> None:
-    folder, begin = published
+def test_a_decoder_whose_texts_begin_with_a_token_loads_as_published(published_tokenizer: tuple[Path, str]) -> None:
+    folder, begin = published_tokenizer
     saved = transformers.AutoTokenizer.from_pretrained(folder)
     trace = attnviz.load(folder).trace("A cat sat on the mat.", new_tokens=0)
     tokens = trace.tokens("tgt")
@@ -125,9 +127,11 @@ def test_a_decoder_whose_texts_begin_with_a_token_loads_as_published(published: 
     assert "".join(token.text for token in tokens[1:]).replace(" ", "") == "Acatsatonthemat."
 
 
-def test_a_published_pair_marks_the_second_beginning_with_the_second_sentence(published: tuple[Path, str]) -> None:
+def test_a_published_pair_marks_the_second_beginning_with_the_second_sentence(
+    published_tokenizer: tuple[Path, str],
+) -> None:
     """What made every such decoder be refused: a test of a form that is no longer published would prove nothing."""
-    folder, begin = published
+    folder, begin = published_tokenizer
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     pair = tokenizer.backend_tokenizer.encode("A cat sat.", "It sleeps on.")
     begins = [type_id for piece, type_id in zip(pair.tokens, pair.type_ids, strict=True) if piece == begin]

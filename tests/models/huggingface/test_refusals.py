@@ -12,8 +12,8 @@ from attnviz.models.huggingface.network import forward_pass as runs
 from attnviz.transformer.attention import attend
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.checkpoints import Recipe
-from tests.models.huggingface.refused import CPU, change, refused
-from tests.models.huggingface.tokenizers_made import begun_pieces, pieces
+from tests.models.huggingface.refused import CPU, change, refusal
+from tests.models.huggingface.tokenizers_made import bos_pieces, pieces
 
 _SIZES = {
     "hidden_size": 96, "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 14,
@@ -22,7 +22,7 @@ _SIZES = {
 
 
 def test_the_same_architecture_without_its_cap_is_shown(tmp_path):
-    recipe = Recipe("Gemma2ForCausalLM", "Gemma2Config", _SIZES | {"sliding_window": 7}, begun_pieces)
+    recipe = Recipe("Gemma2ForCausalLM", "Gemma2Config", _SIZES | {"sliding_window": 7}, bos_pieces)
     folder = checkpoints.save(tmp_path / "gemma2", recipe)
     change(folder / "config.json", attn_logit_softcapping=None)
     assert load(folder, **CPU).shapes == {"decoder_self": (3, 6)}
@@ -33,7 +33,7 @@ def test_a_config_without_its_number_of_layers_is_blamed_and_not_the_weights(tmp
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     del config["num_hidden_layers"]
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    assert refused(folder).startswith("config.json in 'llama' is not whole: it says no number of layers")
+    assert refusal(folder).startswith("config.json in 'llama' is not whole: it says no number of layers")
 
 
 def call(**arguments):
@@ -63,7 +63,7 @@ def test_maps_that_differ_a_little_are_refused(name, checkpoint, monkeypatch):
         return attend(replace(call, scale=call.scale * 1.001), *arguments, **more)
 
     monkeypatch.setattr(runs, "attend", nearly)
-    assert "attnviz does not reproduce this model" in refused(checkpoint(name))
+    assert "attnviz does not reproduce this model" in refusal(checkpoint(name))
 
 
 def test_a_forgotten_bias_is_refused(checkpoint, monkeypatch):
@@ -74,10 +74,10 @@ def test_a_forgotten_bias_is_refused(checkpoint, monkeypatch):
         "_call",
         lambda tensors, mask, arguments: right(tensors, mask, arguments | {"position_bias": None}),
     )
-    assert "differ from transformers' own by" in refused(checkpoint("t5"))
+    assert "differ from transformers' own by" in refusal(checkpoint("t5"))
 
 
 def test_a_model_of_pictures_is_refused(tmp_path):
     sizes = {"hidden_size": 30, "num_hidden_layers": 2, "num_attention_heads": 5}
     folder = checkpoints.save(tmp_path / "vit", Recipe("ViTModel", "ViTConfig", sizes, pieces))
-    assert refused(folder) == "'vit' is not a text model that attnviz can read: its input is pixel values."
+    assert refusal(folder) == "'vit' is not a text model that attnviz can read: its input is pixel values."

@@ -13,7 +13,7 @@ from attnviz.tracing.causes.edits import Edit, Edits
 from attnviz.transformer.probe import Site
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.checkpoints import PAIRS, Recipe
-from tests.models.huggingface.tokenizers_made import begun_pieces
+from tests.models.huggingface.tokenizers_made import bos_pieces
 
 TEXTS = ("A cat sat.", "The quick brown fox jumps over the lazy dog.", "Where is the station?", "It sleeps on. " * 3)
 THREADS, ROUNDS = 4, 5
@@ -50,7 +50,7 @@ def test_threads_with_sentences_of_their_own(name, model):
 
 def test_a_pass_writes_no_frequencies_into_the_module_that_other_passes_share(tmp_path):
     """A Phi-3 made for longer texts has other frequencies for those: transformers writes them where all passes read."""
-    model = load(_stretched(tmp_path), device=torch.device("cpu"), dtype=torch.float32)
+    model = load(_long_context_model(tmp_path), device=torch.device("cpu"), dtype=torch.float32)
     own = checkpoints.reference(tmp_path)  # fresh, and asked for one text only
     long, short = "The quick brown fox jumps over the lazy dog. " * 8, "It sleeps on."
     expected = own(_ids(model, short), output_attentions=True).attentions
@@ -66,13 +66,13 @@ def test_a_pass_writes_no_frequencies_into_the_module_that_other_passes_share(tm
     assert all(torch.equal(buffer, buffers[name]) for name, buffer in rotary.named_buffers())
 
 
-def _stretched(folder):
+def _long_context_model(folder):
     """Make a Phi-3 that was made for 16 tokens."""
     rope = {"rope_type": "longrope", "rope_theta": 10000.0, "original_max_position_embeddings": 16}
     rope |= {"short_factor": [1.0] * 7, "long_factor": [4.0] * 7}
     sizes = checkpoints.DECODERS["mistral"].sizes | {"hidden_size": 84, "head_dim": None, "sliding_window": None}
     sizes |= {"max_position_embeddings": 200, "original_max_position_embeddings": 16, "rope_parameters": rope}
-    return checkpoints.save(folder, Recipe("Phi3ForCausalLM", "Phi3Config", sizes, begun_pieces))
+    return checkpoints.save(folder, Recipe("Phi3ForCausalLM", "Phi3Config", sizes, bos_pieces))
 
 
 def _ids(model, text):
@@ -96,14 +96,14 @@ def test_one_visitor_ablates_and_another_sees_nothing_of_it(model):
 
 
 def test_two_who_step_side_by_side_have_caches_of_their_own(model):
-    def written(text):
+    def written_ids(text):
         return [step.token.id for step in model("llama").stepwise(text, new_tokens=5)]
 
-    alone = list(map(written, TEXTS[:2]))
+    alone = list(map(written_ids, TEXTS[:2]))
     pairs = zip(*(model("llama").stepwise(text, new_tokens=5) for text in TEXTS[:1] * 2), strict=True)
     assert [(one.token.id, other.token.id) for one, other in pairs] == list(zip(alone[0], alone[0], strict=True))
     with ThreadPoolExecutor(2) as threads:
-        assert list(threads.map(written, TEXTS[:2])) == alone
+        assert list(threads.map(written_ids, TEXTS[:2])) == alone
 
 
 def test_models_asked_for_at_once_are_loaded_and_the_messages_of_transformers_left_as_they_were(checkpoint):

@@ -91,7 +91,7 @@ def one_special() -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token=end, bos_token=end, eos_token=end)
 
 
-def begun_pieces() -> PreTrainedTokenizerFast:
+def bos_pieces() -> PreTrainedTokenizerFast:
     """Llama's: `<s> a`."""
     return pieces(single="<s> $A", pair="<s> $A <s> $B")
 
@@ -106,7 +106,7 @@ def learned_words(size: int, *, lower: bool = True) -> list[str]:
     within = sorted({f"##{letter}" for word in words for letter in word[1:]})  # named: their ids are not drawn then
     trainer = trainers.WordPieceTrainer(vocab_size=size, special_tokens=within, show_progress=False)
     tokenizer.train_from_iterator(SENTENCES, trainer)
-    return in_order(tokenizer)
+    return sorted_vocabulary(tokenizer)
 
 
 def _unigrams(size: int) -> list[tuple[str, float]]:
@@ -115,10 +115,10 @@ def _unigrams(size: int) -> list[tuple[str, float]]:
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.train_from_iterator(SENTENCES, trainers.BpeTrainer(vocab_size=size, show_progress=False))
     text = "".join(f"▁{sentence.replace(' ', '▁')}" for sentence in SENTENCES)
-    return [(piece, math.log(text.count(piece) / len(text))) for piece in in_order(tokenizer)]
+    return [(piece, math.log(text.count(piece) / len(text))) for piece in sorted_vocabulary(tokenizer)]
 
 
-def in_order(tokenizer: Tokenizer) -> list[str]:
+def sorted_vocabulary(tokenizer: Tokenizer) -> list[str]:
     """List a tokenizer's vocabulary in the order of its ids."""
     vocabulary = tokenizer.get_vocab()
     return sorted(vocabulary, key=vocabulary.__getitem__)

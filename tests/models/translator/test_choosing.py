@@ -15,17 +15,17 @@ from attnviz.transformer.decoding import Sampling
 from tests.models.stepping import TARGET, TEXT, judged_run, plan_of, run
 
 
-def sampled(seed: int) -> Sampling:
+def make_sampling(seed: int) -> Sampling:
     return Sampling(torch.Generator().manual_seed(seed), temperature=1.3, top_k=40, top_p=0.95)
 
 
 def test_sampling_is_repeatable_by_its_seed(tiny: Translator) -> None:
-    ids = [run(tiny, "cached", choose=sampled(seed))[0].ids for seed in (7, 7, 8)]
+    ids = [run(tiny, "cached", choose=make_sampling(seed))[0].ids for seed in (7, 7, 8)]
     assert ids[0] == ids[1] != ids[2]
 
 
 def test_sampled_steps_equal_the_pass_over_what_was_drawn(tiny: Translator) -> None:
-    assert judged_run(tiny, "recomputed", choose=sampled(7)).holds
+    assert judged_run(tiny, "recomputed", choose=make_sampling(7)).holds
 
 
 def test_a_beam_is_repeatable_and_finds_nothing_worse_than_greedy(tiny: Translator) -> None:

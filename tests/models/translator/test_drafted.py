@@ -45,8 +45,8 @@ class _Misled:
 
 
 @pytest.fixture
-def plain(shipped: Translator) -> Translator:
-    return Translator(shipped.model, shipped.codec, model_id=shipped.model_id)
+def plain(shipped_translator: Translator) -> Translator:
+    return Translator(shipped_translator.model, shipped_translator.codec, model_id=shipped_translator.model_id)
 
 
 @pytest.fixture
@@ -57,12 +57,14 @@ def alone(plain: Translator) -> list[int]:
 
 
 @pytest.mark.parametrize("to", ["fr", "de", "es", "zh"])
-def test_the_shipped_translator_writes_the_same_with_its_draft(shipped: Translator, plain: Translator, to: str) -> None:
+def test_the_shipped_translator_writes_the_same_with_its_draft(
+    shipped_translator: Translator, plain: Translator, to: str
+) -> None:
     if "fbgemm" not in torch.backends.quantized.supported_engines:
         pytest.skip("nothing sums bytes up fast on this machine")
-    assert shipped.draft is not None
+    assert shipped_translator.draft is not None
     for text in SENTENCES:
-        drafted, expected = shipped.trace(text, to=to), plain.trace(text, to=to)
+        drafted, expected = shipped_translator.trace(text, to=to), plain.trace(text, to=to)
         assert drafted.sentences == expected.sentences
         assert drafted.logits is not None
         assert expected.logits is not None
@@ -94,8 +96,8 @@ def test_a_draft_may_miss_the_end_or_come_to_it_too_soon(plain: Translator, alon
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])
-def test_a_limit_cuts_it_where_it_cuts_the_model(shipped: Translator, plain: Translator, most: int) -> None:
-    drafted, expected = (model.trace(SENTENCES[1], to="es", max_tokens=most) for model in (shipped, plain))
+def test_a_limit_cuts_it_where_it_cuts_the_model(shipped_translator: Translator, plain: Translator, most: int) -> None:
+    drafted, expected = (model.trace(SENTENCES[1], to="es", max_tokens=most) for model in (shipped_translator, plain))
     assert drafted.sentences == expected.sentences
     assert drafted.sentences[0].cut
     assert drafted.info.notes == expected.info.notes
@@ -104,10 +106,10 @@ def test_a_limit_cuts_it_where_it_cuts_the_model(shipped: Translator, plain: Tra
     assert torch.equal(drafted.logits, expected.logits)
 
 
-def test_what_is_done_to_a_run_is_done_at_each_step(shipped: Translator, plain: Translator) -> None:
+def test_what_is_done_to_a_run_is_done_at_each_step(shipped_translator: Translator, plain: Translator) -> None:
     """A draft would not know of it."""
     off = [ablate("cross", layer=1, heads=[2, 6])]
-    drafted, expected = (model.trace(SENTENCES[0], to="fr", interventions=off) for model in (shipped, plain))
+    drafted, expected = (model.trace(SENTENCES[0], to="fr", interventions=off) for model in (shipped_translator, plain))
     assert drafted.sentences == expected.sentences
 
 
@@ -130,19 +132,19 @@ def _machine_code() -> float:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
-def test_threads_that_come_and_go_leave_no_machine_code(shipped: Translator) -> None:
+def test_threads_that_come_and_go_leave_no_machine_code(shipped_translator: Translator) -> None:
     """FBGEMM makes some for each thread that sums columns, and never frees it."""
     for _ in range(2):
-        shipped.trace(SENTENCES[0], to="fr")
+        shipped_translator.trace(SENTENCES[0], to="fr")
     before = _machine_code()
     for _ in range(20):
-        (thread := Thread(target=shipped.trace, args=(SENTENCES[0],), kwargs={"to": "fr"})).start()
+        (thread := Thread(target=shipped_translator.trace, args=(SENTENCES[0],), kwargs={"to": "fr"})).start()
         thread.join()
     assert _machine_code() - before < 200e3, "20 threads of their own made a megabyte"
 
 
-def test_many_draft_at_once(shipped: Translator) -> None:
-    expected = [shipped.trace(text, to="zh").sentences for text in SENTENCES]
+def test_many_draft_at_once(shipped_translator: Translator) -> None:
+    expected = [shipped_translator.trace(text, to="zh").sentences for text in SENTENCES]
     with ThreadPoolExecutor(3 + (os.cpu_count() or 1)) as pool:
-        found = list(pool.map(lambda text: shipped.trace(text, to="zh").sentences, SENTENCES * 5))
+        found = list(pool.map(lambda text: shipped_translator.trace(text, to="zh").sentences, SENTENCES * 5))
     assert found == expected * 5

@@ -40,7 +40,7 @@ LONG = " ".join(["The old man walked slowly to the market with his small brown d
 
 
 @pytest.fixture(scope="module")
-def shipped():
+def shipped_model():
     """Provide the shipped translator, and what was measured on it."""
     entry = entries()[0]
     reads = ReadableInputs.from_config(entry.reads)
@@ -58,8 +58,8 @@ def test_the_shipped_numbers_belong_to_the_shipped_weights() -> None:
         assert all(reads.least[to] < reads.usual[to] < 0 for to in entry.languages)
 
 
-def test_ordinary_short_english_hears_nothing(shipped) -> None:
-    model, reads = shipped
+def test_ordinary_short_english_hears_nothing(shipped_model) -> None:
+    model, reads = shipped_model
     examples = json.loads((ROOT / "assets" / "examples.json").read_text(encoding="utf-8"))
     sentences = list(zip((*examples, *ORDINARY), cycle(model.languages), strict=False))
     alarms = [(text, to) for text, to in sentences if out_of_depth_note(model.trace(text, to=to), reads)]
@@ -67,8 +67,8 @@ def test_ordinary_short_english_hears_nothing(shipped) -> None:
 
 
 @pytest.mark.parametrize("to", LOST)
-def test_other_languages_a_bare_word_and_sixty_words_are_told(shipped, to: str) -> None:
-    model, reads = shipped
+def test_other_languages_a_bare_word_and_sixty_words_are_told(shipped_model, to: str) -> None:
+    model, reads = shipped_model
     for text in (*LOST[to], *([LONG] if to == "fr" else ())):
         said = out_of_depth_note(model.trace(text, to=to), reads)
         assert said.startswith("This model reads short English sentences and is out of its depth here"), text
@@ -98,8 +98,8 @@ def test_a_target_that_somebody_typed_says_nothing_of_the_source() -> None:
     assert "it was unsure: a probability of" in out_of_depth_note(own, unsure)
 
 
-def test_what_the_model_once_wrote_is_its_own_when_a_link_gives_it_back(shipped) -> None:
-    model, reads = shipped
+def test_what_the_model_once_wrote_is_its_own_when_a_link_gives_it_back(shipped_model) -> None:
+    model, reads = shipped_model
     sentence = "Minä rakastan sinua."  # read again, what it writes is cut into the same pieces
     own = model.trace(sentence, to="fr")
     again = model.trace(sentence, to="fr", tgt_text=own.tgt_text)
@@ -117,8 +117,8 @@ def test_too_few_and_too_many_tokens_are_counted() -> None:
     )
 
 
-def test_every_unknown_token_is_named_however_sure_the_model_is(shipped) -> None:
-    model, reads = shipped
+def test_every_unknown_token_is_named_however_sure_the_model_is(shipped_model) -> None:
+    model, reads = shipped_model
     trace = model.trace("I love 🍕 and 你好!", to="fr")
     assert out_of_depth_note(trace, reads) == ""  # nothing else would be said
     missing = [token for token in trace.tokens("src") if token.id == model.codec.unk_id]

@@ -46,7 +46,7 @@ def test_a_padded_batch_of_two_lengths_steps_as_it_passes(tiny: Translator, cach
     tgt = torch.tensor([[3, 11, 12, 13, 14, 15, 2], [3, 21, 22, 2, 0, 0, 0]])
     with torch.inference_mode():
         whole = whole_pass(tiny, src, tgt)
-        parts = stepped_batch(tiny, src, tgt, cached=cached)
+        parts = run_batch(tiny, src, tgt, cached=cached)
     assert [len(rows) for rows in parts.values()] == [6, 3]
     for item, rows in parts.items():
         found = judge(stack_rows(rows, whole, item), lambda probe: whole_pass(tiny, src, tgt, probe), item=item)
@@ -70,7 +70,7 @@ def sentence(src: torch.Tensor, tgt: torch.Tensor, first_row: int = 0) -> Senten
     return Sentence(read, written, first_row=first_row)
 
 
-def stepped_batch(model: Translator, src: torch.Tensor, tgt: torch.Tensor, *, cached: bool) -> dict[int, list]:
+def run_batch(model: Translator, src: torch.Tensor, tgt: torch.Tensor, *, cached: bool) -> dict[int, list]:
     mask = model.model.src_mask(src)
     stepper = Stepper(model.model, model.model.encode(src, mask), mask, capacity=7, cached=cached)
     watched, rows = RecordedSteps(stepper), {0: [], 1: []}

@@ -12,7 +12,7 @@ from attnviz.engine import client
 from attnviz.models import catalogue
 from attnviz.ui.cache import engine as configured
 from attnviz.ui.cache import traces
-from tests.engine.served import TOKEN, Served, served
+from tests.engine.served import TOKEN, Served, serve_models
 
 PAGES = ("heads", "masks", "decoding", "causes", "anatomy", "implementations")
 NEEDS_THE_MODEL = {"anatomy", "implementations"}
@@ -24,7 +24,7 @@ def served_engine(folder, tiny_catalogue) -> Iterator[Served]:
     """Provide an engine with a decoder, an encoder-decoder, and the model that is shipped."""
     models = {name: catalogue.load(folder(name)) for name in ("gpt2", "bart")}
     shipped = catalogue.load(str(tiny_catalogue / catalogue.DEFAULT))
-    with served({**models, catalogue.DEFAULT: shipped}) as running:
+    with serve_models({**models, catalogue.DEFAULT: shipped}) as running:
         yield running
 
 

@@ -17,27 +17,27 @@ ENGLISH = ["I love you.", "We saw three ducks on the pond."]
 
 
 @pytest.fixture(scope="module")
-def shipped():
+def shipped_translator():
     return translator(device="cpu", dtype="float32")
 
 
 @pytest.mark.parametrize("to", ["fr", "zh"])
-def test_a_beam_of_one_is_greedy_decoding_with_the_models_own_probabilities(shipped, to):
+def test_a_beam_of_one_is_greedy_decoding_with_the_models_own_probabilities(shipped_translator, to):
     """Two programs, one model: the same sentence, and the same mean log-probability of its tokens among those that may
     be written.
     """
-    search = BeamSearch(shipped.model, shipped.codec, precision="float32")
+    search = BeamSearch(shipped_translator.model, shipped_translator.codec, precision="float32")
     for english, (found,) in zip(ENGLISH, search.translations(ENGLISH, to, beam=1, best=1), strict=True):
-        assert found.text == shipped.translate(english, to=to)
-        trace = shipped.trace(english, to=to)
+        assert found.text == shipped_translator.translate(english, to=to)
+        trace = shipped_translator.trace(english, to=to)
         logits = trace.logits[0].clone()
-        logits[:, list(shipped.codec.never_generated)] = -torch.inf
+        logits[:, list(shipped_translator.codec.never_generated)] = -torch.inf
         chosen = logits.log_softmax(-1).max(-1).values
         assert found.score == pytest.approx(float(chosen.mean()), abs=1e-3)
 
 
-def test_a_wider_beam_finds_likelier_sentences_best_first(shipped):
-    search = BeamSearch(shipped.model, shipped.codec, precision="float32")
+def test_a_wider_beam_finds_likelier_sentences_best_first(shipped_translator):
+    search = BeamSearch(shipped_translator.model, shipped_translator.codec, precision="float32")
     greedy = search.translations(ENGLISH, "de", beam=1, best=1)
     for (alone,), several in zip(greedy, search.translations(ENGLISH, "de", beam=4, best=4), strict=True):
         scores = [each.score for each in several]
@@ -46,16 +46,16 @@ def test_a_wider_beam_finds_likelier_sentences_best_first(shipped):
         assert scores[0] >= alone.score - 1e-4
 
 
-def test_the_model_stays_as_it_is(shipped):
-    before = {name: tensor.clone() for name, tensor in shipped.model.state_dict().items()}
-    BeamSearch(shipped.model, shipped.codec)
-    assert all(torch.equal(before[name], tensor) for name, tensor in shipped.model.state_dict().items())
+def test_the_model_stays_as_it_is(shipped_translator):
+    before = {name: tensor.clone() for name, tensor in shipped_translator.model.state_dict().items()}
+    BeamSearch(shipped_translator.model, shipped_translator.codec)
+    assert all(torch.equal(before[name], tensor) for name, tensor in shipped_translator.model.state_dict().items())
 
 
-def test_a_model_of_another_build_is_refused(shipped):
-    other = Transformer(ModelConfig(shipped.codec.vocab_size, 8, 2, 1, 8, norm_first=False)).initialise(0)
+def test_a_model_of_another_build_is_refused(shipped_translator):
+    other = Transformer(ModelConfig(shipped_translator.codec.vocab_size, 8, 2, 1, 8, norm_first=False)).initialise(0)
     with pytest.raises(ValueError, match="layer norm comes first"):
-        BeamSearch(other, shipped.codec)
+        BeamSearch(other, shipped_translator.codec)
 
 
 class _Written:
@@ -90,10 +90,19 @@ def _corpus(folder: Path) -> Path:
     return folder
 
 
-def test_from_a_corpus_to_a_folder_to_train_on(tmp_path, shipped, capsys):
+def test_from_a_corpus_to_a_folder_to_train_on(tmp_path, shipped_translator, capsys):
     data, own = _corpus(tmp_path), tmp_path / "own"
     for to in ("fr", "zh"):
-        asked = ["--model", str(shipped.folder), "--data", str(data), "--to", to, "--out", f"{own}/en-{to}.tsv.gz"]
+        asked = [
+            "--model",
+            str(shipped_translator.folder),
+            "--data",
+            str(data),
+            "--to",
+            to,
+            "--out",
+            f"{own}/en-{to}.tsv.gz",
+        ]
         assert distillation.main([*asked, "--unknown", "1", "--surest", "-9"]) == 0
     written = read_pairs(own / "en-zh.tsv.gz")
     assert [english for english, _ in written] == ["I love you.", "Hello."]  # the second has no Chinese: sure enough
@@ -106,8 +115,12 @@ def test_from_a_corpus_to_a_folder_to_train_on(tmp_path, shipped, capsys):
 
 
 @pytest.mark.parametrize("command", [distillation.main, mixed.main])
-def test_what_is_missing_is_said_in_a_sentence(command, tmp_path, shipped, capsys):
-    more = ["--model", str(shipped.folder), "--to", "fr"] if command is distillation.main else ["--own", str(tmp_path)]
+def test_what_is_missing_is_said_in_a_sentence(command, tmp_path, shipped_translator, capsys):
+    more = (
+        ["--model", str(shipped_translator.folder), "--to", "fr"]
+        if command is distillation.main
+        else ["--own", str(tmp_path)]
+    )
     assert command(["--data", str(tmp_path), "--out", str(tmp_path / "out"), *more]) == 2
     assert "en-fr.train.tsv.gz" in capsys.readouterr().err
 

@@ -90,7 +90,7 @@ def the_context_of_ablated_heads_is_zero_and_of_no_others(pair: Pair, kind: str)
     assert not torch.equal(done.logits, plain.logits)
 
 
-def what_lies_outside_the_causal_cone_stays(pair: Pair, kind: str, position: int) -> None:
+def check_causal_cone(pair: Pair, kind: str, position: int) -> None:
     """Check that a change at (layer 1, row t) reaches rows from t on, after layer 1; of an encoder every row."""
     plain = pair.plain()
     stack = "encoder" if kind == "encoder_self" else "decoder"

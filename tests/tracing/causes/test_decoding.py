@@ -20,7 +20,7 @@ def model():
 
 
 @pytest.fixture(scope="module")
-def done(model):
+def interventions_by_kind(model):
     """One of each sort."""
     donor = model.trace(OTHER, to="fr", max_tokens=7)
     means = attnviz.mean_contexts(model, [donor])
@@ -52,12 +52,14 @@ SORTS = ("zero", "some positions", "mean", "another's", "uniform", "diagonal", "
 
 
 @pytest.mark.parametrize("sort", SORTS)
-def test_steps_on_a_cache_and_without_one_are_the_one_pass(sort, model, done) -> None:
-    whole = model.trace(TEXT, to="fr", max_tokens=MOST, interventions=done[sort])
-    assert whole.interventions == tuple(done[sort])
+def test_steps_on_a_cache_and_without_one_are_the_one_pass(sort, model, interventions_by_kind) -> None:
+    whole = model.trace(TEXT, to="fr", max_tokens=MOST, interventions=interventions_by_kind[sort])
+    assert whole.interventions == tuple(interventions_by_kind[sort])
     assert not torch.equal(whole.logits, model.rerun(replace(whole, interventions=())).logits)  # it bites
     for cached in (True, False) if sort in ("some positions", "key", "attn") else (True,):
-        steps = list(model.stepwise(TEXT, to="fr", cached=cached, max_tokens=MOST, interventions=done[sort]))
+        steps = list(
+            model.stepwise(TEXT, to="fr", cached=cached, max_tokens=MOST, interventions=interventions_by_kind[sort])
+        )
         assert [step.token.id for step in steps] == [token.id for token in whole.sentences[0].tgt_out][: len(steps)]
         assert len(steps) == MOST or not whole.sentences[0].cut
         assert steps[0].trace.interventions == whole.interventions
@@ -70,13 +72,15 @@ def test_steps_on_a_cache_and_without_one_are_the_one_pass(sort, model, done) ->
 
 
 @pytest.mark.parametrize("sort", ["mean", "value"])
-def test_translations_are_what_the_trace_wrote_alone_and_in_a_batch_of_other_lengths(sort, model, done) -> None:
-    together = model.translate(["I love fun.", "I love a dog."], to="fr", interventions=done[sort])
-    assert model.trace("I love fun.", to="fr", interventions=done[sort]).tgt_text == together[0]
+def test_translations_are_what_the_trace_wrote_alone_and_in_a_batch_of_other_lengths(
+    sort, model, interventions_by_kind
+) -> None:
+    together = model.translate(["I love fun.", "I love a dog."], to="fr", interventions=interventions_by_kind[sort])
+    assert model.trace("I love fun.", to="fr", interventions=interventions_by_kind[sort]).tgt_text == together[0]
 
 
-def test_what_was_done_to_a_trace_is_in_force_when_it_is_written_again(model, done) -> None:
-    trace = model.trace("I love fun.", to="fr", max_tokens=5, interventions=done["zero"])
+def test_what_was_done_to_a_trace_is_in_force_when_it_is_written_again(model, interventions_by_kind) -> None:
+    trace = model.trace("I love fun.", to="fr", max_tokens=5, interventions=interventions_by_kind["zero"])
     (again,) = write_again(model, trace, None)
     assert again.text.startswith(trace.tgt_text)
     assert again.text != write_again(model, replace(trace, interventions=()), None)[0].text
@@ -84,19 +88,28 @@ def test_what_was_done_to_a_trace_is_in_force_when_it_is_written_again(model, do
     assert model.rerun(trace).interventions == trace.interventions
 
 
-def test_a_beam_writes_under_interventions_too(model, done) -> None:
-    *_, last = model.stepwise(TEXT, to="fr", choose=Beam(3), max_tokens=6, interventions=done["uniform"])
-    alone = model.trace(TEXT, to="fr", tgt_text=model.codec.text(last.hypotheses[0].ids), interventions=done["uniform"])
+def test_a_beam_writes_under_interventions_too(model, interventions_by_kind) -> None:
+    *_, last = model.stepwise(
+        TEXT, to="fr", choose=Beam(3), max_tokens=6, interventions=interventions_by_kind["uniform"]
+    )
+    alone = model.trace(
+        TEXT, to="fr", tgt_text=model.codec.text(last.hypotheses[0].ids), interventions=interventions_by_kind["uniform"]
+    )
     assert alone.interventions == last.trace.interventions
-    one = [step.token.id for step in model.stepwise(TEXT, to="fr", max_tokens=6, interventions=done["uniform"])]
-    *_, narrow = model.stepwise(TEXT, to="fr", choose=Beam(1), max_tokens=6, interventions=done["uniform"])
+    one = [
+        step.token.id
+        for step in model.stepwise(TEXT, to="fr", max_tokens=6, interventions=interventions_by_kind["uniform"])
+    ]
+    *_, narrow = model.stepwise(
+        TEXT, to="fr", choose=Beam(1), max_tokens=6, interventions=interventions_by_kind["uniform"]
+    )
     assert list(narrow.hypotheses[0].ids) == one
 
 
-def test_a_teachers_steps_are_the_pass_over_its_target(model, done) -> None:
+def test_a_teachers_steps_are_the_pass_over_its_target(model, interventions_by_kind) -> None:
     for sort in ("key", "layer", "zero"):
-        whole = model.trace(TEXT, to="fr", tgt_text="un chien rouge", interventions=done[sort])
-        steps = model.stepwise(TEXT, to="fr", tgt_text="un chien rouge", interventions=done[sort])
+        whole = model.trace(TEXT, to="fr", tgt_text="un chien rouge", interventions=interventions_by_kind[sort])
+        steps = model.stepwise(TEXT, to="fr", tgt_text="un chien rouge", interventions=interventions_by_kind[sort])
         for row, step in enumerate(steps):
             torch.testing.assert_close(step.logits, whole.logits[0, row], atol=2e-4, rtol=1e-4)
 

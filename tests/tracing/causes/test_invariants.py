@@ -36,4 +36,4 @@ def test_it_holds_of_each_kind(holds, kind, pair) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_lies_outside_the_causal_cone_stays(kind, pair) -> None:
-    invariants.what_lies_outside_the_causal_cone_stays(pair, kind, position=3)
+    invariants.check_causal_cone(pair, kind, position=3)

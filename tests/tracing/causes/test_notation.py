@@ -30,14 +30,14 @@ EVERY_HEAD = [
 ]
 
 
-def made(asked: dict) -> Intervention:
+def make_intervention(asked: dict) -> Intervention:
     makers = {"columns": attnviz.exchange, "weights": attnviz.edit, "to": attnviz.ablate}
     return next(make for name, make in makers.items() if name in asked)(**asked)
 
 
 @given(some.lists(ABLATED | DIAGONAL | SWAPPED | BY_HAND, max_size=5).map(tuple))
 def test_what_is_written_is_read_again(said) -> None:
-    asked = [made(each) for each in said]
+    asked = [make_intervention(each) for each in said]
     text = notation.write(asked)
     assert notation.parse(text) == (tuple(asked), ())
     assert notation.parse(text.replace("+", " ")).interventions == tuple(asked)  # as typed addresses have a plus

@@ -22,7 +22,7 @@ def trace(model):
 
 
 @pytest.fixture(scope="module")
-def done(model, trace):
+def interventions(model, trace):
     donor = trace("A big and very red dog jumped.")
     means = attnviz.mean_contexts(model, [donor])
     keys = len(trace(TEXT).tokens("src"))
@@ -37,12 +37,12 @@ def done(model, trace):
     )
 
 
-def test_a_saved_trace_says_what_was_done_to_it_and_shows_it(trace, done, tmp_path) -> None:
-    after = trace(TEXT, *done)
+def test_a_saved_trace_says_what_was_done_to_it_and_shows_it(trace, interventions, tmp_path) -> None:
+    after = trace(TEXT, *interventions)
     attnviz.save(after, tmp_path / "t.npz")
     again = attnviz.load_trace(tmp_path / "t.npz")
-    assert again.interventions == after.interventions == done
-    assert [str(each) for each in again.interventions] == [str(each) for each in done]
+    assert again.interventions == after.interventions == interventions
+    assert [str(each) for each in again.interventions] == [str(each) for each in interventions]
     for kind in after.kinds:
         torch.testing.assert_close(again.attn(kind), after.attn(kind), rtol=0, atol=1e-6)
     keys = len(after.tokens("src"))
@@ -51,8 +51,8 @@ def test_a_saved_trace_says_what_was_done_to_it_and_shows_it(trace, done, tmp_pa
         assert np.array_equal(file["attn.cross"][0, 2, 3, :2], np.eye(keys)[:2])
 
 
-def test_what_was_read_from_a_file_can_be_done_again(model, trace, done, tmp_path) -> None:
-    after = trace(TEXT, *done)
+def test_what_was_read_from_a_file_can_be_done_again(model, trace, interventions, tmp_path) -> None:
+    after = trace(TEXT, *interventions)
     attnviz.save(after, tmp_path / "t.npz", maps=False)
     again = attnviz.load_trace(tmp_path / "t.npz")
     assert torch.equal(trace(TEXT, *again.interventions).logits, after.logits)
@@ -70,8 +70,8 @@ OTHER = [
 
 
 @pytest.mark.parametrize(("own", "other"), OTHER, ids=[other.decode() for _, other in OTHER])
-def test_a_file_whose_interventions_are_none_is_refused(own, other, trace, done, tmp_path) -> None:
-    attnviz.save(trace(TEXT, *done), tmp_path / "t.npz", maps=False)
+def test_a_file_whose_interventions_are_none_is_refused(own, other, trace, interventions, tmp_path) -> None:
+    attnviz.save(trace(TEXT, *interventions), tmp_path / "t.npz", maps=False)
     with np.load(tmp_path / "t.npz") as file:
         arrays = dict(file)
     assert own in arrays["meta"].tobytes()
@@ -81,24 +81,24 @@ def test_a_file_whose_interventions_are_none_is_refused(own, other, trace, done,
         attnviz.load_trace(tmp_path / "t.npz")
 
 
-def test_a_notebook_is_told_what_was_done(model, trace, done) -> None:
-    assert repr(trace(TEXT, done[0])).endswith("; done to it: cross L1 H2 H4: context zero>")
+def test_a_notebook_is_told_what_was_done(model, trace, interventions) -> None:
+    assert repr(trace(TEXT, interventions[0])).endswith("; done to it: cross L1 H2 H4: context zero>")
     assert "done to it" not in repr(trace(TEXT))
 
 
-def test_equal_values_are_equal(done) -> None:
-    assert attnviz.ablate("cross", layer=1, heads=(4, 2)) == done[0]
-    assert hash(attnviz.ablate("cross", layer=1, heads=(4, 2))) == hash(done[0])
-    assert attnviz.ablate("cross", layer=1, heads=[2]) != done[0]
+def test_equal_values_are_equal(interventions) -> None:
+    assert attnviz.ablate("cross", layer=1, heads=(4, 2)) == interventions[0]
+    assert hash(attnviz.ablate("cross", layer=1, heads=(4, 2))) == hash(interventions[0])
+    assert attnviz.ablate("cross", layer=1, heads=[2]) != interventions[0]
     assert attnviz.edit("cross", torch.eye(3), layer=0) != attnviz.edit("cross", 2 * torch.eye(3), layer=0)
-    assert len(set(done)) == len(done)
+    assert len(set(interventions)) == len(interventions)
 
 
-def test_it_says_what_it_is(done) -> None:
-    assert str(done[0]) == "cross L1 H2 H4: context zero"
-    assert str(done[2]) == "encoder_self L2: attn at red, 0 even"
-    assert str(done[3]) == "encoder L1: layer from “A big and very red dog jumped.”"
-    assert str(done[6]) == "cross H0 H1: attn of red and A exchanged"
+def test_it_says_what_it_is(interventions) -> None:
+    assert str(interventions[0]) == "cross L1 H2 H4: context zero"
+    assert str(interventions[2]) == "encoder_self L2: attn at red, 0 even"
+    assert str(interventions[3]) == "encoder L1: layer from “A big and very red dog jumped.”"
+    assert str(interventions[6]) == "cross H0 H1: attn of red and A exchanged"
 
 
 MAKING = [

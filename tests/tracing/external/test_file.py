@@ -120,14 +120,14 @@ def npy(header: str = "", *, version: tuple[int, int] = (1, 0)) -> bytes:
     return b"\x93NUMPY" + bytes(version) + len(said).to_bytes(2, "little") + said + bytes(36)
 
 
-def damaged(compression: int) -> bytes:
+def damaged_archive(compression: int) -> bytes:
     """Make an archive in which some bytes of the compressed weights are others."""
     content = bytearray(archive(compression, attn=npy()))
     content[46:52] = b"\xff" * 6
     return bytes(content)
 
 
-def changed(*places: int, to: int) -> bytes:
+def archive_with_entry(*places: int, to: int) -> bytes:
     """Make an archive in whose directory numbers of two bytes are others; `places` are counted from its start."""
     content = bytearray(archive(attn=npy()))
     for at in places:
@@ -136,21 +136,21 @@ def changed(*places: int, to: int) -> bytes:
     return bytes(content)
 
 
-def sized(shape: str, descr: str = "<f4") -> bytes:
+def archive_of_shape(shape: str, descr: str = "<f4") -> bytes:
     """Make an archive whose weights say that they have that shape and type."""
     return archive(attn=npy(f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"))
 
 
 DAMAGED = {
-    "deflate": damaged(zipfile.ZIP_DEFLATED),
-    "bzip2": damaged(zipfile.ZIP_BZIP2),
-    "xz": damaged(zipfile.ZIP_LZMA),
+    "deflate": damaged_archive(zipfile.ZIP_DEFLATED),
+    "bzip2": damaged_archive(zipfile.ZIP_BZIP2),
+    "xz": damaged_archive(zipfile.ZIP_LZMA),
     "other bytes": archive(attn=npy()).replace(bytes(36), bytes(35) + b"x"),
     "cut short": archive(attn=npy())[:-30],
-    "unknown compression": changed(10, to=99),
-    "made by a later zip": changed(6, to=999),
-    "password": changed(8, to=1),
-    "longer than the file": changed(20, 24, to=60_000),
+    "unknown compression": archive_with_entry(10, to=99),
+    "made by a later zip": archive_with_entry(6, to=999),
+    "password": archive_with_entry(8, to=1),
+    "longer than the file": archive_with_entry(20, 24, to=60_000),
     "empty member": archive(attn=b""),
     "no header": archive(attn=npy("hello")),
     "half a header": archive(attn=npy("{'descr': '<f4', 'shape': (1,")),
@@ -159,11 +159,11 @@ DAMAGED = {
     "brackets": archive(attn=npy("(" * 400)),
     "minus upon minus": archive(attn=npy("-" * 9000 + "1")),
     "later format": archive(attn=npy(version=(9, 9))),
-    "a size that is true": sized("(True,)"),
-    "a size below nothing": sized("(-1,)"),
-    "more than there is": sized("(10,)"),
-    "much of no width": sized("(1000000000000,)", "<U0"),
-    "much of nothing": sized("(1000000000000,)", "V0"),
+    "a size that is true": archive_of_shape("(True,)"),
+    "a size below nothing": archive_of_shape("(-1,)"),
+    "more than there is": archive_of_shape("(10,)"),
+    "much of no width": archive_of_shape("(1000000000000,)", "<U0"),
+    "much of nothing": archive_of_shape("(1000000000000,)", "V0"),
     "records": npz(attn=np.zeros((3, 3), "V8"), tokens=TOKENS),
     "dates": npz(attn=np.zeros((3, 3), "<M8[s]"), tokens=TOKENS),
     "dates as a mask": npz(attn=ATTN.numpy(), tokens=TOKENS, mask=np.zeros((3, 3), "<M8[s]")),

@@ -89,7 +89,7 @@ GENERATE: list[dict[str, Any]] = [
 ]
 
 
-def generated(model: Any, ids: torch.Tensor, options: dict[str, Any]) -> Any:
+def generate(model: Any, ids: torch.Tensor, options: dict[str, Any]) -> Any:
     fixed = {
         "max_new_tokens": 5,
         "do_sample": False,
@@ -103,7 +103,7 @@ def generated(model: Any, ids: torch.Tensor, options: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("options", GENERATE, ids=str)
 def test_steps_of_a_decoder_equal_one_pass_over_what_it_wrote(gpt2: Any, options: dict[str, Any]) -> None:
     prompts = torch.tensor([[3, 5, 7], [11, 13, 17]])
-    out = generated(gpt2, prompts, options)
+    out = generate(gpt2, prompts, options)
     for item in range(2):
         tokens = out.sequences[item]
         tokens = tokens[: len(tokens) - int((tokens == 0).sum())]  # of a beam that ended before the other text's
@@ -117,7 +117,7 @@ def test_steps_of_a_decoder_equal_one_pass_over_what_it_wrote(gpt2: Any, options
 @pytest.mark.parametrize("options", GENERATE, ids=str)
 def test_steps_of_an_encoder_decoder_equal_one_pass(bart: Any, options: dict[str, Any]) -> None:
     src = torch.tensor([[3, 5, 7, 11, 13], [17, 19, 23, 29, 31]])
-    out = generated(bart, src, options)
+    out = generate(bart, src, options)
     for item in range(2):
         tokens = out.sequences[item]
         tokens = tokens[: len(tokens) - int((tokens == 0).sum())]
@@ -181,7 +181,7 @@ def test_ids_are_read_by_their_tokenizer() -> None:
         )
 
 
-def without_weights() -> Any:
+def output_without_weights() -> Any:
     return transformers.modeling_outputs.BaseModelOutput(last_hidden_state=torch.zeros(1, 5, 7))
 
 
@@ -191,7 +191,7 @@ def several_rows_a_step() -> Any:
 
 
 REFUSED: list[tuple[Callable[[], Any], dict[str, Any], str]] = [
-    (without_weights, {}, "no attention weights: call the model with output_attentions=True"),
+    (output_without_weights, {}, "no attention weights: call the model with output_attentions=True"),
     (lambda: {"attentions": (None, None)}, {}, "attentions hold no weights"),
     (several_rows_a_step, {}, "assisted decoding"),
     (lambda: layers(2, 3, 5, 5)[:2], {}, "of 2 texts: say which one with item=0 to 1"),

@@ -11,7 +11,7 @@ NASTY = "<b>$x$&amp;"
 
 
 @pytest.fixture
-def shown() -> EagerMaps:
+def maps() -> EagerMaps:
     return EagerMaps(
         kind="cross",
         attn=torch.rand(1, 1, 3, 5),
@@ -22,8 +22,8 @@ def shown() -> EagerMaps:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_each_cell_has_a_disc_with_how_many_clicked_it(shown, theme: str) -> None:
-    figure = clicks_on_map(shown, (0, 0), {(2, 4): 17, (1, 0): 3, (0, 0): 0}, [(2, 4)], theme=theme)
+def test_each_cell_has_a_disc_with_how_many_clicked_it(maps, theme: str) -> None:
+    figure = clicks_on_map(maps, (0, 0), {(2, 4): 17, (1, 0): 3, (0, 0): 0}, [(2, 4)], theme=theme)
     discs = next(part for part in figure.data if part.name == "clicked")
     assert list(zip(discs.y, discs.x, discs.text, strict=True)) == [(1, 0, "3"), (2, 4, "17")]
     assert discs.marker.size[0] < discs.marker.size[1]
@@ -32,8 +32,8 @@ def test_each_cell_has_a_disc_with_how_many_clicked_it(shown, theme: str) -> Non
     assert (frames[0].x[0], frames[0].y[0]) == pytest.approx((3.52, 1.52))
 
 
-def test_nobody_clicked_is_a_map_without_discs(shown) -> None:
-    figure = clicks_on_map(shown, ("mean", 0), {}, [], theme="light")
+def test_nobody_clicked_is_a_map_without_discs(maps) -> None:
+    figure = clicks_on_map(maps, ("mean", 0), {}, [], theme="light")
     assert next(part for part in figure.data if part.name == "clicked").x == ()
 
 

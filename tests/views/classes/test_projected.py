@@ -10,7 +10,7 @@ from attnviz.views.classes.answers_chart import PROJECTED_LETTERS, bars_of_choic
 NASTY = "<b>$x$&amp;"
 
 
-def shown(rows: int, cols: int = 5) -> EagerMaps:
+def make_maps(rows: int, cols: int = 5) -> EagerMaps:
     return EagerMaps(
         kind="cross",
         attn=torch.rand(1, 1, rows, cols),
@@ -22,7 +22,7 @@ def shown(rows: int, cols: int = 5) -> EagerMaps:
 
 @pytest.mark.parametrize("rows", [3, 11, 97])
 def test_a_map_keeps_its_name_and_gives_rows_letters_that_they_have_room_for(rows: int) -> None:
-    figure = enlarge_for_projector(clicks_on_map(shown(rows), (0, 0), {(2, 4): 17}, [(2, 4)], theme="light"))
+    figure = enlarge_for_projector(clicks_on_map(make_maps(rows), (0, 0), {(2, 4): 17}, [(2, 4)], theme="light"))
     assert "L0 H0 · key → (source token)" in figure.layout.xaxis.title.text
     assert figure.layout.font.size == (PROJECTED_LETTERS if rows <= 11 else 9)
     assert figure.layout.height is None, "as high as its place"

@@ -117,7 +117,7 @@ def test_the_cost_chart_shows_milliseconds_beside_multiply_adds() -> None:
 
 
 @pytest.fixture
-def made() -> DecodingRecord:
+def record() -> DecodingRecord:
     random = torch.Generator().manual_seed(0)
     attn = {
         "encoder_self": torch.rand(LAYERS, HEADS, SRC, SRC, generator=random),
@@ -131,8 +131,8 @@ def made() -> DecodingRecord:
     return DecodingRecord(attn, hidden, torch.zeros(STEPS, 20), "float32", **about)  # type: ignore[arg-type]
 
 
-def told(
-    made: DecodingRecord,
+def describe(
+    record: DecodingRecord,
     *,
     teacher: tuple[int, ...] = (10, 11, 12, 13, 2),
     view: dict | None = None,
@@ -146,23 +146,23 @@ def told(
         way=[("KV cache", "KV cache")],
         passed=passed or {},
     )
-    return stepper_payload(Training(rows, 0.5, "counts"), made, inference, view=view or {}, **more)
+    return stepper_payload(Training(rows, 0.5, "counts"), record, inference, view=view or {}, **more)
 
 
 def floats(blob: bytes, offset: int, shape: list[int]) -> np.ndarray:
     return np.frombuffer(blob, "<f4", count=int(np.prod(shape)), offset=offset).reshape(shape)
 
 
-def test_decoder_kinds_come_first_and_their_maps_are_exact(made: DecodingRecord) -> None:
-    header, blob = told(made)
+def test_decoder_kinds_come_first_and_their_maps_are_exact(record: DecodingRecord) -> None:
+    header, blob = describe(record)
     assert [kind["kind"] for kind in header["kinds"]] == ["decoder_self", "cross", "encoder_self"]
     for kind in header["kinds"]:
-        assert np.array_equal(floats(blob, kind["offset"], kind["shape"]), made.attn[kind["kind"]].numpy())
+        assert np.array_equal(floats(blob, kind["offset"], kind["shape"]), record.attn[kind["kind"]].numpy())
 
 
-def test_a_pass_stands_left_of_its_steps_with_all_its_rows(made: DecodingRecord) -> None:
-    passed = {"cross": made.attn["cross"] + 1, "decoder_self": made.attn["decoder_self"] + 1}
-    header, blob = told(made, passed=passed)
+def test_a_pass_stands_left_of_its_steps_with_all_its_rows(record: DecodingRecord) -> None:
+    passed = {"cross": record.attn["cross"] + 1, "decoder_self": record.attn["decoder_self"] + 1}
+    header, blob = describe(record, passed=passed)
     assert [kind["by"] for kind in header["kinds"]] == ["pass", "steps", "pass", "steps", "encoder"]
     for kind in header["kinds"][::2][:2]:
         assert np.array_equal(floats(blob, kind["offset"], kind["shape"]), passed[kind["kind"]].numpy())
@@ -170,32 +170,32 @@ def test_a_pass_stands_left_of_its_steps_with_all_its_rows(made: DecodingRecord)
         assert not kind["grows"]
 
 
-def test_above_the_budget_only_the_head_in_view_travels(made: DecodingRecord) -> None:
-    header, blob = told(made, view={"layer": 1, "head": "mean"}, budget=100)
+def test_above_the_budget_only_the_head_in_view_travels(record: DecodingRecord) -> None:
+    header, blob = describe(record, view={"layer": 1, "head": "mean"}, budget=100)
     (cross,) = [kind for kind in header["kinds"] if kind["kind"] == "cross"]
     assert cross["only"] == [1, "mean"]
-    expected = made.attn["cross"][1].mean(dim=0).numpy()
+    expected = record.attn["cross"][1].mean(dim=0).numpy()
     assert floats(blob, cross["offset"], [STEPS, SRC]) == pytest.approx(expected, abs=1e-7)
 
 
-def test_a_step_says_what_went_in_what_was_chosen_and_how_long_it_took(made: DecodingRecord) -> None:
-    step = told(made)[0]["steps"][2]
+def test_a_step_says_what_went_in_what_was_chosen_and_how_long_it_took(record: DecodingRecord) -> None:
+    step = describe(record)[0]["steps"][2]
     assert (step["input"], step["chosen"], step["teacher"], step["agrees"]) == ("t11", "t12", "t12", True)
     assert step["ms"] == pytest.approx(2.0)
     assert step["top"] == [["t10", 0.7, 0.9, 10]]
 
 
-def test_where_the_model_leaves_its_teacher_is_named_once(made: DecodingRecord) -> None:
-    header, _ = told(made, teacher=(10, 15, 12, 13, 2))
+def test_where_the_model_leaves_its_teacher_is_named_once(record: DecodingRecord) -> None:
+    header, _ = describe(record, teacher=(10, 15, 12, 13, 2))
     assert header["fork"] == 1
     teachers = [step["teacher"] for step in header["steps"]]
     assert teachers == ["t10", "t15", None, None, None]  # after another choice his token belongs to another sentence
-    assert fork_step(made, [token(10)]) is None
+    assert fork_step(record, [token(10)]) is None
 
 
-def test_what_is_fed_whatever_the_model_chose_does_not_leave_the_teacher(made: DecodingRecord) -> None:
+def test_what_is_fed_whatever_the_model_chose_does_not_leave_the_teacher(record: DecodingRecord) -> None:
     """A prompt's tokens, for example: the first three steps choose something else, and yet the prompt goes on."""
-    prompted = replace(made, chosen=(token(17), token(18), token(19), token(13), token(2)))
+    prompted = replace(record, chosen=(token(17), token(18), token(19), token(13), token(2)))
     assert fork_step(prompted, [token(id_) for id_ in (10, 11, 12, 15, 2)]) == 3
 
 
@@ -208,21 +208,21 @@ def test_what_is_fed_whatever_the_model_chose_does_not_leave_the_teacher(made: D
         ({"step": 1, "layer": "mean", "head": 7}, {"step": 1, "layer": "mean", "head": 0}),
     ],
 )
-def test_a_view_that_does_not_fit_falls_back(made: DecodingRecord, asked: dict, shown: dict) -> None:
-    assert told(made, view=asked)[0]["view"] == shown
+def test_a_view_that_does_not_fit_falls_back(record: DecodingRecord, asked: dict, shown: dict) -> None:
+    assert describe(record, view=asked)[0]["view"] == shown
 
 
-def test_a_stack_may_have_fewer_layers_than_the_other(made: DecodingRecord) -> None:
+def test_a_stack_may_have_fewer_layers_than_the_other(record: DecodingRecord) -> None:
     """The layer can be chosen all the same; the smaller stack's map is then zeros, and the browser says why."""
-    uneven = replace(made, attn={**made.attn, "encoder_self": made.attn["encoder_self"][:1]})
-    header, blob = told(uneven, view={"layer": 1, "head": 3}, budget=100)
+    uneven = replace(record, attn={**record.attn, "encoder_self": record.attn["encoder_self"][:1]})
+    header, blob = describe(uneven, view={"layer": 1, "head": 3}, budget=100)
     assert header["view"]["layer"] == 1
     maps = {kind["kind"]: floats(blob, kind["offset"], kind["shape"][2:]) for kind in header["kinds"]}
     assert not maps["encoder_self"].any()
-    assert maps["cross"] == pytest.approx(made.attn["cross"][1, 3].numpy())
+    assert maps["cross"] == pytest.approx(record.attn["cross"][1, 3].numpy())
 
 
-def test_the_same_numbers_have_the_same_name_whatever_is_in_view(made: DecodingRecord) -> None:
-    first, second = told(made, view={"step": 0})[0], told(made, view={"step": 3})[0]
+def test_the_same_numbers_have_the_same_name_whatever_is_in_view(record: DecodingRecord) -> None:
+    first, second = describe(record, view={"step": 0})[0], describe(record, view={"step": 3})[0]
     assert first["id"] == second["id"]
-    assert told(made, teacher=(10, 15))[0]["id"] != first["id"]
+    assert describe(record, teacher=(10, 15))[0]["id"] != first["id"]

@@ -27,7 +27,7 @@ def trace():
     return tiny_translator(seed=0).trace("machine learning is fun.", to="fr", tgt_text="un petit chien rouge")
 
 
-def made(attn: torch.Tensor, mask: torch.Tensor | None = None, text: str = "a") -> EagerMaps:
+def make_maps(attn: torch.Tensor, mask: torch.Tensor | None = None, text: str = "a") -> EagerMaps:
     """Make a map of `attn` `(rows, cols)`, every token the same, so that only places tell them apart."""
     rows, cols = attn.shape
     return EagerMaps(
@@ -79,7 +79,7 @@ def test_the_first_row_is_on_top_and_the_first_key_on_the_left(trace) -> None:
 
 
 def test_repeated_tokens_keep_their_columns() -> None:
-    figure = heatmap_of(made(torch.full((3, 5), 0.2)), 0, 0)
+    figure = heatmap_of(make_maps(torch.full((3, 5), 0.2)), 0, 0)
     assert list(figure.layout.xaxis.tickvals) == list(cells(figure).x) == [0, 1, 2, 3, 4]
     assert list(figure.layout.xaxis.ticktext) == ["a"] * 5
 
@@ -107,7 +107,7 @@ def test_hidden_special_tokens_are_in_the_legend(trace) -> None:
 
 
 def test_tokens_are_never_markup() -> None:
-    figure = heatmap_of(made(torch.full((2, 3), 1 / 3), text=NASTY), 0, 0)
+    figure = heatmap_of(make_maps(torch.full((2, 3), 1 / 3), text=NASTY), 0, 0)
     plain = "&lt;b&gt;&#36;x&#36;&amp;amp;"
     assert list(figure.layout.xaxis.ticktext) == [plain] * 3
     assert list(figure.layout.yaxis.ticktext) == [f"{plain} → {plain}"] * 2
@@ -117,7 +117,7 @@ def test_tokens_are_never_markup() -> None:
 
 def test_hovering_gives_row_key_exact_weight_and_whether_it_is_masked() -> None:
     mask = torch.tensor([[True, False], [False, False]])
-    heatmap = cells(heatmap_of(made(torch.tensor([[1.0, 0.0], [0.0, 0.0]]), mask), 0, 0))
+    heatmap = cells(heatmap_of(make_maps(torch.tensor([[1.0, 0.0], [0.0, 0.0]]), mask), 0, 0))
     assert "%{z:.6g}" in heatmap.hovertemplate
     assert heatmap.customdata[..., 2].tolist() == [
         ["", " (masked)"],
@@ -132,7 +132,7 @@ def test_a_row_whose_keys_are_hidden_says_so(trace) -> None:
 
 def test_masked_cells_are_hatched_by_a_pattern_and_only_they() -> None:
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
-    figure = heatmap_of(made(mask / mask.sum(-1, keepdim=True), mask), 0, 0)
+    figure = heatmap_of(make_maps(mask / mask.sum(-1, keepdim=True), mask), 0, 0)
     hatching = next(one for one in figure.data if one.name == "masked")
     assert hatching.fillpattern.shape == "/"
     assert hatching.hoverinfo == "skip"  # or it would swallow the cells' own hover
@@ -144,8 +144,8 @@ def test_masked_cells_are_hatched_by_a_pattern_and_only_they() -> None:
 
 def test_without_a_mask_or_when_not_asked_nothing_is_hatched() -> None:
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
-    assert len(heatmap_of(made(mask.float(), mask), 0, 0, mask=False).data) == 1
-    assert len(heatmap_of(made(torch.eye(3)), 0, 0).data) == 1
+    assert len(heatmap_of(make_maps(mask.float(), mask), 0, 0, mask=False).data) == 1
+    assert len(heatmap_of(make_maps(torch.eye(3)), 0, 0).data) == 1
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=5, max_size=5), min_size=1, max_size=7))
@@ -166,7 +166,7 @@ def test_light_and_dark_are_drawn_on_their_own_panels(trace) -> None:
 
 
 def test_long_maps_keep_few_labels_and_every_token_on_hover() -> None:
-    figure = heatmap_of(made(torch.full((257, 101), 1 / 101)), 0, 0)
+    figure = heatmap_of(make_maps(torch.full((257, 101), 1 / 101)), 0, 0)
     assert len(figure.layout.yaxis.ticktext) <= 48
     assert len(figure.layout.xaxis.ticktext) <= 24, "they are slanted, and need more room"
     assert cells(figure).customdata.shape == (257, 101, 3)
@@ -182,12 +182,14 @@ def test_ticks_are_thinned_evenly(count: int) -> None:
 
 
 def test_an_empty_map_is_a_figure_too() -> None:
-    empty = replace(made(torch.ones(1, 1)), attn=torch.zeros(1, 1, 0, 0), mask=torch.ones(1, 1, 0, 0, dtype=torch.bool))
+    empty = replace(
+        make_maps(torch.ones(1, 1)), attn=torch.zeros(1, 1, 0, 0), mask=torch.ones(1, 1, 0, 0, dtype=torch.bool)
+    )
     assert heatmap_of(replace(empty, rows=(), cols=()), 0, 0).layout.height >= 250
 
 
 def test_long_words_are_shortened_on_the_axis_only() -> None:
-    figure = heatmap_of(made(torch.ones(1, 1), text="x" * 99), 0, 0)
+    figure = heatmap_of(make_maps(torch.ones(1, 1), text="x" * 99), 0, 0)
     assert figure.layout.xaxis.ticktext == ("x" * (MAX_LABEL - 1) + "…",)
     assert cells(figure).customdata[0, 0, 1] == "x" * 99
 

@@ -7,7 +7,7 @@ from attnviz.analysis.causes.word_alignment import word_links, word_scores
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.widgets.alignment.payload import AlignmentFacts, alignment_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
-from tests.widgets.sent import sent
+from tests.widgets.sent import payload_bytes
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -20,7 +20,7 @@ def choice(module):
 
 
 @pytest.fixture(scope="module")
-def made():
+def alignment_case():
     model = tiny_translator()
     trace = model.trace("a big red dog jumped", to="fr", tgt_text="un chien rouge")
     found = scores(WAY, KnownMaps.find(model, trace), trace)
@@ -38,14 +38,14 @@ def test_shares_are_of_what_speaks_for_a_word(choice) -> None:
     assert choice(act, [-1, -2]) == [0, 0]
 
 
-def test_the_browser_has_the_scores_and_links_that_python_computed(choice, module, made) -> None:
-    trace, found, payload = made
+def test_the_browser_has_the_scores_and_links_that_python_computed(choice, module, alignment_case) -> None:
+    trace, found, payload = alignment_case
     module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackAlignment = unpack; }")
     act = """({ scoresOf, linksOf }, bytes) => {
       const app = { payload: globalThis.unpackAlignment(Uint8Array.from(bytes)), view: { null: false } };
       return [app.payload.header.tgt.map((_, at) => [...scoresOf(app, at)]), linksOf(app)];
     }"""
-    rows, links = choice(act, sent(payload))
+    rows, links = choice(act, payload_bytes(payload))
     for row, expected in zip(rows, word_scores(found, trace).tolist(), strict=True):
         assert row == pytest.approx(expected)
     assert {tuple(link) for link in links} == word_links(found, trace)

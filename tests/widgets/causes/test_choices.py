@@ -9,7 +9,7 @@ from attnviz.analysis.causes.comparing.run_comparison import compare_runs
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.widgets.compared.payload import ShownSides, compared_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
-from tests.widgets.sent import sent
+from tests.widgets.sent import payload_bytes
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -63,7 +63,7 @@ def test_maps_lie_over_each_other_where_both_runs_have_the_cell_and_are_nan_else
     runs = compare_runs(here, there)
     shown = ShownSides(("one", "other"), ("", ""), (None, None), (model, model))
     view = {"kind": "cross", "layer": 1, "head": 2}
-    bytes_ = sent(compared_payload(runs, shown, view=view))
+    bytes_ = payload_bytes(compared_payload(runs, shown, view=view))
     module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackPair = unpack; }")
     found = module("compared/js/choice.js")(
         """(choice, [bytes]) => { const payload = globalThis.unpackPair(Uint8Array.from(bytes));

@@ -37,7 +37,7 @@ MOUNT = """(script, [words, places]) => {
 
 
 @pytest.fixture
-def mounted(empty_page: Page, module):
+def mount_bubble(empty_page: Page, module):
     """Mount the page's bubble; what the keyboard has at that moment may be given."""
     script = module("definitions/definitions.js")
 
@@ -51,12 +51,12 @@ def mounted(empty_page: Page, module):
     return mount
 
 
-def said(page: Page) -> str:
+def bubble_text(page: Page) -> str:
     return page.locator(".definitions:popover-open").inner_text()
 
 
-def test_a_link_leads_to_the_tab_with_the_sentence_of_the_menu(mounted) -> None:
-    page = mounted()
+def test_a_link_leads_to_the_tab_with_the_sentence_of_the_menu(mount_bubble) -> None:
+    page = mount_bubble()
     for term, query in (("Fill", "src=Hi&tab=fills"), ("Head", "src=Hi")):
         page.locator(f"[data-term={term}]").hover()
         link = page.locator(".definitions:popover-open a")
@@ -65,11 +65,11 @@ def test_a_link_leads_to_the_tab_with_the_sentence_of_the_menu(mounted) -> None:
         page.keyboard.press("Escape")
 
 
-def test_the_keyboard_follows_it_by_its_key_and_esc_closes_it(mounted) -> None:
-    page = mounted()
+def test_the_keyboard_follows_it_by_its_key_and_esc_closes_it(mount_bubble) -> None:
+    page = mount_bubble()
     page.locator("[data-term=Fill]").focus()
     page.keyboard.press("Shift")
-    assert "Try it on Masks: All fills" in said(page)
+    assert "Try it on Masks: All fills" in bubble_text(page)
     assert "Alt+Enter: Try it on Masks" in (page.locator("[data-term=Fill]").get_attribute("aria-description") or "")
     page.keyboard.press("Alt+Enter")
     assert page.evaluate("window.sent") == [["go", {"word": "Fill"}]]
@@ -78,21 +78,21 @@ def test_the_keyboard_follows_it_by_its_key_and_esc_closes_it(mounted) -> None:
     assert len(page.evaluate("window.sent")) == 1, "nothing is explained any more"
 
 
-def test_what_had_the_keyboard_before_the_script_came_is_explained(mounted) -> None:
-    page = mounted("[data-term=Head]")
-    assert said(page).startswith("What Head is.")
+def test_what_had_the_keyboard_before_the_script_came_is_explained(mount_bubble) -> None:
+    page = mount_bubble("[data-term=Head]")
+    assert bubble_text(page).startswith("What Head is.")
 
 
-def test_a_field_that_is_come_to_backwards_stays_explained(mounted) -> None:
-    page = mounted()
+def test_a_field_that_is_come_to_backwards_stays_explained(mount_bubble) -> None:
+    page = mount_bubble()
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<input id=after>')")
     page.locator("#after").focus()
     page.keyboard.press("Shift+Tab")
-    assert said(page).startswith("What Fill is.")
+    assert bubble_text(page).startswith("What Fill is.")
 
 
-def test_a_labels_bubble_leaves_its_field_free_and_lets_the_pointer_in(mounted) -> None:
-    page = mounted()
+def test_a_labels_bubble_leaves_its_field_free_and_lets_the_pointer_in(mount_bubble) -> None:
+    page = mount_bubble()
     page.locator("label").hover()
     bubble = page.locator(".definitions:popover-open")
     bubble.wait_for()
@@ -107,15 +107,15 @@ def test_a_labels_bubble_leaves_its_field_free_and_lets_the_pointer_in(mounted) 
     bubble.wait_for(state="detached")
 
 
-def test_a_tabs_own_button_has_no_link_to_itself(mounted) -> None:
-    page = mounted()
+def test_a_tabs_own_button_has_no_link_to_itself(mount_bubble) -> None:
+    page = mount_bubble()
     page.locator("button").focus()
     page.keyboard.press("Shift")
     assert page.locator(".definitions:popover-open a").count() == 0
 
 
-def test_with_a_key_held_down_the_browser_opens_the_link_beside_the_page(mounted) -> None:
-    page = mounted()
+def test_with_a_key_held_down_the_browser_opens_the_link_beside_the_page(mount_bubble) -> None:
+    page = mount_bubble()
     page.locator("[data-term=Fill]").hover()
     link = page.locator(".definitions:popover-open a")
     is_browsers = """(node) => {
@@ -129,8 +129,8 @@ def test_with_a_key_held_down_the_browser_opens_the_link_beside_the_page(mounted
     assert page.evaluate("window.sent") == []
 
 
-def test_a_finger_taps_the_link(mounted) -> None:
-    page = mounted()
+def test_a_finger_taps_the_link(mount_bubble) -> None:
+    page = mount_bubble()
     down = "(node) => node.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true, pointerType: 'touch'}))"
     page.locator("[data-term=Fill]").evaluate(down)
     link = page.locator(".definitions:popover-open a")

@@ -11,7 +11,7 @@ from attnviz.analysis.causes.residual import residual_maps
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.widgets.flow.payload import FlowFacts, flow_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
-from tests.widgets.sent import sent
+from tests.widgets.sent import payload_bytes
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -27,7 +27,7 @@ FOLLOW = """({ followBack, sublayersOf }, [bytes, by, row, residual]) => {
 def follow(module):
     module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackFlow = unpack; }")
     script = module("flow/js/mixing.js")
-    return lambda payload, *asked: script(FOLLOW, [sent(payload), *asked])
+    return lambda payload, *asked: script(FOLLOW, [payload_bytes(payload), *asked])
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,7 @@ def strip(shown: dict[str, EagerMaps]) -> dict[str, Any]:
     return {"lines": [{"name": "source", "tokens": source}, {"name": "target", "tokens": target}], "axes": axes}
 
 
-def drawn(asked: Any) -> tuple[dict[str, EagerMaps], pd.DataFrame, dict[str, Any]]:
+def make_maps(asked: Any) -> tuple[dict[str, EagerMaps], pd.DataFrame, dict[str, Any]]:
     """Make the maps, metrics and sentences that the address asks for."""
     if "deep" not in asked:
         shown = maps(int(asked["n"]) if "n" in asked else None)
@@ -94,7 +94,7 @@ def main() -> None:
     """Draw the component, and what it reported last as JSON."""
     st.set_page_config(layout="wide")
     asked = st.query_params
-    shown, numbers, sentences = drawn(asked)
+    shown, numbers, sentences = make_maps(asked)
     # What the page holds of the view, as the address does on the Heads page.
     view = st.session_state.setdefault("held", START | {"row": int(asked["row"]) if "row" in asked else None})
     if st.button("other view"):

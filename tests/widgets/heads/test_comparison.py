@@ -11,7 +11,7 @@ from tests.widgets.heads.heads_page import NEEDS_A_BROWSER, point_at, press, sit
 pytestmark = NEEDS_A_BROWSER
 
 
-def pinned_side_by_side(visit):
+def open_side_by_side(visit):
     """Cross L0 H0 (in focus) and encoder self L0 H1, side by side."""
     page = visit()
     press(page, "1")
@@ -23,7 +23,7 @@ def pinned_side_by_side(visit):
 
 
 def test_bars_beside_several_maps_name_the_head_in_focus_and_are_its_own(visit):
-    page = pinned_side_by_side(visit)
+    page = open_side_by_side(visit)
     press(page, "j")
     expect(page.locator(".bars-of")).to_have_text("Cross L0 H0, in focus")
     largest = float(heads_app.maps()["cross"].attn[0, 0, 0].max())
@@ -33,7 +33,7 @@ def test_bars_beside_several_maps_name_the_head_in_focus_and_are_its_own(visit):
 
 
 def test_pointing_at_another_map_shows_that_maps_row(visit):
-    page = pinned_side_by_side(visit)
+    page = open_side_by_side(visit)
     point_at(page, 4, 2, tile=0)
     expect(page.locator(".bars-of")).to_have_text("Encoder self L0 H1")
     expect(page.locator(".token.queried")).to_have_text(heads_app.SOURCE[4])
@@ -42,7 +42,7 @@ def test_pointing_at_another_map_shows_that_maps_row(visit):
 
 
 def test_a_click_on_another_map_brings_it_into_focus(visit):
-    page = pinned_side_by_side(visit)
+    page = open_side_by_side(visit)
     point_at(page, 4, 2, tile=0)
     page.mouse.down()
     page.mouse.up()
@@ -52,7 +52,7 @@ def test_a_click_on_another_map_brings_it_into_focus(visit):
 
 
 def test_bars_of_a_difference_name_both_heads(visit):
-    page = pinned_side_by_side(visit)
+    page = open_side_by_side(visit)
     press(page, "ArrowDown", "Enter")
     page.get_by_role("button", name="Unpin Encoder self L0 H1").click()
     press(page, "d", "j")

@@ -13,7 +13,7 @@ from attnviz.widgets.heads.payload import heads_payload
 from attnviz.widgets.wire import Payload
 from tests.widgets.heads import heads_app
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
-from tests.widgets.sent import sent
+from tests.widgets.sent import payload_bytes
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -53,7 +53,7 @@ def test_maps_masks_thumbnails_and_labels_arrive_as_they_were(payload_script, n,
         exact: [...exact].filter(([name]) => name.startsWith(`${{kind.kind}}/`)).map(([name, map]) => [name, [...map]]),
       }}));
     }}"""
-    kinds = payload_script(act, sent(payload_of(shown, budget=budget)))
+    kinds = payload_script(act, payload_bytes(payload_of(shown, budget=budget)))
     assert [kind["kind"] for kind in kinds] == list(shown)
     for kind, maps in zip(kinds, shown.values(), strict=True):
         assert kind["rows"] == [[row.input, row.output] for row in maps.rows]
@@ -75,7 +75,7 @@ def test_metrics_and_scales_arrive_as_they_were(payload_script) -> None:
       const {{ header, scales }} = {DECODED};
       return [header.metrics.values, [...scales.light.sequential], [...scales.dark.diverging]];
     }}"""
-    values, sequential, diverging = payload_script(act, sent(payload_of(shown)))
+    values, sequential, diverging = payload_script(act, payload_bytes(payload_of(shown)))
     table = heads_app.metrics(shown)
     for kind in shown:
         assert values[kind]["entropy"] == pytest.approx(table[table["kind"] == kind]["entropy"].tolist(), abs=1e-5)
@@ -83,7 +83,7 @@ def test_metrics_and_scales_arrive_as_they_were(payload_script) -> None:
     assert diverging == np.ravel(colour.DIVERGING_DARK).tolist()
 
 
-def mapped(maps_script, shown, kind: str, *, budget: int = 2_000_000) -> dict:
+def browser_maps(maps_script, shown, kind: str, *, budget: int = 2_000_000) -> dict:
     """Ask the browser for the maps of one kind, for every choice, and whether they are exact."""
     act = """({ mapOf, maskOf }, [bytes, kind, choices]) => {
       const app = { payload: decode(Uint8Array.from(bytes)), maps: new Map() };
@@ -93,20 +93,22 @@ def mapped(maps_script, shown, kind: str, *, budget: int = 2_000_000) -> dict:
         return [[...data], exact, mask && [...mask]];
       });
     }"""
-    found = maps_script(act, [sent(payload_of(shown, budget=budget)), kind, [list(choice) for choice in CHOICES]])
+    found = maps_script(
+        act, [payload_bytes(payload_of(shown, budget=budget)), kind, [list(choice) for choice in CHOICES]]
+    )
     return dict(zip(CHOICES, found, strict=True))
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
 def test_a_head_and_every_mean_are_pythons(maps_script, kind: str) -> None:
     maps = heads_app.maps()[kind]
-    for (layer, head), (data, exact, mask) in mapped(maps_script, heads_app.maps(), kind).items():
+    for (layer, head), (data, exact, mask) in browser_maps(maps_script, heads_app.maps(), kind).items():
         assert exact
         assert np.allclose(data, maps.weights(layer, head).numpy().ravel(), rtol=0, atol=1e-7)
         assert mask is None or mask == maps.visible(layer, head).int().flatten().tolist()
 
 
-def with_masks_of_its_own() -> dict[str, EagerMaps]:
+def maps_with_own_masks() -> dict[str, EagerMaps]:
     """Each layer and head sees other keys; in one of them row 2 sees none, and row 4 in none at all."""
     random = torch.Generator().manual_seed(1)
     mask = torch.rand(LAYERS, HEADS, 5, 6, generator=random) < 0.6
@@ -119,16 +121,16 @@ def with_masks_of_its_own() -> dict[str, EagerMaps]:
 
 
 def test_a_mean_leaves_out_the_heads_in_which_a_row_sees_nothing(maps_script) -> None:
-    shown = with_masks_of_its_own()
+    shown = maps_with_own_masks()
     maps = shown["decoder_self"]
-    for (layer, head), (data, _, mask) in mapped(maps_script, shown, "decoder_self").items():
+    for (layer, head), (data, _, mask) in browser_maps(maps_script, shown, "decoder_self").items():
         assert np.allclose(data, maps.weights(layer, head).numpy().ravel(), rtol=0, atol=1e-7), (layer, head)
         assert mask == maps.visible(layer, head).int().flatten().tolist()
 
 
 def test_a_map_that_is_still_on_its_way_is_drawn_from_its_thumbnail(maps_script) -> None:
     shown = heads_app.maps()
-    found = mapped(maps_script, shown, "cross", budget=0)
+    found = browser_maps(maps_script, shown, "cross", budget=0)
     exact = [list(choice) for choice, (_, is_exact, _) in found.items() if is_exact]
     assert exact == [], "only the first kind's head in focus was sent"
     for (layer, head), (data, *_) in found.items():
@@ -136,9 +138,9 @@ def test_a_map_that_is_still_on_its_way_is_drawn_from_its_thumbnail(maps_script)
 
 
 def test_weights_that_a_file_has_where_its_mask_hides_them_arrive_too(maps_script) -> None:
-    (name, maps), *_ = with_masks_of_its_own().items()
+    (name, maps), *_ = maps_with_own_masks().items()
     strange = EagerMaps(maps.kind, maps.mask, maps.rows, maps.cols, attn=torch.rand(maps.shape) + 0.5)
-    for (layer, head), (data, *_) in mapped(maps_script, {name: strange}, name).items():
+    for (layer, head), (data, *_) in browser_maps(maps_script, {name: strange}, name).items():
         if "mean" not in (layer, head):
             assert np.array_equal(np.float32(data), strange.attn[layer, head].numpy().ravel())
 

@@ -22,7 +22,7 @@ VIEW = {"kind": "cross", "layer": 1, "head": 2, "row": 4, "pins": []}
 STRIP = {"lines": [], "axes": {}}
 
 
-def shown(*, shape=(LAYERS, HEADS, ROWS, COLS), mask=None, kind="cross"):
+def make_maps(*, shape=(LAYERS, HEADS, ROWS, COLS), mask=None, kind="cross"):
     _, _, rows, cols = shape
     mask = torch.ones(1, 1, rows, cols, dtype=torch.bool) if mask is None else mask
     attn = torch.randn(shape).masked_fill(~mask, float("-inf")).softmax(-1).nan_to_num()
@@ -45,7 +45,7 @@ def read(blobs, offset, shape, dtype="<f4"):
 
 
 def test_exact_maps_come_back_bit_for_bit():
-    maps = {"cross": shown()}
+    maps = {"cross": make_maps()}
     header, blobs = payload(maps)
     (entry,) = header["exact"]
     assert entry["kind"] == "cross"
@@ -55,7 +55,7 @@ def test_exact_maps_come_back_bit_for_bit():
 
 
 def test_a_zoom_that_does_not_lie_on_the_map_is_dropped():
-    maps = {"cross": shown()}
+    maps = {"cross": make_maps()}
     zooms = [(0, ROWS, 2, COLS), (1, 3, 0, 2), (0, ROWS + 1, 0, 2), (0, 1, 3, 3), None]
     kept = [fitted_view(VIEW | {"zoom": zoom}, maps)["zoom"] for zoom in zooms]
     assert kept == [[0, ROWS, 2, COLS], [1, 3, 0, 2], None, None, None]
@@ -63,12 +63,12 @@ def test_a_zoom_that_does_not_lie_on_the_map_is_dropped():
 
 def test_rows_whose_keys_are_hidden_are_named():
     mask = torch.tensor([[False, False], [True, False], [False, False]])[None, None]
-    maps = dataclasses.replace(shown(shape=(1, 1, 3, 2), mask=mask), keyless=torch.tensor([[[True, False, False]]]))
+    maps = dataclasses.replace(make_maps(shape=(1, 1, 3, 2), mask=mask), keyless=torch.tensor([[[True, False, False]]]))
     assert payload({"cross": maps})[0]["kinds"][0]["keys_hidden"] == [2]
 
 
 def test_the_overview_is_within_half_a_step_of_256():
-    maps = {"cross": shown()}
+    maps = {"cross": make_maps()}
     header, blobs = payload(maps, budget=0)
     kind = header["kinds"][0]
     assert (kind["overview"]["height"], kind["overview"]["width"]) == (ROWS, COLS)
@@ -77,8 +77,8 @@ def test_the_overview_is_within_half_a_step_of_256():
 
 
 def test_every_blob_starts_at_a_multiple_of_four_of_the_payload():
-    long = shown(shape=(LAYERS, HEADS, 67, COLS), kind="encoder_self")
-    data = payload({"cross": shown(), "encoder_self": long}).pack()
+    long = make_maps(shape=(LAYERS, HEADS, 67, COLS), kind="encoder_self")
+    data = payload({"cross": make_maps(), "encoder_self": long}).pack()
     header, blobs = unpack(data)
     offsets = [header["kinds"][1]["overview"]["offset"], *(entry["offset"] for entry in header["exact"])]
     offsets += header["metrics"]["offsets"].values()
@@ -95,7 +95,7 @@ def test_any_text_survives_the_header(text):
 
 def test_masks_are_packed_a_bit_a_cell_and_left_out_where_every_key_is_seen():
     mask = torch.ones(ROWS, COLS, dtype=torch.bool).tril()[None, None]
-    header, blobs = payload({"cross": shown(mask=mask), "encoder_self": shown(kind="encoder_self")})
+    header, blobs = payload({"cross": make_maps(mask=mask), "encoder_self": make_maps(kind="encoder_self")})
     packed_mask = header["kinds"][0]["mask"]
     bits = np.unpackbits(read(blobs, packed_mask["offset"], (math.ceil(ROWS * COLS / 8),), np.uint8), bitorder="little")
     np.testing.assert_array_equal(bits[: ROWS * COLS].reshape(ROWS, COLS), mask[0, 0].numpy())
@@ -104,7 +104,7 @@ def test_masks_are_packed_a_bit_a_cell_and_left_out_where_every_key_is_seen():
 
 
 def sites(budget, *, pins=()):
-    maps = {"encoder_self": shown(kind="encoder_self"), "cross": shown()}
+    maps = {"encoder_self": make_maps(kind="encoder_self"), "cross": make_maps()}
     header, _ = payload(maps, budget=budget, view=VIEW | {"pins": list(pins)})
     return [(entry["kind"], entry.get("layer"), entry.get("head")) for entry in header["exact"]]
 
@@ -122,7 +122,7 @@ def test_pinned_heads_are_exact_whatever_the_budget():
 
 
 def test_a_mean_is_sent_where_its_heads_are_not():
-    maps = {"cross": shown()}
+    maps = {"cross": make_maps()}
     header, blobs = payload(maps, view=VIEW | {"layer": "mean", "head": 1}, budget=0)
     (entry,) = header["exact"]
     sent = read(blobs, entry["offset"], (ROWS, COLS))
@@ -130,7 +130,7 @@ def test_a_mean_is_sent_where_its_heads_are_not():
 
 
 def test_a_large_overview_costs_at_most_1_15_bytes_a_cell():
-    maps = {"cross": shown(shape=(12, 12, 64, 64), mask=torch.ones(64, 64, dtype=torch.bool).tril()[None, None])}
+    maps = {"cross": make_maps(shape=(12, 12, 64, 64), mask=torch.ones(64, 64, dtype=torch.bool).tril()[None, None])}
     assert len(payload(maps, budget=0).pack()) <= 1.15 * 12 * 12 * 64 * 64 + 10_000  # and its labels
 
 
@@ -146,7 +146,7 @@ def test_a_short_sentence_costs_no_more_than_the_weights_that_are_seen():
 
 def test_masked_cells_are_not_sent_where_they_hold_nothing():
     mask = torch.ones(ROWS, ROWS, dtype=torch.bool).tril()[None, None]
-    maps = shown(shape=(LAYERS, HEADS, ROWS, ROWS), mask=mask)
+    maps = make_maps(shape=(LAYERS, HEADS, ROWS, ROWS), mask=mask)
     header, blobs = payload({"cross": maps})
     (entry,) = header["exact"]
     seen = LAYERS * HEADS * ROWS * (ROWS + 1) // 2
@@ -156,7 +156,7 @@ def test_masked_cells_are_not_sent_where_they_hold_nothing():
 
 @pytest.mark.parametrize("length", [65, 100, 127, 256])
 def test_pooling_keeps_the_largest_weight_of_each_block(length):
-    maps = shown(shape=(1, 1, length, 3))
+    maps = make_maps(shape=(1, 1, length, 3))
     header, blobs = payload({"cross": maps}, view=VIEW | {"layer": 0, "head": 0})
     overview = header["kinds"][0]["overview"]
     assert (overview["height"], overview["width"]) == (64, 3)
@@ -166,7 +166,7 @@ def test_pooling_keeps_the_largest_weight_of_each_block(length):
 
 
 def test_labels_keep_their_order():
-    header, _ = payload({"cross": shown()})
+    header, _ = payload({"cross": make_maps()})
     kind = header["kinds"][0]
     assert kind["rows"] == [[f"in{i}", f"out{i}"] for i in range(ROWS)]
     assert kind["cols"] == [f"key{i}" for i in range(COLS)]
@@ -175,7 +175,7 @@ def test_labels_keep_their_order():
 
 
 def test_merged_labels_say_which_tokens_they_stand_for():
-    maps = shown(shape=(1, 1, 2, 1))
+    maps = make_maps(shape=(1, 1, 2, 1))
     rows = (RowLabel("a", "b", (0,)), RowLabel("b c", "d", (1, 2)))
     merged = EagerMaps("cross", maps.mask, rows, (ColLabel("ab", (0, 1)),), attn=maps.attn)
     kind = payload({"cross": merged})[0]["kinds"][0]
@@ -184,10 +184,10 @@ def test_merged_labels_say_which_tokens_they_stand_for():
 
 
 def test_the_id_is_of_the_content_and_not_of_the_view():
-    maps = {"cross": shown()}
+    maps = {"cross": make_maps()}
     ids = [payload(maps, view=VIEW | change)[0]["id"] for change in ({}, {"row": 1}, {"layer": 0})]
     assert len(set(ids)) == 1
-    assert payload({"cross": shown()})[0]["id"] != ids[0]
+    assert payload({"cross": make_maps()})[0]["id"] != ids[0]
 
 
 @pytest.mark.parametrize(
@@ -196,12 +196,12 @@ def test_the_id_is_of_the_content_and_not_of_the_view():
 def test_a_view_that_does_not_fit_is_made_to_fit(wrong):
     (name,) = wrong
     expected = {"kind": "cross", "layer": 0, "head": 0, "row": None}[name]
-    assert fitted_view(VIEW | wrong, {"cross": shown()})[name] == expected
+    assert fitted_view(VIEW | wrong, {"cross": make_maps()})[name] == expected
 
 
 def test_a_pin_that_does_not_fit_is_dropped():
     pins = [["cross", 0, 0], ["cross", 9, 0], ["none", 0, 0], ["cross", "mean", 2], ["cross", 0]]
-    assert fitted_view(VIEW | {"pins": pins}, {"cross": shown()})["pins"] == [["cross", 0, 0], ["cross", "mean", 2]]
+    assert fitted_view(VIEW | {"pins": pins}, {"cross": make_maps()})["pins"] == [["cross", 0, 0], ["cross", "mean", 2]]
 
 
 def test_no_kind_at_all_is_an_error():

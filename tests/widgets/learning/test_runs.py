@@ -15,7 +15,7 @@ from attnviz.learning.storage import toy_recording
 from attnviz.widgets.learning.feed import Piece, feed_payload
 from attnviz.widgets.learning.payload import Asked, ShownRun, learning_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
-from tests.widgets.sent import sent
+from tests.widgets.sent import payload_bytes
 
 pytestmark = NEEDS_A_BROWSER
 KINDS = ("encoder_self", "decoder_self", "cross")
@@ -27,7 +27,7 @@ def blind() -> Recording:
 
 
 @pytest.fixture(scope="module")
-def decoded(module) -> Callable[[Recording, str], Any]:
+def decode_run(module) -> Callable[[Recording, str], Any]:
     """Evaluate a function of JavaScript on a recording as the widget reads it."""
     script = module("learning/js/payload.js")
 
@@ -35,14 +35,14 @@ def decoded(module) -> Callable[[Recording, str], Any]:
         payload = learning_payload([ShownRun(recording.experiment, "one", "recorded", recording)], None, view={})
         return script(
             f"async (script, bytes) => ({act})((await script.decodePayload(new Uint8Array(bytes))).runs[0])",
-            sent(payload),
+            payload_bytes(payload),
         )
 
     return read
 
 
-def test_every_moment_arrives_as_it_was_recorded(decoded, blind) -> None:
-    got = decoded(
+def test_every_moment_arrives_as_it_was_recorded(decode_run, blind) -> None:
+    got = decode_run(
         blind,
         "(run) => run.moments.map((m) => ({ ...m, losses: [...m.losses], scores: [...m.scores], maps: [...m.maps] }))",
     )
@@ -58,9 +58,9 @@ def test_every_moment_arrives_as_it_was_recorded(decoded, blind) -> None:
     assert got[-1]["loss"] == pytest.approx(float(got[-1]["losses"][0]), abs=0.05)
 
 
-def test_a_heads_map_is_found_and_the_moment_at_which_its_score_passes_a_half(module, decoded, blind) -> None:
+def test_a_heads_map_is_found_and_the_moment_at_which_its_score_passes_a_half(module, decode_run, blind) -> None:
     script = module("learning/js/runs.js")
-    payload = decoded(blind, "(run) => ({ kinds: run.about.kinds, maps: [...run.moments[59].maps] })")
+    payload = decode_run(blind, "(run) => ({ kinds: run.about.kinds, maps: [...run.moments[59].maps] })")
     for at, kind in enumerate(KINDS):
         for head in (0, 1):
             cells = script(
@@ -71,11 +71,11 @@ def test_a_heads_map_is_found_and_the_moment_at_which_its_score_passes_a_half(mo
     names = {"decoder_self": "superdiagonal", "cross": "alignment"}
     for kind, name in names.items():
         for head in (0, 1):
-            found = strongest(script, decoded, blind, [kind, 0, head])
+            found = strongest(script, decode_run, blind, [kind, 0, head])
             assert found["name"] == name
             assert found["passed"] == blind.passes(name, layer=0, head=head)
             assert found["value"] == pytest.approx(float(blind.heads[name][-1, 0, head]))
-    assert strongest(script, decoded, blind, ["encoder_self", 0, 0]) is None
+    assert strongest(script, decode_run, blind, ["encoder_self", 0, 0]) is None
 
 
 def strongest(script, decoded, recording: Recording, site: list) -> Any:
@@ -87,13 +87,13 @@ def strongest(script, decoded, recording: Recording, site: list) -> Any:
     return script("(script, [run, site]) => script.strongest(run, site, run.moments.length - 1)", [run, site])
 
 
-def test_a_live_run_in_pieces_is_the_recording_and_a_lost_piece_is_noticed(module, decoded, blind) -> None:
+def test_a_live_run_in_pieces_is_the_recording_and_a_lost_piece_is_noticed(module, decode_run, blind) -> None:
     """Pieces come as the feed brings them; one is lost, and is asked for again."""
     found = [_moment(blind, at) for at in range(len(blind.steps))]
 
     def piece(since: int, end: int) -> list[int]:
         looked = LiveView("running", 0, tuple(found[since:end]))
-        return sent(feed_payload([Piece(blind.experiment, looked, since)]))
+        return payload_bytes(feed_payload([Piece(blind.experiment, looked, since)]))
 
     for file in ("learning/js/feeds.js", "shared/js/unpack.js"):
         module(file)
@@ -111,10 +111,12 @@ def test_a_live_run_in_pieces_is_the_recording_and_a_lost_piece_is_noticed(modul
           await new Promise((shown) => setTimeout(shown, 1200));
           return [told, run.moments.map((m) => [m.step, m.teacher, m.said, [...m.losses], [...m.maps]])];
         }""",
-        [[piece(0, 1), piece(1, 9), piece(20, 30), piece(9, 30), piece(30, 60)], sent(live)],
+        [[piece(0, 1), piece(1, 9), piece(20, 30), piece(9, 30), piece(30, 60)], payload_bytes(live)],
     )
     assert told == [[True, 1], [True, 9], [False, 9], [True, 30], [True, 60]]
-    whole = decoded(blind, "(run) => run.moments.map((m) => [m.step, m.teacher, m.said, [...m.losses], [...m.maps]])")
+    whole = decode_run(
+        blind, "(run) => run.moments.map((m) => [m.step, m.teacher, m.said, [...m.losses], [...m.maps]])"
+    )
     assert moments == whole
 
 
@@ -123,7 +125,7 @@ def test_what_a_second_brought_is_shown_in_five_beats_and_all_of_it_once_the_run
 
     def piece(since: int, end: int, state: str) -> list[int]:
         view = LiveView(state, 0, found[since:end])  # type: ignore[arg-type]
-        return sent(feed_payload([Piece(blind.experiment, view, since)]))
+        return payload_bytes(feed_payload([Piece(blind.experiment, view, since)]))
 
     module("shared/js/unpack.js")
     shown = module("learning/js/feeds.js")(

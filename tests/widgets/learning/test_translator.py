@@ -12,7 +12,7 @@ from attnviz.widgets.learning.payload import learning_payload
 from attnviz.widgets.learning.translator import ShownTranslator, pack
 from tests.learning.translator import trained
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
-from tests.widgets.sent import sent
+from tests.widgets.sent import payload_bytes
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -25,34 +25,34 @@ def recording() -> TranslatorRecording:
 
 
 @pytest.fixture(scope="module")
-def decoded(module, recording):
+def decoded_run(module, recording):
     """Read the run as the widget does, each of its moments with the maps of every sentence."""
     payload = learning_payload([ShownTranslator("one", pack(recording))], None, view={})
     act = """async (script, bytes) => {
       const [run] = (await script.decodePayload(new Uint8Array(bytes))).runs;
       return {...run, moments: run.moments.map((m) => ({...m, mapsOf: m.mapsOf.map((maps) => [...maps])}))};
     }"""
-    return module("learning/js/payload.js")(act, sent(payload))
+    return module("learning/js/payload.js")(act, payload_bytes(payload))
 
 
-def test_every_moment_arrives_with_its_curves_and_what_was_written(decoded, recording) -> None:
-    moments = decoded["moments"]
+def test_every_moment_arrives_with_its_curves_and_what_was_written(decoded_run, recording) -> None:
+    moments = decoded_run["moments"]
     assert [moment["step"] for moment in moments] == list(recording.steps)
     assert [tuple(moment["wrote"]) for moment in moments] == list(recording.wrote)
     np.testing.assert_array_equal(np.float32([moment["held"] for moment in moments]), recording.held_out_loss)
-    for at, name in enumerate(decoded["about"]["curves"]):
+    for at, name in enumerate(decoded_run["about"]["curves"]):
         found = np.float32([moment["values"][at] for moment in moments])
         np.testing.assert_array_equal(found, recording.scores[name])
-    assert decoded["about"]["guess"] == pytest.approx(np.log(recording.vocab_size))
+    assert decoded_run["about"]["guess"] == pytest.approx(np.log(recording.vocab_size))
 
 
-def test_each_sentence_has_its_own_maps_rows_and_columns(decoded, recording) -> None:
+def test_each_sentence_has_its_own_maps_rows_and_columns(decoded_run, recording) -> None:
     for at, (line, of_line) in enumerate(zip(recording.lines, recording.maps, strict=True)):
-        told = decoded["about"]["sentences"][at]
+        told = decoded_run["about"]["sentences"][at]
         for kind, said in zip(KINDS, told["kinds"], strict=True):
             assert said["kind"] == kind
             assert len(said["cols"]) == said["nCols"] == len(line.sentence.keys(kind))
             assert len(said["rows"]) == said["nRows"] == len(line.sentence.queries(kind))
         for moment in (0, -1):
             expected = np.concatenate([of_line[kind][moment].ravel() for kind in KINDS])
-            np.testing.assert_array_equal(decoded["moments"][moment]["mapsOf"][at], expected)
+            np.testing.assert_array_equal(decoded_run["moments"][moment]["mapsOf"][at], expected)

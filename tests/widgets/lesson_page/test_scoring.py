@@ -55,7 +55,7 @@ def _numbers(question: Question, truth: Truth) -> list[Any]:
 _WRONG = {CELL: _cells, ROW: _rows, HEAD: _heads, NUMBER: _numbers}
 
 
-def by_python(question: Question, answer: Any, truth: Truth) -> Any:
+def python_score(question: Question, answer: Any, truth: Truth) -> Any:
     try:
         scored = score_answer(question, answer, truth)
     except ValueError as error:
@@ -64,7 +64,7 @@ def by_python(question: Question, answer: Any, truth: Truth) -> Any:
     return [share, str(scored.said), scored.is_right]
 
 
-def asked(question: Question, truth: Truth, shown: Picture | None = None) -> dict[str, Any]:
+def question_fields(question: Question, truth: Truth, shown: Picture | None = None) -> dict[str, Any]:
     found = question_data(question, shown, say=str, why="") if shown else None
     return found or vars(question) | {"options": [option.text for option in question.options], "truth": vars(truth)}
 
@@ -82,7 +82,7 @@ def test_scores_of_all_questions_of_the_shipped_lessons(module) -> None:
     assert len(table) == 48
     found = module("lesson_page/js/scoring.js")(SCORED, [[data, tried] for *_, data, tried in table])
     for (name, question, truth, _, tried), scored in zip(table, found, strict=True):
-        assert scored == [by_python(question, answer, truth) for answer in tried], name
+        assert scored == [python_score(question, answer, truth) for answer in tried], name
         assert scored[0][2] is True, name
         assert any(one[2] is False for one in scored if isinstance(one, list)), name
 
@@ -100,8 +100,8 @@ def test_scores_of_all_questions_of_the_shipped_lessons(module) -> None:
     ids=lambda one: one.kind if isinstance(one, Question) else "",
 )  # fmt: skip
 def test_scores_of_kinds_that_no_shipped_lesson_has(module, question, truth, tried) -> None:
-    (found,) = module("lesson_page/js/scoring.js")(SCORED, [[asked(question, truth), tried]])
-    assert found == [by_python(question, answer, truth) for answer in tried]
+    (found,) = module("lesson_page/js/scoring.js")(SCORED, [[question_fields(question, truth), tried]])
+    assert found == [python_score(question, answer, truth) for answer in tried]
 
 
 def test_texts_are_compared_alike(module) -> None:

@@ -42,7 +42,7 @@ def play(run):
 
 
 @pytest.fixture(autouse=True)
-def loaded(module, empty_page) -> None:
+def line_module(module, empty_page) -> None:
     module("lesson_window/js/line.js")
     empty_page.evaluate("() => (globalThis.modules.line = globalThis.modules['lesson_window/js/line.js'])")
 

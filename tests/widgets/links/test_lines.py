@@ -10,7 +10,7 @@ from attnviz.maps.lines import FAINTEST
 from attnviz.widgets.links.payload import links_payload
 from tests.widgets.heads import heads_app
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
-from tests.widgets.sent import sent
+from tests.widgets.sent import payload_bytes
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -31,10 +31,10 @@ def lines(module):
 
 
 def payload_of(maps) -> list[int]:
-    return sent(links_payload([maps], [maps.kind], view=VIEW))
+    return payload_bytes(links_payload([maps], [maps.kind], view=VIEW))
 
 
-def expected(maps, heads) -> set[tuple]:
+def expected_lines(maps, heads) -> set[tuple]:
     found = set()
     for place, (layer, head) in enumerate(heads):
         attn = maps.attn[layer, head].numpy()
@@ -53,13 +53,13 @@ EACH = """(app, token) => {
 def test_each_weight_that_can_be_seen_is_a_line(lines, kind: str) -> None:
     maps, heads = heads_app.maps()[kind], [[1, 0], [2, 1]]
     drawn = lines(EACH, payload_of(maps), heads, None)
-    assert len(drawn) == len(expected(maps, heads))
-    assert {tuple(line) for line in drawn} == expected(maps, heads)
+    assert len(drawn) == len(expected_lines(maps, heads))
+    assert {tuple(line) for line in drawn} == expected_lines(maps, heads)
 
 
 def test_a_token_has_its_own_lines_from_either_side(lines) -> None:
     maps, heads = heads_app.maps()["cross"], [[0, 0], [1, 1]]
-    every = expected(maps, heads)
+    every = expected_lines(maps, heads)
     assert {tuple(line) for line in lines(EACH, payload_of(maps), heads, "q3")} == {one for one in every if one[0] == 3}
     assert {tuple(line) for line in lines(EACH, payload_of(maps), heads, "k0")} == {one for one in every if one[1] == 0}
 
@@ -73,7 +73,7 @@ CHOSEN = """(app) => {
 def test_few_lines_are_all_drawn_at_their_own_weight(lines) -> None:
     maps, heads = heads_app.maps()["cross"], [[0, 0]]
     drawn, rest = lines(CHOSEN, payload_of(maps), heads)
-    assert {tuple(line) for line in drawn} == expected(maps, heads)
+    assert {tuple(line) for line in drawn} == expected_lines(maps, heads)
     assert rest == {"leftOut": 0, "least": 0, "top": 1}
 
 
@@ -81,7 +81,7 @@ def test_of_too_many_lines_the_strongest_stay_and_the_rest_is_counted(lines) -> 
     maps = heads_app.maps(100)["encoder_self"]
     heads = [[layer, head] for layer in range(LAYERS) for head in range(HEADS)]
     drawn, rest = lines(CHOSEN, payload_of(maps), heads)
-    every = expected(maps, heads)
+    every = expected_lines(maps, heads)
     assert len(every) > 12_000 >= len(drawn) > 0
     assert len(drawn) + rest["leftOut"] == len(every)
     assert {tuple(line) for line in drawn} == {line for line in every if line[2] >= rest["least"]}

@@ -7,7 +7,7 @@ import torch
 from attnviz.analysis.masks.fills import FILLS, FillChoice, masked_scores, weights
 from attnviz.widgets.mask_lab.payload import Pipeline, mask_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
-from tests.widgets.sent import sent
+from tests.widgets.sent import payload_bytes
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -22,7 +22,7 @@ PREVIEW = """(script, [bytes, cells, rows]) => {
 
 
 @pytest.fixture(scope="module")
-def previewed(module):
+def preview(module):
     module("mask_lab/js/payload.js")("({ decodeLab }) => { globalThis.decodeMaskLab = decodeLab; }")
     script = module("mask_lab/js/preview.js")
     return lambda *given: script(PREVIEW, list(given))
@@ -48,7 +48,7 @@ def pipeline(
 
 @pytest.mark.parametrize("sink", [None, 1.5])
 @pytest.mark.parametrize("fill", FILLS)
-def test_paint_shows_torchs_softmax(previewed, fill: str, sink: float | None) -> None:
+def test_paint_shows_torchs_softmax(preview, fill: str, sink: float | None) -> None:
     sinks = None if sink is None else torch.tensor(sink)
     choice = FillChoice(fill, number=-3.5)
     random = torch.Generator().manual_seed(4)
@@ -56,24 +56,24 @@ def test_paint_shows_torchs_softmax(previewed, fill: str, sink: float | None) ->
     painted = torch.rand(Q, K, generator=random) < 0.6
     painted[2] = False  # a row that sees nothing any more
     payload = mask_payload(pipeline(choice, scores, RULES, sinks), paint="", row=None)
-    _, (masked, attn) = previewed(sent(payload), painted.int().flatten().tolist(), list(range(Q)))
+    _, (masked, attn) = preview(payload_bytes(payload), painted.int().flatten().tolist(), list(range(Q)))
     expected = masked_scores(scores, RULES & painted, choice)
     assert np.allclose(np.float32(masked).reshape(Q, K), expected.numpy(), rtol=1e-5)
     torch_attn = weights(expected, RULES & painted, choice, sinks).numpy()
     assert np.allclose(np.float32(attn).reshape(Q, K), torch_attn, rtol=0, atol=1e-6, equal_nan=True)
 
 
-def test_only_the_painted_rows_are_computed_anew(previewed) -> None:
+def test_only_the_painted_rows_are_computed_anew(preview) -> None:
     scores = torch.randn(Q, K, generator=torch.Generator().manual_seed(5))
     payload = mask_payload(pipeline(FillChoice(), scores, RULES), paint="", row=None)
-    before, after = previewed(sent(payload), [0] * (Q * K), [1])
+    before, after = preview(payload_bytes(payload), [0] * (Q * K), [1])
     for old, new in zip(before, after, strict=True):
         changed = np.array([a != b for a, b in zip(old, new, strict=True)]).reshape(Q, K).any(axis=1)
         assert changed.tolist() == [row == 1 for row in range(Q)]
 
 
-def test_half_precision_waits_for_torch(previewed) -> None:
+def test_half_precision_waits_for_torch(preview) -> None:
     scores = torch.randn(Q, K, generator=torch.Generator().manual_seed(6))
     payload = mask_payload(pipeline(FillChoice(dtype="float16"), scores, RULES), paint="", row=None)
-    before, after = previewed(sent(payload), [0] * (Q * K), [0, 1, 2])
+    before, after = preview(payload_bytes(payload), [0] * (Q * K), [0, 1, 2])
     assert before == after

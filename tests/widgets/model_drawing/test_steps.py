@@ -14,7 +14,7 @@ from attnviz.transformer.probe import Site
 from attnviz.widgets.model_drawing.numbers import Here
 from attnviz.widgets.model_drawing.payload import drawing_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
-from tests.widgets.sent import sent
+from tests.widgets.sent import payload_bytes
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -31,7 +31,7 @@ HERE = Here("cross", 1, 2)
 def play(module):
     module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackDrawing = unpack; }")
     script = module("model_drawing/js/steps.js")
-    return lambda payload, row: script(STEPS, [sent(payload), row])
+    return lambda payload, row: script(STEPS, [payload_bytes(payload), row])
 
 
 @pytest.fixture(scope="module")

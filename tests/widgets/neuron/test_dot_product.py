@@ -9,7 +9,7 @@ import torch
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.widgets.neuron.payload import neuron_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
-from tests.widgets.sent import sent
+from tests.widgets.sent import payload_bytes
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -30,17 +30,19 @@ def trace():
 
 
 @pytest.fixture(scope="module")
-def taken_apart(module, trace):
+def read_pair(module, trace):
     """Return the pair in the browser, and the view that it settled on."""
     module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackNeuron = unpack; }")
     script = module("neuron/js/dot_product.js")
-    return lambda kind, view: script(PAIR, [sent(neuron_payload(trace, kind, layer=1, head=2, view=VIEW)), view])
+    return lambda kind, view: script(
+        PAIR, [payload_bytes(neuron_payload(trace, kind, layer=1, head=2, view=VIEW)), view]
+    )
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
 @pytest.mark.parametrize(("row", "key"), [(0, 0), (3, 1), (2, 3)])
-def test_every_number_is_that_of_the_run(taken_apart, trace, kind: str, row: int, key: int) -> None:
-    pair, _ = taken_apart(kind, {"row": row, "key": key})
+def test_every_number_is_that_of_the_run(read_pair, trace, kind: str, row: int, key: int) -> None:
+    pair, _ = read_pair(kind, {"row": row, "key": key})
     call = trace.call(kind, 1)
     product = call.query[0, 2, row].double() * call.key[0, 2, key].double()
     assert pair["product"] == pytest.approx(product.tolist(), rel=1e-6, abs=1e-9)
@@ -64,7 +66,7 @@ def test_a_cap_a_bias_and_a_sink_are_taken_into_account(module, trace, kind: str
     odd = {site: replace(call, softcap=0.7, sinks=sinks, bias=bias) for site, call in trace.calls.items()}
     changed = replace(trace, calls=odd)
     script = module("neuron/js/dot_product.js")
-    payload = sent(neuron_payload(changed, kind, layer=1, head=2, view=VIEW))  # type: ignore[arg-type]
+    payload = payload_bytes(neuron_payload(changed, kind, layer=1, head=2, view=VIEW))  # type: ignore[arg-type]
     pair, _ = script(PAIR, [payload, {"row": 2, "key": 1}])
     run = changed.attn(kind, layer=1, head=2)[2]  # type: ignore[arg-type]
     assert np.abs(np.array(pair["attn"]) - run.numpy()).max() < 1e-6
@@ -76,23 +78,23 @@ def test_a_cap_a_bias_and_a_sink_are_taken_into_account(module, trace, kind: str
     assert sunk > 0.05
 
 
-def test_a_key_that_the_mask_hides_has_no_weight(taken_apart) -> None:
-    pair, _ = taken_apart("decoder_self", {"row": 1, "key": 3})
+def test_a_key_that_the_mask_hides_has_no_weight(read_pair) -> None:
+    pair, _ = read_pair("decoder_self", {"row": 1, "key": 3})
     assert pair["visible"][:2] == [True, True]
     assert not any(pair["visible"][2:])
     assert pair["weight"] == 0
 
 
-def test_elements_come_by_position_or_by_what_they_contribute(taken_apart) -> None:
-    pair, _ = taken_apart("cross", {"row": 1, "key": 2})
+def test_elements_come_by_position_or_by_what_they_contribute(read_pair) -> None:
+    pair, _ = read_pair("cross", {"row": 1, "key": 2})
     assert pair["order"] == list(range(len(pair["product"])))
-    pair, _ = taken_apart("cross", {"row": 1, "key": 2, "order": "contribution"})
+    pair, _ = read_pair("cross", {"row": 1, "key": 2, "order": "contribution"})
     assert [pair["product"][at] for at in pair["order"]] == sorted(pair["product"], reverse=True)
 
 
-def test_without_a_choice_the_largest_weight_of_the_first_row_is_taken_apart(taken_apart) -> None:
-    pair, view = taken_apart("cross", {})
+def test_without_a_choice_the_largest_weight_of_the_first_row_is_taken_apart(read_pair) -> None:
+    pair, view = read_pair("cross", {})
     assert view["row"] == 0
     assert pair["weight"] == max(pair["attn"])
-    _, view = taken_apart("cross", {"row": 999, "key": -1})
+    _, view = read_pair("cross", {"row": 999, "key": -1})
     assert view["row"] == 0

@@ -17,7 +17,7 @@ def cells(module):
     return module("shared/js/cells.js")
 
 
-def pooled(data: np.ndarray, height: int, width: int) -> np.ndarray:
+def pool(data: np.ndarray, height: int, width: int) -> np.ndarray:
     """Of each block the value farthest from zero."""
     rows = [i * data.shape[0] // height for i in range(height + 1)]
     cols = [i * data.shape[1] // width for i in range(width + 1)]
@@ -36,7 +36,7 @@ def test_pooling_keeps_what_is_farthest_from_zero(cells, shape, size) -> None:
       return [[...pooled], rows, cols];
     }"""
     values, rows, cols = cells(act, given)
-    expected = pooled(data, min(size[0], shape[0]), min(size[1], shape[1]))
+    expected = pool(data, min(size[0], shape[0]), min(size[1], shape[1]))
     assert (rows, cols) == expected.shape
     assert np.array_equal(np.float32(values).reshape(rows, cols), expected)
 

@@ -40,14 +40,14 @@ SCENE = """(store, script) => {
 
 
 @pytest.fixture(scope="module")
-def played(module):
+def play(module):
     """Play a scene; return its log, the view, and the number of choices."""
     store = module("shared/js/store.js")
     return lambda script: store(f"(store) => ({SCENE})(store, {script})")
 
 
-def test_a_change_settles_paints_and_reports_a_moment_later(played) -> None:
-    log, view, seq = played("""({ app, receive, change, clock, log, SETTLE_MS }) => {
+def test_a_change_settles_paints_and_reports_a_moment_later(play) -> None:
+    log, view, seq = play("""({ app, receive, change, clock, log, SETTLE_MS }) => {
       receive({ layer: 1 });
       change(app, { layer: 9 });
       clock.pass(SETTLE_MS - 1);
@@ -60,8 +60,8 @@ def test_a_change_settles_paints_and_reports_a_moment_later(played) -> None:
     assert seq == 1
 
 
-def test_only_the_last_of_quick_changes_is_reported(played) -> None:
-    log, *_ = played("""({ app, receive, change, clock, SETTLE_MS }) => {
+def test_only_the_last_of_quick_changes_is_reported(play) -> None:
+    log, *_ = play("""({ app, receive, change, clock, SETTLE_MS }) => {
       receive({});
       for (const layer of [1, 2, 3]) (change(app, { layer }), clock.pass(SETTLE_MS / 2));
       clock.pass(10 * SETTLE_MS);
@@ -69,8 +69,8 @@ def test_only_the_last_of_quick_changes_is_reported(played) -> None:
     assert [entry[1]["layer"] for entry in log if isinstance(entry, list)] == [3]
 
 
-def test_what_only_python_answers_is_reported_at_once_and_a_player_stays_silent(played) -> None:
-    log, *_ = played("""({ app, receive, change, clock }) => {
+def test_what_only_python_answers_is_reported_at_once_and_a_player_stays_silent(play) -> None:
+    log, *_ = play("""({ app, receive, change, clock }) => {
       receive({});
       change(app, { layer: 2, never: 1 });
       clock.pass(100000);
@@ -80,20 +80,20 @@ def test_what_only_python_answers_is_reported_at_once_and_a_player_stays_silent(
     assert [entry[1]["layer"] for entry in log if isinstance(entry, list)] == [1]
 
 
-def test_an_answer_to_an_older_choice_does_not_undo_a_newer_one(played) -> None:
+def test_an_answer_to_an_older_choice_does_not_undo_a_newer_one(play) -> None:
     script = """({ app, receive, change }) => {
       receive({ layer: 0 });
       change(app, { layer: 1 });
       change(app, { layer: 2 });
       receive({ layer: 0, seq: SEQ });
     }"""
-    assert played(script.replace("SEQ", "1"))[1]["layer"] == 2
-    assert played(script.replace("SEQ", "2"))[1]["layer"] == 0  # Python has heard of both: its view holds
-    assert played(script.replace("SEQ", "7"))[2] == 7  # another page of the same session counted on
+    assert play(script.replace("SEQ", "1"))[1]["layer"] == 2
+    assert play(script.replace("SEQ", "2"))[1]["layer"] == 0  # Python has heard of both: its view holds
+    assert play(script.replace("SEQ", "7"))[2] == 7  # another page of the same session counted on
 
 
-def test_what_python_says_nothing_of_stays_as_it_is(played) -> None:
-    _, view, _ = played("""({ app, receive, change }) => {
+def test_what_python_says_nothing_of_stays_as_it_is(play) -> None:
+    _, view, _ = play("""({ app, receive, change }) => {
       receive({ layer: 1 });
       change(app, { zoom: [0, 1] });
       receive({ head: 2, seq: 1 });
@@ -101,8 +101,8 @@ def test_what_python_says_nothing_of_stays_as_it_is(played) -> None:
     assert view == {"layer": 1, "head": 2, "zoom": [0, 1]}
 
 
-def test_reporting_by_hand_takes_the_place_of_the_report_that_waits(played) -> None:
-    log, *_ = played("""({ app, receive, change, report, clock }) => {
+def test_reporting_by_hand_takes_the_place_of_the_report_that_waits(play) -> None:
+    log, *_ = play("""({ app, receive, change, report, clock }) => {
       receive({});
       change(app, { layer: 2 });
       report(app);

@@ -30,7 +30,7 @@ def five_digits(value: float) -> str:
     return f"{number:.{4 - number.adjusted()}f}"
 
 
-def fixed(value: float, decimals: int) -> Decimal:
+def round_half_up(value: float, decimals: int) -> Decimal:
     return Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
 
 
@@ -54,7 +54,7 @@ def test_a_short_number_has_two_decimals_or_one_and_no_zero_is_below_zero(text) 
     values = [value for value in many_numbers() if abs(value) < 1e15]
     said = text("({ shortText }, values) => values.map(shortText)", values)
     for value, shown in zip(values, said, strict=True):
-        number = fixed(value, 1 if abs(value) >= 10 else 2)
+        number = round_half_up(value, 1 if abs(value) >= 10 else 2)
         assert shown == (str(number).replace("-", "−") if number else "0.00"), value
     nothing = text("({ shortText }) => [null, undefined, NaN].map(shortText)")
     assert nothing == ["–"] * 3

@@ -7,7 +7,7 @@ from attnviz.views import colour
 from attnviz.widgets.base.payload import common_header, payload_of
 from attnviz.widgets.wire import Blobs, Payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
-from tests.widgets.sent import sent
+from tests.widgets.sent import payload_bytes
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -37,7 +37,7 @@ def test_arrays_and_texts_arrive_whatever_offset_and_header_they_have(unpack) ->
             blobs = Blobs()
             at = [blobs.add(part) for part in (small, floats, words)]
             payload = Payload({"text": text, "at": [at[1], at[2], at[0]]}, blobs.join())
-            said = unpack(act, [sent(payload), before])
+            said = unpack(act, [payload_bytes(payload), before])
             if text != "\ud800":  # Playwright cannot bring a lone surrogate back
                 assert said[0] == text
             assert np.array_equal(np.float32(said[1]), floats)
@@ -52,4 +52,4 @@ def test_the_scales_of_a_payload_are_those_of_python(unpack) -> None:
       return [light.sequential, light.diverging, dark.sequential, dark.diverging].map((scale) => [...scale]);
     }}"""
     ours = [colour.SEQUENTIAL_LIGHT, colour.DIVERGING_LIGHT, colour.SEQUENTIAL_DARK, colour.DIVERGING_DARK]
-    assert unpack(act, [sent(payload), 1]) == [np.ravel(scale).tolist() for scale in ours]
+    assert unpack(act, [payload_bytes(payload), 1]) == [np.ravel(scale).tolist() for scale in ours]

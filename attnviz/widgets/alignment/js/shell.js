@@ -10,7 +10,7 @@ import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { pointIn, tellPainted } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
 import { exactText, isolated } from "../../shared/js/text.js";
-import { placeInWindow, windowTip } from "../../shared/js/tip.js";
+import { hideTip, placeInWindow, windowTip } from "../../shared/js/tip.js";
 import { entryLines } from "../../shared/js/tokens/tip_lines.js";
 import { entryText } from "../../shared/js/tokens/entries.js";
 import { linksOf, scoresOf, sharesOf, wayOf, wayText } from "./choice.js";
@@ -129,7 +129,7 @@ function walkWords(app, event) {
 }
 
 function look(app, active) {
-  if (!active) app.parts.wordTip.hidden = true;
+  if (!active) hideTip(app.parts.wordTip);
   if (JSON.stringify(active) === JSON.stringify(app.active ?? null)) return;
   app.active = active;
   paintCanvas(app);

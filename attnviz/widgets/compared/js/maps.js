@@ -6,7 +6,7 @@ import { canvasPen, sharpContext, shortened } from "../../shared/js/pens/canvas_
 import { pointIn } from "../../shared/js/resize.js";
 import { isolated, rowName } from "../../shared/js/text.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
-import { placeInWindow } from "../../shared/js/tip.js";
+import { hideTip, placeInWindow } from "../../shared/js/tip.js";
 import { numberLine } from "../../shared/js/tokens/tip_lines.js";
 import { mapsOf } from "./choice.js";
 
@@ -113,12 +113,11 @@ export function watchPointer(app) {
   const { canvas, tip } = app.parts;
   canvas.onpointermove = (event) => {
     const cell = event.pointerType === "touch" ? null : cellAt(app, event);
-    tip.hidden = !cell;
-    if (!cell) return;
+    if (!cell) return hideTip(tip);
     tip.replaceChildren(...tipLines(app, cell));
     placeInWindow(tip, event);
   };
-  canvas.onpointerleave = () => (tip.hidden = true);
+  canvas.onpointerleave = () => hideTip(tip);
 }
 
 function cellAt(app, event) {

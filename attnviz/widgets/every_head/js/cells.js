@@ -4,7 +4,7 @@ import { ARROWS, cellUnder } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";
 import { magnified } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
-import { placeInWindow } from "../../shared/js/tip.js";
+import { hideTip, placeInWindow } from "../../shared/js/tip.js";
 import { formOf, nameOf } from "./form.js";
 
 const EDGE = 2; // of a cell around its head
@@ -34,7 +34,7 @@ function cellNode(app, [layer, head]) {
   });
   const open = () => change(app, { layer, head, open: true });
   node.onpointermove = (event) => pointAt(app, node, event, [layer, head]);
-  node.onpointerleave = () => (app.parts.cellTip.hidden = true);
+  node.onpointerleave = () => hideTip(app.parts.cellTip);
   node.onclick = open;
   node.onkeydown = (event) => {
     if (event.key === "Enter" || event.key === " ") open();

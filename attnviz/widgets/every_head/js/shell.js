@@ -9,7 +9,7 @@ import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { sharpness, tellPainted } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
 import { rowName } from "../../shared/js/text.js";
-import { windowTip } from "../../shared/js/tip.js";
+import { hideTip, windowTip } from "../../shared/js/tip.js";
 import { paintCells } from "./cells.js";
 import { formOf } from "./form.js";
 
@@ -57,7 +57,7 @@ export function paint(app, began) {
   const key = JSON.stringify([header.base, theme.key, view.mini, view.scale, app.layout, sharpness()]);
   if (app.paintedKey !== key) {
     app.paintedKey = key;
-    parts.cellTip.hidden = true; // another picture is under a pointer that rests
+    hideTip(parts.cellTip); // another picture is under a pointer that rests
     const context = sharpContext(parts.canvas, [width, height]);
     form.draw(app, canvasPen(context, theme), context);
   }

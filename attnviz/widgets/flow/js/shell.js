@@ -9,7 +9,7 @@ import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { pointIn, tellPainted } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
 import { isolated, rowName } from "../../shared/js/text.js";
-import { placeInWindow, windowTip } from "../../shared/js/tip.js";
+import { hideTip, placeInWindow, windowTip } from "../../shared/js/tip.js";
 import { columnName, methodOf, notesOf, paintFlow, titleOf } from "./figure.js";
 import { layoutOf } from "./layout.js";
 import { followBack, sublayersOf } from "./mixing.js";
@@ -29,7 +29,7 @@ function flowPane(app) {
   const { parts } = app;
   parts.canvas = element("canvas", { role: "img" });
   parts.canvas.onpointermove = (event) => pointAt(app, event);
-  parts.canvas.onpointerleave = () => (parts.nodeTip.hidden = true);
+  parts.canvas.onpointerleave = () => hideTip(parts.nodeTip);
   parts.body = element("div", { class: "flow-body" }, parts.canvas);
   parts.note = element("footer", { class: "quiet" });
   parts.methods = choices(app, "by");
@@ -81,7 +81,7 @@ function paintCanvas(app, by) {
   const key = JSON.stringify([payload.header.id, app.theme.key, view.row, by, view.residual, width, height]);
   if (app.paintedKey === key) return;
   app.paintedKey = key;
-  parts.nodeTip.hidden = true;
+  hideTip(parts.nodeTip);
   paintFlow(app, canvasPen(sharpContext(parts.canvas, [width, height]), app.theme), app.layout);
 }
 
@@ -114,5 +114,5 @@ function pointAt(app, event) {
           placeInWindow(app.parts.nodeTip, event);
           return;
         }
-  app.parts.nodeTip.hidden = true;
+  hideTip(app.parts.nodeTip);
 }

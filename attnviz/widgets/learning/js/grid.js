@@ -6,7 +6,7 @@ import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
 import { siteName } from "../../shared/js/text.js";
 import { scaleOf } from "../../shared/js/theme.js";
-import { placeInWindow } from "../../shared/js/tip.js";
+import { hideTip, placeInWindow } from "../../shared/js/tip.js";
 import { colLines, numberLine, rowLines } from "../../shared/js/tokens/tip_lines.js";
 import { boxOf } from "./boxes.js";
 import { openSite } from "./choice.js";
@@ -92,7 +92,7 @@ function cellNode(app, pane, [kind, layer, head], side) {
     pane.parts.back.focus({ preventScroll: true }); // the grid is gone, and the keys with it
   };
   open.onpointermove = (event) => pointAt(app, pane, cell, event);
-  open.onpointerleave = () => (app.parts.cellTip.hidden = true);
+  open.onpointerleave = () => hideTip(app.parts.cellTip);
   pane.cells.push(cell);
   return node;
 }

@@ -4,7 +4,7 @@ import { canvasPen, sharpContext, shortened } from "../../shared/js/pens/canvas_
 import { pointIn } from "../../shared/js/resize.js";
 import { rowName, siteName } from "../../shared/js/text.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
-import { placeInWindow } from "../../shared/js/tip.js";
+import { hideTip, placeInWindow } from "../../shared/js/tip.js";
 import { boxOf } from "./boxes.js";
 import { tipLines } from "./grid.js";
 import { mapOf } from "./runs.js";
@@ -61,10 +61,9 @@ export function paintLarge(app, pane, [kind, layer, head]) {
     const row = Math.floor((y - place.top) / place.cell);
     const col = Math.floor((x - place.left) / place.cell);
     const isIn = row >= 0 && row < kind.nRows && col >= 0 && col < kind.nCols;
-    app.parts.cellTip.hidden = !isIn;
-    if (!isIn) return;
+    if (!isIn) return hideTip(app.parts.cellTip);
     app.parts.cellTip.replaceChildren(...tipLines(pane, [kind, layer, head], [row, col]));
     placeInWindow(app.parts.cellTip, event);
   };
-  large.onpointerleave = () => (app.parts.cellTip.hidden = true);
+  large.onpointerleave = () => hideTip(app.parts.cellTip);
 }

@@ -3,7 +3,7 @@
 import { element } from "../../shared/js/elements.js";
 import { pointIn } from "../../shared/js/resize.js";
 import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
-import { placeTip } from "../../shared/js/tip.js";
+import { hideTip, placeTip } from "../../shared/js/tip.js";
 import { stateOf } from "./cells.js";
 import { cellAt } from "./layout.js";
 import { plain, sumsOf } from "./panels.js";
@@ -15,11 +15,10 @@ export function placeOf(app, event) {
 export function showTip(app) {
   const { tip } = app.parts;
   const place = app.hover;
-  tip.hidden = !place || app.stroke || app.pull;
-  if (tip.hidden) return;
+  if (!place || app.stroke || app.pull) return hideTip(tip);
   tip.replaceChildren(...tipLines(app, place).map((text) => element("div", { text })));
   const { mapBox } = app.parts;
-  placeTip(tip, pointIn(mapBox, app.pointer), [mapBox.clientWidth, mapBox.clientHeight]);
+  placeTip(tip, mapBox, pointIn(mapBox, app.pointer));
 }
 
 function tipLines(app, { box, row, col }) {

@@ -5,7 +5,7 @@ import { ARROWS, clamp } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";
 import { announce } from "../../shared/js/live_region.js";
 import { exactText, isolated, shortText } from "../../shared/js/text.js";
-import { placeInWindow } from "../../shared/js/tip.js";
+import { hideTip, placeInWindow } from "../../shared/js/tip.js";
 import { entryText } from "../../shared/js/tokens/entries.js";
 import { entryLines, numberLine } from "../../shared/js/tokens/tip_lines.js";
 import { add, nameOf, nextStep, toggle, undo } from "./choice.js";
@@ -39,7 +39,7 @@ export function watchMatrices(app, repaint) {
     else if (names.length) add(app, names);
   };
   canvas.onpointercancel = () => (app.dragged = null); // the finger scrolls
-  canvas.onpointerleave = () => (app.parts.tip.hidden = true);
+  canvas.onpointerleave = () => hideTip(app.parts.tip);
   box.onblur = () => {
     app.cursor = null;
     repaint();
@@ -96,7 +96,7 @@ function saidOf(app, found) {
 function point(app, event, found) {
   const { tip } = app.parts;
   if (!found) {
-    tip.hidden = true;
+    hideTip(tip);
     return;
   }
   const [block, row, col] = found;

@@ -4,7 +4,7 @@ import { element } from "../../shared/js/elements.js";
 import { pointIn } from "../../shared/js/resize.js";
 import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { exactText, isolated } from "../../shared/js/text.js";
-import { placeTip } from "../../shared/js/tip.js";
+import { hideTip, placeTip } from "../../shared/js/tip.js";
 import { goTo } from "./choice.js";
 import { absence, cellAt, rowEntries, rowTexts } from "./layout.js";
 import { mapOf } from "./payload.js";
@@ -19,7 +19,7 @@ export function watchPointer(app) {
   };
   map.onpointerleave = () => {
     app.pointed = null;
-    tip.hidden = true;
+    hideTip(tip);
   };
   map.onclick = (event) => {
     const found = app.boxes ? cellAt(app.boxes, pointOf(event)) : null;
@@ -31,15 +31,14 @@ export function watchPointer(app) {
 export function refreshTip(app) {
   const found = app.pointed && app.boxes ? cellAt(app.boxes, app.pointed) : null;
   const { tip, mapBox } = app.parts;
-  tip.hidden = !found;
-  if (!found) return;
+  if (!found) return hideTip(tip);
   const { kind } = found.box;
   const { row, col } = found;
   const entries = [row < 0 ? "" : rowEntry(app, kind, row), col < 0 ? "" : entryText(kind.col_entries[col])];
   const said = entries.filter(Boolean).map((text) => element("div", { class: "tip-entry", text }));
   const text = row < 0 ? `${isolated(kind.cols[col])} (${col})` : tipText(app, kind, row, col);
   tip.replaceChildren(element("div", { text }), ...said);
-  placeTip(tip, app.pointed, [mapBox.clientWidth, mapBox.clientHeight]);
+  placeTip(tip, mapBox, app.pointed);
 }
 
 // Of a row that is computed.

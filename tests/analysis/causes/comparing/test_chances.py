@@ -13,7 +13,7 @@ from tests.models.huggingface import checkpoints
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory):
+def load_checkpoint(tmp_path_factory: pytest.TempPathFactory):
     def make(name: str):
         return attnviz.load(checkpoints.save(tmp_path_factory.mktemp("hf") / name, checkpoints.ALL[name]))
 
@@ -32,8 +32,8 @@ def test_probabilities_are_the_softmax_of_the_logits_and_the_rival_is_the_best_o
         assert (float(found.margins[at]) > 0) == is_first
 
 
-def test_an_encoder_is_asked_about_its_masked_places_or_else_about_its_own_tokens(opened) -> None:
-    bert = opened("bert")
+def test_an_encoder_is_asked_about_its_masked_places_or_else_about_its_own_tokens(load_checkpoint) -> None:
+    bert = load_checkpoint("bert")
     masked = asked_of(bert, bert.trace("the cat [MASK] here"))
     assert (masked.what, len(masked.rows)) == ("masked", 1)
     own = bert.trace("the cat sat here")
@@ -43,8 +43,8 @@ def test_an_encoder_is_asked_about_its_masked_places_or_else_about_its_own_token
     assert len(head_effects(bert, own).places) == sum(a * b for a, b in bert.shapes.values())
 
 
-def test_every_token_of_a_prompt_is_asked_about(opened) -> None:
-    gpt2 = opened("gpt2")
+def test_every_token_of_a_prompt_is_asked_about(load_checkpoint) -> None:
+    gpt2 = load_checkpoint("gpt2")
     trace = gpt2.trace("the cat sat on", new_tokens=2)
     asked = asked_of(gpt2, trace)
     assert asked.what == "text"
@@ -56,14 +56,14 @@ def test_without_probabilities_it_says_so(model, clean) -> None:
         asked_of(model, replace(clean, logits=None))
 
 
-def test_nothing_off_changes_nothing_and_a_run_that_wrote_the_same_is_not_run_again(model, clean, traced) -> None:
+def test_nothing_off_changes_nothing_and_a_run_that_wrote_the_same_is_not_run_again(model, clean, make_trace) -> None:
     nothing = switched_off(model, clean, ())
     assert nothing.after is clean
     assert nothing.chances is not None
     assert torch.equal(nothing.chances[0].log_probabilities, nothing.chances[1].log_probabilities)
     assert all(not bits.any() for bits in nothing.moved.values())
     done = [attnviz.ablate("cross", layer=0, heads=[1])]
-    written = traced(clean.src_text, *done)
+    written = make_trace(clean.src_text, *done)
     assert switched_off(model, clean, done, written=written).after is written
     other = model.trace(clean.src_text, to="fr", tgt_text="le chat", interventions=done)
     assert switched_off(model, clean, done, written=other).after.sentences == clean.sentences, "the target is given"

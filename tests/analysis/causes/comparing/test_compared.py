@@ -21,8 +21,8 @@ def test_a_run_beside_itself_is_0_everywhere_and_every_token_has_its_partner(cle
         assert "No head changed" in pair_findings(runs)[0]
 
 
-def test_on_the_same_tokens_it_is_the_divergence_of_the_two_runs(clean, traced) -> None:
-    after = traced(clean.src_text, attnviz.ablate("encoder_self", layer=0))
+def test_on_the_same_tokens_it_is_the_divergence_of_the_two_runs(clean, make_trace) -> None:
+    after = make_trace(clean.src_text, attnviz.ablate("encoder_self", layer=0))
     runs, plain = compare_runs(clean, after), divergence_by_kind(clean, after)
     for kind, found in runs.kinds.items():
         torch.testing.assert_close(found.apart, plain[kind], atol=1e-6, rtol=0)
@@ -36,8 +36,8 @@ def test_a_word_more_stands_alone_and_the_others_keep_their_partners() -> None:
     assert union(["red", "dog"], ["black", "dog"]) == ((0, 0), (1, 1))
 
 
-def test_a_longer_sentence_is_compared_where_it_has_partners(model, traced, clean) -> None:
-    longer = traced("A very big red dog jumped.")
+def test_a_longer_sentence_is_compared_where_it_has_partners(model, make_trace, clean) -> None:
+    longer = make_trace("A very big red dog jumped.")
     found = compare_runs(clean, longer).kinds["encoder_self"]
     assert len(pairs_of(found.rows)) == len(clean.tokens("src"))
     assert (None in (here for here, _ in found.rows)) == (len(longer.tokens("src")) > len(clean.tokens("src")))
@@ -68,7 +68,7 @@ def test_what_is_said_of_effects_names_the_head_that_costs_most_and_counts_the_u
     assert effect_findings(effects, usual)[1].startswith("1 of 45 heads does more here")
 
 
-def test_a_text_that_parts_is_told_with_the_margins_of_both_runs(model, traced) -> None:
+def test_a_text_that_parts_is_told_with_the_margins_of_both_runs(model, make_trace) -> None:
     plain = model.trace("I love fun.", to="fr")
     done = [attnviz.ablate(kind) for kind in model.kinds]
     now = model.trace("I love fun.", to="fr", interventions=done)

@@ -43,8 +43,8 @@ def test_weight_on_keys_without_a_partner_is_one_key_that_the_other_has_not() ->
 
 
 @pytest.mark.parametrize(("kind", "layer"), [("cross", 1), ("decoder_self", 0), ("encoder_self", 2)])
-def test_only_heads_after_the_one_that_is_off_can_move(model, clean, traced, kind: str, layer: int) -> None:
-    after = traced(clean.src_text, attnviz.ablate(kind, layer=layer, heads=[1]))
+def test_only_heads_after_the_one_that_is_off_can_move(model, clean, make_trace, kind: str, layer: int) -> None:
+    after = make_trace(clean.src_text, attnviz.ablate(kind, layer=layer, heads=[1]))
     moved = divergence_by_kind(clean, after)
     order = {"encoder_self": 0, "decoder_self": 1, "cross": 1}
     for other, bits in moved.items():

@@ -17,12 +17,12 @@ NAMES = ("bert", "albert", "gpt2", "llama", "marian", "t5")  # ALBERT: one modul
 
 @pytest.fixture(scope="module")
 def pair(model):
-    def of(name) -> Pair:
+    def make_pair(name) -> Pair:
         held = model(name)
         how = {"tgt_text": TARGET} if name in PAIRS else {} if name in ("bert", "albert") else {"new_tokens": 0}
         return Pair(held, lambda number, done=(): held.trace(TEXTS[number], interventions=done, **how))
 
-    return of
+    return make_pair
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -41,7 +41,7 @@ def test_it_holds_of_each_kind(holds, name, pair) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_what_lies_outside_the_causal_cone_stays(name, pair) -> None:
     for kind in pair(name).model.kinds:
-        invariants.what_lies_outside_the_causal_cone_stays(pair(name), kind, position=2)
+        invariants.check_causal_cone(pair(name), kind, position=2)
 
 
 @pytest.mark.parametrize("name", PAIRS)

@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from attnviz.models.huggingface import load
 from attnviz.text.limits import TextError
-from tests.models.huggingface.refused import CPU, change, refused
+from tests.models.huggingface.refused import CPU, change, refusal
 
 
 @pytest.fixture
@@ -35,12 +35,12 @@ def with_config(folder: Path, **fields) -> Path:
 def test_a_tensor_of_another_shape_is_named_with_both_shapes(copy):
     query = "bert.encoder.layer.1.attention.self.query.weight"
     spoilt = with_tensors(copy("bert"), lambda name, tensor: tensor[:-1] if name == query else tensor)
-    assert f"'{query}' has shape (34, 35), but config.json asks for (35, 35)" in refused(spoilt)
+    assert f"'{query}' has shape (34, 35), but config.json asks for (35, 35)" in refusal(spoilt)
 
 
 @pytest.mark.parametrize(("field", "size"), [("n_embd", 10**7), ("vocab_size", 10**10), ("n_positions", 10**10)])
 def test_a_config_that_asks_for_more_than_any_memory_costs_none(copy, field, size):
-    assert "has shape" in refused(with_config(copy("gpt2"), **{field: size}))
+    assert "has shape" in refusal(with_config(copy("gpt2"), **{field: size}))
 
 
 @pytest.mark.parametrize(
@@ -55,17 +55,17 @@ def test_a_config_that_asks_for_more_than_any_memory_costs_none(copy, field, siz
 def test_tied_weights_that_are_nowhere_are_missed(name, part, says, copy):
     parts = (part, "embed_tokens", "lm_head") if part == "shared" else (part,)
     spoilt = with_tensors(copy(name), lambda key, tensor: None if any(each in key for each in parts) else tensor)
-    assert says in refused(spoilt)
+    assert says in refusal(spoilt)
 
 
 def test_layers_that_the_config_has_no_place_for_are_not_left_out(copy):
-    assert "for which their config has no place" in refused(with_config(copy("bert"), num_hidden_layers=1))
+    assert "for which their config has no place" in refusal(with_config(copy("bert"), num_hidden_layers=1))
 
 
 @pytest.mark.parametrize("times", [float("nan"), float("inf")])
 def test_weights_that_are_no_numbers(copy, times):
     spoilt = with_tensors(copy("gpt2"), lambda name, tensor: tensor * times if "h.2.mlp" in name else tensor)
-    assert refused(spoilt).startswith("The model computes NaN or infinity")
+    assert refusal(spoilt).startswith("The model computes NaN or infinity")
 
 
 @pytest.mark.parametrize(
@@ -81,11 +81,11 @@ def test_weights_that_are_no_numbers(copy, times):
     ],
 )
 def test_a_config_that_makes_no_sense(fields, says, copy):
-    assert says in refused(with_config(copy("bert"), **fields))
+    assert says in refusal(with_config(copy("bert"), **fields))
 
 
 def test_a_config_with_a_word_for_a_number_says_which_and_what_belongs_there(copy):
-    said = refused(with_config(copy("gpt2"), n_layer="two"))
+    said = refusal(with_config(copy("gpt2"), n_layer="two"))
     assert said == (
         "config.json in 'gpt2' is not a config of gpt2 (Field 'n_layer' expected int, got str (value: 'two'))."
     )
@@ -94,7 +94,7 @@ def test_a_config_with_a_word_for_a_number_says_which_and_what_belongs_there(cop
 @pytest.mark.parametrize("said", [[None], ["BertModel", 5], "BertModel", 5, [[]]])
 def test_architectures_that_are_no_names(said, copy):
     folder = with_config(copy("bert"), architectures=said)
-    assert refused(folder) == "config.json in 'bert' has architectures that are not a list of names."
+    assert refusal(folder) == "config.json in 'bert' has architectures that are not a list of names."
 
 
 @pytest.mark.parametrize(("depth", "says"), [(100_000, "cannot be read as JSON"), (900, "is not a config of bert")])
@@ -102,7 +102,7 @@ def test_a_config_as_deep_as_a_well(depth, says, copy):
     folder = copy("bert")
     whole = (folder / "config.json").read_text(encoding="utf-8").rstrip().removesuffix("}")
     (folder / "config.json").write_text(f'{whole}, "deep": {"[" * depth}{"]" * depth}}}', encoding="utf-8")
-    assert says in refused(folder)
+    assert says in refusal(folder)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_file_that_would_take_minutes_to_read(file, megabytes, said, copy):
     folder = copy("bert")
     with (folder / file).open("ab") as out:
         out.truncate(megabytes * 10**6)
-    assert refused(folder).startswith(said)
+    assert refusal(folder).startswith(said)
 
 
 def test_a_shard_that_is_missing_and_an_index_without_metadata(copy):
@@ -125,9 +125,9 @@ def test_a_shard_that_is_missing_and_an_index_without_metadata(copy):
     index, names = folder / "model.safetensors.index.json", {"a": 1, "b": 2}
     places = {name: f"model-0000{part}-of-00002.safetensors" for name, part in names.items()}
     index.write_text(json.dumps({"weight_map": places}), encoding="utf-8")
-    assert "names 'model-00002-of-00002.safetensors', which is not there" in refused(folder)
+    assert "names 'model-00002-of-00002.safetensors', which is not there" in refusal(folder)
     index.write_text(json.dumps({"weight_map": {"a": places["a"]}}), encoding="utf-8")
-    assert "has no metadata" in refused(folder)
+    assert "has no metadata" in refusal(folder)
 
 
 @pytest.mark.parametrize("auto", ["AutoConfig", "AutoModelForMaskedLM", "AutoTokenizer"])
@@ -163,7 +163,7 @@ def test_a_word_that_the_model_does_not_know_is_named(copy):
 def test_settings_of_writing_that_make_no_sense(settings, says, copy):
     folder = copy("bart")
     change(folder / "generation_config.json", **settings)
-    assert says in refused(folder)
+    assert says in refusal(folder)
 
 
 def test_what_is_never_written_may_lie_beyond_the_vocabulary(copy):

@@ -9,7 +9,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from attnviz.models.huggingface import ModelError, load
-from tests.models.huggingface.refused import CPU, change, refused
+from tests.models.huggingface.refused import CPU, change, refusal
 
 
 @pytest.fixture
@@ -26,98 +26,98 @@ def test_a_folder_that_is_not_there(tmp_path):
 def test_a_folder_without_a_config(tmp_path):
     (tmp_path / "empty").mkdir()
     said = "There is no config.json in 'empty': give the folder of a checkpoint."
-    assert refused(tmp_path / "empty") == said
+    assert refusal(tmp_path / "empty") == said
 
 
 def test_a_missing_tokenizer(copy):
     for path in copy.glob("tokenizer*"):
         path.unlink()
-    assert refused(copy) == "There is no tokenizer in 'bert': its folder needs a tokenizer.json."
+    assert refusal(copy) == "There is no tokenizer in 'bert': its folder needs a tokenizer.json."
 
 
 def test_a_broken_tokenizer(copy):
     (copy / "tokenizer.json").write_text("{}", encoding="utf-8")
-    assert refused(copy) == "The tokenizer in 'bert' cannot be read: a tokenizer.json would do."
+    assert refusal(copy) == "The tokenizer in 'bert' cannot be read: a tokenizer.json would do."
 
 
 def test_a_tokenizer_of_another_model(copy, checkpoint):
     for path in checkpoint("gpt2").glob("tokenizer*"):
         shutil.copy(path, copy)
-    assert "The tokenizer gives ids up to" in refused(copy)
+    assert "The tokenizer gives ids up to" in refusal(copy)
 
 
 def test_pickled_weights(copy):
     (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
-    assert "pytorch_model.bin. Such files can run code and are not read" in refused(copy)
+    assert "pytorch_model.bin. Such files can run code and are not read" in refusal(copy)
 
 
 def test_no_weights_at_all(copy):
     (copy / "model.safetensors").unlink()
-    assert refused(copy) == "There is no model.safetensors in 'bert'."
+    assert refusal(copy) == "There is no model.safetensors in 'bert'."
 
 
 def test_weights_that_are_cut_short(copy):
     whole = (copy / "model.safetensors").read_bytes()
     (copy / "model.safetensors").write_bytes(whole[: len(whole) // 2])
-    assert refused(copy).startswith("model.safetensors is not a safetensors file, or is cut short")
+    assert refusal(copy).startswith("model.safetensors is not a safetensors file, or is cut short")
 
 
 def test_weights_that_lack_a_tensor(copy):
     tensors = load_file(copy / "model.safetensors")
     del tensors["bert.encoder.layer.1.attention.self.query.weight"]
     save_file(tensors, copy / "model.safetensors", metadata={"format": "pt"})
-    assert "lack 'bert.encoder.layer.1.attention.self.query.weight'" in refused(copy)
+    assert "lack 'bert.encoder.layer.1.attention.self.query.weight'" in refusal(copy)
 
 
 @pytest.mark.parametrize("there", ["../weights.safetensors", "gone.safetensors"])
 def test_an_index_that_names_other_files(copy, there):
     (copy / "model.safetensors").unlink()
     (copy / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": there}}), encoding="utf-8")
-    assert "which is not there" in refused(copy)
+    assert "which is not there" in refusal(copy)
 
 
 def test_a_config_that_is_no_json(copy):
     (copy / "config.json").write_text("{", encoding="utf-8")
-    assert refused(copy).startswith("config.json in 'bert' cannot be read as JSON")
+    assert refusal(copy).startswith("config.json in 'bert' cannot be read as JSON")
 
 
 def test_a_config_of_a_billion_layers(copy):
     change(copy / "config.json", num_hidden_layers=10**9)
-    assert refused(copy).startswith("config.json asks for 1,000,000,000 layers; the weights hold only")
+    assert refusal(copy).startswith("config.json asks for 1,000,000,000 layers; the weights hold only")
 
 
 def test_quantised_weights(copy):
     change(copy / "config.json", quantization_config={"quant_method": "gptq"})
-    assert "quantised" in refused(copy)
+    assert "quantised" in refusal(copy)
 
 
 def test_remote_code_is_not_run(copy):
     (copy / "configuration_x.py").write_text("raise SystemExit('this ran')", encoding="utf-8")
     change(copy / "config.json", model_type="x", auto_map={"AutoConfig": "configuration_x.X"})
-    assert refused(copy) == "The model in 'bert' needs its own code to be run (x)."
+    assert refusal(copy) == "The model in 'bert' needs its own code to be run (x)."
 
 
 def test_an_architecture_that_nobody_knows(copy):
     change(copy / "config.json", model_type="x")
-    assert refused(copy) == "The model in 'bert' is of a type that transformers does not know (x)."
+    assert refusal(copy) == "The model in 'bert' is of a type that transformers does not know (x)."
 
 
 def test_the_size_is_known_before_anything_is_read(copy, monkeypatch):
     monkeypatch.setattr("attnviz.models.huggingface.loading._weights", lambda *_: pytest.fail("weights were read"))
     assert re.fullmatch(
-        r"The model's weights take .* GB in float32; up to 1e-06 GB are loaded here .*", refused(copy, limit=1000)
+        r"The model's weights take .* GB in float32; up to 1e-06 GB are loaded here .*", refusal(copy, limit=1000)
     )
     monkeypatch.setenv("ATTNVIZ_MAX_MODEL_GB", "0.00001")
-    assert "ATTNVIZ_MAX_MODEL_GB sets the limit" in refused(copy)
+    assert "ATTNVIZ_MAX_MODEL_GB sets the limit" in refusal(copy)
     monkeypatch.setenv("ATTNVIZ_MAX_MODEL_GB", "lots")
-    assert refused(copy) == "ATTNVIZ_MAX_MODEL_GB='lots' is not a number of gigabytes."
+    assert refusal(copy) == "ATTNVIZ_MAX_MODEL_GB='lots' is not a number of gigabytes."
 
 
 def test_a_trainers_folder_names_its_last_checkpoint(checkpoint, tmp_path):
     out = tmp_path / "out"
     for step in ("500", "1000", "90"):
         shutil.copytree(checkpoint("gpt2"), out / f"checkpoint-{step}")
-    assert refused(out) == (
+    assert refusal(out) == (
         "'out' holds 3 checkpoints of a Trainer. Give one of them, such as out/checkpoint-1000, the last."
     )
     assert load(out / "checkpoint-500", **CPU).name == "checkpoint-500"
@@ -140,7 +140,7 @@ def test_an_adapter_alone_is_told_to_be_merged(base, tmp_path):
     (folder / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": base}), encoding="utf-8")
     (folder / "adapter_model.safetensors").write_bytes(b"")
     of = " to 'Llama-3.2-1B'" if isinstance(base, str) else ""
-    assert refused(folder) == (
+    assert refusal(folder) == (
         f"'adapter' holds an adapter{of} (PEFT), not a model: save the model with the adapter merged in "
         "(merge_and_unload), or hand it to attnviz.load(model, tokenizer) in Python."
     )
@@ -152,6 +152,6 @@ def test_gguf_is_told_to_be_given_in_safetensors(given, tmp_path):
     folder.mkdir()
     (folder / "model-Q4_K_M.gguf").write_bytes(b"GGUF")
     name = "gguf" if given == "folder" else "model-Q4_K_M.gguf"
-    assert refused(folder if given == "folder" else folder / name).startswith(
+    assert refusal(folder if given == "folder" else folder / name).startswith(
         f"'{name}' is in the GGUF format of llama.cpp, which attnviz does not read"
     )

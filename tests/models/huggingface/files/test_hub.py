@@ -8,7 +8,7 @@ import pytest
 
 from attnviz.models.huggingface import load
 from attnviz.models.huggingface.files import hub as hub_file
-from tests.models.huggingface.refused import CPU, refused
+from tests.models.huggingface.refused import CPU, refusal
 
 
 def hub(monkeypatch, *, listing=None, numbers=None, error=None):
@@ -23,17 +23,17 @@ def hub(monkeypatch, *, listing=None, numbers=None, error=None):
 
 def test_no_network(monkeypatch):
     hub(monkeypatch, error=ConnectionError("no route"))
-    said = refused("somebody/some-model")
+    said = refusal("somebody/some-model")
     assert said.startswith("There is no folder 'somebody/some-model' here, and the hub could not be reached")
     assert "check the network" in said
 
 
 def test_the_hub_switched_off():
-    assert "the hub could not be reached (OfflineModeIsEnabled)" in refused("somebody/some-model")
+    assert "the hub could not be reached (OfflineModeIsEnabled)" in refusal("somebody/some-model")
 
 
 def test_a_hub_id_that_cannot_be_one():
-    assert "neither a folder nor a hub id" in refused("what is this?")
+    assert "neither a folder nor a hub id" in refusal("what is this?")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_hub_id_that_cannot_be_one():
 def test_nothing_is_downloaded_that_will_not_be_read(listing, numbers, says, monkeypatch):
     hub(monkeypatch, listing=listing, numbers=numbers)
     monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_, **__: pytest.fail("something was download"))
-    assert says in refused("somebody/some-model")
+    assert says in refusal("somebody/some-model")
 
 
 def test_one_set_of_weights_and_no_code_is_downloaded(checkpoint, monkeypatch):
@@ -86,7 +86,7 @@ def test_a_copy_that_was_cut_short_is_no_copy(checkpoint, monkeypatch, tmp_path)
     (tmp_path / "cut" / "model.safetensors").unlink()
     hub(monkeypatch, error=ConnectionError("no route"))
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(tmp_path / "cut"))
-    assert "the hub could not be reached (ConnectionError)" in refused("somebody/some-model")
+    assert "the hub could not be reached (ConnectionError)" in refusal("somebody/some-model")
 
 
 def test_a_hub_that_says_nothing_is_not_waited_for(monkeypatch):
@@ -95,6 +95,6 @@ def test_a_hub_that_says_nothing_is_not_waited_for(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
-        said = refused("somebody/some-model")
+        said = refusal("somebody/some-model")
     assert "the hub could not be reached (" in said
     assert "Timeout" in said

@@ -10,8 +10,8 @@ from sentencepiece import sentencepiece_model_pb2
 
 from attnviz.models.huggingface import load
 from tests.models.huggingface.checkpoints import DECODERS, random_model, save
-from tests.models.huggingface.published.files import merged_bytes
-from tests.models.huggingface.refused import CPU, refused
+from tests.models.huggingface.published.files import write_byte_merges
+from tests.models.huggingface.refused import CPU, refusal
 
 FILES = {
     "Marian": "target.spm", "M2M100": "sentencepiece.bpe.model", "XLM-R": "sentencepiece.bpe.model",
@@ -32,7 +32,7 @@ def test_a_damaged_file_is_refused(name, spoil, copy):
     folder = copy(name)
     path = folder / FILES[name]
     path.write_bytes(spoil(path.read_bytes()))
-    assert refused(folder) == f"The tokenizer in {name!r} cannot be read: a tokenizer.json would do."
+    assert refusal(folder) == f"The tokenizer in {name!r} cannot be read: a tokenizer.json would do."
 
 
 @EACH
@@ -40,7 +40,7 @@ def test_a_file_without_a_piece_is_refused(name, copy):
     """With it, transformers reads XLM-R's texts as nothing but unknown."""
     folder = copy(name)
     (folder / FILES[name]).write_bytes(b"")
-    assert refused(folder) == f"{FILES[name]} in {name!r} is a sentencepiece file without pieces, so it is not loaded."
+    assert refusal(folder) == f"{FILES[name]} in {name!r} is a sentencepiece file without pieces, so it is not loaded."
 
 
 @EACH
@@ -51,30 +51,30 @@ def test_a_table_that_makes_a_letter_endless_is_refused(name, copy):
     model.normalizer_spec.precompiled_charsmap += b"A" * 101 + b"\0"
     (folder / FILES[name]).write_bytes(model.SerializeToString())
     assert (
-        refused(folder) == f"{FILES[name]} in {name!r} would make a text over 100 times as long, so it is not loaded."
+        refusal(folder) == f"{FILES[name]} in {name!r} would make a text over 100 times as long, so it is not loaded."
     )
 
 
 def test_a_marian_without_its_target_is_refused(copy):
     folder = copy("Marian")
     (folder / "target.spm").unlink()
-    assert refused(folder) == "The tokenizer in 'Marian' cannot be read: a tokenizer.json would do."
+    assert refusal(folder) == "The tokenizer in 'Marian' cannot be read: a tokenizer.json would do."
 
 
 def test_a_folder_without_a_vocabulary_is_read_as_bytes_only_where_it_says_so(copy):
     folder = copy("ByT5")
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "T5Tokenizer"}', encoding="utf-8")
-    assert refused(folder) == "There is no tokenizer in 'ByT5': its folder needs a tokenizer.json."
+    assert refusal(folder) == "There is no tokenizer in 'ByT5': its folder needs a tokenizer.json."
 
 
 def test_a_tokenizer_that_transformers_has_in_python_alone_is_named(tmp_path):
     """CTRL's, under GPT-2's weights: it says nowhere which characters a token stands for."""
     folder = tmp_path / "ctrl"
     folder.mkdir()
-    merged_bytes("<unk>", tokenizer_class="CTRLTokenizer")(folder)
+    write_byte_merges("<unk>", tokenizer_class="CTRLTokenizer")(folder)
     config = transformers.GPT2Config(**DECODERS["gpt2"].sizes, vocab_size=400)
     random_model("GPT2LMHeadModel", config).save_pretrained(folder)
-    said = refused(folder)
+    said = refusal(folder)
     assert said.startswith(
         "transformers has CTRLTokenizer in Python alone, which does not say which characters a token"
     )

@@ -8,7 +8,7 @@ from attnviz.models.huggingface import load
 from attnviz.models.huggingface.network import forward_pass
 from attnviz.transformer.attention import attend
 from tests.models.huggingface import checkpoints
-from tests.models.huggingface.refused import CPU, refused
+from tests.models.huggingface.refused import CPU, refusal
 
 DEEP = 32
 
@@ -24,7 +24,7 @@ def test_an_intact_deep_model_is_shown(deep):
     assert load(deep, **CPU).shapes == {"decoder_self": (DEEP, 6)}
 
 
-def swapped(call):
+def swap_heads(call):
     return dataclasses.replace(call, query=call.query.flip(1))
 
 
@@ -39,12 +39,12 @@ def one_more_key(call):
 
 
 @pytest.mark.parametrize("layer", [0, DEEP // 2, DEEP - 1])
-@pytest.mark.parametrize("broken", [swapped, nearly, one_more_key])
+@pytest.mark.parametrize("broken", [swap_heads, nearly, one_more_key])
 def test_what_is_broken_in_one_layer_is_refused(deep, layer, broken, monkeypatch):
     def attend_broken(call, site=None, **more):
         return attend(broken(call) if site is not None and site.layer == layer else call, site, **more)
 
     monkeypatch.setattr(forward_pass, "attend", attend_broken)
-    said = refused(deep)
+    said = refusal(deep)
     assert f"decoder_self weights of layer {layer} differ from transformers' own by" in said
     assert "that rounding explains" in said

@@ -6,14 +6,14 @@ from typing import Any
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-from tests.models.huggingface.published.files import added, dump, learned_bytes, merged_bytes
+from tests.models.huggingface.published.files import added_tokens, dump, learned_bytes, write_byte_merges
 from tests.models.huggingface.published.pieces import BYTE_FALLBACK, piece_file
 
 # As openlm-research/open_llama and mistralai/Mistral-7B-v0.1 say it.
 _LLAMA_2 = {
     "add_bos_token": True, "add_eos_token": False, "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>",
     "pad_token": None, "legacy": False, "model_max_length": 10**30, "tokenizer_class": "LlamaTokenizer",
-    "clean_up_tokenization_spaces": False, "added_tokens_decoder": added(["<unk>", "<s>", "</s>"], first=0),
+    "clean_up_tokenization_spaces": False, "added_tokens_decoder": added_tokens(["<unk>", "<s>", "</s>"], first=0),
 }  # fmt: skip
 _GEMMA_PIECES = BYTE_FALLBACK | {
     "pad_id": 0, "eos_id": 1, "bos_id": 2, "unk_id": 3, "bos_piece": "<bos>", "eos_piece": "<eos>",
@@ -22,7 +22,8 @@ _GEMMA_PIECES = BYTE_FALLBACK | {
 _GEMMA = {
     "add_bos_token": True, "add_eos_token": False, "bos_token": "<bos>", "eos_token": "<eos>", "unk_token": "<unk>",
     "pad_token": "<pad>", "model_max_length": 10**30, "tokenizer_class": "GemmaTokenizer",
-    "clean_up_tokenization_spaces": False, "added_tokens_decoder": added(["<pad>", "<eos>", "<bos>", "<unk>"], first=0),
+    "clean_up_tokenization_spaces": False,
+    "added_tokens_decoder": added_tokens(["<pad>", "<eos>", "<bos>", "<unk>"], first=0),
 }  # fmt: skip
 _SPLIT_4 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
@@ -49,7 +50,7 @@ def gemma(folder: Path) -> None:
 def llama_3(folder: Path) -> None:
     """`tokenizer.json` alone: bytes, and `<|begin_of_text|>` before each sentence, the second with type 1."""
     begin, end = "<|begin_of_text|>", "<|end_of_text|>"
-    tokenizer = _on_bytes(_SPLIT_4, begin, end, "<|eot_id|>")
+    tokenizer = _byte_tokenizer(_SPLIT_4, begin, end, "<|eot_id|>")
     template = processors.TemplateProcessing(
         single=f"{begin}:0 $A:0",
         pair=f"{begin}:0 $A:0 {begin}:1 $B:1",
@@ -57,14 +58,14 @@ def llama_3(folder: Path) -> None:
     )
     tokenizer.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), template])
     tokenizer.save(str(folder / "tokenizer.json"))
-    _said(folder, tokenizer_class="PreTrainedTokenizerFast", bos_token=begin, eos_token=end)
+    _write_config(folder, tokenizer_class="PreTrainedTokenizerFast", bos_token=begin, eos_token=end)
 
 
 def gpt_oss(folder: Path) -> None:
     """`tokenizer.json` alone: bytes, nothing around a text."""
     special = ["<|startoftext|>", "<|endoftext|>", "<|return|>", "<|channel|>", "<|message|>"]
-    _on_bytes(_SPLIT_O200K, *special).save(str(folder / "tokenizer.json"))
-    _said(
+    _byte_tokenizer(_SPLIT_O200K, *special).save(str(folder / "tokenizer.json"))
+    _write_config(
         folder, tokenizer_class="PreTrainedTokenizerFast", bos_token=special[0], eos_token=special[2],
         pad_token=special[1],
     )  # fmt: skip
@@ -73,8 +74,8 @@ def gpt_oss(folder: Path) -> None:
 def qwen(folder: Path) -> None:
     """`vocab.json` and `merges.txt`; special tokens behind them are in `tokenizer_config.json` alone."""
     last = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-    merged_bytes(
-        add_prefix_space=False, added_tokens_decoder=added(last, first=len(learned_bytes()[0])),
+    write_byte_merges(
+        add_prefix_space=False, added_tokens_decoder=added_tokens(last, first=len(learned_bytes()[0])),
         additional_special_tokens=last[1:], bos_token=None, eos_token="<|endoftext|>", pad_token="<|endoftext|>",
         unk_token=None, errors="replace", model_max_length=32768, split_special_tokens=False,
         clean_up_tokenization_spaces=False, tokenizer_class="Qwen2Tokenizer",
@@ -83,7 +84,7 @@ def qwen(folder: Path) -> None:
 
 def opt(folder: Path) -> None:
     """GPT-2's files, with `</s>` before each text."""
-    merged_bytes(
+    write_byte_merges(
         "<s>", "<pad>", "</s>", "<unk>", errors="replace", unk_token="</s>", bos_token="</s>", eos_token="</s>",
         pad_token="<pad>", add_prefix_space=False, add_bos_token=True, tokenizer_class="GPT2Tokenizer",
     )(folder)  # fmt: skip
@@ -92,22 +93,22 @@ def opt(folder: Path) -> None:
 def phi(folder: Path) -> None:
     """GPT-2's files under CodeGen's name, and runs of spaces as tokens of their own in `added_tokens.json`."""
     spaces = [" " * count for count in range(31, 1, -1)]
-    merged_bytes(
+    write_byte_merges(
         last=["<|endoftext|>"], add_prefix_space=False, bos_token="<|endoftext|>", eos_token="<|endoftext|>",
         unk_token="<|endoftext|>", model_max_length=2048, tokenizer_class="CodeGenTokenizer",
-        added_tokens_decoder=added(spaces, first=len(learned_bytes()[0]) + 1, special=False, normalized=True),
+        added_tokens_decoder=added_tokens(spaces, first=len(learned_bytes()[0]) + 1, special=False, normalized=True),
     )(folder)  # fmt: skip
     dump(folder / "added_tokens.json", {run: len(learned_bytes()[0]) + 1 + at for at, run in enumerate(spaces)})
 
 
 def pythia(folder: Path) -> None:
     """`tokenizer.json` alone: bytes of composed text, and runs of spaces as tokens of their own."""
-    tokenizer = _on_bytes(None, "<|endoftext|>", "<|padding|>")
+    tokenizer = _byte_tokenizer(None, "<|endoftext|>", "<|padding|>")
     tokenizer.normalizer = normalizers.NFC()
     tokenizer.add_tokens([" " * count for count in range(24, 1, -1)])
     tokenizer.save(str(folder / "tokenizer.json"))
     end = "<|endoftext|>"
-    _said(
+    _write_config(
         folder, unk_token=end, bos_token=end, eos_token=end, add_prefix_space=False, tokenizer_class="GPTNeoXTokenizer"
     )
 
@@ -116,11 +117,11 @@ def byt5(folder: Path) -> None:
     """No vocabulary: bytes, and `tokenizer_config.json`."""
     extra = [f"<extra_id_{at}>" for at in range(125)]
     names = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
-    _said(folder, **names, extra_ids=125, additional_special_tokens=extra, tokenizer_class="ByT5Tokenizer")
+    _write_config(folder, **names, extra_ids=125, additional_special_tokens=extra, tokenizer_class="ByT5Tokenizer")
     dump(folder / "special_tokens_map.json", names | {"additional_special_tokens": extra})
 
 
-def _on_bytes(split: str | None, *special: str) -> Tokenizer:
+def _byte_tokenizer(split: str | None, *special: str) -> Tokenizer:
     learned, merges = learned_bytes()
     tokenizer = Tokenizer(models.BPE({piece: id_ for id_, piece in enumerate([*learned, *special])}, merges))
     plain = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=split is None)
@@ -132,5 +133,5 @@ def _on_bytes(split: str | None, *special: str) -> Tokenizer:
     return tokenizer
 
 
-def _said(folder: Path, **said: Any) -> None:
+def _write_config(folder: Path, **said: Any) -> None:
     (folder / "tokenizer_config.json").write_text(json.dumps(said), encoding="utf-8")

@@ -21,21 +21,21 @@ from tokenizers import (
 )
 
 from tests.models.huggingface import tokenizers_made
-from tests.models.huggingface.tokenizers_made import SENTENCES, in_order
+from tests.models.huggingface.tokenizers_made import SENTENCES, sorted_vocabulary
 
 Write = Callable[[Path], None]
 Merges = list[tuple[str, str]]
 _PARTS = Path(__file__).with_name("tokenizers.json")
 
 
-def published(name: str) -> Write:
+def write_published(name: str) -> Write:
     """Return the `tokenizer.json` of which `tokenizers.json` has all but the vocabulary."""
 
     def write(folder: Path) -> None:
         parts = json.loads(_PARTS.read_text(encoding="utf-8"))[name]
         special = sorted(parts["added_tokens"], key=lambda token: token["id"])
         learned, merges = _LEARNED[name]()
-        pieces = _placed({token["id"]: token["content"] for token in special}, learned)
+        pieces = _place({token["id"]: token["content"] for token in special}, learned)
         ids = {piece: id_ for id_, piece in enumerate(pieces)}
         for token in special:
             token["id"] = ids[token["content"]]
@@ -52,14 +52,14 @@ def word_pieces(**said: Any) -> Write:
 
     def write(folder: Path) -> None:
         special = dict(zip((0, 100, 101, 102, 103), ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"), strict=True))
-        pieces = _placed(special, learned_words(lower=said.get("do_lower_case", True))[0])
+        pieces = _place(special, learned_words(lower=said.get("do_lower_case", True))[0])
         (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
         dump(folder / "tokenizer_config.json", said)
 
     return write
 
 
-def merged_bytes(*first: str, last: Sequence[str] = (), **said: Any) -> Write:
+def write_byte_merges(*first: str, last: Sequence[str] = (), **said: Any) -> Write:
     """GPT-2's `vocab.json` and `merges.txt`, with special tokens before and after what was learned."""
 
     def write(folder: Path) -> None:
@@ -107,7 +107,9 @@ def modern_bert(folder: Path) -> None:
 
 def deberta(folder: Path) -> None:
     """GPT-2's files under BERT's names."""
-    merged_bytes("[CLS]", "[PAD]", "[SEP]", "[UNK]", last=["[MASK]"], do_lower_case=False, vocab_type="gpt2")(folder)
+    write_byte_merges("[CLS]", "[PAD]", "[SEP]", "[UNK]", last=["[MASK]"], do_lower_case=False, vocab_type="gpt2")(
+        folder
+    )
 
 
 def esm(folder: Path) -> None:
@@ -127,7 +129,7 @@ def nucleotides(folder: Path) -> None:
     dump(folder / "tokenizer_config.json", said | {"eos_token": None, "tokenizer_class": "EsmTokenizer"})
 
 
-def added(names: Iterable[str], *, first: int, **flags: bool) -> dict[str, Any]:
+def added_tokens(names: Iterable[str], *, first: int, **flags: bool) -> dict[str, Any]:
     """`added_tokens_decoder` of a `tokenizer_config.json`: ids from `first` on and what stands there."""
     plain = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}
     return {str(first + at): {"content": name} | plain | flags for at, name in enumerate(names)}
@@ -146,7 +148,7 @@ def learned_bytes(size: int = 360) -> tuple[list[str], Merges]:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=size, initial_alphabet=alphabet, show_progress=False)
     tokenizer.train_from_iterator(SENTENCES, trainer)
-    return in_order(tokenizer), _merges(tokenizer)
+    return sorted_vocabulary(tokenizer), _merges(tokenizer)
 
 
 def learned_pieces() -> tuple[list[str], Merges]:
@@ -154,7 +156,7 @@ def learned_pieces() -> tuple[list[str], Merges]:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.train_from_iterator(SENTENCES, trainers.BpeTrainer(vocab_size=110, show_progress=False))
-    return [*(f"<0x{byte:02X}>" for byte in range(256)), *in_order(tokenizer)], _merges(tokenizer)
+    return [*(f"<0x{byte:02X}>" for byte in range(256)), *sorted_vocabulary(tokenizer)], _merges(tokenizer)
 
 
 _LEARNED: dict[str, Callable[[], tuple[list[str], Merges]]] = {
@@ -170,7 +172,7 @@ def dump(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
 
-def _placed(special: dict[int, str], learned: list[str]) -> list[str]:
+def _place(special: dict[int, str], learned: list[str]) -> list[str]:
     """Place special tokens at their ids, BERT's unused places between them, learned ones behind; one that stands far
     away, at the end of a large vocabulary, stands at the end of this one.
     """

@@ -42,7 +42,7 @@ def piece_file(name: str, options: dict[str, Any], config: dict[str, Any] | None
     """Make a folder with a sentencepiece file of that name, and `tokenizer_config.json` where it says something."""
 
     def write(folder: Path) -> None:
-        (folder / name).write_bytes(trained(**options))
+        (folder / name).write_bytes(train_pieces(**options))
         if config is not None:
             dump(folder / "tokenizer_config.json", config)
 
@@ -93,7 +93,7 @@ def mbart(folder: Path) -> None:
 
 def nllb(folder: Path) -> None:
     """`tokenizer.json`, written by transformers' own class: two hundred languages behind what was learned."""
-    pieces = pieces_of(trained(**BPE))[3:]
+    pieces = pieces_of(train_pieces(**BPE))[3:]
     ids = {piece: id_ for id_, piece in enumerate(["<s>", "<pad>", "</s>", "<unk>", *pieces])}
     tokenizer = transformers.NllbTokenizer(vocab=ids, merges=generate_merges(ids), src_lang="eng_Latn")
     tokenizer.save_pretrained(folder)
@@ -109,7 +109,7 @@ def marian(folder: Path) -> None:
     source, target = SENTENCES, _MORE + SENTENCES[:2]
     pieces: set[str] = set()
     for name, sentences in (("source.spm", source), ("target.spm", target)):
-        content = trained(sentences, **UNIGRAM)
+        content = train_pieces(sentences, **UNIGRAM)
         (folder / name).write_bytes(content)
         pieces |= set(pieces_of(content)[3:])
     order = ["</s>", "<unk>", *sorted(pieces), ">>fra<<", ">>deu<<", "<pad>"]
@@ -119,7 +119,7 @@ def marian(folder: Path) -> None:
 
 def m2m_100(folder: Path, *, keeps_spaces: bool = False) -> None:
     """Make a sentencepiece file, and a vocabulary with ids of its own; languages follow it, and are in no file."""
-    content = trained(SENTENCES + _MORE, **BPE | {"remove_extra_whitespaces": not keeps_spaces})
+    content = train_pieces(SENTENCES + _MORE, **BPE | {"remove_extra_whitespaces": not keeps_spaces})
     (folder / "sentencepiece.bpe.model").write_bytes(content)
     order = ["<s>", "<pad>", "</s>", "<unk>", *reversed(pieces_of(content)[3:])]
     dump(folder / "vocab.json", {piece: id_ for id_, piece in enumerate(order)})
@@ -132,13 +132,13 @@ def pieces_of(content: bytes) -> list[str]:
     return [processor.id_to_piece(id_) for id_ in range(len(processor))]
 
 
-def trained(sentences: tuple[str, ...] = SENTENCES + _MORE, **options: Any) -> bytes:
+def train_pieces(sentences: tuple[str, ...] = SENTENCES + _MORE, **options: Any) -> bytes:
     """Train sentencepiece on a few sentences."""
-    return _trained(sentences, tuple(options.items()))
+    return _train(sentences, tuple(options.items()))
 
 
 @cache
-def _trained(sentences: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> bytes:
+def _train(sentences: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> bytes:
     out = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(sentences), model_writer=out, character_coverage=1.0, minloglevel=2, num_threads=1,

@@ -17,7 +17,7 @@ from tests.models.huggingface.checkpoints import reference
 from tests.models.huggingface.families import checkpoint, tokenizer_of
 from tests.models.huggingface.published import pieces
 from tests.models.huggingface.published.test_reading import TEXTS
-from tests.models.huggingface.refused import CPU, refused
+from tests.models.huggingface.refused import CPU, refusal
 
 SOURCE, TARGET = "I love you.", "Je t'aime."
 TO = {
@@ -32,12 +32,12 @@ MANY = pytest.mark.parametrize("name", TO)
 @pytest.fixture(scope="module")
 def model(family: Callable[[str], Path]) -> Callable[[str], HuggingFaceModel]:
     @cache
-    def loaded(name: str) -> HuggingFaceModel:
+    def load_once(name: str) -> HuggingFaceModel:
         found = load(family(name), **CPU)
         assert isinstance(found, HuggingFaceModel)
         return found
 
-    return loaded
+    return load_once
 
 
 @MANY
@@ -149,6 +149,6 @@ def test_nllbs_sentencepiece_file_alone_lacks_the_languages_and_is_refused(tmp_p
         tmp_path / "nllb", model="M2M100ForConditionalGeneration", sizes=sizes | heads, tokenizer=pieces.nllb_pieces,
         start="</s>",
     )  # fmt: skip
-    assert refused(folder).startswith(
+    assert refusal(folder).startswith(
         "The tokenizer puts its unknown token around each text, because its files do not contain"
     )

@@ -50,11 +50,11 @@ class Read:
 
 @pytest.fixture(scope="module")
 def read(family: Callable[[str], Path]) -> Callable[[str], Read]:
-    def of(name: str) -> Read:
+    def read_both(name: str) -> Read:
         one, other = tokenizer_of(family(name)), tokenizer_of(family(name))  # neither changes the other
         return Read(one, CheckpointTokenizer(other, max_tokens=10**6, takes_pairs=name in ENCODERS))
 
-    return cache(of)
+    return cache(read_both)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

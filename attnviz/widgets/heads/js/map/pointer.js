@@ -3,7 +3,7 @@
 
 import { pointIn } from "../../../shared/js/resize.js";
 import { watchPinch } from "../../../shared/js/touch/pinch.js";
-import { placeTip } from "../../../shared/js/tip.js";
+import { hideTip, placeTip } from "../../../shared/js/tip.js";
 import { choose } from "../choice.js";
 import { drawnMeasure } from "../measures.js";
 import { asksCells, toggleMark } from "./answer.js";
@@ -78,7 +78,7 @@ function hoverUnder(app, point) {
 function endHover(app) {
   if (!app.hover) return;
   app.hover = null;
-  app.parts.tip.hidden = true;
+  hideTip(app.parts.tip);
   paintOverlay(app);
   if (app.view.row === null) app.widget.paintRow(app);
 }
@@ -87,7 +87,7 @@ function showTip(app) {
   const { tip } = app.parts;
   const { row, col, tile } = app.hover;
   tip.replaceChildren(...tipLines(app.tiles[tile], row, col, drawnMeasure(app).name));
-  placeTip(tip, app.point, app.sizes.map);
+  placeTip(tip, app.parts.mapBox, app.point);
 }
 
 function drag(app, [x, y]) {
@@ -95,7 +95,7 @@ function drag(app, [x, y]) {
   const [fromX, fromY] = app.press.at;
   if (!app.press.tile || (!app.dragged && Math.hypot(x - fromX, y - fromY) < 8)) return Boolean(app.dragged);
   app.dragged = [Math.min(x, fromX), Math.min(y, fromY), Math.abs(x - fromX), Math.abs(y - fromY)];
-  app.parts.tip.hidden = true;
+  hideTip(app.parts.tip);
   paintOverlay(app);
   return true;
 }
@@ -125,5 +125,5 @@ export function followPointer(app) {
   if (app.press) return;
   app.hover = app.point && hoverUnder(app, app.point);
   if (app.hover) showTip(app);
-  else app.parts.tip.hidden = true;
+  else hideTip(app.parts.tip);
 }

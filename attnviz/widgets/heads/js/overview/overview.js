@@ -6,7 +6,7 @@ import { element } from "../../../shared/js/elements.js";
 import { sharpness } from "../../../shared/js/resize.js";
 import { shortText, siteName } from "../../../shared/js/text.js";
 import { css, mix, scaleOf } from "../../../shared/js/theme.js";
-import { placeInWindow } from "../../../shared/js/tip.js";
+import { hideTip, placeInWindow } from "../../../shared/js/tip.js";
 import { coveredText, isCovered } from "../covers.js";
 import { choose, togglePin } from "../choice.js";
 import { tipLines } from "../map/tip_lines.js";
@@ -22,7 +22,7 @@ export function paintOverview(app) {
   const key = [payload.header.base, view.kind, view.sort, view.tint === "none", theme.key, size, sharpness()].join("|");
   if (app.overviewKey !== key) {
     app.overviewKey = key;
-    app.parts.cellTip.hidden = true; // another picture is under a pointer that rests
+    hideTip(app.parts.cellTip); // another picture is under a pointer that rests
     app.layout = overviewLayout(app, kind, size);
     buildGrid(app, kind);
     for (const cell of app.cells.values()) drawThumb(app, kind, cell);
@@ -98,7 +98,7 @@ function cellNode(app, [layer, head]) {
   if (layer === "mean" || head === "mean") node.classList.add("mean");
   if (narrow) node.classList.add("narrow");
   node.onpointermove = (event) => pointAtThumb(app, app.cells.get(`${layer}/${head}`), event);
-  node.onpointerleave = () => (app.parts.cellTip.hidden = true);
+  node.onpointerleave = () => hideTip(app.parts.cellTip);
   node.onclick = () => choose(app, { layer, head });
   node.ondblclick = () => togglePin(app, [app.view.kind, layer, head]);
   app.cells.set(`${layer}/${head}`, { node, canvas, value, foot, layer, head });

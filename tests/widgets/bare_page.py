@@ -1,0 +1,88 @@
+"""A picture widget on a page of plain HTML: no Streamlit, a host of a few lines, and a place that would move what is
+`fixed`, as a notebook's cell does.
+"""
+
+import base64
+from typing import Any
+
+from playwright.sync_api import Locator, Page
+
+from attnviz.widgets.bundle import WIDGETS, Source, join_modules
+from attnviz.widgets.wire import Payload
+
+PAGE = """<!doctype html><body style="margin: 0"><input aria-label="outside">
+<div id="cell" style="margin: 30px 40px; contain: paint; width: 1240px"><div id="place"></div></div>"""
+SET_UP = """([html, style, data]) => {
+  const place = document.querySelector("#place");
+  const shadow = place.attachShadow({ mode: "open" });
+  shadow.innerHTML = html;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(style);
+  shadow.adoptedStyleSheets = [sheet];
+  const bytes = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
+  const odd = new Uint8Array(bytes.length + 1); // as bytes come inside a message
+  odd.set(bytes, 1);
+  const bare = { height: 640, reports: [], root: shadow.querySelector("[lang=und]") };
+  const host = { report: (...told) => bare.reports.push(told), height: () => bare.height };
+  bare.attach = (view) => {
+    bare.detach = draw.default({ parentElement: shadow, data: new DataView(odd.buffer, 1), host, view });
+  };
+  globalThis.bare = bare;
+}"""
+THEMES = join_modules(WIDGETS / "shared/js/hosts/themes.js")
+
+
+class BarePage:
+    """The page, with what is done to the widget on it."""
+
+    def __init__(self, page: Page, source: Source, payload: Payload) -> None:
+        self.page = page
+        page.set_viewport_size({"width": 1320, "height": 900})
+        page.emulate_media(color_scheme="light")
+        page.mouse.move(0, 0)
+        page.goto("about:blank")
+        page.set_content(PAGE)
+        page.evaluate(f"() => {{ globalThis.draw = {source.module}; globalThis.themes = {THEMES}; }}")
+        page.evaluate(SET_UP, [source.html, source.style, base64.b64encode(payload.pack()).decode()])
+
+    @property
+    def root(self) -> Locator:
+        """The widget's own element."""
+        return self.page.locator("#place [lang=und]")
+
+    def attach(self, view: dict[str, Any] | None = None) -> None:
+        """Draw the widget, and wait until it is painted."""
+        self.page.evaluate("(view) => bare.attach(view)", view)
+        self.page.locator("#place [data-attnviz-painted]").wait_for()
+
+    def detach(self) -> None:
+        """Do what the widget returned for its end, and take its place out of the page and back into it."""
+        self.page.evaluate("""() => {
+          bare.detach();
+          const place = document.querySelector("#place");
+          place.remove();
+          document.querySelector("#cell").append(place);
+        }""")
+
+    def reports(self) -> list[list[Any]]:
+        """List what the host was told since this was asked last, once that has come to rest."""
+        self.page.wait_for_timeout(400)  # a choice is told 250 ms after it was made
+        return self.page.evaluate("() => bare.reports.splice(0)")
+
+    def set_theme(self, name: str) -> None:
+        """Give the place a theme."""
+        self.page.evaluate("(name) => { themes.setTheme(document.querySelector('#place'), name); }", name)
+
+    def set_height(self, height: int | None) -> None:
+        """Let the host give another height, as a window of another size does."""
+        self.page.evaluate("(height) => { bare.height = height; dispatchEvent(new Event('resize')); }", height)
+
+    def height(self) -> int:
+        """Measure the widget."""
+        return self.root.evaluate("(root) => root.offsetHeight")
+
+    def drawing(self) -> str:
+        """Read the pixels of all canvases that are drawn."""
+        return self.root.evaluate("""(root) => [...root.querySelectorAll("canvas")]
+          .filter((canvas) => canvas.width && canvas.height && canvas.checkVisibility())
+          .map((canvas) => canvas.toDataURL()).join()""")

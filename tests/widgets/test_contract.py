@@ -1,0 +1,160 @@
+"""Every picture widget by the contract of docs/architecture.md, on a page without Streamlit."""
+
+from collections.abc import Callable
+from itertools import product
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnviz.learning import shipped
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.storage import toy_recording
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.pictures.causes.compared import Side
+from attnviz.pictures.shown.registry import PICTURES, ShownPicture, picture
+from attnviz.widgets.bundle import source
+from tests.widgets.bare_page import BarePage
+from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
+
+pytestmark = [*NEEDS_A_BROWSER, pytest.mark.parametrize("name", PICTURES)]
+# What is focused, and the key that chooses something there.
+CHOICES = {
+    "heads": (".avz", "ArrowRight"),
+    "links": (".squares button", "Enter"),
+    "whole_model": (".head-cell", "Enter"),
+    "one_row": (".head-cell", "Enter"),
+    "neuron": (".queries-pane [aria-selected=true]", "ArrowDown"),
+    "flow": (".flow-rows [aria-selected=true]", "ArrowUp"),
+    "alignment": ("[data-toggle=null]", "Enter"),
+    "stepper": (".player input", "ArrowLeft"),
+    "mask_lab": ("canvas", "Space"),
+    "switches": (".board button", "Enter"),
+    "patching": (".avz", "n"),
+    "attribution": (".avz", "o"),
+    "compared": (".avz", "ArrowDown"),
+    "learning": (".player input", "ArrowRight"),
+}
+# What the pointer is moved over until something is said of it; elsewhere a word's definition is.
+POINTED = {
+    "heads": ".map-box",
+    "whole_model": ".head-cell",
+    "one_row": ".head-cell",
+    "flow": "canvas",
+    "alignment": "canvas",
+    "stepper": ".map-box canvas",
+    "mask_lab": "canvas",
+    "patching": "canvas",
+    "compared": "canvas",
+    "learning": ".heads button",
+}
+AS_HIGH_AS_ITS_CONTENT = ("stepper", "mask_lab")
+
+
+@pytest.fixture(scope="module")
+def every() -> dict[str, ShownPicture]:
+    model = tiny_translator(seed=0)
+    trace, other = (model.trace(text, to="fr", tgt_text="je t'aime") for text in ("I love you", "I see you"))
+    subjects: dict = {
+        "stepper": (model, "I love you"),
+        "patching": (model, trace, other),
+        "compared": (Side("one", model, trace), Side("other", model, other)),
+        "learning": (toy_recording(shipped.path(Experiment("reverse"))),),
+    } | dict.fromkeys(("mask_lab", "switches", "attribution"), (model, trace))
+    asked = {"stepper": {"to": "fr"}, "learning": {"guess": "open"}}
+    return {name: picture(name).of(*subjects.get(name, (trace,)), **asked.get(name, {})) for name in PICTURES}
+
+
+@pytest.fixture
+def bare(empty_page: Page, every, name: str) -> BarePage:
+    """Provide the widget of a picture, not yet attached."""
+    return BarePage(empty_page, source(every[name].picture.widget), every[name].payload())
+
+
+@pytest.fixture
+def choose(bare: BarePage, name: str) -> Callable[[], None]:
+    def act() -> None:
+        selector, key = CHOICES[name]
+        bare.root.page.locator(f"#place {selector}").first.focus()
+        bare.page.keyboard.press(key)
+
+    return act
+
+
+def test_a_choice_is_told_to_the_host(bare: BarePage, choose, name: str) -> None:
+    bare.attach()
+    before = bare.page.evaluate("() => bare.root.dataset.attnvizView")
+    assert bare.reports() == []
+    choose()
+    (told, view) = bare.reports()[-1]
+    assert told == ("edit" if name == "mask_lab" else "view")
+    assert view["seq"] == 1
+    assert view != before
+
+
+def test_keys_that_are_typed_elsewhere_choose_nothing(bare: BarePage, name: str) -> None:
+    bare.attach()
+    for key in [*"abcdgijklmnopqrstuvwxyz0123?+- ", "Enter", "Escape", "ArrowDown", "ArrowRight", "Shift+ArrowDown"]:
+        bare.page.keyboard.press(key)
+    assert bare.reports() == []
+    assert bare.page.locator("#place").get_attribute("data-lm-suppress-shortcuts") == "true"
+
+
+def test_it_is_drawn_again_in_a_theme_that_changes(bare: BarePage, name: str) -> None:
+    bare.set_theme("auto")
+    bare.attach()
+    light = bare.drawing()
+    bare.page.emulate_media(color_scheme="dark")
+    expect(bare.root).to_have_attribute("data-theme", "dark")
+    assert bare.drawing() != light or not light
+    bare.set_theme("light")
+    expect(bare.root).to_have_attribute("data-theme", "light")
+
+
+def test_its_host_says_how_high_it_is(bare: BarePage, name: str) -> None:
+    bare.attach()
+    if name in AS_HIGH_AS_ITS_CONTENT:
+        bare.set_height(None)
+        assert bare.root.evaluate("(root) => root.style.height") == ""
+        return
+    for height in (700, 655):
+        bare.set_height(height)
+        assert bare.height() == height
+    bare.set_height(None)
+    assert bare.height() in (430, 470, 640), "the least that it can be read at"
+
+
+def test_once_taken_away_it_hears_nothing_and_attached_again_it_does(bare: BarePage, choose, name: str) -> None:
+    bare.set_theme("light")
+    bare.attach()
+    bare.detach()
+    bare.set_theme("dark")
+    bare.set_height(701)
+    assert bare.root.get_attribute("data-theme") == "light"
+    assert bare.height() != 701
+    bare.attach()
+    expect(bare.root).to_have_attribute("data-theme", "dark")
+    bare.set_theme("light")
+    expect(bare.root).to_have_attribute("data-theme", "light")
+    bare.set_height(702)
+    assert name in AS_HIGH_AS_ITS_CONTENT or bare.height() == 702
+    choose()
+    assert bare.reports()
+
+
+def test_what_it_says_at_the_pointer_is_in_the_top_layer(bare: BarePage, name: str) -> None:
+    bare.attach()
+    shown = bare.page.locator("#place :popover-open")
+    expect(shown).to_have_count(0)
+    box = bare.page.locator(f"#place {POINTED.get(name, '[data-term]')} >> visible=true").first.bounding_box()
+    assert box
+    x, y = 0.0, 0.0
+    for down, right in ((20, 20), *product(range(1, 40), repeat=2)):
+        x, y = box["x"] + right / 40 * box["width"], box["y"] + down / 40 * box["height"]
+        bare.page.mouse.move(x, y)
+        if name not in POINTED or shown.count():
+            break
+    expect(shown).to_be_visible()
+    note = shown.bounding_box()
+    assert note
+    away = (max(note["x"] - x, 0, x - note["x"] - note["width"]), max(note["y"] - y, 0, y - note["y"] - note["height"]))
+    assert max(away) < 40, "beside the pointer"
