@@ -11,13 +11,13 @@ layout.begin_page_of_its_own("Learning", controls.bar)
 # A recording in the place of the experiments: what it takes is imported where there is one.
 shown = upload.open_file()
 if shown is None and persistent.text("recording") == TRANSLATOR:
-    from attnviz.ui.learning import recorded
+    from attnviz.ui.learning import recording_page
 
-    shown = recorded.open_shipped()
+    shown = recording_page.open_shipped()
 if shown is not None:
-    from attnviz.ui.learning import recorded
+    from attnviz.ui.learning import recording_page
 
-    recorded.page(shown)
+    recording_page.page(shown)
     st.stop()
 
 view = controls.current()

@@ -13,11 +13,11 @@ import attnviz
 from attnviz.analysis.causes.attribution import LogitTarget, attribution, key_attribution
 from attnviz.analysis.causes.effects import head_effects, translations_without
 from attnviz.analysis.causes.flow.mixing import alti_mixes, mean_residual
+from attnviz.analysis.causes.head_outputs import norms
 from attnviz.analysis.causes.lens import logit_lens
 from attnviz.analysis.causes.logit_decomposition.last_layer import LastLayer, last_layer
 from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
-from attnviz.analysis.causes.written import norms
 from attnviz.analysis.corpus.lines import lines_of
 from attnviz.analysis.corpus.stoppable import UNSTOPPED
 from attnviz.analysis.corpus.study import run_stages

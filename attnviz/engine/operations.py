@@ -15,7 +15,7 @@ from attnviz.engine import probes, steps, token_choice
 from attnviz.engine.message import Message, pack_trace
 from attnviz.models.protocol import Model, TextGenerator
 from attnviz.tracing import storage
-from attnviz.tracing.causes import saved
+from attnviz.tracing.causes import serialization
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.rounding import Rounding
@@ -113,7 +113,7 @@ def roundings(probe: Probe | None) -> list[Rounding]:
 
 
 def _options(asked: Message) -> dict[str, Any]:
-    done = saved.read(asked.meta.get("interventions", ()), asked.tensors)
+    done = serialization.read(asked.meta.get("interventions", ()), asked.tensors)
     return dict(asked.meta["how"]) | {"interventions": done}
 
 

@@ -21,7 +21,7 @@ from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import MAX_TOKENS
 from attnviz.text.tokens import Token
 from attnviz.tracing import storage
-from attnviz.tracing.causes import saved
+from attnviz.tracing.causes import serialization
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.trace import Trace
@@ -220,5 +220,5 @@ def lengths_of(trace: Trace) -> dict[str, Iterable[tuple[int, int]]]:
 
 def _texts_message(texts: Sequence[Any], how: Mapping[str, Any], interventions: Sequence[Intervention]) -> Message:
     """Build the message that runs texts with interventions."""
-    meta = {"args": list(texts), "how": dict(how), "interventions": saved.descriptions(interventions)}
-    return Message(meta, saved.arrays(interventions))
+    meta = {"args": list(texts), "how": dict(how), "interventions": serialization.descriptions(interventions)}
+    return Message(meta, serialization.arrays(interventions))

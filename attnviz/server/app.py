@@ -137,12 +137,12 @@ class Instance:
 
     def _open_classes(self) -> None:
         """Open the database if it has classes, so that classes past their time are deleted even if no one visits."""
-        from attnviz.classroom import opened
+        from attnviz.classroom import instance
         from attnviz.ui.lessons.run import picture
 
         try:
-            if opened.is_used():
-                opened.classroom(picture, hosted.ensure_turn)
+            if instance.is_used():
+                instance.classroom(picture, hosted.ensure_turn)
         except ValueError as error:  # pages say so too, and open it when it is back
             self.telemetry.say("fault", type=type(error).__name__, sentence=str(error))
 

@@ -34,7 +34,7 @@ from torch import Tensor
 from attnviz.text import plain_file
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.tokens import Token
-from attnviz.tracing.causes import saved
+from attnviz.tracing.causes import serialization
 from attnviz.tracing.external.file import TEXTS, trace_of
 from attnviz.tracing.external.weights import BareWeights
 from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
@@ -100,7 +100,7 @@ def _arrays(trace: Trace, *, maps: bool) -> dict[str, Any]:
         arrays |= {f"{key}.{name}": _array(part) for key, part in parts.items() if part is not None}
     arrays |= {f"layer.{stack}.{layer}": _array(output) for (stack, layer), output in trace.layers.items()}
     arrays |= {key: _array(t) for key, t in (("memory", trace.memory), ("logits", trace.logits)) if t is not None}
-    arrays |= {key: _array(put) for key, put in saved.arrays(trace.interventions).items()}
+    arrays |= {key: _array(put) for key, put in serialization.arrays(trace.interventions).items()}
     for kind in trace.kinds if maps else ():
         arrays[f"attn.{kind}"] = _stack_items(trace, kind, trace.attn)
         arrays[f"scores.{kind}"] = _stack_items(trace, kind, trace.scores)
@@ -165,14 +165,14 @@ def _trace(arrays: dict[str, np.ndarray]) -> Trace:
         logits=tensors.get("logits"),
         info=RunInfo(**(meta["info"] | {"notes": tuple(meta["info"]["notes"])})),
         numbers={kind: tuple(map(int, numbers)) for kind, numbers in meta.get("numbers", {}).items()},
-        interventions=saved.read(meta.get("interventions", ()), tensors),
+        interventions=serialization.read(meta.get("interventions", ()), tensors),
     )
 
 
 def _meta(trace: Trace) -> np.ndarray:
     meta = {"info": asdict(trace.info), "sentences": [asdict(sentence) for sentence in trace.sentences]}
     meta |= {"numbers": dict(trace.numbers)} if trace.numbers else {}
-    meta |= {"interventions": saved.descriptions(trace.interventions)} if trace.interventions else {}
+    meta |= {"interventions": serialization.descriptions(trace.interventions)} if trace.interventions else {}
     return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
 
 

@@ -12,8 +12,8 @@ from attnviz.text.display import display
 from attnviz.text.languages import language_name
 from attnviz.ui import layout
 from attnviz.ui.drawing import sheet
-from attnviz.ui.drawing.drawn import Pictured
-from attnviz.ui.lessons import going
+from attnviz.ui.drawing.drawing_data import Pictured
+from attnviz.ui.lessons import step_navigation
 from attnviz.ui.request import Request
 from attnviz.views.heads.heatmap import heatmap_of
 from attnviz.views.terms import term
@@ -40,7 +40,7 @@ def intro() -> None:
         lesson = next(iter(listed_lessons(shelf())), None)
         if lesson is not None:
             label = f"New here? Lesson 1, {lesson.minutes} minutes"
-            st.button(label, key="first-lesson", type="primary", on_click=going.go, args=(lesson, 0))
+            st.button(label, key="first-lesson", type="primary", on_click=step_navigation.go, args=(lesson, 0))
 
 
 def story(trace) -> None:

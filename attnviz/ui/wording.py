@@ -7,7 +7,7 @@ from attnviz.lessons import phrases
 from attnviz.lessons.phrases import Translatable
 from attnviz.ui.classes import seat
 from attnviz.ui.classes.room import room
-from attnviz.ui.lessons.opened import open_lesson
+from attnviz.ui.lessons.open_lesson import open_lesson
 
 _OF_CLASSES = "_attnviz_class_languages"
 

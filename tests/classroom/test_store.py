@@ -12,7 +12,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, event
 
-from attnviz.classroom import opened
+from attnviz.classroom import instance
 from attnviz.classroom.errors import ClassroomError, StoreError
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import BEFORE, TeacherKey
@@ -149,11 +149,11 @@ def test_the_process_has_one_classroom_where_the_environment_says(file: Path, mo
     monkeypatch.setenv("ATTNVIZ_DATABASE", str(file))
     monkeypatch.setenv("ATTNVIZ_CLASS_DAYS", "two weeks")
     with pytest.raises(ClassroomError, match="ATTNVIZ_CLASS_DAYS is 'two weeks'"):
-        opened.classroom(lambda link: None)
+        instance.classroom(lambda link: None)
     monkeypatch.setenv("ATTNVIZ_CLASS_DAYS", "2")
-    room = opened.classroom(lambda link: None)
-    assert opened.classroom(lambda link: None) is room
+    room = instance.classroom(lambda link: None)
+    assert instance.classroom(lambda link: None) is room
     view = room.teachers.view(room.teachers.start(choices(1)))
     assert view.expires - view.created == 2 * 86_400
-    opened.close()
+    instance.close()
     assert file.exists()

@@ -39,10 +39,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> None:
     from attnviz.analysis.causes.runs import head_places
-    from attnviz.analysis.corpus.in_card import curve_path, write_card
     from attnviz.analysis.corpus.lines import lines_of
     from attnviz.analysis.corpus.pruning import CurvePlan, CurvePoint, pruning_curve
     from attnviz.analysis.corpus.reading import read_corpus
+    from attnviz.analysis.corpus.shipped_curve import curve_path, write_card
     from attnviz.models import catalogue
 
     lines = lines_of(sys.stdin.read())

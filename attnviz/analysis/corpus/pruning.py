@@ -14,9 +14,9 @@ import pandas as pd
 
 from attnviz.analysis.causes.runs import HeadPlace
 from attnviz.analysis.corpus.bootstrap import DRAWS, Interval, draw_sentences, interval
+from attnviz.analysis.corpus.intervened_runs import log_probabilities_under, written_under
 from attnviz.analysis.corpus.orders import PruningOrder, switch_off_heads
 from attnviz.analysis.corpus.reading import ReadCorpus, require_targets
-from attnviz.analysis.corpus.scored import log_probabilities_under, written_under
 from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 from attnviz.extras import needs
 from attnviz.models.protocol import Model

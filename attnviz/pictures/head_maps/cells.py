@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
+from attnviz.analysis.causes.head_outputs import norms, shares_of_heads
 from attnviz.analysis.causes.output_maps import OutputMap, output_maps
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
-from attnviz.analysis.causes.written import norms, shares_of_heads
 from attnviz.analysis.site.projections import NotPlain
 from attnviz.maps.maps import EagerMaps, Maps
-from attnviz.maps.measured import MeasuredMaps
+from attnviz.maps.measured_maps import MeasuredMaps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
 from attnviz.models.protocol import Model

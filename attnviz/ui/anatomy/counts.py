@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attnviz.analysis.anatomy.notebook import head_counts, joined_as_documented, per_head_shapes, xavier_spread
-from attnviz.analysis.anatomy.registered import registered
+from attnviz.analysis.anatomy.registration import registered
 from attnviz.analysis.anatomy.target_shift import TargetShift, target_shift
 from attnviz.text.display import display_token
 from attnviz.ui.anatomy.state import AnatomyState

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.analysis.corpus.in_card import COMMAND, merged_seeds, shipped_curve
+from attnviz.analysis.corpus.shipped_curve import COMMAND, merged_seeds, shipped_curve
 from attnviz.models.catalogue import entries
 from attnviz.text.glossary import definition
 from attnviz.text.languages import language_name

@@ -10,7 +10,7 @@ from attnviz.analysis.causes.baselines.spreads import usual_effects
 from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing.switched_off import SwitchedOff, switched_off
 from attnviz.analysis.causes.effects import HeadEffects, head_effects
-from attnviz.analysis.corpus.counted import ChangeCount, Untouched, count_changes, run_untouched
+from attnviz.analysis.corpus.change_counts import ChangeCount, Untouched, count_changes, run_untouched
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.corpus.stoppable import Stoppable
 from attnviz.pictures.causes.switches import PUTS, SwitchOffState, head_name, switches

@@ -15,8 +15,8 @@ from attnviz.ui.classes import following
 from attnviz.ui.classes.dates import countdown
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import Seat
-from attnviz.ui.lessons import answering, drafted, panel
-from attnviz.ui.lessons.opened import OpenedLesson, open_lesson, progress
+from attnviz.ui.lessons import answer_drafts, answering, panel
+from attnviz.ui.lessons.open_lesson import OpenedLesson, open_lesson, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 from attnviz.ui.wording import phrase, translate
@@ -54,7 +54,7 @@ def _ask(own: Seat, found: MemberView, now: OpenedLesson, question: Question, sh
     did.draft = answering.draft(now, question, shown)
     panel.hints(question, found.rungs)
     if found.has_answered:
-        is_same = drafted.answer(now, question, did.draft) == found.given
+        is_same = answer_drafts.answer(now, question, did.draft) == found.given
         _is_in(found, question, shown, _MAY_CHANGE if is_same else _NOT_YET)
     if said := _refusal(own, found):
         st.error(literal(translate(said)), icon=":material/error:")
@@ -86,7 +86,7 @@ def _is_in(found: MemberView, question: Question, shown: Picture | None, further
 
 
 def _submit(own: Seat, found: MemberView, now: OpenedLesson, question: Question) -> None:
-    saved = _hand_in(own, found, drafted.answer(now, question, progress(now).draft))
+    saved = _hand_in(own, found, answer_drafts.answer(now, question, progress(now).draft))
     if saved is None:
         return
     if found.is_guided:

@@ -11,8 +11,8 @@ from attnviz.ui.address import navigation
 from attnviz.ui.classes import live, seat
 from attnviz.ui.classes.seat import CLASS, Seat
 from attnviz.ui.frame.page import current_page
-from attnviz.ui.lessons import drafted, going, opened, windows
-from attnviz.ui.lessons.opened import OpenedLesson, Progress
+from attnviz.ui.lessons import answer_drafts, open_lesson, step_navigation, windows
+from attnviz.ui.lessons.open_lesson import OpenedLesson, Progress
 from attnviz.ui.wording import translate
 
 HOME = "Class"
@@ -35,7 +35,7 @@ def begin() -> None:
         say(translate(problem))
         found = view() if own is not None else None
     st.session_state[_VIEW] = found
-    opened.follow(None if found is None else _step(found))
+    open_lesson.follow(None if found is None else _step(found))
     if isinstance(found, MemberView):
         _fill(found)
     if windows.is_panel():
@@ -52,9 +52,9 @@ def _read(own: Seat) -> MemberView | TeacherView:
 
 def _fill(found: MemberView) -> None:
     """Show the given answer in the fields in which it can be changed: after a reload they hold nothing."""
-    now = opened.open_lesson()
+    now = open_lesson.open_lesson()
     if found.may_answer and found.given is not None and now is not None and now.question is not None:
-        drafted.fill(now, now.question, found.given)
+        answer_drafts.fill(now, now.question, found.given)
 
 
 def _step(found: MemberView | TeacherView) -> tuple[OpenedLesson, Progress]:
@@ -105,7 +105,7 @@ def teacher_address(code: str, lesson: Lesson, at: int, *, is_revealed: bool) ->
     if link is None:
         return HOME, {CLASS: code}
     question = None if is_revealed else lesson.steps[at].question
-    return link.page, going.texts_of(link, question) | {CLASS: code}
+    return link.page, step_navigation.texts_of(link, question) | {CLASS: code}
 
 
 def _go_along(found: MemberView) -> None:

@@ -1,6 +1,6 @@
 """The classes of this instance and their rehearsals, run with the models that all visitors share."""
 
-from attnviz.classroom import opened
+from attnviz.classroom import instance
 from attnviz.classroom.codes import is_rehearsal
 from attnviz.classroom.rehearsal.rehearsals import Rehearsals
 from attnviz.classroom.room import Classroom
@@ -15,12 +15,12 @@ def room() -> Classroom:
     """Return all classes, without rehearsals. Raises ValueError with one sentence where their database cannot be
     opened.
     """
-    return opened.classroom(picture, hosted.ensure_turn)
+    return instance.classroom(picture, hosted.ensure_turn)
 
 
 def rehearsals() -> Rehearsals:
     """Return all rehearsals."""
-    return opened.rehearsals(picture, hosted.ensure_turn)
+    return instance.rehearsals(picture, hosted.ensure_turn)
 
 
 def teachers(own: Seat) -> Teachers:

@@ -15,7 +15,7 @@ from attnviz.ui.classes.dates import day
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import CLASS, Seat
 from attnviz.ui.lessons import answering, companion, panel
-from attnviz.ui.lessons.opened import OpenedLesson, open_lesson
+from attnviz.ui.lessons.open_lesson import OpenedLesson, open_lesson
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 from attnviz.ui.wording import phrase, translate

@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.ui import mount
 from attnviz.ui.address import navigation
 from attnviz.ui.drawing import words
-from attnviz.ui.drawing.drawn import PLACES, Pictured
+from attnviz.ui.drawing.drawing_data import PLACES, Pictured
 from attnviz.ui.markdown import literal
 from attnviz.ui.reported import TEXT, reported
 
@@ -63,7 +63,7 @@ def _words(page: str) -> None:
 
 def draw(shown: Pictured, *, key: str) -> None:
     """Draw the model; a click on a part opens its page. A refusal is shown in its place."""
-    from attnviz.ui.drawing.drawn import payload
+    from attnviz.ui.drawing.drawing_data import payload
 
     try:
         made = payload(shown)

@@ -8,8 +8,8 @@ import streamlit as st
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.lessons.scoring import MOST_TEXT, RIGHT_FROM, Truth
-from attnviz.ui.lessons import drafted, marks
-from attnviz.ui.lessons.opened import OpenedLesson, progress
+from attnviz.ui.lessons import answer_drafts, marks
+from attnviz.ui.lessons.open_lesson import OpenedLesson, progress
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import row_guess
 from attnviz.ui.wording import phrase
@@ -72,8 +72,8 @@ def _row(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     assert shown is not None  # a question about a row has a picture
     of = phrase("The row of “{token}”.", token=shown.maps.rows[shown.row(question.row)].text)
     st.caption(literal(f"{of} {how_rows_count()}"))
-    _bars(shown, drafted.row_key(now), guess=drafted.weights_of(drafted.heard_row(now)))
-    return drafted.weights_of(drafted.row(now))
+    _bars(shown, answer_drafts.row_key(now), guess=answer_drafts.weights_of(answer_drafts.heard_row(now)))
+    return answer_drafts.weights_of(answer_drafts.row(now))
 
 
 def drawn_row(now: OpenedLesson, shown: Picture, guess: Any, truth: Truth) -> None:

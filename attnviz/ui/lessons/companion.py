@@ -15,8 +15,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attnviz.ui.address import navigation, persistent
-from attnviz.ui.lessons import drafted, going, judging, news, windows
-from attnviz.ui.lessons.opened import (
+from attnviz.ui.lessons import answer_drafts, judging, news, step_navigation, windows
+from attnviz.ui.lessons.open_lesson import (
     LESSON,
     STEP,
     OpenedLesson,
@@ -65,7 +65,7 @@ def button() -> None:
 def show_step() -> None:
     """Open the picture of the lesson's step in the next run. A button's callback."""
     if (now := open_lesson()) is not None:
-        going.go(now.lesson, now.at)
+        step_navigation.go(now.lesson, now.at)
 
 
 def _draw(show_picture: Callable[[], None]) -> None:
@@ -89,7 +89,7 @@ def _draw(show_picture: Callable[[], None]) -> None:
 
     def open_window() -> None:
         persistent.write({windows.BESIDE: windows.line()})
-        if persistent.page() == going.HOME:
+        if persistent.page() == step_navigation.HOME:
             show_picture()
 
     lesson_window(data, key=_KEY, on_open=open_window, on_return=return_here, on_heard=_take)
@@ -133,7 +133,7 @@ def _news(now: OpenedLesson) -> news.LessonNews:
     question = now.question
     is_open = question is not None and not progress(now).is_over
     return news.LessonNews(
-        now.lesson.name, now.at, _step_news(now), drafted.fields(now, question) if is_open and question else {}
+        now.lesson.name, now.at, _step_news(now), answer_drafts.fields(now, question) if is_open and question else {}
     )
 
 
@@ -161,10 +161,10 @@ def _take() -> None:
     if not is_followed():  # a class knows by itself
         _do_the_same(now, found.done)
         if found.at != now.at and found.at < len(now.lesson.steps):
-            going.go(now.lesson, found.at)
+            step_navigation.go(now.lesson, found.at)
             now = OpenedLesson(now.lesson, found.at)
     if now.question is not None and found.at == now.at and not progress(now).is_over:
-        drafted.take_over(now, now.question, found.fields)
+        answer_drafts.take_over(now, now.question, found.fields)
 
 
 def _do_the_same(now: OpenedLesson, done: Mapping[int, news.StepNews]) -> None:

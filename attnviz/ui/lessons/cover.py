@@ -3,7 +3,7 @@
 from attnviz.lessons.picture import MEAN, Picture
 from attnviz.lessons.question import Question
 from attnviz.maps.cover import Cover
-from attnviz.ui.lessons.opened import open_lesson, progress
+from attnviz.ui.lessons.open_lesson import open_lesson, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.wording import phrase
 

@@ -12,7 +12,7 @@ from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import Picture
 from attnviz.ui import charts
 from attnviz.ui.heads.tabs import TABS
-from attnviz.ui.lessons import drafting, going, question_form
+from attnviz.ui.lessons import lesson_draft, question_form, step_navigation
 from attnviz.ui.lessons.draft_fields import Fields
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal, literal_lines
@@ -25,7 +25,7 @@ def head(draft: Draft) -> None:
     """Draw the form of the lesson's head."""
 
     def write(name: str, text: str) -> None:
-        drafting.attempt(lambda now: replace(now, **{name: text}))
+        lesson_draft.attempt(lambda now: replace(now, **{name: text}))
 
     texts = {name: getattr(draft, name) for name in ("title", "minutes", "audience", "language", "about", "unlisted")}
     fields = Fields("draft-head", texts, write)
@@ -54,10 +54,10 @@ def step(draft: Draft, at: int) -> None:
         return found[0]
 
     def write(name: str, text: str) -> None:
-        drafting.attempt(lambda latest: latest.replace_step(place(latest), **{name: text}))
+        lesson_draft.attempt(lambda latest: latest.replace_step(place(latest), **{name: text}))
 
     def ask(name: str, text: str) -> None:
-        drafting.attempt(lambda latest: latest.replace_question(place(latest), {name: text}))
+        lesson_draft.attempt(lambda latest: latest.replace_question(place(latest), {name: text}))
 
     key = f"draft-step-{now.name}"
     fields = Fields(key, {"title": now.title, "text": now.text, "link": now.link}, write)
@@ -83,7 +83,12 @@ def _link(fields: Fields, link: Link | None) -> None:
         fields.line("link", "Link of its picture", placeholder="empty: the picture of the step before stays")
     with way:
         st.button(
-            "Open it", key="draft-picture", disabled=link is None, on_click=going.show, args=(link,), width="stretch"
+            "Open it",
+            key="draft-picture",
+            disabled=link is None,
+            on_click=step_navigation.show,
+            args=(link,),
+            width="stretch",
         )
 
 

@@ -9,8 +9,8 @@ from attnviz.lessons.writing import file_name, markdown
 from attnviz.ui import hosted
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import starting
-from attnviz.ui.lessons import draft_forms, drafting, going
-from attnviz.ui.lessons.opened import lesson_progress
+from attnviz.ui.lessons import draft_forms, lesson_draft, step_navigation
+from attnviz.ui.lessons.open_lesson import lesson_progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal, literal_lines
 
@@ -19,7 +19,7 @@ EDIT = "edit"  # in the address: the number of the step that is open, 0 for what
 
 def draw() -> None:
     """Draw the editor of this visitor's draft."""
-    desk = drafting.desk()
+    desk = lesson_draft.desk()
     draft, at = desk.draft or Draft(), _open(desk.draft or Draft())
     with st.container(key="draft"):
         _tools(draft, at)
@@ -61,16 +61,16 @@ def _tools(draft: Draft, at: int) -> None:
             "Download", markdown(draft), file_name(draft), "text/markdown", key="draft-download", on_click="ignore",
             icon=":material/download:",
         )  # fmt: skip
-        if drafting.desk().former is not None:
-            st.button("Bring back the previous draft", key="draft-former", on_click=drafting.bring_back)
+        if lesson_draft.desk().former is not None:
+            st.button("Bring back the previous draft", key="draft-former", on_click=lesson_draft.bring_back)
 
 
 def _finish() -> Lesson | None:
     """Return the draft as a lesson; None where it is none yet, and its problems are shown."""
-    desk = drafting.desk()
+    desk = lesson_draft.desk()
     desk.said, desk.checked = "", None
     try:
-        return drafting.lesson()
+        return lesson_draft.lesson()
     except ValueError as error:
         desk.said = str(error)
     return None
@@ -78,8 +78,8 @@ def _finish() -> Lesson | None:
 
 def _try(at: int) -> None:
     if (lesson := _finish()) is not None:
-        drafting.forget_answers(lesson_progress(lesson))
-        going.go(lesson, at)
+        lesson_draft.forget_answers(lesson_progress(lesson))
+        step_navigation.go(lesson, at)
 
 
 def _start_class() -> None:
@@ -89,7 +89,7 @@ def _start_class() -> None:
 
 def _check() -> None:
     """Check the draft as `python -m attnviz lessons check` does."""
-    desk = drafting.desk()
+    desk = lesson_draft.desk()
     draft = desk.draft or Draft()
     head = [*proofreading.head_problems(draft), *([] if draft.steps else [proofreading.NO_STEPS])]
     found = [(0, problem, True) for problem in head]
@@ -105,7 +105,7 @@ def _check() -> None:
     desk.checked = tuple(found)
 
 
-def _draw_messages(desk: drafting.Desk) -> None:
+def _draw_messages(desk: lesson_draft.Desk) -> None:
     """Draw the refusal of the last action, and the findings of the check, beside the buttons that ask for them."""
     if desk.said:
         st.error(literal_lines(desk.said.split("\n")))
@@ -160,23 +160,23 @@ def _move(label: str, icon: str, at: int, to: int, *, disabled: bool) -> None:
 
 
 def _move_step(at: int, to: int) -> None:
-    drafting.attempt(lambda draft: draft.move(at, to))
+    lesson_draft.attempt(lambda draft: draft.move(at, to))
     edit(to + 1)
 
 
 def _double(at: int) -> None:
-    drafting.attempt(lambda draft: draft.duplicate(at))
-    edit(at + (1 if drafting.desk().said else 2))
+    lesson_draft.attempt(lambda draft: draft.duplicate(at))
+    edit(at + (1 if lesson_draft.desk().said else 2))
 
 
 def _delete(at: int) -> None:
     """Delete a step; the draft before it can be brought back."""
-    former = drafting.desk().draft
-    drafting.attempt(lambda draft: draft.remove(at))
-    drafting.desk().former = former
+    former = lesson_draft.desk().draft
+    lesson_draft.attempt(lambda draft: draft.remove(at))
+    lesson_draft.desk().former = former
     edit(at if at else min(1, len(former.steps) - 1 if former else 0))
 
 
 def _add(at: int) -> None:
-    drafting.attempt(lambda draft: draft.insert(at, DraftStep()))
-    edit(at + (0 if drafting.desk().said else 1))
+    lesson_draft.attempt(lambda draft: draft.insert(at, DraftStep()))
+    edit(at + (0 if lesson_draft.desk().said else 1))

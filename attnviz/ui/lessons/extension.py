@@ -6,8 +6,8 @@ from attnviz.pictures.head_maps.covering import Covering
 from attnviz.pictures.heads_state import HeadsState
 from attnviz.ui.address import persistent
 from attnviz.ui.frame.page import Page
-from attnviz.ui.lessons import companion, cover, drafting, marks, panel, windows
-from attnviz.ui.lessons.opened import is_open, open_lesson
+from attnviz.ui.lessons import companion, cover, lesson_draft, marks, panel, windows
+from attnviz.ui.lessons.open_lesson import is_open, open_lesson
 from attnviz.ui.styles import style
 
 
@@ -23,8 +23,8 @@ def draw_panel(page: Page) -> str:
     if page.title in ("Lessons", "Class") or persistent.text("class") or not persistent.text("lesson"):
         return ""
     st.html(style("lessons.css"))
-    if persistent.text("lesson") == drafting.DRAFT:
-        drafting.keep()
+    if persistent.text("lesson") == lesson_draft.DRAFT:
+        lesson_draft.keep()
     with st.container(key="lesson-panel"), companion.linked_windows(companion.show_step):
         panel.draw()
     return cover.covered_sentence() if cover.hides(page.title) else ""

@@ -8,7 +8,7 @@ from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import Question
 from attnviz.lessons.scoring import score_answer
 from attnviz.ui import hosted
-from attnviz.ui.lessons.opened import OpenedLesson, Progress, lesson_progress
+from attnviz.ui.lessons.open_lesson import OpenedLesson, Progress, lesson_progress
 from attnviz.ui.wording import phrase
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, Question, positions
-from attnviz.ui.lessons.opened import OpenedLesson, open_lesson, progress
+from attnviz.ui.lessons.open_lesson import OpenedLesson, open_lesson, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.reported import NUMBER, reported
 

@@ -13,8 +13,8 @@ from attnviz.lessons.writing import draft_of
 from attnviz.ui import hosted
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import starting
-from attnviz.ui.lessons import companion, drafting, editor, going, panel, windows
-from attnviz.ui.lessons.opened import first_open, is_done, is_followed, lesson_progress, open_lesson
+from attnviz.ui.lessons import companion, editor, lesson_draft, panel, step_navigation, windows
+from attnviz.ui.lessons.open_lesson import first_open, is_done, is_followed, lesson_progress, open_lesson
 from attnviz.ui.markdown import literal, literal_lines
 from attnviz.ui.wording import phrase
 
@@ -28,7 +28,7 @@ def bar() -> None:
 
 def draw() -> None:
     """Draw the open lesson alone, or the list; a class has its own panel beside it."""
-    drafting.keep()
+    lesson_draft.keep()
     if (now := open_lesson()) is None or is_followed():
         editor.draw() if persistent.text(editor.EDIT) else _list()
         return
@@ -39,7 +39,10 @@ def draw() -> None:
         panel.draw()
         if now.link is not None and not windows.is_panel():
             st.button(
-                phrase("Open this step's picture"), key="lesson-picture", on_click=going.go, args=(now.lesson, now.at)
+                phrase("Open this step's picture"),
+                key="lesson-picture",
+                on_click=step_navigation.go,
+                args=(now.lesson, now.at),
             )
 
 
@@ -76,7 +79,7 @@ def _draw_unlisted(found: list[LibraryFile]) -> None:
 
 def _own() -> None:
     """Draw the buttons for a lesson of one's own: begin it, go on with it, or open it from a file."""
-    draft = drafting.desk().draft
+    draft = lesson_draft.desk().draft
     with st.container(horizontal=True, vertical_alignment="center", key="own-lesson"):
         if draft is None:
             st.button("Write a lesson", icon=":material/edit_note:", key="draft-begin", on_click=editor.edit, args=(0,))
@@ -86,7 +89,7 @@ def _own() -> None:
             st.button("Begin another", key="draft-anew", on_click=_copy, args=(Draft(),))
         with st.popover("Open a lesson's file", icon=":material/upload_file:", key="draft-file"):
             st.file_uploader("A lesson's Markdown file, as your draft", ["md"], key=_UPLOAD, on_change=_upload)
-            if problem := drafting.desk().said:
+            if problem := lesson_draft.desk().said:
                 st.error(literal_lines(problem.split("\n")))
 
 
@@ -95,15 +98,15 @@ def _upload() -> None:
     if file is None:
         return
     try:
-        drafting.open_file(file.name, file.getvalue())
+        lesson_draft.open_file(file.name, file.getvalue())
     except ValueError as error:
-        drafting.desk().said = str(error)
+        lesson_draft.desk().said = str(error)
         return
     editor.edit(0)
 
 
 def _copy(draft: Draft) -> None:
-    drafting.replace(draft)
+    lesson_draft.replace(draft)
     editor.edit(0)
 
 
@@ -126,7 +129,7 @@ def _ways(lesson: Lesson, *, is_following: bool) -> None:
     name, first = lesson.name, first_open(lesson)
     label = "Again" if is_done(lesson) else "Begin" if first == 0 else "Go on"
     kind = "primary" if is_following else "secondary"
-    st.button(label, key=f"begin-{name}", type=kind, on_click=going.go, args=(lesson, first))
+    st.button(label, key=f"begin-{name}", type=kind, on_click=step_navigation.go, args=(lesson, first))
     st.button("Start a class", key=f"class-{name}", on_click=starting.start_on, args=(lesson,))
     st.button("Edit a copy", key=f"copy-{name}", on_click=_copy, args=(draft_of(lesson),))
 

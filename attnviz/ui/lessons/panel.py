@@ -14,8 +14,8 @@ from attnviz.lessons.phrases import Translatable
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CHOICE, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.ui.classes import starting
-from attnviz.ui.lessons import answering, companion, drafted, drafting, going, judging, windows
-from attnviz.ui.lessons.opened import OpenedLesson, Progress, first_open, open_lesson, progress
+from attnviz.ui.lessons import answer_drafts, answering, companion, judging, lesson_draft, step_navigation, windows
+from attnviz.ui.lessons.open_lesson import OpenedLesson, Progress, first_open, open_lesson, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 from attnviz.ui.wording import phrase, translate
@@ -73,12 +73,12 @@ def _head(now: OpenedLesson) -> None:
         companion.button()
         if windows.is_panel():
             return
-        if now.lesson.name == drafting.DRAFT:
+        if now.lesson.name == lesson_draft.DRAFT:
             st.button(
                 phrase("Edit"),
                 key="lesson-edit",
                 type="tertiary",
-                on_click=going.home,
+                on_click=step_navigation.home,
                 args=({"edit": str(now.at + 1)},),
             )
         st.button(
@@ -88,7 +88,13 @@ def _head(now: OpenedLesson) -> None:
             on_click=starting.start_on,
             args=(now.lesson,),
         )
-        st.button(phrase("Close"), key="lesson-close", icon=":material/close:", type="tertiary", on_click=going.leave)
+        st.button(
+            phrase("Close"),
+            key="lesson-close",
+            icon=":material/close:",
+            type="tertiary",
+            on_click=step_navigation.leave,
+        )
 
 
 def _question(now: OpenedLesson, question: Question) -> None:
@@ -129,7 +135,7 @@ def _hint(did: Progress) -> None:
 
 def _submit(now: OpenedLesson, question: Question, shown: Picture | None) -> None:
     did = progress(now)
-    judging.answer(did, question, shown, drafted.answer(now, question, did.draft))
+    judging.answer(did, question, shown, answer_drafts.answer(now, question, did.draft))
 
 
 def draw_solution(now: OpenedLesson, question: Question, shown: Picture | None, *, unanswered: str = _SKIPPED) -> None:
@@ -184,12 +190,12 @@ def _way(now: OpenedLesson) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", key="lesson-way"):
         st.button(
             phrase("Back"), key="lesson-back", icon=":material/arrow_back:", disabled=now.at == 0,
-            on_click=going.go, args=(now.lesson, now.at - 1),
+            on_click=step_navigation.go, args=(now.lesson, now.at - 1),
         )  # fmt: skip
         if now.at < last:
             st.button(
                 phrase("Next"), key="lesson-next", icon=":material/arrow_forward:", type=_pull(now),
-                on_click=going.go, args=(now.lesson, now.at + 1),
+                on_click=step_navigation.go, args=(now.lesson, now.at + 1),
             )  # fmt: skip
         else:
             _next_lesson(now)
@@ -201,14 +207,14 @@ def _next_lesson(now: OpenedLesson) -> None:
     """Draw the button after the last step, but not in the panel's own window: the picture's window stays at its
     lesson.
     """
-    if windows.is_panel() or now.lesson.name == drafting.DRAFT:
+    if windows.is_panel() or now.lesson.name == lesson_draft.DRAFT:
         return
     if (other := next_lesson(now.lesson.name)) is None:
-        st.button(phrase("All lessons"), key="lesson-all", type=_pull(now), on_click=going.home, args=({},))
+        st.button(phrase("All lessons"), key="lesson-all", type=_pull(now), on_click=step_navigation.home, args=({},))
         return
     st.button(
         phrase("Next lesson"), key="lesson-following", icon=":material/arrow_forward:", type=_pull(now),
-        help=literal(other.title), on_click=going.go, args=(other, first_open(other)),
+        help=literal(other.title), on_click=step_navigation.go, args=(other, first_open(other)),
     )  # fmt: skip
 
 

@@ -8,10 +8,10 @@ import torch
 import attnviz
 from attnviz.analysis.corpus import reading
 from attnviz.analysis.corpus.importance import ablation_importance, gradient_importance
+from attnviz.analysis.corpus.intervened_runs import log_probabilities_under
 from attnviz.analysis.corpus.lines import lines_of
 from attnviz.analysis.corpus.orders import switch_off_heads
 from attnviz.analysis.corpus.reading import log_probabilities, read_corpus
-from attnviz.analysis.corpus.scored import log_probabilities_under
 from attnviz.analysis.corpus.stoppable import Stoppable
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer.probe import Probe

@@ -9,7 +9,7 @@ import attnviz
 from attnviz.analysis.causes.baselines import means
 from attnviz.analysis.causes.comparing.findings import count_findings
 from attnviz.analysis.causes.effects import head_effects
-from attnviz.analysis.corpus.counted import count_changes, run_untouched
+from attnviz.analysis.corpus.change_counts import count_changes, run_untouched
 from attnviz.analysis.corpus.shipped import shipped_lines
 from attnviz.models import catalogue
 from tests.pages.causes.causes_page import SRC, head_numbers, header, notes

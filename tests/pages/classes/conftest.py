@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.classroom import opened
+from attnviz.classroom import instance
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.reading import read
@@ -43,9 +43,9 @@ ask: Why?
 def classes(open_page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Classroom]:
     """Provide the classes of a database of this test's own."""
     monkeypatch.setenv("ATTNVIZ_DATABASE", f"sqlite:///{tmp_path / 'classes.sqlite'}")
-    opened.close()
+    instance.close()
     yield room()
-    opened.close()
+    instance.close()
 
 
 @pytest.fixture

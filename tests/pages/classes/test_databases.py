@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from attnviz.classroom import opened
+from attnviz.classroom import instance
 from attnviz.ui.classes.seat import STUDENT, Seat
 from tests.pages.classes.class_page import page_text
 
@@ -39,7 +39,7 @@ def test_a_locked_database_is_a_sentence_and_the_answer_stays_until_it_is_saved(
 
 def test_a_database_that_is_away_is_a_sentence(open_page, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ATTNVIZ_DATABASE", "mysql://nowhere")
-    opened.close()
+    instance.close()
     app = open_page("class")
     assert not app.exception
     assert "ATTNVIZ_DATABASE" in page_text(app)

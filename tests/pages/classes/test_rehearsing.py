@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.classroom import opened
+from attnviz.classroom import instance
 from attnviz.classroom.codes import is_rehearsal
 from attnviz.classroom.errors import ClassGoneError
 from attnviz.classroom.rehearsal import rehearsals as module
@@ -22,7 +22,7 @@ def clock(classes, monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Give this test's rehearsals a clock that the test moves."""
     clock = Clock()
     made = module.Rehearsals(lambda link: None, clock=clock)
-    monkeypatch.setattr(opened, "_rehearsals", [made])
+    monkeypatch.setattr(instance, "_rehearsals", [made])
     return clock
 
 
@@ -99,7 +99,7 @@ def test_the_code_of_a_rehearsal_is_refused_in_a_sentence(rehearsing, open_page)
 
 
 def test_a_rehearsal_that_is_gone_says_so(rehearsing) -> None:
-    opened.close()
+    instance.close()
     app = rehearsing.run()
     assert not app.exception
     assert "This rehearsal is over" in page_text(app)

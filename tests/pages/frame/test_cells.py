@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from attnviz.analysis.causes.head_outputs import norms, shares_of_heads
 from attnviz.analysis.causes.output_maps import output_maps
 from attnviz.analysis.causes.residual import residual_maps
-from attnviz.analysis.causes.written import norms, shares_of_heads
 from attnviz.models import catalogue
 from attnviz.transformer.probe import Site
 from attnviz.ui.cache import traces

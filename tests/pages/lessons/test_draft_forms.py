@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.classroom import opened
+from attnviz.classroom import instance
 from attnviz.lessons.draft import Draft, DraftStep
-from attnviz.ui.lessons import drafting
+from attnviz.ui.lessons import lesson_draft
 from tests.lessons.front_matter import FRONT_MATTER
 
 LINK = "/heads?src=I+love+you&to=fr&kind=cross&layer=1&head=0"
@@ -33,7 +33,7 @@ def edit(open_page):
     def make(*steps: DraftStep, head: Draft = HEAD, at: int = 1) -> AppTest:
         app = open_page("lessons", edit=str(at))
         draft = dataclasses.replace(head, steps=steps)
-        app.session_state["_attnviz_draft"] = drafting.Desk(draft, revision=1, is_known=True)
+        app.session_state["_attnviz_draft"] = lesson_draft.Desk(draft, revision=1, is_known=True)
         return app.run()
 
     return make
@@ -92,7 +92,7 @@ def test_a_picture_that_cannot_be_run_is_one_sentence(edit) -> None:
 def test_a_file_with_several_mistakes_is_opened_as_no_draft_and_all_are_named(edit) -> None:
     broken = FRONT_MATTER.replace("minutes: 10", "minutes: ten") + "## One\n\n```question\nkind: row\n```\n"
     with pytest.raises(ValueError, match=r"^love\.md has 3 mistakes:") as error:
-        drafting.open_file("love.md", broken.encode())
+        lesson_draft.open_file("love.md", broken.encode())
     assert str(error.value).split("\n")[1:] == [
         "Line 3, front matter: “minutes” is a whole number from 1 to 240.",
         "Line 10, step 1, question: “ask” is missing; write “ask: …”.",
@@ -108,9 +108,9 @@ def test_a_draft_that_is_no_lesson_begins_no_class_and_says_all_that_is_missing(
 
 def test_a_finished_draft_begins_a_class(edit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATTNVIZ_DATABASE", f"sqlite:///{tmp_path / 'classes.sqlite'}")
-    opened.close()
+    instance.close()
     app = edit(DraftStep("One", "Look.", LINK, {"kind": "text", "ask": "What do you see?"}))
     app.button(key="draft-class").click().run()
     assert not app.exception
     assert len(app.query_params["class"]) == 8
-    opened.close()
+    instance.close()

@@ -9,7 +9,7 @@ from attnviz.lessons.reading import read
 from attnviz.lessons.scoring import AnswerScore
 from attnviz.ui import wording
 from attnviz.ui.lessons import judging
-from attnviz.ui.lessons.opened import OpenedLesson, Progress
+from attnviz.ui.lessons.open_lesson import OpenedLesson, Progress
 from tests.pages.lessons.lesson_page import LESSON, cross, page_text, payload
 
 

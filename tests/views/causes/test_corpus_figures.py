@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attnviz.analysis.corpus.in_card import merged_seeds
+from attnviz.analysis.corpus.shipped_curve import merged_seeds
 from attnviz.views.causes.corpus.distributions import (
     BINS,
     counts,

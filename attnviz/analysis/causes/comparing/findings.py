@@ -11,7 +11,7 @@ from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
 
 if TYPE_CHECKING:
-    from attnviz.analysis.corpus.counted import ChangeCount
+    from attnviz.analysis.corpus.change_counts import ChangeCount
 
 USUAL = 2.0  # spreads: within them a head does no more than it usually does
 DECISIVE = math.log(2)  # nats a token: the mean token is half as likely without the head

@@ -18,7 +18,7 @@ from attnviz.analysis.causes.comparing.findings import (
 )
 from attnviz.analysis.causes.effects import HeadEffects
 from attnviz.analysis.corpus.bootstrap import Interval
-from attnviz.analysis.corpus.counted import ChangeCount
+from attnviz.analysis.corpus.change_counts import ChangeCount
 from attnviz.text.tokens import Token
 
 

@@ -11,7 +11,7 @@ from attnviz.lessons.question import Question
 from attnviz.lessons.scoring import AnswerScore, Truth
 from attnviz.ui.address import persistent
 from attnviz.ui.frame.page import current_page
-from attnviz.ui.lessons import drafting
+from attnviz.ui.lessons import lesson_draft
 
 LESSON, STEP = "lesson", "lesson_step"
 _PROGRESS, _FOLLOWED = "_attnviz_lessons", "_attnviz_followed"
@@ -92,7 +92,7 @@ def open_lesson() -> OpenedLesson | None:
     if not name:
         return None
     try:
-        lesson = drafting.lesson() if name == drafting.DRAFT else lesson_named(name)
+        lesson = lesson_draft.lesson() if name == lesson_draft.DRAFT else lesson_named(name)
     except ValueError as error:
         current_page().add(str(error))
         persistent.write({LESSON: None, STEP: None})

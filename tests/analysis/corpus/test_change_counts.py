@@ -7,7 +7,7 @@ import torch
 import attnviz
 from attnviz.analysis.causes.comparing.findings import count_findings
 from attnviz.analysis.corpus.bootstrap import Interval, draw_sentences, interval
-from attnviz.analysis.corpus.counted import ChangeCount, count_changes, run_untouched
+from attnviz.analysis.corpus.change_counts import ChangeCount, count_changes, run_untouched
 from attnviz.analysis.corpus.lines import lines_of
 from tests.analysis.corpus.conftest import LINES
 

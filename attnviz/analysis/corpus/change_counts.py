@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attnviz.analysis.corpus.bootstrap import Interval, draw_sentences, interval
+from attnviz.analysis.corpus.intervened_runs import log_probabilities_under, written_under
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.corpus.reading import ReadCorpus, read_corpus, require_targets
-from attnviz.analysis.corpus.scored import log_probabilities_under, written_under
 from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.intervention import Intervention

@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, TEXT, Question
 from attnviz.lessons.scoring import MOST_TEXT
 from attnviz.ui.lessons import marks
-from attnviz.ui.lessons.opened import OpenedLesson
+from attnviz.ui.lessons.open_lesson import OpenedLesson
 from attnviz.ui.reported import reported
 
 _DRAWN, _HEARD = "drawn", "heard-row"

@@ -6,7 +6,7 @@ from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.question import Question
 from attnviz.ui.address import navigation, persistent
 from attnviz.ui.lessons import windows
-from attnviz.ui.lessons.opened import LESSON, STEP
+from attnviz.ui.lessons.open_lesson import LESSON, STEP
 
 HOME = "Lessons"
 

@@ -7,14 +7,14 @@ import pytest
 
 import attnviz
 from attnviz.analysis.corpus import __main__ as command
-from attnviz.analysis.corpus.in_card import (
+from attnviz.analysis.corpus.shipped import FOLDER
+from attnviz.analysis.corpus.shipped_curve import (
     COMMAND,
     card_section,
     insert_section,
     shipped_curve,
     write_card,
 )
-from attnviz.analysis.corpus.shipped import FOLDER
 from attnviz.models import catalogue
 from attnviz.models.card import pruning_facts
 from tests.analysis.corpus.conftest import LINES
