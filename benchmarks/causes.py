@@ -17,7 +17,8 @@ from playwright.sync_api import Page
 from attnviz.analysis.causes.attribution import LogitTarget, attribution
 from attnviz.analysis.causes.effects import head_effects, translations_without
 from attnviz.analysis.causes.lens import logit_lens
-from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
+from attnviz.analysis.causes.logit_difference import LogitDifference
+from attnviz.analysis.causes.patching import patched_heads, patched_stream
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from attnviz.analysis.site.peak_memory import peak_memory
 from attnviz.models.translator.translator import Translator

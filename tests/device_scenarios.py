@@ -16,7 +16,8 @@ from attnviz.analysis.causes.flow.mixing import alti_mixes, mean_residual
 from attnviz.analysis.causes.head_outputs import norms
 from attnviz.analysis.causes.lens import logit_lens
 from attnviz.analysis.causes.logit_decomposition.last_layer import LastLayer, last_layer
-from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
+from attnviz.analysis.causes.logit_difference import LogitDifference
+from attnviz.analysis.causes.patching import patched_heads, patched_stream
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from attnviz.analysis.corpus.lines import lines_of
 from attnviz.analysis.corpus.stoppable import UNSTOPPED

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from attnviz.analysis.causes.logit_difference import LogitDifference
 from attnviz.analysis.causes.pairs.joint_patches import Cell, patch_jointly
 from attnviz.analysis.causes.pairs.matrices import Matrices, matrices
 from attnviz.analysis.causes.pairs.pair import Pair, written_under
-from attnviz.analysis.causes.patching import LogitDifference
 from attnviz.models.protocol import Model
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.causes.one_token import id_of, name_of

@@ -1,4 +1,4 @@
-"""The Masks page below its top bar: controls and the tab that is open; the tabs Fills and Broadcast."""
+"""The Masks page below its top bar: controls and the tab that is open; the tab Broadcast."""
 
 from collections.abc import Callable
 
@@ -6,20 +6,14 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.masks.broadcast import attempts, axes
-from attnviz.analysis.masks.findings import comparison
 from attnviz.pictures.fields import PageState
-from attnviz.pictures.mask_lab import FILL_NAMES
-from attnviz.text.glossary import definitions
 from attnviz.tracing.trace import Trace
-from attnviz.ui import captions, charts, layout
+from attnviz.ui import captions, layout
 from attnviz.ui.address.share import Linkable, Together
-from attnviz.ui.address.widgets import select
-from attnviz.ui.masks import controls, experiment, leak, output, pipeline, shut_row
+from attnviz.ui.masks import controls, experiment, fills, leak, output, pipeline
 from attnviz.ui.masks.experiment import MaskExperiment
-from attnviz.ui.masks.shut_row import reopen, telling_row
 from attnviz.ui.masks.state import MasksTab
 from attnviz.ui.request import Request
-from attnviz.views.masks.fill_table import fill_table, three_answers
 from attnviz.views.masks.matrices import cells
 
 Draw = Callable[[MaskExperiment], PageState | None]
@@ -43,28 +37,12 @@ def laboratory(request: Request, trace: Trace) -> Linkable:
     with left, st.container(key="mask-controls"):
         controls.site(trace, view)
         controls.masks(view)
-        shut_row.preset(bench)
+        fills.preset(bench)
         controls.fill(view)
         controls.batch(view)
     with right:
         own = TABS[page.tab](bench)
     return Together(page, view, own)
-
-
-def _fills(bench: MaskExperiment) -> None:
-    """Draw the tab Fills: every fill in every dtype on the same row; where it sees no key, the three answers first."""
-    rows, row = bench.rows, telling_row(bench)
-    named = [f"{at}: {' → '.join(filter(None, names))}" for at, names in enumerate(rows)]
-    select("row", "Row", range(len(rows)), row, named.__getitem__, means=definitions("Masks")["Row"])
-    table = comparison(bench.call, bench.mask, row, bench.view.number)
-    # The dtype in force comes first: its fills are in view at once.
-    table = table.sort_values("dtype", key=lambda names: names != bench.view.dtype, kind="stable")
-    if not bool(bench.mask[row].any()):
-        in_force = table.loc[table["dtype"] == bench.view.dtype]
-        st.html(three_answers(in_force, FILL_NAMES, row=f"Row {row}"))
-        reopen(bench, row)
-    st.html(fill_table(table, FILL_NAMES, row=f"Row {row}"))
-    charts.numbers("fills", lambda: table.assign(fill=table["fill"].map(FILL_NAMES.get)))
 
 
 def _broadcast(bench: MaskExperiment) -> None:
@@ -108,7 +86,7 @@ def _broadcast_picture(bench: MaskExperiment, combined, shape: tuple[int, int, i
 TABS: dict[str, Draw] = {
     "pipeline": pipeline.below,
     "says": output.says,
-    "fills": _fills,
+    "fills": fills.fills,
     "leak": leak.leak,
     "rows": leak.rows,
     "broadcast": _broadcast,

@@ -16,7 +16,8 @@ import torch
 import attnviz
 from attnviz.analysis.causes.attribution import LogitTarget, attribution
 from attnviz.analysis.causes.effects import head_effects
-from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
+from attnviz.analysis.causes.logit_difference import LogitDifference
+from attnviz.analysis.causes.patching import patched_heads, patched_stream
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from tests.models.huggingface.tokenizers_made import byte_prompts
 

@@ -7,9 +7,10 @@ import torch
 
 import attnviz
 from attnviz.analysis.causes.attribution import LogitTarget, drops
+from attnviz.analysis.causes.logit_difference import LogitDifference
 from attnviz.analysis.causes.pairs.joint_patches import Cell, patch_jointly
 from attnviz.analysis.causes.pairs.pair import pair_of, written_under
-from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
+from attnviz.analysis.causes.patching import patched_heads, patched_stream
 
 
 @pytest.fixture(scope="module")

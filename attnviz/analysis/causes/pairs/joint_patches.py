@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from attnviz.analysis.causes.logit_difference import LogitDifference
 from attnviz.analysis.causes.pairs.pair import Pair, written_under
-from attnviz.analysis.causes.patching import LogitDifference, Measurement, Restored
+from attnviz.analysis.causes.patching import Measurement, Restored
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.intervention import KINDS, Intervention
 from attnviz.tracing.causes.making import patch

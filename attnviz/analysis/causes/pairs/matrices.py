@@ -2,15 +2,9 @@
 
 from dataclasses import dataclass
 
+from attnviz.analysis.causes.logit_difference import LogitDifference
 from attnviz.analysis.causes.pairs.pair import Pair
-from attnviz.analysis.causes.patching import (
-    LogitDifference,
-    PatchedHeads,
-    PatchedStream,
-    Restored,
-    patched_heads,
-    patched_stream,
-)
+from attnviz.analysis.causes.patching import PatchedHeads, PatchedStream, Restored, patched_heads, patched_stream
 from attnviz.analysis.causes.runs import Tell, untold
 from attnviz.models.protocol import Model
 from attnviz.transformer.probe import Stack

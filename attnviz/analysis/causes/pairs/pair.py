@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.analysis.causes.patching import LogitDifference
+from attnviz.analysis.causes.logit_difference import LogitDifference
 from attnviz.analysis.causes.runs import write_runs
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.alignment import align_tokens

@@ -7,7 +7,8 @@ import attnviz
 from attnviz.analysis.causes.attribution import LogitTarget, attribution
 from attnviz.analysis.causes.effects import head_effects, translations_without
 from attnviz.analysis.causes.lens import lens_logits
-from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
+from attnviz.analysis.causes.logit_difference import LogitDifference
+from attnviz.analysis.causes.patching import patched_heads, patched_stream
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from attnviz.analysis.site.projections import NotPlain
 from tests.models.huggingface.checkpoints import PAIRS

@@ -1,12 +1,34 @@
-"""A row that is painted shut, so that it sees no key: one click makes one, and finds it again."""
+"""The tab Fills: every fill on one row, and a row that is painted shut, so that it sees no key."""
 
 import streamlit as st
 import torch
 
+from attnviz.analysis.masks.findings import comparison
 from attnviz.analysis.masks.mask_spec import fit_mask
+from attnviz.pictures.mask_lab import FILL_NAMES
+from attnviz.text.glossary import definitions
+from attnviz.ui import charts
 from attnviz.ui.address import persistent
+from attnviz.ui.address.widgets import select
 from attnviz.ui.masks.experiment import MaskExperiment
+from attnviz.views.masks.fill_table import fill_table, three_answers
 from attnviz.widgets.mask_lab.painting import painting_to_text
+
+
+def fills(bench: MaskExperiment) -> None:
+    """Draw the tab Fills: every fill in every dtype on the same row; where it sees no key, the three answers first."""
+    rows, row = bench.rows, _telling_row(bench)
+    named = [f"{at}: {' → '.join(filter(None, names))}" for at, names in enumerate(rows)]
+    select("row", "Row", range(len(rows)), row, named.__getitem__, means=definitions("Masks")["Row"])
+    table = comparison(bench.call, bench.mask, row, bench.view.number)
+    # The dtype in force comes first: its fills are in view at once.
+    table = table.sort_values("dtype", key=lambda names: names != bench.view.dtype, kind="stable")
+    if not bool(bench.mask[row].any()):
+        in_force = table.loc[table["dtype"] == bench.view.dtype]
+        st.html(three_answers(in_force, FILL_NAMES, row=f"Row {row}"))
+        _reopen(bench, row)
+    st.html(fill_table(table, FILL_NAMES, row=f"Row {row}"))
+    charts.numbers("fills", lambda: table.assign(fill=table["fill"].map(FILL_NAMES.get)))
 
 
 def preset(bench: MaskExperiment) -> None:
@@ -22,14 +44,14 @@ def preset(bench: MaskExperiment) -> None:
     )
 
 
-def reopen(bench: MaskExperiment, row: int) -> None:
+def _reopen(bench: MaskExperiment, row: int) -> None:
     """Draw a button that takes the row's paint away, where paint shuts it."""
     if bool(bench.rules[row].any()):
         paint = _paint_row(bench, row, sees=True)
         st.button("Show the row's keys again", key="row-with-keys", on_click=_show, args=(paint, row))
 
 
-def telling_row(bench: MaskExperiment) -> int:
+def _telling_row(bench: MaskExperiment) -> int:
     """Return the row to look at: the pinned one, else one without keys, with paint, or one that misses some keys."""
     pinned = _pinned_row(bench)
     if pinned is not None:
