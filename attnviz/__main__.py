@@ -2,8 +2,8 @@
 
 Commands: `translate --to zh < sentences.txt`, `trace "I love you." --to fr --out love.npz`, `trace "I love you."
 --model gpt2 --new-tokens 5 --html love.html`, `steps "I love you." --to fr`, `learn reverse --without causal-mask --out
-run.npz`, `lessons check lesson.md`, `serve --config attnviz.toml`, `cluster --fronts 2`, `engine --model gpt2`. With
---model any checkpoint takes the translator's place.
+run.npz`, `lessons check lesson.md`, `lessons export lesson.md --to folder`, `serve --config attnviz.toml`, `cluster
+--fronts 2`, `engine --model gpt2`. With --model any checkpoint takes the translator's place.
 """
 
 import argparse
@@ -170,7 +170,7 @@ def _parser() -> argparse.ArgumentParser:
     learn = commands.add_parser("learn", help="train a tiny Transformer on a task, and record how its heads form")
     learn_command.add(learn)
     learn.set_defaults(run=_learn)
-    lessons = commands.add_parser("lessons", help="check a lesson's file: its lines, its links, its answers")
+    lessons = commands.add_parser("lessons", help="check a lesson's file, or export it as a folder for any web host")
     lessons_command.add(lessons)
     lessons.set_defaults(run=_lessons)
     translate.set_defaults(run=_translate)

@@ -1,4 +1,6 @@
-"""`python -m attnviz lessons check lesson.md`: what is wrong with a lesson's file, and what is right in each step."""
+"""`python -m attnviz lessons check lesson.md`: what is wrong with a lesson's file, and what is right in each step;
+`… lessons export lesson.md --to folder`: the lesson as a folder for any web host.
+"""
 
 import argparse
 from collections.abc import Iterator
@@ -7,13 +9,23 @@ from pathlib import Path
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("what", choices=["check"], help="check: read the file, run its links, compute its answers")
+    parser.add_argument(
+        "what",
+        choices=["check", "export"],
+        help="check: read the file, run its links, compute its answers; export: write it as a folder for any web host",
+    )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a lesson's Markdown file")
-    parser.add_argument("--sign", action="store_true", help="write a fingerprint of each answer into the file")
+    parser.add_argument("--sign", action="store_true", help="check: write a fingerprint of each answer into the file")
+    parser.add_argument("--to", type=Path, metavar="FOLDER", help="export: a folder that is new or empty")
+    parser.add_argument("--instance", default="", metavar="URL", help="export: an attnviz that its pictures link to")
 
 
 def lines(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
-    """Yield the lines to print, and whether each is a problem."""
+    """Yield the lines to print, and whether each is a problem. Raises ValueError for arguments that do not fit."""
+    yield from (_export if options.what == "export" else _check)(options)
+
+
+def _check(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
     from attnviz.lessons.check import check_lesson, sign
     from attnviz.lessons.faults import LessonError
     from attnviz.lessons.picture import pictures
@@ -31,3 +43,32 @@ def lines(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
             yield f"{path}:{one.line}: step {one.step}: {one.said}", one.is_problem
         if options.sign and not any(one.is_problem and "signed" not in one.said for one in found):
             yield f"{path}: {sign(path, lesson, run)} answers signed", False
+
+
+def _export(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
+    """Write all files as one folder, or nothing where one of them has faults. Raises ValueError with one sentence."""
+    from attnviz.lesson_folder.files import folder_files
+    from attnviz.lesson_folder.writing import instance_address, require_empty, write_folder
+    from attnviz.lessons.faults import LessonError
+    from attnviz.lessons.picture import pictures
+    from attnviz.lessons.reading import read_file
+
+    if options.to is None:
+        raise ValueError("Say where the folder goes: --to FOLDER, one that is new or empty.")
+    require_empty(options.to)  # before the runs, not after them
+    instance, lessons, faults = instance_address(options.instance), [], []
+    for path in options.files:
+        try:
+            lessons.append(read_file(path))
+        except (LessonError, OSError) as error:
+            faults += [(f"{path}: {said}", True) for said in str(error).split("\n")]
+    if faults:
+        yield from faults
+        return
+    files = folder_files(lessons, pictures(), instance=instance)
+    write_folder(files, options.to)
+    size = sum(len(text.encode()) for text in files.values()) / 1e6
+    yield (
+        f"{options.to}: {len(lessons)} {'lesson' if len(lessons) == 1 else 'lessons'}, {size:.1f} MB; open index.html",
+        False,
+    )

@@ -39,6 +39,7 @@ BELOW["widgets"] = {
 BELOW["engine"] = {"analysis", *BELOW["analysis"]}
 BELOW["pictures"] = {"widgets", *BELOW["widgets"]}  # a trace and a state to a payload; no Streamlit
 BELOW["html"] = {"pictures", *BELOW["pictures"]}  # pictures as files
+BELOW["lesson_folder"] = {"html", "lessons", *BELOW["html"], *BELOW["lessons"]}  # lessons as plain files; no page
 BELOW["notebook"] = {"html", *BELOW["html"]}  # pictures as values of cells; no page
 BELOW["ui"] = set(BELOW) - {"training", "notebook"}
 BELOW["server"] = BELOW["ui"] | {"ui"}  # what serves the pages to many

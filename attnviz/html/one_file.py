@@ -32,7 +32,7 @@ def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str =
     parts = [parts] if isinstance(parts, ShownPicture) else parts
     pictures = [part for part in parts if isinstance(part, ShownPicture)]
     for shown in pictures:
-        _require_room(shown.subject.trace)
+        require_room(shown.subject.trace)
     payloads = {id(shown): shown.lacking().payload() for shown in pictures}
     sentences = filter(None, (_caption(made).sentence for made in payloads.values()))
     title = title or next(sentences, pictures[0].picture.title)
@@ -53,7 +53,7 @@ def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str =
     )
 
 
-def _require_room(trace: TraceLike | None) -> None:
+def require_room(trace: TraceLike | None) -> None:
     """Raise ValueError where a trace has more weights than a file holds; those behind a causal mask are not sent."""
     if trace is None:
         return
@@ -80,7 +80,7 @@ def _figure(widget: str, payload: Payload) -> str:
         {
             "widget": widget,
             "planes": json.dumps(spans),
-            "bytes": _deflated(packed),
+            "bytes": deflated(packed),
             "caption": "".join(f"<p>{escape(line)}</p>" for line in lines),
         },
     )
@@ -89,7 +89,7 @@ def _figure(widget: str, payload: Payload) -> str:
 def _widget(name: str) -> str:
     made = source(name)
     told: Mapping[str, str] = {"html": made.html, "style": made.style, "module": made.module}
-    return f'<script type="text/plain" data-source="{name}">{_deflated(json.dumps(told).encode())}</script>'
+    return f'<script type="text/plain" data-source="{name}">{deflated(json.dumps(told).encode())}</script>'
 
 
 def _caption(payload: Payload) -> Caption:
@@ -101,5 +101,6 @@ def _markdown(text: str) -> str:
     return MarkdownIt("commonmark", {"html": False}).enable("table").render(text).strip()
 
 
-def _deflated(content: bytes) -> str:
+def deflated(content: bytes) -> str:
+    """Deflate bytes, and write them in base64."""
     return base64.b64encode(zlib.compress(content, 9)).decode()

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from attnviz.lessons.lesson import Link
+from attnviz.lessons.question import Question
+from attnviz.maps.cover import Cover
 from attnviz.maps.options import MapOptions
 
 if TYPE_CHECKING:
@@ -64,6 +66,18 @@ class Picture:
     def col(self, said: str) -> int:
         """Return the column that a question names. Raises ValueError with one sentence."""
         return _position("key", said, [(col.text,) for col in self.maps.cols])
+
+    def cover(self, question: Question, said: str) -> Cover:
+        """Return the cover of an open question on this picture; `said` tells a reader when it ends."""
+        heads = question.heads if question.cover == "maps" and question.heads else self._focused_heads
+        is_row = question.cover == "row" and question.row
+        tokens = frozenset(self.maps.rows[self.row(question.row)].tokens) if is_row else None
+        return Cover(self.kind, heads, tokens, said)
+
+    @property
+    def _focused_heads(self) -> tuple[tuple[int, int], ...] | None:
+        """The link's head; None for a mean, which covers all heads."""
+        return None if MEAN in (self.layer, self.head) else ((int(self.layer), int(self.head)),)
 
     def one_head(self) -> tuple[int, int]:
         """Return layer and head. Raises ValueError where the picture is of a mean."""

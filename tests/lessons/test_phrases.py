@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from attnviz.lesson_folder.words import sentences
 from attnviz.lessons.phrases import FOLDER, LANGUAGES, Translatable, sentence, translate, translations
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("lessons", "classroom", "ui")  # of the package
+ROOMS = ("lessons", "lesson_folder", "classroom", "ui")  # of the package
 MAKERS = ("Translatable", "phrase")  # what declares a sentence, with the sentence itself as its first argument
 PLACEHOLDER = re.compile(r"\{\w*\}")
 MARKS = re.compile(r"[*_`<>\[\]$#|~\\]|:[a-z]+[\[:]")  # what Streamlit's Markdown and HTML give a meaning
@@ -27,7 +28,8 @@ def calls() -> list[tuple[str, ast.Call]]:
 
 
 def declared_phrases() -> set[str]:
-    return {str(call.args[0].value) for _, call in calls() if isinstance(call.args[0], ast.Constant)}
+    """Every sentence of the package, and of the scripts of a folder of lessons."""
+    return set(sentences()) | {str(call.args[0].value) for _, call in calls() if isinstance(call.args[0], ast.Constant)}
 
 
 def test_each_sentence_is_written_out_with_all_its_values() -> None:

@@ -1,5 +1,6 @@
 """Results of an attention on a case: a tensor beside the right one, or the error that torch raises."""
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -75,6 +76,17 @@ def largest_change(one: Tensor | None, other: Tensor | None) -> float:
     if one is None or other is None or one.shape != other.shape:
         return float("nan")
     return float((one - other).abs().max())
+
+
+def describe_outcome(outcome: Outcome | Raised) -> str:
+    """Describe an outcome in a few words."""
+    if isinstance(outcome, Raised):
+        return "raises " + outcome.error.split(":")[0]
+    if math.isnan(outcome.output_change):
+        return "silent: NaN"
+    if outcome.output_change < 1e-5 and outcome.attn_change < 1e-5:
+        return "right here by chance"
+    return f"silent: output off by {outcome.output_change:.2g}"
 
 
 @torch.inference_mode()

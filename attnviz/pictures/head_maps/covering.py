@@ -39,3 +39,6 @@ class Covering:
         told = json.dumps([payload.header["id"], self.asked])
         name = hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
         return payload._replace(header={**payload.header, "id": name, "lesson": dict(self.asked)})
+
+
+NOTHING = Covering()

@@ -13,6 +13,7 @@ from attnviz.pictures.captions import caption_of
 from attnviz.pictures.fields import PageState
 from attnviz.pictures.flow import FlowState, flow
 from attnviz.pictures.focus import SiteBounds
+from attnviz.pictures.head_maps.covering import NOTHING, Covering
 from attnviz.pictures.heads import heads
 from attnviz.pictures.heads_state import HeadsState
 from attnviz.pictures.links import LinksState, links
@@ -32,13 +33,16 @@ EVERYTHING = 1 << 40  # bytes
 
 
 @reads_arguments
-def heads_of(trace: TraceLike, *, model: Model | None = None) -> Subject:
-    """Show every head's map. With its model heads can be switched off, and cells hold what heads write."""
+def heads_of(trace: TraceLike, *, model: Model | None = None, covering: Covering = NOTHING) -> Subject:
+    """Show every head's map. With its model heads can be switched off, and cells hold what heads write.
+
+    `covering` keeps back what an open question asks about.
+    """
     shapes: dict[Kind, tuple[int, int]] = {kind: trace.shape(kind) for kind in trace.kinds}
     start = HeadsState(trace.kinds[-1], off=tuple(sorted(heads_off(trace.interventions, shapes))))
 
     def draw(state: HeadsState, **how: int) -> Payload:
-        return heads(_run(trace, start, state, model), state, model=model, **how)
+        return heads(_run(trace, start, state, model), state, model=model, covering=covering, **how)
 
     bounds = {"sort": ("layout", *METRICS), "tint": ("none", *METRICS), "pins": SiteBounds.of(trace)}
     alone = () if model is not None and isinstance(trace, Trace) else ("cells", "off")

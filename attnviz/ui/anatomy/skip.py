@@ -7,12 +7,13 @@ import streamlit as st
 from torch import Tensor
 
 from attnviz.analysis.anatomy.skipped_lines import SKIPS, Given, given, skipped, skips_of
+from attnviz.analysis.site.outcome import describe_outcome
 from attnviz.analysis.tables import tensor_table
 from attnviz.ui import charts
 from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.line_list import Lines, line_list
 from attnviz.ui.site.experiment import SiteExperiment
-from attnviz.ui.site.outcome import has_maps, maps, numbers, verdict
+from attnviz.ui.site.outcome import has_maps, maps, numbers
 from attnviz.views.site.code_tables import word_table
 from attnviz.views.site.tensor_picture import tensor_picture, tiles_of
 from attnviz.views.terms import term
@@ -31,7 +32,7 @@ def skip(bench: SiteExperiment, view: AnatomyState) -> None:
     skips = skips_of(bench.case.weights)
     outcomes = {name: skipped(name, bench.case) for name in skips}
     rows = [
-        (SKIPS[name].title, verdict(outcome), SKIPS[name].right, SKIPS[name].instead)
+        (SKIPS[name].title, describe_outcome(outcome), SKIPS[name].right, SKIPS[name].instead)
         for name, outcome in outcomes.items()
     ]
     lines = Lines("Lines to change", HEADS, rows, code=False, helps={"result": "result"})

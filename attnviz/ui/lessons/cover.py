@@ -1,6 +1,5 @@
 """The cover of a picture until its question is answered, or skipped."""
 
-from attnviz.lessons.picture import MEAN, Picture
 from attnviz.lessons.question import Question
 from attnviz.maps.cover import Cover
 from attnviz.ui.lessons.open_lesson import open_lesson, progress
@@ -43,20 +42,7 @@ def cover() -> Cover | None:
         shown = picture(now.link)
     except ValueError:
         return None
-    return None if shown is None else cover_of(question, shown)
-
-
-def cover_of(question: Question, shown: Picture) -> Cover:
-    """Return a question's cover on its picture."""
-    heads = question.heads if question.cover == "maps" and question.heads else _focused_heads(shown)
-    is_row = question.cover == "row" and question.row
-    tokens = frozenset(shown.maps.rows[shown.row(question.row)].tokens) if is_row else None
-    return Cover(shown.kind, heads, tokens, covered_sentence())
-
-
-def _focused_heads(shown: Picture) -> tuple[tuple[int, int], ...] | None:
-    """Return the link's head; None for a mean, which covers all heads."""
-    return None if MEAN in (shown.layer, shown.head) else ((int(shown.layer), int(shown.head)),)
+    return None if shown is None else shown.cover(question, covered_sentence())
 
 
 def _open_question() -> Question | None:

@@ -14,17 +14,6 @@ from attnviz.views.terms import term
 SENTENCES = ("first sentence", "second sentence")
 
 
-def verdict(outcome: Outcome | Raised) -> str:
-    """Describe an outcome in a few words."""
-    if isinstance(outcome, Raised):
-        return "raises " + outcome.error.split(":")[0]
-    if math.isnan(outcome.output_change):
-        return "silent: NaN"
-    if outcome.output_change < 1e-5 and outcome.attn_change < 1e-5:
-        return "right here by chance"
-    return f"silent: output off by {outcome.output_change:.2g}"
-
-
 def wrong_vs_right(bench: SiteExperiment, outcome: Outcome | Raised, head: int, *, own_sizes: bool = False) -> None:
     """Draw the exception as torch words it, or numbers and the map beside the right one."""
     numbers(outcome)

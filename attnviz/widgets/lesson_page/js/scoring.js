@@ -4,7 +4,7 @@
 import { phrase } from "./words.js";
 import { decimals, general, percent } from "./numbers.js";
 
-const RIGHT_FROM = 0.9; // the least share that counts as right
+export const RIGHT_FROM = 0.9; // the least share that counts as right
 const MOST_TEXT = 2000; // characters of a free text
 const NONE_DRAWN = phrase("Draw a weight for at least one key first.");
 
@@ -53,9 +53,7 @@ function scoreCells(question, answer, { answer: right, weights }) {
 }
 
 function refuseCells({ most, row }, answer, { weights }) {
-  const one = row
-    ? phrase("Choose a cell first.")
-    : phrase("Choose a cell first: its row and its key.");
+  const one = row ? phrase("Choose a cell first.") : phrase("Choose a cell first: its row and its key.");
   const needed = most === 1 ? one : phrase("Choose {count} cells first.", { count: most });
   const isPlace = (cell) => Array.isArray(cell) && cell.length === 2 && cell.every(Number.isInteger);
   if (!Array.isArray(answer) || answer.length > most || !answer.every(isPlace)) return needed;
@@ -96,22 +94,22 @@ function refuseText(question, answer) {
 }
 
 const scoreSame = (question, answer, truth) => [Number(isSame(answer, truth.answer))];
-const unless = (isOne, said) => (isOne ? null : phrase(said));
+const unless = (isOne, said) => (isOne ? null : said);
 const KINDS = {
   cell: { score: scoreCells, refuse: refuseCells },
   row: { score: scoreRow, refuse: refuseRow },
   head: {
     score: scoreSame,
-    refuse: ({ heads }, answer) => unless(isIn(heads, answer), "Choose one of the heads first."),
+    refuse: ({ heads }, answer) => unless(isIn(heads, answer), phrase("Choose one of the heads first.")),
   },
   choice: {
     score: scoreSame,
     refuse: ({ options }, answer) =>
-      unless(Number.isInteger(answer) && answer in options, "Choose one of the answers first."),
+      unless(Number.isInteger(answer) && answer in options, phrase("Choose one of the answers first.")),
   },
   number: {
     score: scoreNumber,
-    refuse: (question, answer) => unless(isNumber(answer), "Write a number first, such as 12 or 0.5."),
+    refuse: (question, answer) => unless(isNumber(answer), phrase("Write a number first, such as 12 or 0.5.")),
   },
   said: { score: (question, answer, truth) => [Number(fold(answer) === fold(truth.answer))], refuse: refuseText },
   text: { score: () => [null], refuse: refuseText },

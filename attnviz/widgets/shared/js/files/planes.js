@@ -20,3 +20,10 @@ export function withoutPlanes(bytes, spans) {
 }
 
 const rounded = ([high, low]) => Float32Array.from(high, (byte, at) => ((byte << 8) | low[at]) / 65535);
+
+// Bytes that stand deflated in a text, in base64.
+export async function inflated(text) {
+  const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}

@@ -2,7 +2,7 @@
 // from the bytes beside it. What is in view stands in the address, so that a copied address shows the same.
 
 import { element } from "../elements.js";
-import { withoutPlanes } from "../files/planes.js";
+import { inflated, withoutPlanes } from "../files/planes.js";
 import { unpack } from "../unpack.js";
 import { fragmentOf, viewIn } from "./fragment.js";
 import { setTheme } from "./themes.js";
@@ -10,12 +10,6 @@ import { setTheme } from "./themes.js";
 const figures = [...document.querySelectorAll("figure[data-widget]")];
 const isAlone = figures.length === 1;
 const pictures = [];
-
-async function inflated(node) {
-  const bytes = Uint8Array.from(atob(node.textContent), (sign) => sign.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
 
 // Widgets by name: { html, style, draw }. A file holds each once, however many pictures it draws.
 const widgets = new Map();
@@ -27,7 +21,7 @@ async function widgetOf(name) {
 
 async function read(name) {
   const node = document.querySelector(`script[data-source="${name}"]`);
-  const source = JSON.parse(new TextDecoder().decode(await inflated(node)));
+  const source = JSON.parse(new TextDecoder().decode(await inflated(node.textContent)));
   globalThis.attnviz ??= {};
   document.head.append(element("script", { text: `attnviz.${name} = ${source.module}.default;` }));
   const sheet = new CSSStyleSheet();
@@ -45,7 +39,7 @@ function heightIn(figure) {
 async function show(figure, number) {
   const { source, sheet, draw } = await widgetOf(figure.dataset.widget);
   const node = figure.querySelector("script");
-  const data = withoutPlanes(await inflated(node), JSON.parse(node.dataset.planes));
+  const data = withoutPlanes(await inflated(node.textContent), JSON.parse(node.dataset.planes));
   const place = figure.querySelector(".place");
   place.replaceChildren();
   const shadow = place.attachShadow({ mode: "open" });

@@ -1,0 +1,112 @@
+"""A lesson as its page reads it: texts as HTML, questions with what is right, and the pictures of its steps."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from attnviz.html.one_file import deflated
+from attnviz.html.planes import in_planes
+from attnviz.lesson_folder.asked import question_data
+from attnviz.lesson_folder.drawn import draw
+from attnviz.lesson_folder.markdown import instance_link, to_html
+from attnviz.lesson_folder.words import words
+from attnviz.lessons.lesson import Lesson, Link
+from attnviz.lessons.phrases import translate
+from attnviz.lessons.picture import Picture, Pictures
+from attnviz.widgets.wire import Payload
+
+Pieces = dict[str, Mapping[str, Any]]  # payloads by their digests, each `deflated`, in base64, with its `planes`
+
+
+@dataclass(frozen=True)
+class LessonData:
+    """A lesson's page as JSON, and the payloads and widgets that its pictures are drawn by."""
+
+    page: Mapping[str, Any]
+    pieces: Pieces = field(default_factory=dict)
+    widgets: frozenset[str] = frozenset()
+
+
+def lesson_data(lesson: Lesson, run: Pictures, *, instance: str = "") -> LessonData:
+    """Run every step of a lesson, and compute what is right.
+
+    Raises ValueError with one sentence, which names the step, for a step that cannot be shown or has no right answer.
+    """
+    pieces: Pieces = {}
+    made = _Steps(lesson, run, instance, pieces)
+    steps = [made.step(at) for at in range(len(lesson.steps))]
+    page = {
+        "name": lesson.name,
+        "title": lesson.title,
+        "about": to_html(lesson.about, instance),
+        "words": words(lesson.language),
+        "steps": steps,
+    }
+    widgets = {step["picture"]["widget"] for step in steps if step["picture"] and step["picture"]["widget"]}
+    key = f"attnviz {lesson.name} {_digest(json.dumps(steps).encode())}"  # another version has another one
+    return LessonData({"key": key, **page}, pieces, frozenset(widgets))
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """The steps of a lesson, one by one; pictures that are drawn from the same numbers share a piece."""
+
+    lesson: Lesson
+    run: Pictures
+    instance: str
+    pieces: Pieces
+
+    def step(self, at: int) -> dict[str, Any]:
+        """Make a step's data. Raises ValueError with one sentence."""
+        step, link = self.lesson.steps[at], self.lesson.picture(at)
+        try:
+            shown = None if link is None or link.page == "Learning" else self.run(link)
+            question = step.question and question_data(
+                step.question, shown, say=self._say, why=to_html(step.question.why, self.instance)
+            )
+            picture = None if link is None else self._picture(at, link, shown)
+        except (ValueError, OSError) as error:
+            raise ValueError(f"{self.lesson.name}, step {at + 1}: {error}") from None
+        return {
+            "title": step.title,
+            "text": to_html(step.text, self.instance),
+            "question": question,
+            "picture": picture,
+        }
+
+    def _picture(self, at: int, link: Link, shown: Picture | None) -> dict[str, Any]:
+        question = self.lesson.steps[at].question
+        drawn = draw(link, shown, question, self._say)
+        is_covered = question is not None and question.cover != "nothing"
+        return {
+            "page": link.page,
+            "widget": drawn.widget,
+            "site": drawn.site,
+            "cover": "nothing" if not is_covered else "part" if drawn.covered else "all",
+            "open": self._piece(drawn.opened),
+            "covered": self._piece(drawn.covered),
+            "html": drawn.html,
+            "view": None if drawn.opened is None else drawn.opened.header.get("view"),
+            "instance": instance_link(link, self.instance) if self.instance else "",
+        }
+
+    def _piece(self, payload: Payload | None) -> str | None:
+        """Keep a payload without what is in view of it, and return its name."""
+        if payload is None:
+            return None
+        header = {name: value for name, value in payload.header.items() if name != "view"}
+        packed, planes = in_planes(payload._replace(header=header))
+        name = _digest(packed)
+        self.pieces.setdefault(name, {"deflated": deflated(packed), "planes": planes})
+        return name
+
+    @property
+    def _say(self) -> Callable[[str], str]:
+        return partial(translate, language=self.lesson.language)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=8).hexdigest()

@@ -1,0 +1,48 @@
+"""A lesson's texts as HTML: what a lesson brings as HTML stays text, and links into the app lead to an instance."""
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token as Block
+
+from attnviz.lessons.lesson import PAGES, Link
+from attnviz.lessons.parts import link_of
+
+_READER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+_PATHS = {page: path for path, page in PAGES.items()}
+
+
+def to_html(text: str, instance: str = "") -> str:
+    """Return Markdown as HTML; a link into the app leads to that instance, or is plain text where there is none."""
+    blocks = _READER.parse(text)
+    for block in blocks:
+        if block.children:
+            block.children = _lead(block.children, instance)
+    return _READER.renderer.render(blocks, _READER.options, {})
+
+
+def instance_link(link: Link, instance: str) -> str:
+    """Return the address of a link's picture on an instance."""
+    texts = {name: text for name, text in link.texts.items() if text}
+    return f"{instance}/{_PATHS[link.page]}?{urlencode(texts)}"
+
+
+def _lead(parts: Sequence[Block], instance: str) -> list[Block]:
+    kept, dropped = [], 0
+    for part in parts:
+        if part.type == "link_open":
+            address = str(part.attrs.get("href", ""))
+            if link := link_of(address):
+                part.attrs["href"] = instance_link(link, instance)
+                dropped += not instance
+            elif address.startswith("/"):
+                part.attrs["href"] = instance + address
+                dropped += not instance
+            if dropped:
+                continue
+        elif part.type == "link_close" and dropped:
+            dropped -= 1
+            continue
+        kept.append(part)
+    return kept

@@ -1,0 +1,19 @@
+// The list of a folder's lessons: how far each is, as this browser kept it.
+
+import { setTheme } from "../../shared/js/hosts/themes.js";
+import { doneIn } from "./progress.js";
+import { phrase, speaker } from "./words.js";
+
+export default function open() {
+  const say = speaker(globalThis.attnviz.words);
+  setTheme(document.documentElement);
+  for (const card of document.querySelectorAll("[data-key]")) {
+    const { key, questions } = card.dataset;
+    const done = doneIn(key);
+    const way = done === 0 ? phrase("Begin") : done < Number(questions) ? phrase("Go on") : phrase("Again");
+    card.querySelector(".button").textContent = say(way);
+    card.querySelector(".done").textContent = done
+      ? ` · ${say(phrase("{done} of {questions} questions done", { done, questions }))}`
+      : "";
+  }
+}

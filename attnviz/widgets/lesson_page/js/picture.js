@@ -1,0 +1,117 @@
+// The picture of a step: live, or a still, and what a question covers of it until it is over.
+
+import { element } from "../../shared/js/elements.js";
+import { inflated, withoutPlanes } from "../../shared/js/files/planes.js";
+import { repacked } from "../../shared/js/unpack.js";
+import { script } from "./loading.js";
+import { placeIn } from "./place.js";
+import { isOver } from "./progress.js";
+import { phrase } from "./words.js";
+
+const COVERED = phrase("Covered until you answer the question or skip it.");
+const BROKEN = phrase(
+  "The picture cannot be drawn: a file of this folder is missing, or the browser is older than 2023.",
+);
+const OPEN = phrase("Open this picture in attnviz");
+
+// Draws a step's picture in `box`, and again whenever `update` is called. `marked(cells)` hears of cells that are marked
+// on its map; `marks()` and `did()` say which are, and what was done with the question.
+export function stepPicture(box, { step, say, did, marks, marked }) {
+  const { picture, question } = step;
+  const state = { bytes: null, place: null, view: null };
+  const isShut = () => picture.cover === "all" && !isOver(did());
+
+  async function update() {
+    if (!picture) return;
+    const cover = isShut() ? "shut" : picture.cover === "part" && !isOver(did()) ? "covered" : "open";
+    if (cover === "shut") return shut();
+    try {
+      await drawn(cover);
+    } catch {
+      end();
+      box.replaceChildren(element("p", { class: "no-picture", role: "alert", text: say(BROKEN) }));
+    }
+  }
+
+  function shut() {
+    end();
+    box.replaceChildren(element("p", { class: "no-picture", text: say(COVERED) }));
+  }
+
+  async function drawn(cover) {
+    if (!picture.widget) return still();
+    const piece = picture[cover];
+    await Promise.all([`pictures/${piece}.js`, `widgets/${picture.widget}.js`].map(script));
+    const { deflated, planes } = globalThis.attnviz.pictures[piece];
+    const bytes = withoutPlanes(await inflated(deflated), planes);
+    if (!box.isConnected) return;
+    if (!state.place) {
+      const node = element("div", { class: "place" });
+      box.replaceChildren(node, ...below());
+      state.place = placeIn(node, globalThis.attnviz.widgets[picture.widget], report);
+    }
+    state.bytes = bytes;
+    show();
+  }
+
+  // The bytes hold all but what is in view.
+  function show() {
+    const lesson = isAtQuestion() ? lessonOf() : null;
+    const data = repacked(state.bytes, ({ id, ...header }) => ({
+      ...header,
+      ...(picture.view && { view: picture.view }),
+      id: lesson ? `${id} ${JSON.stringify(lesson)}` : id,
+      ...(lesson && { lesson }),
+    }));
+    state.place.show(data, state.view ? { view: { ...state.view, marks: marks() } } : {});
+  }
+
+  // The question on the map: the row that it is about, the number of cells that it asks for; in the end the right ones.
+  function lessonOf() {
+    if (!question || !(question.kind === "cell" || question.row !== null)) return null;
+    if (question.kind !== "cell") return { row: question.row };
+    const { rungs, given } = did();
+    if (isOver(did())) return { right: question.truth.answer, guess: given ?? [] };
+    const isSpot = question.show && rungs > question.hints.length;
+    return { most: question.most, row: question.row, ...(isSpot && { spot: question.show }) };
+  }
+
+  const isAtQuestion = () =>
+    picture.site?.every((at, i) => at === (state.view?.[["kind", "layer", "head"][i]] ?? picture.site[i]));
+
+  function report(name, value) {
+    if (name !== "view" || !value) return;
+    const wasThere = isAtQuestion();
+    state.view = value;
+    if (question?.kind === "cell" && !isOver(did()) && value.marks) marked(value.marks);
+    if (wasThere !== isAtQuestion()) show();
+  }
+
+  function still() {
+    const node = element("div", { class: "still" });
+    node.innerHTML = picture.html;
+    box.replaceChildren(
+      element("p", {
+        class: "note",
+        text: say(
+          phrase("A still picture: the page {page} of attnviz needs a model that runs.", { page: picture.page }),
+        ),
+      }),
+      node,
+      ...below(),
+    );
+  }
+
+  function below() {
+    if (!picture.instance) return [];
+    const link = { href: picture.instance, target: "_blank", rel: "noopener", text: say(OPEN) };
+    return [element("p", { class: "note" }, element("a", link))];
+  }
+
+  function end() {
+    state.place?.end();
+    state.place = null;
+  }
+
+  return { update, end, redraw: () => state.place && state.view && show() };
+}
