@@ -6,10 +6,10 @@ the file's head forbids every request. Only captions and titles are markup, and 
 
 import base64
 import json
+import math
 import zlib
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
 
 from markdown_it import MarkdownIt
 
@@ -20,7 +20,7 @@ from attnviz.views.captions import Caption
 from attnviz.widgets.bundle import file_figure, file_page, filled, source
 from attnviz.widgets.wire import Payload
 
-MOST = 9_600_000  # weights: 400 tokens of the translator's 72 heads
+LONGEST, MANY = 400, 72  # tokens, in so many heads; of longer texts fewer heads
 ROUNDED = "Weights are rounded to one part in 65,535."
 
 
@@ -54,22 +54,16 @@ def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str =
 
 
 def require_room(trace: TraceLike | None) -> None:
-    """Raise ValueError where a trace has more weights than a file holds; those behind a causal mask are not sent."""
+    """Raise ValueError for a text of more than `LONGEST` tokens, but for as few of its heads as take no more room."""
     if trace is None:
         return
-    count = sum(_weights(trace, kind) for kind in trace.kinds)
-    if count > MOST:
-        length = max(len(trace.query_tokens(kind)) for kind in trace.kinds)
+    length = max(len(tokens(kind)) for kind in trace.kinds for tokens in (trace.query_tokens, trace.key_tokens))
+    heads = sum(math.prod(trace.shape(kind)) for kind in trace.kinds)
+    if length > LONGEST and heads * length**2 > MANY * LONGEST**2:
         raise ValueError(
-            f"A file holds {MOST:,} weights, and this text of {length:,} tokens has {count:,}. Write one layer of it "
-            f"or one head, trace.one_layer({trace.kinds[-1]!r}, 0, 0).to_html(…), or a shorter text."
+            f"A file holds up to {LONGEST} tokens, and this text has {length:,}, in {heads} heads. Type a shorter "
+            f"text, or write one layer or one head of it: trace.one_layer({trace.kinds[-1]!r}, 0, 0).to_html(…)."
         )
-
-
-def _weights(trace: TraceLike, kind: Any) -> int:
-    layers, heads = trace.shape(kind)
-    cells = layers * heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind))
-    return cells // 2 if kind == "decoder_self" else cells
 
 
 def _figure(widget: str, payload: Payload) -> str:

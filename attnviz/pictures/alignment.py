@@ -22,6 +22,7 @@ from attnviz.widgets.wire import Payload
 Rates = Mapping[Aligner, float]
 NO_CROSS = "Alignment needs cross-attention, and this model has none. Open a model that translates."
 BARE = "the file has only attention weights, not norms and logits"
+NO_MODEL = "the model that made the trace is not given (model=…)"
 _WAY = re.compile(r"[a-z-]+\.(\d{1,3}|all)\.(\d{1,3}|all)\.(out|in)")
 _SLUGS = {
     "attribution": "attribution", "one head": "head", "mean of heads": "mean", "norm of one head": "head-norm",
@@ -98,7 +99,7 @@ def is_of(trace: TraceLike, pair: Any) -> bool:
 
 
 def _no_maps(trace: TraceLike) -> KnownMaps:
-    why = NotPlain(BARE)
+    why = NotPlain(BARE if trace.weights_only else NO_MODEL)
     return KnownMaps(why, {Site("cross", layer): why for layer in range(trace.shape("cross")[0])})
 
 

@@ -9,7 +9,7 @@ from attnviz.analysis.causes.flow.max_flow import MOST as MOST_OF_FLOW
 from attnviz.analysis.causes.flow.max_flow import max_flow
 from attnviz.analysis.causes.flow.mixing import Mix, alti_mixes, attention_mixes, mean_residual, sublayers
 from attnviz.analysis.causes.gold import gold_pairs
-from attnviz.pictures.alignment import Rates, shipped_rates
+from attnviz.pictures.alignment import NO_MODEL, Rates, shipped_rates
 from attnviz.pictures.browser_view import in_view
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.fields import PageState, Say, declared, flag, number, whole
@@ -107,7 +107,8 @@ def _facts(trace: Any, known: KnownMaps | None, rollout: tuple[Mix, ...], rates:
     too_long = f"Maximum flow is computed for up to {MOST_OF_FLOW} tokens; this text has {longest}."
     why_no_flow = too_long if longest > MOST_OF_FLOW else ""
     if known is None or trace.weights_only:
-        return FlowFacts(why_no_alti=BARE, why_no_flow=why_no_flow, opens_on=UNKNOWN)
+        why = BARE if trace.weights_only else f"No ALTI here: {NO_MODEL}."
+        return FlowFacts(why_no_alti=why, why_no_flow=why_no_flow, opens_on=UNKNOWN)
     if why := known.missing_reason("ALTI"):
         return FlowFacts(why_no_alti=f"No ALTI for this model: {why}.", why_no_flow=why_no_flow, opens_on=UNKNOWN)
     stream: Any = known.stream

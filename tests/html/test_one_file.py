@@ -1,9 +1,6 @@
 """Pictures as HTML files: what is in them, to the digit, and what is refused."""
 
-import base64
-import json
 import re
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +13,8 @@ from attnviz.models.translator.translator import Translator
 from attnviz.pictures.shown.registry import picture
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.trace import Trace
-from attnviz.widgets.wire import Payload, unpack
+from attnviz.widgets.wire import Payload
+from tests.html.reading import payloads
 
 HOSTILE = "</script><img src=x onerror=alert(1)> {{widgets}} <!--<script>"
 
@@ -29,25 +27,6 @@ def model() -> Translator:
 @pytest.fixture(scope="module")
 def trace(model) -> Trace:
     return model.trace("I love you", to="fr", tgt_text="je t'aime")
-
-
-def inflated(text: str) -> bytes:
-    return zlib.decompress(base64.b64decode(text))
-
-
-def payloads(file: str) -> list[Payload]:
-    """Read the payloads of a file's pictures again."""
-    found = re.findall(r'<script type="text/plain" data-planes="([^"]*)">([^<]*)</script>', file)
-    return [unpack(joined(inflated(text), json.loads(spans))) for spans, text in found]
-
-
-def joined(packed: bytes, spans: list[list[int]]) -> bytes:
-    for offset, count, width in spans:
-        end = offset + width * count
-        numbers = np.frombuffer(packed[offset:end], np.uint8).reshape(width, count).T.copy()
-        weights = numbers.view("<f4") if width == 4 else numbers.view(">u2") / np.float32(65_535)
-        packed = packed[:offset] + weights.astype("<f4").tobytes() + packed[end:]
-    return packed
 
 
 def maps(payload: Payload, kind: str) -> np.ndarray:
@@ -147,8 +126,9 @@ def test_where_no_file_can_be_written_is_said_in_one_sentence(trace, tmp_path) -
 
 
 def test_a_text_too_long_for_a_file_is_refused_before_its_maps_are_made(trace, monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr(one_file, "MOST", 50)
-    with pytest.raises(ValueError, match=r"holds 50 weights, and this text of \d+ tokens .*one_layer\('cross'"):
+    monkeypatch.setattr(one_file, "LONGEST", 3)
+    monkeypatch.setattr(one_file, "MANY", 9)
+    with pytest.raises(ValueError, match=r"up to 3 tokens, and this text has \d, in 30 heads\. .*one_layer\('cross'"):
         trace.to_html(tmp_path / "x.html")
     one = Path(trace.one_layer("cross", 0, 0).to_html(tmp_path / "one.html"))
     assert one.is_file()

@@ -16,7 +16,7 @@ from attnviz.pictures.causes.compared import CompareState, Side, compared
 from attnviz.pictures.causes.switches import SwitchOffState, head_name, switches
 from attnviz.pictures.decoding import DecodingInput, DecodingState, run_decoding
 from attnviz.pictures.focus import SiteBounds
-from attnviz.pictures.learning import learning
+from attnviz.pictures.learning import TRANSLATORS_TITLE, learning
 from attnviz.pictures.learning_state import LearningState, RecordingState
 from attnviz.pictures.mask_lab import mask_lab, site_name
 from attnviz.pictures.masks import MasksState
@@ -28,6 +28,7 @@ from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.switches import Head, every_head, replace_heads, replacements
 from attnviz.tracing.trace import Trace
 from attnviz.views.captions import Caption
+from attnviz.views.learning.switches import title_of
 from attnviz.widgets.wire import Payload
 
 
@@ -153,7 +154,9 @@ def learning_of(
     are_toys = all(isinstance(one, Recording) for one in recordings)
     start = LearningState(guess="open") if are_toys else RecordingState()
     silent = ("task", "seed", "first", "second", "train", "recording", "of")
-    return Subject(start, lambda state: learning(recordings, state), lambda state: Caption("", "attnviz"), {}, silent)
+    titles = [title_of(one.experiment) if isinstance(one, Recording) else TRANSLATORS_TITLE for one in recordings]
+    caption = Caption("", " | ".join(titles))
+    return Subject(start, lambda state: learning(recordings, state), lambda state: caption, {}, silent)
 
 
 def _caption(trace: Trace, model: Model) -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.base import AXE_FILE_PATH
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import attnviz
@@ -18,7 +19,9 @@ from attnviz.models.translator.translator import Translator
 from attnviz.pictures.causes.compared import Side
 from attnviz.pictures.shown.registry import PICTURES, ShownPicture, picture
 from attnviz.tracing.trace import Trace
+from tests.html.reading import payloads
 
+AXE = "() => axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)"
 HOSTILE = "</script><img src=x onerror=alert(1)><b>"
 OF_TRACES = ("heads", "links", "whole_model", "one_row", "neuron", "flow", "alignment")
 OF_RUNS = ("mask_lab", "switches", "attribution")
@@ -151,7 +154,9 @@ def test_a_file_says_to_a_screen_reader_what_it_is(trace, visit, tmp_path) -> No
     expect(painted(page)).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_contain_text("I love you")
     expect(page.get_by_role("main").get_by_role("figure")).to_have_count(1)
-    assert page.locator("html").get_attribute("lang") == "en"
+    page.evaluate(AXE_FILE_PATH.read_text(encoding="utf-8"))
+    serious = [each["id"] for each in page.evaluate(AXE) if each["impact"] in ("serious", "critical")]
+    assert serious == []
 
 
 def test_a_file_makes_a_file_of_itself_as_it_is_in_view(trace, visit, tmp_path) -> None:
@@ -162,11 +167,17 @@ def test_a_file_makes_a_file_of_itself_as_it_is_in_view(trace, visit, tmp_path) 
     again = visit(saved)
     expect(painted(again)).to_contain_text("L0 H1")
     assert view(again) == {**view(page), "seq": 0}
+    (payload,) = payloads(saved.read_text(encoding="utf-8"))
+    assert payload.blobs == picture("heads").of(trace).lacking().payload().blobs
 
 
 @pytest.mark.parametrize(
-    "place", ["heads?src=I+love+you.&to=fr&layer=1&head=3", "heads?tab=links&src=I+love+you.&to=fr",
-              "masks?src=I+love+you.&to=fr&tgt=Je+vous+adore.", "decoding?src=I+love+you.&to=fr", "learning"]
+    "place",
+    [
+        "heads?src=I+love+you.&to=fr&layer=1&head=3", "heads?tab=links&src=I+love+you.&to=fr", "learning",
+        "masks?src=I+love+you.&to=fr&tgt=Je+vous+adore.", "decoding?src=I+love+you.&to=fr",
+        "causes?src=I+love+you.&to=fr",
+    ],
 )  # fmt: skip
 def test_every_export_menu_of_the_app_saves_a_file_that_opens_without_it(
     page: Page, settle: Callable, visit, tmp_path, place

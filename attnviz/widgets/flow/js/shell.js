@@ -30,7 +30,7 @@ function flowPane(app) {
   parts.canvas = element("canvas", { role: "img" });
   parts.canvas.onpointermove = (event) => pointAt(app, event);
   parts.canvas.onpointerleave = () => hideTip(parts.nodeTip);
-  parts.body = element("div", { class: "flow-body" }, parts.canvas);
+  parts.body = element("div", { class: "flow-body", tabindex: "0" }, parts.canvas);
   parts.note = element("footer", { class: "quiet" });
   parts.methods = choices(app, "by");
   return picturePane(app, { label: "Flow", tools: [parts.methods, residualSlider(app)] }, parts.body, parts.note);

@@ -73,7 +73,7 @@ function linesPane(app) {
 function listPane(app) {
   const { parts } = app;
   parts.listTitle = element("h2", { class: "list-title" });
-  parts.list = element("ol", { class: "link-list", "aria-label": "Largest weights of the token" });
+  parts.list = element("ol", { class: "link-list", tabindex: "0", "aria-label": "Largest weights of the token" });
   const hint = "Point at a token, or use the arrow keys, to see only its lines. Click to keep it.";
   parts.listHint = element("p", { class: "quiet", text: hint });
   parts.listEntry = element("p", { class: "quiet" });

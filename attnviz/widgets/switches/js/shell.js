@@ -122,7 +122,7 @@ function answerPane(app) {
 function movedPane(app) {
   const { parts } = app;
   parts.movedTitle = element("h3");
-  parts.maps = element("div", { class: "moved-maps" });
+  parts.maps = element("div", { class: "moved-maps", tabindex: "0" });
   return (parts.moved = element(
     "section",
     { class: "pane moved-pane", "aria-label": "Maps of the run as it is now" },
