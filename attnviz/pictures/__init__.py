@@ -11,7 +11,7 @@ A picture is a file with two things::
 
 Of the state come its texts in the address (`fields.read`, `fields.write`; `name` is the name there, where that is
 another), what the browser is sent (`browser_view.to_view`, the payload's `view`), what it may answer
-(`browser_view.from_view`, which `attnviz.ui.reported.reported_view` calls), and in the payload's header the defaults
+(`browser_view.from_view`, which `attnviz.ui.reports.reported_view` calls), and in the payload's header the defaults
 and the options with their titles, from which a script's `choices(app, name)` draws its buttons. The view holds every
 field, so that a script has no defaults of its own.
 

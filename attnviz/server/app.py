@@ -22,7 +22,7 @@ from attnviz.server.login.password import PasswordLogin
 from attnviz.server.settings import Settings
 from attnviz.server.telemetry import CountedRequests, Telemetry
 from attnviz.server.turns import TooLongError, Turns
-from attnviz.ui import hosted, streamlit_internals
+from attnviz.ui import hosting, streamlit_internals
 from attnviz.ui.address import browser
 from attnviz.ui.cache import engine
 
@@ -53,7 +53,7 @@ class Instance:
         streamlit_internals.install()
         streamlit_internals.keep_quiet_outside_pages()
         streamlit_internals.around_runs(self._measure_run)
-        hosted.use(hosted.Hosting(self.turns, network_of, self._may_open_any, self._is_author))
+        hosting.use(hosting.Hosting(self.turns, network_of, self._may_open_any, self._is_author))
 
     def _middleware(self, secret: str) -> list[Middleware]:
         """Return the middleware, from the network inwards."""
@@ -142,7 +142,7 @@ class Instance:
 
         try:
             if instance.is_used():
-                instance.classroom(picture, hosted.ensure_turn)
+                instance.classroom(picture, hosting.ensure_turn)
         except ValueError as error:  # pages say so too, and open it when it is back
             self.telemetry.say("fault", type=type(error).__name__, sentence=str(error))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from attnviz.text.spreadsheet import csv_file
-from attnviz.ui import captions, hosted
+from attnviz.ui import captions, hosting
 from attnviz.ui.mount import picture_tools
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def take_along(key: str, table: "Table", caption: list[str] | None = None) -> No
         picture_tools(key, name=name, caption=captions.lines() if caption is None else caption)
         st.download_button(
             "CSV",
-            hosted.file_in_turn(lambda: csv_file(table())),
+            hosting.file_in_turn(lambda: csv_file(table())),
             file_name=f"{name}.csv",
             mime="text/csv",
             on_click="ignore",

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.pictures.fields import PageState, read
 from attnviz.places import ASSETS
-from attnviz.ui import extensions, hosted, interventions, streamlit_internals
+from attnviz.ui import extensions, hosting, interventions, streamlit_internals
 from attnviz.ui.address import browser, navigation, persistent, share, stale_values
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.traces import model
@@ -89,7 +89,7 @@ def _ready(page: Page) -> None:
     if page.refusal:
         refuse(page.refusal)
     try:
-        hosted.wait(page.above)
+        hosting.wait(page.above)
     except ValueError as full:
         refuse(str(full))
     if covered := extensions.draw_panels(page):

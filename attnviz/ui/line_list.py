@@ -6,7 +6,7 @@ from typing import Any
 
 from attnviz.ui.address import persistent
 from attnviz.ui.components import widget
-from attnviz.ui.reported import NUMBER, reported
+from attnviz.ui.reports import NUMBER, reported
 
 
 @dataclass(frozen=True)

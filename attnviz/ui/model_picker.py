@@ -10,13 +10,13 @@ from collections.abc import Mapping
 import streamlit as st
 
 from attnviz.models.catalogue import DEFAULT, Entry, entries, unshipped_entry
-from attnviz.ui import offered
+from attnviz.ui import offered_models
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.cache import engine, traces
 from attnviz.ui.frame.page import current_page
 from attnviz.ui.learning import toys
 from attnviz.ui.markdown import literal
-from attnviz.ui.offered import is_free
+from attnviz.ui.offered_models import is_free
 
 _ANOTHER = "another"
 _MOST_TYPED = 500  # characters of a folder or an id
@@ -69,12 +69,12 @@ def distinct_titles(titles: Mapping[str, str]) -> dict[str, str]:
 
 def opened_models() -> list[str]:
     """List the models besides the shipped ones: pinned by the instance, or opened by this visitor."""
-    return st.session_state.get(_OPENED, []) if is_free() else offered.offered_models()
+    return st.session_state.get(_OPENED, []) if is_free() else offered_models.offered_models()
 
 
 def _linked_name() -> str:
     """Return the model in the address, or the one that was just opened."""
-    if (name := st.session_state.pop(_NEXT, None)) and offered.is_offered(name):
+    if (name := st.session_state.pop(_NEXT, None)) and offered_models.is_offered(name):
         _choose(name)
     return persistent.text("model")
 
@@ -83,7 +83,7 @@ def _adopt() -> None:
     chosen = st.session_state["model-shown"]
     if chosen == _ANOTHER and is_free():
         st.session_state[_ASKED] = True
-    elif offered.is_offered(chosen):
+    elif offered_models.is_offered(chosen):
         _choose(chosen)
 
 
@@ -120,7 +120,7 @@ def _open(name: str) -> None:
         bar.progress(share, literal(what))
 
     try:
-        offered.require(name)
+        offered_models.require(name)
         traces.model(name, tell)
     except ValueError as refusal:
         bar.empty()

@@ -1,7 +1,7 @@
 """Widgets on a Streamlit page: each function draws one, and says which session key its choice is found under.
 
 What a widget draws from is a `Payload` (`attnviz.widgets.*.payload`); the visitor's choice is in
-``st.session_state[key]["view"]`` (the mask laboratory's in ``["edit"]``), read through `attnviz.ui.reported`.
+``st.session_state[key]["view"]`` (the mask laboratory's in ``["edit"]``), read through `attnviz.ui.reports`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.ui.address import persistent
 from attnviz.ui.components import widget
-from attnviz.ui.reported import NUMBER, reported
+from attnviz.ui.reports import NUMBER, reported
 from attnviz.widgets.wire import Payload
 
 OnChange = Callable[[], None]

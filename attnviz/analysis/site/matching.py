@@ -9,7 +9,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from attnviz.analysis.site.hearing import Heard, LinearMap
+from attnviz.analysis.site.op_trace import LinearMap, OpTrace
 from attnviz.implementations.scoring import HeadNorm, Rotation
 
 ROUNDING = 256  # steps of float32: the same product, taken in another order
@@ -31,13 +31,16 @@ class Change:
         return made if self.factor == 1 else made * self.factor
 
 
-def changes_to(heard: Heard, size: int, role: str, rotations: tuple[Rotation | None, ...] | None) -> Iterator[Change]:
-    """Every change that was heard of, the plain one first. Keys are rotated as the queries are, values never."""
+def changes_to(ops: OpTrace, size: int, role: str, rotations: tuple[Rotation | None, ...] | None) -> Iterator[Change]:
+    """Yield every change that the recorded operations allow, the plain one first.
+
+    Keys are rotated as the queries are, values never.
+    """
     if role == "value":
         return iter([Change()])
-    turns = (None, *heard.rotations(size)) if rotations is None else rotations
+    turns = (None, *ops.rotations(size)) if rotations is None else rotations
     factors = (1.0, size**-0.5) if role == "query" else (1.0,)  # some scale their queries before they are rotated
-    norms = (None, *heard.norms_of(size))
+    norms = (None, *ops.norms_of(size))
     return (Change(norm, rotation, factor) for rotation, norm, factor in product(turns, norms, factors))
 
 

@@ -14,8 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnviz.analysis.site.hearing import Heard, Hearing, LinearMap
 from attnviz.analysis.site.matching import Projected, allowed_difference, apart, changes_to, is_same, part_of, why_none
+from attnviz.analysis.site.op_trace import LinearMap, OpRecorder, OpTrace
 from attnviz.implementations.scoring import DistanceBias, Scoring
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.protocol import Model
@@ -39,7 +39,7 @@ Projections = Mapping[Site, SiteWeights | NotPlain]
 def projections(model: Model, trace: Trace, sites: Iterable[Site]) -> Projections:
     """Find the four projections of each site, in float32 on the CPU, or why it has none; one pass over `trace`."""
     watch = _SiteWatch(frozenset(sites))
-    with Hearing(watch.heard, watch.hear):
+    with OpRecorder(watch.ops, watch.record):
         model.rerun(trace, watch)
     return dict(watch.found)
 
@@ -94,14 +94,14 @@ class _SiteWatch(Probe):
 
     sites: frozenset[Site]
     found: dict[Site, SiteWeights | NotPlain] = field(default_factory=dict)
-    heard: Heard = field(default_factory=Heard)
+    ops: OpTrace = field(default_factory=OpTrace)
     _open: _Open | None = None
 
-    def hear(self, one: LinearMap) -> None:
+    def record(self, one: LinearMap) -> None:
         """Note a linear map that was computed."""
         waiting = self._open
         if waiting is None or waiting.joined is None or not is_same(one.input_, waiting.joined):
-            self.heard.maps.append(one)
+            self.ops.maps.append(one)
             return
         parts = [part for pair in (*waiting.found.pairs, one.pair(slice(None))) for part in pair]
         self.found[waiting.site] = SiteWeights(
@@ -114,15 +114,15 @@ class _SiteWatch(Probe):
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
         """Find the maps that give query, key and value."""
-        before, self._open = self.heard.forget(), None
+        before, self._open = self.ops.take(), None
         if site not in self.sites:
             return call
-        with self.heard.off():
+        with self.ops.pause():
             found = _inputs(call, before)
         if isinstance(found, NotPlain):
             self.found[site] = found
         else:
-            self.found[site] = NotPlain("no linear map joins its heads")  # unless one is heard
+            self.found[site] = NotPlain("no linear map joins its heads")  # unless one is recorded
             self._open = _Open(site, call.query.shape[1], found)
         return call
 
@@ -133,14 +133,14 @@ class _SiteWatch(Probe):
         return context
 
 
-def _inputs(call: AttentionCall, heard: Heard) -> _Found | NotPlain:
+def _inputs(call: AttentionCall, ops: OpTrace) -> _Found | NotPlain:
     """Find the maps of query, key and value, and what lies between them and the scores; or why there are none."""
     if (why := _why_unsupported(call)) is not None:
         return NotPlain(why)
     bias = None if call.bias is None else DistanceBias.from_cells(call.bias)
     if call.bias is not None and bias is None:
         return NotPlain("the model's own bias, which is not the same at each distance, is added to its scores")
-    parts = _parts(call, heard)
+    parts = _parts(call, ops)
     if isinstance(parts, NotPlain):
         return parts
     query, key, _ = parts
@@ -150,18 +150,18 @@ def _inputs(call: AttentionCall, heard: Heard) -> _Found | NotPlain:
     return _Found([part.pair for part in parts], tuple(part.has_bias for part in parts), scoring)
 
 
-def _parts(call: AttentionCall, heard: Heard) -> list[Projected] | NotPlain:
+def _parts(call: AttentionCall, ops: OpTrace) -> list[Projected] | NotPlain:
     """Find the maps of query, key and value, each with the way from it to what the attention was given."""
     found: list[Projected] = []
     for name, source in (("query", call.input_), ("key", call.memory), ("value", call.memory)):
         heads = getattr(call, name)
-        near = [one for one in heard.maps if source is not None and is_same(one.input_, source)]
-        changes = changes_to(heard, heads.shape[3], name, (found[0].change.rotation,) if found else None)
+        near = [one for one in ops.maps if source is not None and is_same(one.input_, source)]
+        changes = changes_to(ops, heads.shape[3], name, (found[0].change.rotation,) if found else None)
         part = next(
             (part for change, one in product(changes, near) if (part := part_of(one, heads, change)) is not None), None
         )
         if part is None:
-            return NotPlain(why_none(_ROLES[name], near, heads, is_turned=bool(heard.angles)))
+            return NotPlain(why_none(_ROLES[name], near, heads, is_turned=bool(ops.angles)))
         found.append(part)
     return found
 

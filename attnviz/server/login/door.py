@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from attnviz.server.telemetry import Telemetry
-from attnviz.ui.hosted import ROLE
+from attnviz.ui.hosting import ROLE
 
 STUDENT, TEACHER = "student", "teacher"
 NEXT = "attnviz_next"  # the cookie that remembers what was asked for before the login

@@ -13,7 +13,7 @@ import streamlit as st
 from attnviz.models import local_paths
 from attnviz.models.catalogue import Entry, Progress, entries
 from attnviz.models.inputs import Inputs
-from attnviz.ui import offered
+from attnviz.ui import offered_models
 from attnviz.ui.cache import budget, engine, means, threads
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.learning import toys
@@ -35,7 +35,7 @@ def model(name: str, progress: Progress | None = None) -> "Model":
     """
     if _is_shipped(name):
         return _shipped.get(name)
-    offered.require(name)
+    offered_models.require(name)
     asked = name, () if engine.has(name) else local_paths.stamp(name)
     _others.forget(lambda other: other[0] == name and other != asked)
     return _others.get(asked, progress)
@@ -70,7 +70,7 @@ _shipped: "BoundedCache[str, Model]" = BoundedCache(_load_shipped, most=2)
 
 def _read(asked: _Version, progress: Progress | None) -> "Model":
     name, _ = asked
-    offered.require(name)  # the last place before the disk and the hub
+    offered_models.require(name)  # the last place before the disk and the hub
     threads.prepare()
     if toys.is_toy(name):
         return toys.toy(name)

@@ -9,7 +9,7 @@ from attnviz.pictures.focus import SiteBounds
 from attnviz.ui import captions, layout, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.causes import sides
-from attnviz.ui.reported import reported_view
+from attnviz.ui.reports import reported_view
 from attnviz.ui.request import Request
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from attnviz.pictures.causes.compared import BY, RULES, CompareState, Side
 from attnviz.text.languages import named_code
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site
-from attnviz.ui import model_picker, offered
+from attnviz.ui import model_picker, offered_models
 from attnviz.ui.address.widgets import segments, select, text_field
 from attnviz.ui.cache import traces
 from attnviz.ui.cache.pictures import cached
@@ -167,7 +167,7 @@ def _models(view: CompareState, request: Request) -> dict[str, str]:
     task = own.title.split(",")[0]  # of a toy: those of the same task read the same lines
     alike = [entry for entry in made if toys.is_toy(own.name) and entry.title.split(",")[0] == task]
     others = map(unshipped_entry, (*([view.against] if view.against else []), *model_picker.opened_models()))
-    first = [*alike, *(entry for entry in others if offered.is_offered(entry.name)), *entries()]
+    first = [*alike, *(entry for entry in others if offered_models.is_offered(entry.name)), *entries()]
     found = {entry.name: entry.title for entry in first if entry.name != own.name}
     found |= {own.name: f"{own.title} (the same)"}
     found |= {entry.name: entry.title for entry in made if entry.name not in found}

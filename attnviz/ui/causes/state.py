@@ -10,7 +10,7 @@ from attnviz.text.glossary import definition
 from attnviz.ui.address import persistent
 from attnviz.ui.address.widgets import segments
 from attnviz.ui.causes import experiments
-from attnviz.ui.reported import reported_view
+from attnviz.ui.reports import reported_view
 from attnviz.widgets.wire import Payload
 
 TABS = {

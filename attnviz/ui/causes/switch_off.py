@@ -23,7 +23,7 @@ from attnviz.ui.cache import means, threads, traces
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.cache.pictures import cached
 from attnviz.ui.causes import progress
-from attnviz.ui.reported import reported_view
+from attnviz.ui.reports import reported_view
 from attnviz.ui.request import Request
 from attnviz.widgets.switches.payload import ShownSwitches
 

@@ -9,7 +9,7 @@ from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.state import AFTER, BEFORE, CLOSED, REVEALED, MemberLine, TeacherView
 from attnviz.lessons.lesson import LessonStep
 from attnviz.lessons.question import Question
-from attnviz.ui import hosted
+from attnviz.ui import hosting
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import following, invitation, live, rehearsing, results, seat, teacher
 from attnviz.ui.classes.dates import day
@@ -201,7 +201,7 @@ def _draw_ending(own: Seat, found: TeacherView) -> None:
     with st.container(horizontal=True, gap="small", key="class-ending"):
         st.download_button(
             "Answers (CSV)",
-            hosted.file_in_turn(lambda: teachers(own).answers_csv(own.key)),
+            hosting.file_in_turn(lambda: teachers(own).answers_csv(own.key)),
             file_name=f"attnviz-class-{found.code}.csv",
             mime="text/csv",
             on_click="ignore",

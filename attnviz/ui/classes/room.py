@@ -6,7 +6,7 @@ from attnviz.classroom.rehearsal.rehearsals import Rehearsals
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import ClassVersion
 from attnviz.classroom.teachers import Teachers
-from attnviz.ui import hosted
+from attnviz.ui import hosting
 from attnviz.ui.classes.seat import Seat
 from attnviz.ui.lessons.run import picture
 
@@ -15,12 +15,12 @@ def room() -> Classroom:
     """Return all classes, without rehearsals. Raises ValueError with one sentence where their database cannot be
     opened.
     """
-    return instance.classroom(picture, hosted.ensure_turn)
+    return instance.classroom(picture, hosting.ensure_turn)
 
 
 def rehearsals() -> Rehearsals:
     """Return all rehearsals."""
-    return instance.rehearsals(picture, hosted.ensure_turn)
+    return instance.rehearsals(picture, hosting.ensure_turn)
 
 
 def teachers(own: Seat) -> Teachers:

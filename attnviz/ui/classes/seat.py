@@ -12,7 +12,7 @@ from attnviz.classroom.codes import read_code
 from attnviz.classroom.state import TeacherKey
 from attnviz.ui.address import persistent
 from attnviz.ui.mount import class_seat
-from attnviz.ui.reported import TEXT, reported
+from attnviz.ui.reports import TEXT, reported
 
 CLASS = "class"  # the name of a class's code in an address
 STUDENT, TEACHER = "student", "teacher"

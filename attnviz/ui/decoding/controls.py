@@ -23,7 +23,7 @@ from attnviz.pictures.fields import write_view
 from attnviz.text.glossary import definition
 from attnviz.ui import layout
 from attnviz.ui.address import persistent, widgets
-from attnviz.ui.reported import reported_view
+from attnviz.ui.reports import reported_view
 
 COMPONENT = "stepper"
 PLACE = ("step", "layer", "head")

@@ -5,7 +5,7 @@ import streamlit as st
 from attnviz.analysis.decoding.comparison import Decoded
 from attnviz.models.translator.translator import Translator
 from attnviz.pictures.decoding import DecodingState
-from attnviz.ui import captions, charts, hosted, layout
+from attnviz.ui import captions, charts, hosting, layout
 from attnviz.ui.decoding import verdict
 
 
@@ -49,7 +49,7 @@ def cost(model, src_len: int) -> None:
 def _measure(model, src_len: int) -> list[dict]:
     from attnviz.analysis.decoding.cost import LENGTHS, WAYS, measure_costs
 
-    hosted.ensure_turn()
+    hosting.ensure_turn()
     progress, costs = st.progress(0.0, "Measuring …"), []
     for done, found in enumerate(measure_costs(model, src_len=src_len), start=1):
         costs.append(vars(found))

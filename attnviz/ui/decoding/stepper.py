@@ -10,7 +10,7 @@ from attnviz.tracing.trace import Trace
 from attnviz.ui import captions, mount
 from attnviz.ui.address import navigation, persistent, share
 from attnviz.ui.decoding.controls import COMPONENT, PLACE_SHOWN, adopt
-from attnviz.ui.reported import NUMBER, reported
+from attnviz.ui.reports import NUMBER, reported
 from attnviz.ui.request import Request
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from attnviz.models.catalogue import entries, unshipped_entry
-from attnviz.ui import extensions, offered
+from attnviz.ui import extensions, offered_models
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import traces
 from attnviz.ui.learning import toys
@@ -64,7 +64,7 @@ def _waiting() -> "Request":
     known = {entry.name: entry for entry in entries()}
     if name not in known and toys.is_toy(name):
         known[name] = toys.entry(name)
-    elif name not in known and name and offered.is_offered(name):
+    elif name not in known and name and offered_models.is_offered(name):
         known[name] = unshipped_entry(name)
     entry = known.get(name) or next(iter(known.values()))
     to = persistent.text("to") or next(iter(entry.languages), "")

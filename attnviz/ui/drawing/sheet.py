@@ -13,7 +13,7 @@ from attnviz.ui.address import navigation
 from attnviz.ui.drawing import words
 from attnviz.ui.drawing.drawing_data import PLACES, Pictured
 from attnviz.ui.markdown import literal
-from attnviz.ui.reported import TEXT, reported
+from attnviz.ui.reports import TEXT, reported
 
 if TYPE_CHECKING:
     from attnviz.text.glossary import TryPlace

@@ -6,7 +6,7 @@ from typing import Any
 from attnviz.text.glossary import TryPlace, places_of, words_of
 from attnviz.ui.address import navigation, persistent
 from attnviz.ui.components import widget
-from attnviz.ui.reported import TEXT, reported
+from attnviz.ui.reports import TEXT, reported
 
 _KEY = "definitions"
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.ui import mount
 from attnviz.ui.address import navigation, persistent
-from attnviz.ui.reported import TEXT, reported
+from attnviz.ui.reports import TEXT, reported
 
 KEY = "rail"
 _ICONS = {  # of Material Symbols, which Streamlit brings; the welcome is reached by the name of the program

@@ -12,7 +12,7 @@ from attnviz.text.display import display
 from attnviz.text.languages import language_name, named_code
 from attnviz.ui import mount
 from attnviz.ui.address import persistent
-from attnviz.ui.reported import NUMBER, reported
+from attnviz.ui.reports import NUMBER, reported
 from attnviz.ui.request import Request
 
 KEY = "screen"

@@ -23,7 +23,7 @@ from attnviz.ui.address import persistent
 from attnviz.ui.address.widgets import segments
 from attnviz.ui.heads.state import STATES, WHOLE, HeadsPageState, read_page_state
 from attnviz.ui.heads.tabs import PARTS
-from attnviz.ui.reported import reported_view
+from attnviz.ui.reports import reported_view
 
 KEYS = {"model": "whole_model", "row": "one_row"}  # session keys of components that are not called as their tabs
 _SHOWN, _OFF = "heads-shown", "heads-off"

@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.analysis.tables import weights_table
 from attnviz.pictures.heads_state import HeadsState
 from attnviz.tracing.storage import save
-from attnviz.ui import captions, charts, hosted
+from attnviz.ui import captions, charts, hosting
 from attnviz.ui.address import persistent
 from attnviz.ui.mount import brought_up
 from attnviz.views.labels import MEASURES, map_title
@@ -37,7 +37,7 @@ def below(whole: "Whole", picture: "HeadsPicture", view: HeadsState) -> None:
     _part("table", view, lambda: _table(picture.drawn(), view))
     st.download_button(
         "Whole trace (npz)",
-        hosted.file_in_turn(lambda: npz(whole())),
+        hosting.file_in_turn(lambda: npz(whole())),
         file_name="trace.npz",
         key="npz",
         on_click="ignore",

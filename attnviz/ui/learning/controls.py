@@ -23,7 +23,7 @@ from attnviz.ui import layout
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.learning import upload
 from attnviz.ui.markdown import literal
-from attnviz.ui.reported import reported_view
+from attnviz.ui.reports import reported_view
 from attnviz.ui.styles import style
 from attnviz.views.learning.switches import NOTHING, switch, switches_for
 

@@ -11,7 +11,7 @@ from attnviz.ui.frame.page import current_page
 from attnviz.ui.learning import runs
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import learning_feed
-from attnviz.ui.reported import NUMBER, TEXT, reported
+from attnviz.ui.reports import NUMBER, TEXT, reported
 from attnviz.views.learning.switches import title_of
 from attnviz.widgets.learning.feed import Piece, feed_payload
 from attnviz.widgets.learning.payload import run_key

@@ -10,7 +10,7 @@ from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, TEXT, Question
 from attnviz.lessons.scoring import MOST_TEXT
 from attnviz.ui.lessons import marks
 from attnviz.ui.lessons.open_lesson import OpenedLesson
-from attnviz.ui.reported import reported
+from attnviz.ui.reports import reported
 
 _DRAWN, _HEARD = "drawn", "heard-row"
 _MOST_SAID = 200  # characters of a line

@@ -28,7 +28,7 @@ from attnviz.ui.lessons.open_lesson import (
 )
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.mount import lesson_window
-from attnviz.ui.reported import NUMBER, TEXT, reported
+from attnviz.ui.reports import NUMBER, TEXT, reported
 from attnviz.ui.wording import phrase
 
 _KEY, _HELD, _SLOT = "lesson-window", "_attnviz_lesson_told", "_attnviz_lesson_slot"

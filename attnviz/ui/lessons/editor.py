@@ -6,7 +6,7 @@ from attnviz.lessons import proofreading
 from attnviz.lessons.draft import Draft, DraftStep
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.writing import file_name, markdown
-from attnviz.ui import hosted
+from attnviz.ui import hosting
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import starting
 from attnviz.ui.lessons import draft_forms, lesson_draft, step_navigation
@@ -99,7 +99,7 @@ def _check() -> None:
             found += [(at + 1, said, is_problem) for said, is_problem in proofreading.remarks(draft, at, picture)]
         except ValueError as error:  # the run's time was over between two steps of the computation
             found.append((at + 1, str(error), True))
-        if hosted.is_over() and at + 1 < len(draft.steps):
+        if hosting.is_over() and at + 1 < len(draft.steps):
             desk.said = f"The check stopped after step {at + 1} of {len(draft.steps)}: it took too long for one answer."
             break
     desk.checked = tuple(found)

@@ -7,7 +7,7 @@ from attnviz.lessons.phrases import sentence
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import Question
 from attnviz.lessons.scoring import score_answer
-from attnviz.ui import hosted
+from attnviz.ui import hosting
 from attnviz.ui.lessons.open_lesson import OpenedLesson, Progress, lesson_progress
 from attnviz.ui.wording import phrase
 
@@ -15,7 +15,7 @@ from attnviz.ui.wording import phrase
 def answer(did: Progress, question: Question, shown: Picture | None, guess: Any) -> None:
     """Mark a guess; a refusal is noted."""
     try:
-        hosted.ensure_turn()
+        hosting.ensure_turn()
         truth = truth_of(question, shown)
         did.marked, did.guess, did.truth, did.said = score_answer(question, guess, truth), guess, truth, ""
     except ValueError as error:
@@ -26,7 +26,7 @@ def skip(did: Progress, question: Question, shown: Picture | None) -> None:
     """Show what is right without a guess."""
     did.is_skipped, did.said = True, ""
     try:
-        hosted.ensure_turn()
+        hosting.ensure_turn()
         did.truth = truth_of(question, shown)
     except ValueError as error:
         did.said = sentence(error)

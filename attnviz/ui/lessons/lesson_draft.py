@@ -15,7 +15,7 @@ from attnviz.lessons.proofreading import lesson_of
 from attnviz.lessons.reading import MOST_BYTES, read
 from attnviz.lessons.writing import draft_of
 from attnviz.ui import mount
-from attnviz.ui.reported import NUMBER, TEXT, reported
+from attnviz.ui.reports import NUMBER, TEXT, reported
 
 DRAFT = "~draft"  # what the address calls the lesson that is a draft
 _KEY, _KEEPER = "_attnviz_draft", "draft-keeper"

@@ -8,7 +8,7 @@ from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, Question, positions
 from attnviz.ui.lessons.open_lesson import OpenedLesson, open_lesson, progress
 from attnviz.ui.lessons.run import picture
-from attnviz.ui.reported import NUMBER, reported
+from attnviz.ui.reports import NUMBER, reported
 
 MAP = "heads"  # the key of the widget that has the map (attnviz.ui.mount.heads)
 _ADOPTED = "_attnviz_marks_adopted"

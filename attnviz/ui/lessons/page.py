@@ -10,7 +10,7 @@ from attnviz.lessons.draft import Draft
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.library import LibraryFile, listed_lessons, shelf
 from attnviz.lessons.writing import draft_of
-from attnviz.ui import hosted
+from attnviz.ui import hosting
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import starting
 from attnviz.ui.lessons import companion, editor, lesson_draft, panel, step_navigation, windows
@@ -55,7 +55,7 @@ def _list() -> None:
     following = next((one for one in lessons if not is_done(one)), None)
     for number, one in enumerate(lessons, start=1):
         _card(one, f"{number} · {literal(one.title)}", is_following=one is following)
-    if hosted.is_author():
+    if hosting.is_author():
         _draw_unlisted([one for one in found if one.lesson is None or not one.lesson.is_listed])
 
 

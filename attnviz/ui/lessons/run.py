@@ -3,7 +3,7 @@
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import Picture
 from attnviz.models.catalogue import DEFAULT, entries, unshipped_entry
-from attnviz.ui import hosted
+from attnviz.ui import hosting
 from attnviz.ui.cache import traces
 from attnviz.ui.request import Request
 
@@ -28,5 +28,5 @@ def picture(link: Link | None) -> Picture | None:
         return None
     asked = request(link)
     if not traces.is_cached(asked):
-        hosted.ensure_turn()
+        hosting.ensure_turn()
     return Picture(link, traces.model(asked.entry.name), traces.trace(asked))

@@ -16,7 +16,7 @@ from attnviz.text.glossary import definitions
 from attnviz.ui import layout
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.masks.state import TABS
-from attnviz.ui.reported import NUMBER, SWITCH, reported, reported_view
+from attnviz.ui.reports import NUMBER, SWITCH, reported, reported_view
 from attnviz.views.labels import KINDS
 
 COMPONENT = "mask-lab"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui import hosted
+from attnviz.ui import hosting
 from tests.lessons.front_matter import FRONT_MATTER
 
 HIDDEN = FRONT_MATTER.replace("title: Love", "title: For the exam\nlisted: false") + "## One\n\nText.\n"
@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "broken.md").write_text(BROKEN, encoding="utf-8")
     monkeypatch.setenv("ATTNVIZ_LESSONS", str(tmp_path))
     yield
-    hosted.use(None)
+    hosting.use(None)
 
 
 class Queue:
@@ -38,7 +38,7 @@ class Queue:
 
 def serve(*, is_author: bool) -> None:
     """Have the pages be those of a server that many share."""
-    hosted.use(hosted.Hosting(Queue(), str, lambda _: False, lambda _: is_author))
+    hosting.use(hosting.Hosting(Queue(), str, lambda _: False, lambda _: is_author))
 
 
 def page_text(app: AppTest) -> str:

@@ -12,7 +12,7 @@ from attnviz.analysis.corpus.study import CorpusStudy
 from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.text.glossary import definition
 from attnviz.text.spreadsheet import csv_file
-from attnviz.ui import charts, hosted, layout
+from attnviz.ui import charts, hosting, layout
 from attnviz.ui.address import persistent
 from attnviz.ui.address.widgets import select
 from attnviz.ui.causes.corpus.measures import AXES, SPREAD, WRITTEN, measures_of
@@ -137,7 +137,7 @@ def _files(study: CorpusStudy) -> None:
 def _csv(label: str, name: str, table: Callable[[], pd.DataFrame]) -> None:
     st.download_button(
         label,
-        hosted.file_in_turn(lambda: csv_file(table())),
+        hosting.file_in_turn(lambda: csv_file(table())),
         file_name=f"attnviz-{name}.csv",
         mime="text/csv",
         on_click="ignore",

@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.models import catalogue
-from attnviz.ui import offered
+from attnviz.ui import offered_models
 from attnviz.ui.cache import traces
 
 
@@ -25,28 +25,28 @@ def requested_models(monkeypatch) -> list[str]:
 def test_a_model_that_is_not_listed_is_refused_whether_it_exists_or_not(
     listed, name, requested_models, monkeypatch
 ) -> None:
-    monkeypatch.setenv(offered.VARIABLE, listed)
+    monkeypatch.setenv(offered_models.VARIABLE, listed)
     said = f"This instance does not offer the model “{name}”: choose one from the list."
     for opened in (lambda: traces.model(name), lambda: traces._read((name, None), None)):
         with pytest.raises(ValueError, match="does not offer") as error:
             opened()
         assert str(error.value) == said
     assert not requested_models
-    assert not offered.is_offered(name)
+    assert not offered_models.is_offered(name)
 
 
 def test_what_is_listed_or_shipped_is_offered(requested_models, monkeypatch) -> None:
-    monkeypatch.setenv(offered.VARIABLE, " gpt2 , ,/models/own ")
-    assert offered.offered_models() == ["gpt2", "/models/own"]
-    assert all(map(offered.is_offered, ("gpt2", "/models/own", catalogue.DEFAULT)))
+    monkeypatch.setenv(offered_models.VARIABLE, " gpt2 , ,/models/own ")
+    assert offered_models.offered_models() == ["gpt2", "/models/own"]
+    assert all(map(offered_models.is_offered, ("gpt2", "/models/own", catalogue.DEFAULT)))
     with pytest.raises(ValueError, match="no such folder"):
         traces.model("gpt2")
     assert requested_models == ["gpt2"]
 
 
 def test_where_nothing_is_said_any_folder_may_be_opened(requested_models, monkeypatch) -> None:
-    monkeypatch.delenv(offered.VARIABLE, raising=False)
-    assert offered.is_free()
+    monkeypatch.delenv(offered_models.VARIABLE, raising=False)
+    assert offered_models.is_free()
     with pytest.raises(ValueError, match="no such folder"):
         traces.model("/no/such/folder")
     assert requested_models == ["/no/such/folder"]

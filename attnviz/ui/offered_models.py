@@ -9,7 +9,7 @@ Where it is unset, any folder and any hub id may be opened, by whoever reaches t
 what is wrong with a folder (it is not there, it may not be read, it has no config.json), because who opens a folder of
 their own needs to know. An instance that others reach should therefore set it.
 
-A server with a login may let its teachers open any (`attnviz.ui.hosted`).
+A server with a login may let its teachers open any (`attnviz.ui.hosting`).
 
 The models of an engine (`attnviz.ui.cache.engine`) are offered, too: whoever started it chose them.
 
@@ -20,7 +20,7 @@ no name of one stands for a place on the disk.
 import os
 
 from attnviz.models.catalogue import TOY, entries
-from attnviz.ui import hosted
+from attnviz.ui import hosting
 from attnviz.ui.cache import engine
 
 VARIABLE = "ATTNVIZ_MODELS"
@@ -28,7 +28,7 @@ VARIABLE = "ATTNVIZ_MODELS"
 
 def is_free() -> bool:
     """Check whether a visitor may open any model, or only those that the instance offers."""
-    return VARIABLE not in os.environ or hosted.may_open_any()
+    return VARIABLE not in os.environ or hosting.may_open_any()
 
 
 def offered_models() -> list[str]:

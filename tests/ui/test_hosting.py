@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.server.turns import BusyError, TooLongError, Turns
-from attnviz.ui import hosted, offered
+from attnviz.ui import hosting, offered_models
 
 PATIENCE = 10  # seconds
 
@@ -15,18 +15,18 @@ PATIENCE = 10  # seconds
 @pytest.fixture(autouse=True)
 def alone() -> Iterator[None]:
     yield
-    hosted.use(None)
+    hosting.use(None)
 
 
 def page() -> None:
     import streamlit as st
 
-    from attnviz.ui import hosted
+    from attnviz.ui import hosting
 
     place = st.container()
     st.text_input("Sentence", key="sentence")
     try:
-        hosted.wait(place)
+        hosting.wait(place)
     except ValueError as refusal:
         place.error(str(refusal))
         st.stop()
@@ -46,12 +46,12 @@ class Queue:
 
 
 def share(take) -> None:
-    hosted.use(hosted.Hosting(Queue(take), str, lambda role: role == "teacher"))
+    hosting.use(hosting.Hosting(Queue(take), str, lambda role: role == "teacher"))
 
 
 def share_turns(seconds: float = 60.0) -> Turns:
     turns = Turns(1, most=9, seconds=seconds)
-    hosted.use(hosted.Hosting(turns, str, lambda _: False))
+    hosting.use(hosting.Hosting(turns, str, lambda _: False))
     return turns
 
 
@@ -95,26 +95,26 @@ def test_who_is_refused_keeps_what_was_typed() -> None:
 
 def test_without_a_server_that_many_share_nobody_waits() -> None:
     assert [text.value for text in AppTest.from_function(page).run().text] == ["answered"]
-    assert not hosted.may_open_any()
+    assert not hosting.may_open_any()
 
 
 def test_a_model_that_is_not_offered_opens_for_a_teacher_alone(monkeypatch) -> None:
-    monkeypatch.setenv(offered.VARIABLE, "")
+    monkeypatch.setenv(offered_models.VARIABLE, "")
     roles = iter(["student", "", "teacher"])
     share(lambda *_: None)
-    monkeypatch.setattr(hosted, "role", lambda: next(roles))
-    assert [offered.is_offered("some/model") for _ in range(3)] == [False, False, True]
+    monkeypatch.setattr(hosting, "role", lambda: next(roles))
+    assert [offered_models.is_offered("some/model") for _ in range(3)] == [False, False, True]
 
 
 def pressing() -> None:
     import streamlit as st
 
-    from attnviz.ui import hosted
+    from attnviz.ui import hosting
 
     def compute() -> None:
-        before = hosted._hosting[0].queue.has_turn
-        hosted.ensure_turn()
-        st.session_state["turns"] = before, hosted._hosting[0].queue.has_turn
+        before = hosting._hosting[0].queue.has_turn
+        hosting.ensure_turn()
+        st.session_state["turns"] = before, hosting._hosting[0].queue.has_turn
 
     st.button("Compute", on_click=compute, key="compute")
 
@@ -128,11 +128,11 @@ def test_what_a_callback_computes_has_a_turn() -> None:
 
 def test_a_file_made_on_demand_is_made_in_a_turn_which_ends_with_it() -> None:
     turns = share_turns()
-    make = hosted.file_in_turn(lambda: bytes([turns.running]))
+    make = hosting.file_in_turn(lambda: bytes([turns.running]))
     assert make() == b"\1"
     assert turns.running == 0
     with pytest.raises(ZeroDivisionError):
-        hosted.file_in_turn(lambda: bytes(1 // 0))()
+        hosting.file_in_turn(lambda: bytes(1 // 0))()
     assert turns.running == 0
 
 
@@ -140,10 +140,10 @@ def test_a_file_that_takes_too_long_is_ended() -> None:
     share_turns(seconds=0.2)
 
     def make() -> bytes:
-        while not hosted.is_over():
+        while not hosting.is_over():
             time.sleep(0.01)
         time.sleep(PATIENCE)
         return b""
 
     with pytest.raises(TooLongError, match="longer than the"):
-        hosted.file_in_turn(make)()
+        hosting.file_in_turn(make)()

@@ -34,26 +34,26 @@ class LinearMap:
 
 
 @dataclass
-class Heard:
+class OpTrace:
     """`maps` and `norms` since the last attention, and every set of `angles` of the pass, with its factor."""
 
     maps: list[LinearMap] = field(default_factory=list)
     norms: list[HeadNorm] = field(default_factory=list)
     angles: list[tuple[Tensor, float]] = field(default_factory=list)
-    is_off: bool = False  # while what was heard is tried, which is no part of the pass
+    is_paused: bool = False  # while recorded operations are tried, which is no part of the pass
 
     @contextmanager
-    def off(self) -> Iterator[None]:
-        """Let nothing be heard inside the block."""
-        self.is_off = True
+    def pause(self) -> Iterator[None]:
+        """Record nothing inside the block."""
+        self.is_paused = True
         try:
             yield
         finally:
-            self.is_off = False
+            self.is_paused = False
 
-    def forget(self) -> "Heard":
-        """Begin anew, but for the angles, which a pass computes once for all layers. Returns what was heard so far."""
-        before = Heard(self.maps, self.norms, self.angles)
+    def take(self) -> "OpTrace":
+        """Return what was recorded so far, and begin anew but for the angles, which serve all layers of a pass."""
+        before = OpTrace(self.maps, self.norms, self.angles)
         self.maps, self.norms = [], []
         return before
 
@@ -72,25 +72,25 @@ class Heard:
                     yield rotation
 
 
-class Hearing(TorchFunctionMode):
-    """PassRequest the torch calls of this thread only. `on_map` is called with each linear map."""
+class OpRecorder(TorchFunctionMode):
+    """Record the torch calls of this thread only. `on_map` is called with each linear map."""
 
-    def __init__(self, heard: Heard, on_map: Callable[[LinearMap], None]) -> None:
+    def __init__(self, ops: OpTrace, on_map: Callable[[LinearMap], None]) -> None:
         super().__init__()
-        self._heard, self._on_map = heard, on_map
+        self._ops, self._on_map = ops, on_map
         self._cosines: Tensor | None = None
         self._eps = 0.0
 
     def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        if self._heard.is_off:
+        if self._ops.is_paused:
             return result
         if func is F.linear and not kwargs:
             self._on_map(LinearMap(args[0], args[1], args[2] if len(args) > 2 else None, result))
         elif func is torch.addmm and len(args) == 3 and not kwargs:  # GPT-2's Conv1D: the bias first, the weight turned
             self._on_map(LinearMap(args[1], args[2].T, args[0], result))
         elif func in (torch.Tensor.cos, torch.cos):
-            self._heard.angles.append((args[0], 1.0))
+            self._ops.angles.append((args[0], 1.0))
             self._cosines = result
         elif func in _PLUS and len(args) == 2 and isinstance(args[1], float) and _is_column(args[0]):
             self._eps = args[1]  # of the norm that follows
@@ -101,11 +101,11 @@ class Hearing(TorchFunctionMode):
     def _note_product(self, one: Any, other: Any) -> None:
         """Note a factor of the cosines, or the gain of a norm."""
         if one is self._cosines and isinstance(other, (int, float)):
-            self._heard.angles[-1] = (self._heard.angles[-1][0], float(other))
+            self._ops.angles[-1] = (self._ops.angles[-1][0], float(other))
             return
         gains = [x for x in (one, other) if isinstance(x, Tensor) and x.dim() == 1]
         if len(gains) == 1 and isinstance(one, Tensor) and isinstance(other, Tensor):
-            self._heard.norms.append(HeadNorm(gains[0].float().cpu(), self._eps))
+            self._ops.norms.append(HeadNorm(gains[0].float().cpu(), self._eps))
 
 
 def _is_column(x: Any) -> bool:
