@@ -11,8 +11,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from markdown_it import MarkdownIt
-
+from attnviz.extras import needs
 from attnviz.html.planes import in_planes
 from attnviz.pictures.shown.registry import ShownPicture
 from attnviz.tracing.trace_like import TraceLike
@@ -35,19 +34,20 @@ def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str =
         require_room(shown.subject.trace)
     payloads = {id(shown): shown.lacking().payload() for shown in pictures}
     sentences = filter(None, (_caption(made).sentence for made in payloads.values()))
-    title = title or next(sentences, pictures[0].picture.title)
+    name = title or next(sentences, pictures[0].picture.title)
     content = [
         _markdown(part) if isinstance(part, str) else _figure(part.picture.widget, payloads[id(part)]) for part in parts
     ]
-    heading = f'<h1 class="title">{escape(title)}</h1>'
+    if not any("<h1>" in part for part in content):
+        content.insert(0, f'<h1 class="{"seen" if title and len(parts) > 1 else "unseen"}">{escape(name)}</h1>')
     if len(parts) > 1:
         content = ['<div class="page">', *content, "</div>"]
     names = dict.fromkeys(shown.picture.widget for shown in pictures)
     return filled(
         file_page(),
         {
-            "title": escape(title),
-            "content": "\n".join([heading, *content]),
+            "title": escape(name),
+            "content": "\n".join(content),
             "widgets": "\n".join(map(_widget, names)),
         },
     )
@@ -92,6 +92,8 @@ def _caption(payload: Payload) -> Caption:
 
 def _markdown(text: str) -> str:
     """Render Markdown; HTML in it stays text."""
+    with needs("app", "Text on a page"):
+        from markdown_it import MarkdownIt
     return MarkdownIt("commonmark", {"html": False}).enable("table").render(text).strip()
 
 

@@ -1,6 +1,7 @@
 """Pictures as HTML files: what is in them, to the digit, and what is refused."""
 
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -103,8 +104,17 @@ def test_a_page_has_each_widget_once_and_text_between_its_pictures(trace, tmp_pa
     assert re.findall(r'data-source="(\w+)"', file) == ["heads", "links"]
     assert re.findall(r'<figure data-widget="(\w+)"', file) == ["heads", "links", "heads"]
     assert "<title>Three pictures</title>" in file
+    assert file.count("<h1") == 1
     assert file.index("<h1>One</h1>") < file.index("<figure") < file.index("<table>")
     assert len(payloads(file)) == 3
+
+
+def test_pictures_need_no_markdown_and_text_says_what_it_needs(trace, monkeypatch, tmp_path) -> None:
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    assert trace.to_html(tmp_path / "heads.html").is_file()
+    with pytest.raises(ValueError, match="Text on a page needs markdown_it: pip install"):
+        attnviz.page(["# One", trace], tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_where_no_file_can_be_written_is_said_in_one_sentence(trace, tmp_path) -> None:

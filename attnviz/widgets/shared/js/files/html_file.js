@@ -17,7 +17,7 @@ export async function saveHTML(app, name, caption) {
   const title = escaped(caption[0] ?? "attnviz");
   const file = filled(PAGE, {
     title,
-    content: `<h1 class="title">${title}</h1>\n${figure}`,
+    content: `<h1 class="unseen">${title}</h1>\n${figure}`,
     widgets: `<script type="text/plain" data-source="${WIDGET}">${await deflated(source)}</script>`,
   });
   saveFile(`${name}.html`, [file], "text/html;charset=utf-8");
