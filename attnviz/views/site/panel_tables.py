@@ -12,7 +12,7 @@ MOST_WRITTEN = 14  # columns whose cells have room for their number
 
 def panel_tables(panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[str]) -> str:
     """Draw maps of the same tokens; styles colour a cell by its `--share` of the largest number, from -1 to 1."""
-    return f"<div class='maps'>{''.join(_map(panel, rows, cols) for panel in panels)}</div>"
+    return f"<div class='maps' tabindex=0>{''.join(_map(panel, rows, cols) for panel in panels)}</div>"
 
 
 def _map(panel: Panel, rows: Sequence[str], cols: Sequence[str]) -> str:

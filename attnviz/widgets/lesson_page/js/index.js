@@ -11,7 +11,9 @@ export default function open() {
     const { key, questions } = card.dataset;
     const done = doneIn(key);
     const way = done === 0 ? phrase("Begin") : done < Number(questions) ? phrase("Go on") : phrase("Again");
-    card.querySelector(".button").textContent = say(way);
+    const link = card.querySelector(".button");
+    link.textContent = say(way);
+    link.setAttribute("aria-label", `${say(way)}: ${card.querySelector("h2").textContent}`);
     card.querySelector(".done").textContent = done
       ? ` · ${say(phrase("{done} of {questions} questions done", { done, questions }))}`
       : "";

@@ -1,0 +1,208 @@
+"""A lesson of a folder as a reader has it: opened from the disk, walked, kept, saved, and read by everybody."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.base import AXE_FILE_PATH
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
+
+pytestmark = NEEDS_A_BROWSER
+Visit = Callable[..., Page]
+FIRST = "1-what-a-head-looks-at.html"
+PHONE = {"viewport": {"width": 390, "height": 800}, "is_mobile": True, "has_touch": True}
+SERIOUS = """() => axe.run(document, { preload: false }).then(({ violations }) => violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))"""
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def verdict(page: Page) -> Locator:
+    return page.locator(".verdict")
+
+
+def marks(page: Page) -> list[str]:
+    """Return what the numbers of the steps say of them."""
+    return page.locator("nav a").evaluate_all("(links) => links.map(({ dataset }) => dataset.mark)")
+
+
+def painted(page: Page) -> str:
+    """Wait for the step's picture; return the id of what is drawn."""
+    root = page.locator(".place [data-attnviz-painted]")
+    return root.get_attribute("data-attnviz-painted") or ""
+
+
+def click_cell(page: Page, row: int, col: int) -> None:
+    painted(page)
+    at = page.locator(".place .avz").evaluate(
+        """(root, [row, col]) => { const { x, y, cell } = root.attnviz.tiles[0].geometry;
+        const { left, top } = root.querySelector(".map-box").getBoundingClientRect();
+        return [left + x + (col + 0.5) * cell.w, top + y + (row + 0.5) * cell.h]; }""",
+        [row, col],
+    )
+    page.mouse.click(*at)
+
+
+def answer_a_cell_on_the_map(page: Page) -> None:
+    covered = painted(page)
+    press(page, "Answer")
+    expect(page.get_by_role("alert")).to_have_text("Choose a cell first.")
+    click_cell(page, 2, 2)  # dog, in the row that is asked for: the list follows
+    expect(page.locator(".form select")).to_have_value("2")
+    press(page, "Answer")
+    expect(verdict(page)).to_contain_text(
+        "You said “chien → rouge × dog”. Your choice has weight 0.00, the largest 0.99."
+    )
+    expect(verdict(page)).to_contain_text("The model: chien → rouge × red (0.99).")
+    expect(page.locator(".place [data-attnviz-painted]")).not_to_have_attribute("data-attnviz-painted", covered)
+
+
+def answer_a_cell_in_the_list(page: Page) -> None:
+    press(page, "Next")
+    expect(page.locator(".words h2")).to_be_focused()
+    press(page, "Hint")
+    expect(page.locator(".hinted")).to_have_count(1)
+    page.locator(".form select").select_option("2")
+    press(page, "Answer")
+    expect(verdict(page)).to_contain_text("Right.")
+
+
+def answer_the_rest(page: Page) -> None:
+    press(page, "Next")
+    page.get_by_role("slider", name="1 red").press("PageUp")
+    press(page, "Answer")
+    expect(verdict(page)).to_contain_text("Your row and the model's share 50% of their weight.")
+    press(page, "Next")
+    page.get_by_text("7.39 / 11.11").click()
+    press(page, "Answer")
+    expect(verdict(page)).to_contain_text("Right. You said “7.39 / 11.11")
+    press(page, "Next")
+    page.get_by_label("Your number").fill("1,0")
+    page.get_by_label("Your number").press("Enter")
+    expect(verdict(page)).to_contain_text("Right. You said “1”.")
+    press(page, "Next")
+    press(page, "Skip and show")
+    expect(verdict(page)).to_contain_text("Skipped. The model: un → livre × book")
+
+
+def test_a_lesson_is_walked_kept_and_saved(visit: Visit, tmp_path: Path) -> None:
+    page = visit(FIRST)
+    answer_a_cell_on_the_map(page)
+    answer_a_cell_in_the_list(page)
+    answer_the_rest(page)
+    expect(page.locator(".end")).to_have_text("The end. 5 of 6 answered, 3 right, 1 skipped, 1 hint.")
+
+    page.reload()
+    expect(verdict(page)).to_contain_text("Skipped.")
+    assert marks(page) == ["wrong", "right", "wrong", "right", "right", "skipped"]
+
+    with page.expect_download() as download:
+        press(page, "Answers (CSV)")
+    download.value.save_as(saved := tmp_path / "answers.csv")
+    lines = list(csv.DictReader(saved.read_text(encoding="utf-8-sig").splitlines()))
+    assert [line["right"] for line in lines] == ["no", "yes", "no", "yes", "yes", ""]
+    assert lines[0]["answer"] == "chien → rouge × dog"
+    assert lines[2]["answer"].startswith("0 The 0.000; 1 red 1.000;")
+    assert lines[5]["answer"] == "skipped"
+
+    page.get_by_role("link", name="All lessons").click()
+    expect(page.locator("li").first.locator(".note")).to_contain_text("6 of 6 questions done")
+    expect(page.locator("li").first.locator(".button")).to_have_text("Again")
+
+
+def test_a_reader_who_begins_again_has_no_answers(visit: Visit) -> None:
+    page = visit(f"{FIRST}#4")
+    press(page, "Skip and show")
+    page.on("dialog", lambda dialog: dialog.accept())
+    press(page, "Begin again")
+    expect(page.locator("nav [aria-current]")).to_have_text("1")
+    page.goto(page.url.replace("#1", "#4"))
+    expect(page.get_by_role("button", name="Answer", exact=True)).to_be_visible()
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_what_stands_in_the_browser_is_checked(visit: Visit) -> None:
+    page = visit(FIRST)
+    page.evaluate(
+        """() => localStorage.setItem(attnviz.lesson.key, JSON.stringify(
+        [{ given: [[99, 0]], rungs: 1e9 }, { given: "x" }, null, { given: 7 }, { given: 3, rungs: "two" }, 5]))"""
+    )
+    page.reload()
+    assert marks(page) == ["open", "open", "open", "open", "wrong", "open"]
+
+
+def test_a_lesson_in_german_with_every_other_kind_of_question(visit: Visit) -> None:
+    page = visit("eigene.html")
+    press(page, "Antworten")
+    expect(page.get_by_role("alert")).to_have_text("Schreib zuerst eine Antwort.")
+    page.get_by_label("In eigenen Worten").fill("Weil.")
+    press(page, "Antworten")
+    expect(verdict(page)).to_have_text("Danke. Diese Antwort wird nicht bewertet.")
+    expect(page.locator(".why")).to_have_text("<b>Darum</b>, eben.")
+    expect(page.locator(".picture")).to_have_count(0)
+
+    press(page, "Weiter")
+    expect(page.locator(".no-picture")).to_be_visible()  # all of it tells what is written
+    page.get_by_role("textbox").fill("le chien ROUGE dort")
+    press(page, "Antworten")
+    expect(verdict(page)).to_contain_text("Richtig.")
+
+    press(page, "Weiter")
+    click_cell(page, 2, 1)
+    click_cell(page, 2, 2)
+    expect(page.locator(".form select").nth(1)).to_have_value("2")
+    click_cell(page, 2, 1)  # takes its mark back
+    expect(page.locator(".form select").nth(1)).to_have_value("")
+    press(page, "Antworten")
+    expect(page.get_by_role("alert")).to_have_text("Wähle zuerst 2 Zellen.")
+
+
+@pytest.mark.parametrize("step", [4, 5, 6, 7], ids=["masks", "learning", "decoding", "causes"])
+def test_every_widget_is_drawn_on_the_page(visit: Visit, step: int) -> None:
+    page = visit(f"eigene.html#{step}")
+    assert painted(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("options", [{}, {"color_scheme": "dark", **PHONE}], ids=["light", "dark, on a phone"])
+def test_pages_are_for_everybody_and_fit(visit: Visit, options: dict) -> None:
+    page = visit(f"{FIRST}#3", **options)
+    painted(page)
+
+    def check() -> None:
+        page.evaluate(Path(AXE_FILE_PATH).read_text(encoding="utf-8"))
+        assert page.evaluate(SERIOUS) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    check()
+    press(page, "Skip and show")
+    expect(verdict(page)).to_be_visible()
+    verdict(page).evaluate("(node) => Promise.all(node.getAnimations().map(({ finished }) => finished))")
+    check()
+    page.get_by_role("link", name="All lessons").click()
+    expect(page.get_by_role("link", name="Go on: What a head looks at")).to_be_visible()
+    check()
+
+
+def test_a_folder_works_below_any_address(browser: Browser, folder: Path) -> None:
+    page = browser.new_page()
+    home = "http://course.example/2026/deep learning/"
+    asked: list[str] = []
+
+    def serve(route) -> None:
+        asked.append(route.request.url)
+        path = folder / route.request.url.removeprefix(home.replace(" ", "%20"))
+        route.fulfill(path=path) if path.is_file() else route.fulfill(status=404)
+
+    page.route("**/*", serve)
+    page.goto(f"{home}index.html")
+    page.get_by_role("link", name="What a head looks at", exact=True).click()
+    assert painted(page)
+    assert all(url.startswith(home.replace(" ", "%20")) for url in asked if not url.endswith("/favicon.ico"))
+    page.close()
