@@ -47,17 +47,43 @@ export function inNotebook(draw, { html, style }) {
       endTheme = setTheme(place, model.get("theme"));
     }
 
-    dress();
-    show();
-    model.on("change:_payload", show);
-    model.on("change:_told", () => model.get("_told") !== told && show());
-    model.on("change:height", show);
-    model.on("change:theme", dress);
+    function begin() {
+      dress();
+      show();
+      model.on("change:_payload", show);
+      model.on("change:_told", () => model.get("_told") !== told && show());
+      model.on("change:height", show);
+      model.on("change:theme", dress);
+    }
+
+    const endWait = onceInPage(place, begin);
+    const endKeys = leaveShortcuts(place);
     return () => {
+      endWait();
+      endKeys();
       endTheme();
       takeAway();
     };
   }
 
   return { render };
+}
+
+// A cell's output is made before it is put into the page, and has neither size nor colours until then.
+function onceInPage(place, begin) {
+  const watcher = new ResizeObserver(() => {
+    if (!place.isConnected) return;
+    watcher.disconnect();
+    begin();
+  });
+  watcher.observe(place);
+  return () => watcher.disconnect();
+}
+
+// A picture's keys are plain ones; JupyterLab keeps those with Ctrl, Alt or Command, such as that which saves.
+function leaveShortcuts(place) {
+  const decide = ({ ctrlKey, metaKey, altKey }) =>
+    place.toggleAttribute("data-lm-suppress-shortcuts", !(ctrlKey || metaKey || altKey));
+  window.addEventListener("keydown", decide, { capture: true });
+  return () => window.removeEventListener("keydown", decide, { capture: true });
 }
