@@ -141,7 +141,7 @@ def test_a_lesson_in_german_with_every_other_kind_of_question(visit: Visit) -> N
     page = visit("eigene.html")
     press(page, "Antworten")
     expect(page.get_by_role("alert")).to_have_text("Schreib zuerst eine Antwort.")
-    page.get_by_label("In eigenen Worten").fill("Weil.")
+    page.get_by_label("In deinen eigenen Worten").fill("Weil.")
     press(page, "Antworten")
     expect(verdict(page)).to_have_text("Danke. Diese Antwort wird nicht bewertet.")
     expect(page.locator(".why")).to_have_text("<b>Darum</b>, eben.")
