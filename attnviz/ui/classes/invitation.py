@@ -14,7 +14,7 @@ _OWN_NAMES = ("localhost", "127.", "0.0.0.0", "[::1]")  # each computer's own na
 
 def link(code: str) -> str:
     """Return the students' link, on the host under which this browser has opened the page."""
-    return f"{_origin()}/class?{CLASS}={code}"
+    return f"{origin()}/class?{CLASS}={code}"
 
 
 def secret_link(own: Seat) -> str:
@@ -26,7 +26,7 @@ def secret_link(own: Seat) -> str:
 
 def reach() -> str:
     """Return a sentence where students cannot follow the link; "" where they can."""
-    host = urlsplit(_origin()).netloc
+    host = urlsplit(origin()).netloc
     if not host.startswith(_OWN_NAMES):
         return ""
     name = host.partition(":")[0] if not host.startswith("[") else "[::1]"
@@ -50,7 +50,8 @@ def draw(code: str, *, is_large: bool = False) -> None:
         st.caption(said)
 
 
-def _origin() -> str:
+def origin() -> str:
+    """Return the address of this instance, as the visitor's browser has it, without a slash at its end."""
     parts = urlsplit(st.context.url or "http://localhost")
     path = parts.path.rpartition("/")[0].rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{path}"

@@ -13,7 +13,8 @@ from attnviz.lessons.writing import draft_of
 from attnviz.ui import hosting
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import starting
-from attnviz.ui.lessons import companion, editor, lesson_draft, panel, step_navigation, windows
+from attnviz.ui.classes.invitation import origin
+from attnviz.ui.lessons import companion, editor, lesson_draft, panel, run, step_navigation, windows
 from attnviz.ui.lessons.open_lesson import first_open, is_done, is_followed, lesson_progress, open_lesson
 from attnviz.ui.markdown import literal, literal_lines
 from attnviz.ui.wording import phrase
@@ -49,7 +50,7 @@ def draw() -> None:
 def _list() -> None:
     found = shelf()
     lessons = listed_lessons(found)
-    _own()
+    _own([one.lesson for one in found if one.lesson is not None])
     if not lessons:
         st.info("There are no lessons: name a folder of Markdown files in ATTNVIZ_LESSONS.")
     following = next((one for one in lessons if not is_done(one)), None)
@@ -77,8 +78,10 @@ def _draw_unlisted(found: list[LibraryFile]) -> None:
             st.error(literal_lines(one.problems))
 
 
-def _own() -> None:
-    """Draw the buttons for a lesson of one's own: begin it, go on with it, or open it from a file."""
+def _own(readable: list[Lesson]) -> None:
+    """Draw the buttons for a lesson of one's own: begin it, go on with it, or open it from a file; for its author also
+    the one that takes lessons to another host.
+    """
     draft = lesson_draft.desk().draft
     with st.container(horizontal=True, vertical_alignment="center", key="own-lesson"):
         if draft is None:
@@ -91,6 +94,38 @@ def _own() -> None:
             st.file_uploader("A lesson's Markdown file, as your draft", ["md"], key=_UPLOAD, on_change=_upload)
             if problem := lesson_draft.desk().said:
                 st.error(literal_lines(problem.split("\n")))
+        if hosting.is_author() and readable:
+            with st.popover("As a folder", icon=":material/folder_zip:", key="lesson-folder"):
+                _folder(readable)
+
+
+def _folder(lessons: list[Lesson]) -> None:
+    """Draw what makes a folder of lessons for any web host, as a zip file; on a click, since every step is run."""
+    st.caption("Lessons as plain files for any web host: live pictures, answers scored and kept by the browser.")
+    titles = {one.name: one.title for one in lessons}
+    names = st.multiselect("Lessons", list(titles), list(titles), format_func=titles.__getitem__, key="folder-lessons")
+    is_linked = st.checkbox("Link its pictures to this attnviz", key="folder-linked")
+    if not st.button("Make the folder", key="folder-make", type="primary", disabled=not names):
+        return
+    try:
+        with st.spinner("Running every step …"):
+            made = _zip_file([one for one in lessons if one.name in names], origin() if is_linked else "")
+    except ValueError as error:
+        st.error(literal(str(error)))
+        return
+    st.download_button(
+        f"Download lessons.zip ({len(made) / 1e6:.1f} MB)", made, "lessons.zip", "application/zip",
+        key="folder-download", on_click="ignore", icon=":material/download:",
+    )  # fmt: skip
+
+
+def _zip_file(lessons: list[Lesson], instance: str) -> bytes:
+    """Run every step of lessons, and pack their folder. Raises ValueError with one sentence."""
+    from attnviz.lesson_folder.files import folder_files
+    from attnviz.lesson_folder.writing import zipped
+
+    hosting.ensure_turn()
+    return zipped(folder_files(lessons, run.shown_picture, instance=instance), "lessons")
 
 
 def _upload() -> None:

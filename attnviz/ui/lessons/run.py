@@ -26,6 +26,11 @@ def picture(link: Link | None) -> Picture | None:
     """
     if link is None or link.page == "Learning":
         return None
+    return shown_picture(link)
+
+
+def shown_picture(link: Link) -> Picture:
+    """Return the picture of a link to a page that runs the bar's model. Raises ValueError with one sentence."""
     asked = request(link)
     if not traces.is_cached(asked):
         hosting.ensure_turn()
