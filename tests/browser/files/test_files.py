@@ -193,9 +193,22 @@ def test_every_export_menu_of_the_app_saves_a_file_that_opens_without_it(
     assert json.loads(there or "{}") | {"seq": 0} == json.loads(here or "{}") | {"seq": 0}
 
 
-def save_html(page: Page, path: Path) -> Path:
-    page.locator("summary", has_text="Export").first.click()
+def test_a_drawing_of_the_model_leads_nowhere_in_its_file(page: Page, settle: Callable, visit, tmp_path) -> None:
+    page.goto("/heads?src=I+love+you.&to=fr")
+    settle(page)
+    page.keyboard.press("g")
+    drawing = page.get_by_test_id("stDialog").locator(".drawing")
+    expect(drawing.locator("a").first).to_be_visible()
+    file = visit(save_html(page, tmp_path / "drawing.html", drawing))
+    expect(file.locator("[data-part=cross]").first).to_be_visible()
+    expect(file.locator("a")).to_have_count(0)
+    expect(painted(file)).not_to_contain_text("open the page")
+
+
+def save_html(page: Page, path: Path, within: Locator | None = None) -> Path:
+    place = within or page.locator("body")
+    place.locator("summary", has_text="Export").first.click()
     with page.expect_download() as download:
-        page.get_by_role("menuitem", name="Interactive HTML").first.click()
+        place.get_by_role("menuitem", name="Interactive HTML").first.click()
     download.value.save_as(path)
     return path

@@ -16,8 +16,8 @@ import { queryOf } from "./places.js";
 import { LEFT_OUT, mainKind, rowsOf, rowText } from "./steps.js";
 import { stepInView } from "./story.js";
 
-const IDLE =
-  "Play runs this sentence’s numbers through the model, one step at a time. Click a part to open the page that shows it.";
+const IDLE = "Play runs this sentence’s numbers through the model, one step at a time.";
+const LEADS_ON = "Click a part to open the page that shows it.";
 
 export function buildShell(app) {
   const { parts } = app;
@@ -62,9 +62,10 @@ export function paint(app, began) {
   const step = stepInView(app);
   paintFigure(app, step);
   paintStory(app);
-  const { run, why } = app.payload.header;
+  const { run, why, places } = app.payload.header;
+  const idle = Object.keys(places ?? {}).length ? `${IDLE} ${LEADS_ON}` : IDLE;
   put(app.parts.title, step?.title ?? (run ? "Step by step" : "The model without numbers"));
-  put(app.parts.text, step?.text ?? (run ? IDLE : why));
+  put(app.parts.text, step?.text ?? (run ? idle : why));
   put(app.parts.note, step && !run.bare ? LEFT_OUT : "");
   paintStep(app, step);
   if (step) announce(app, `${step.title}. ${step.text}`);

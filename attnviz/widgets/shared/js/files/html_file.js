@@ -6,7 +6,8 @@ import { repacked } from "../unpack.js";
 import { FIGURE, LACKS, PAGE, WIDGET } from "./parts.js";
 
 export async function saveHTML(app, name, caption) {
-  const bytes = repacked(app.data, (header) => ({ ...header, view: viewOf(app), lacks: LACKS }));
+  const alone = { view: viewOf(app), lacks: LACKS, places: {} }; // no pages that a model's drawing could lead to
+  const bytes = repacked(app.data, (header) => ({ ...header, ...alone }));
   const source = new TextEncoder().encode(JSON.stringify(app.source()));
   const figure = filled(FIGURE, {
     widget: WIDGET,
