@@ -105,7 +105,7 @@ def _folder(lessons: list[Lesson]) -> None:
     titles = {one.name: one.title for one in lessons}
     names = st.multiselect("Lessons", list(titles), list(titles), format_func=titles.__getitem__, key="folder-lessons")
     is_linked = st.checkbox("Link its pictures to this attnviz", key="folder-linked")
-    if not st.button("Make the folder", key="folder-make", type="primary", disabled=not names):
+    if not st.button("Make the folder", key="folder-make", disabled=not names):
         return
     try:
         with st.spinner("Running every step …"):
