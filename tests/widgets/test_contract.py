@@ -47,6 +47,8 @@ POINTED = {
     "compared": "canvas",
     "learning": ".heads button",
 }
+# What is chosen on what shows numbers: it stays, and does nothing.
+READ_ALL_THE_SAME = {"whole_model": {"open"}, "one_row": {"open"}, "alignment": {"way"}}
 AS_HIGH_AS_ITS_CONTENT = ("stepper", "mask_lab")
 
 
@@ -121,6 +123,26 @@ def test_its_host_says_how_high_it_is(bare: BarePage, name: str) -> None:
         assert bare.height() == height
     bare.set_height(None)
     assert bare.height() in (430, 470, 640), "the least that it can be read at"
+
+
+def test_controls_that_nobody_answers_are_not_there_and_their_keys_choose_nothing(
+    empty_page: Page, every, name: str
+) -> None:
+    payload = every[name].lacking().payload()
+    bare = BarePage(empty_page, source(every[name].picture.widget), payload)
+    bare.attach()
+    lacks = payload.header["lacks"]
+    for control in set(lacks) - READ_ALL_THE_SAME.get(name, set()):
+        nodes = bare.root.locator(f"[data-control={control}]")
+        assert nodes.count(), control
+        assert not any(node.is_visible() for node in nodes.all()), control
+    bare.page.locator(f"#place {CHOICES[name][0]}").first.evaluate("(node) => node.focus()")
+    for key in "abcdgijklmnopqrstuvwxyz0123":
+        bare.page.keyboard.press(key)
+    for _, told in bare.reports():
+        assert {one: told[one] for one in lacks if one in told} == {
+            one: payload.header["view"][one] for one in lacks if one in told
+        }
 
 
 def test_once_taken_away_it_hears_nothing_and_attached_again_it_does(bare: BarePage, choose, name: str) -> None:

@@ -17,7 +17,7 @@ GROUPS = [
     {"kind": "encoder_self", "layers": 1, "heads": 2, "nats": [-0.3, 0.1]},
     {"kind": "cross", "layers": 2, "heads": 2, "nats": [-0.1, None, -0.9, 0.0]},
 ]
-APP = """const app = { payload: { header: { groups: given[0], done: [], put: "zero" } }, seq: 0,
+APP = """const app = { payload: { header: { groups: given[0], done: [], put: "zero" } }, seq: 0, lacks: new Set(),
   view: { off: given[1], put: "zero" },
   widget: { settle: choice.settle, paint: () => {}, reportAfter: () => null } };"""
 

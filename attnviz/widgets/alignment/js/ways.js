@@ -102,7 +102,7 @@ function wayRow(app, way) {
     rate(way.rate),
     rate(way.own),
   );
-  if (!offered) {
+  if (!offered || (app.lacks.has("way") && way.name !== app.view.way)) {
     row.classList.add("quiet");
     return row;
   }

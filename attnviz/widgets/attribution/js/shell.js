@@ -20,9 +20,9 @@ import { openedBars } from "./opened.js";
 const KEYS = [
   ["↑ ↓", "walk the heads' bars"],
   ["Enter", "open the bar, or close it"],
-  ["D", "show what falls without each head"],
+  ["D", "show what falls without each head", "drops"],
   ["O", "the other order"],
-  ["g", "the model as a drawing"],
+  ["g", "the model as a drawing", "drawing"],
   ["?", "these keys and words"],
 ];
 const WORDS = ["Adds directly", "Falls without it", "Logit lens"];
@@ -47,7 +47,11 @@ export function buildShell(app) {
   const label = "What adds to the logit";
   parts.box = element("div", { class: "scrolls", tabindex: "0", role: "group", "aria-label": label }, parts.canvas);
   const order = choices(app, "order");
-  parts.drops = explained(button("Falls without it", { onclick: () => toggleDrops(app) }), "Falls without it", "D");
+  parts.drops = explained(
+    button("Falls without it", { "data-control": "drops", onclick: () => toggleDrops(app) }),
+    "Falls without it",
+    "D",
+  );
   parts.openedTitle = element("h2");
   parts.openedCanvas = element("canvas", { role: "img" });
   parts.openedBox = element("div", {}, parts.openedCanvas);

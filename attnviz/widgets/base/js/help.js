@@ -3,7 +3,8 @@
 import { definitionOf } from "../../shared/js/definitions.js";
 import { button, element } from "../../shared/js/elements.js";
 
-// `keys` are [key, what it does], `words` terms of the glossary.
+// `keys` are [key, what it does], and the name of the control where somebody else has to answer it; `words` are terms of the
+// glossary.
 export function helpPane(app, keys, words) {
   const { parts } = app;
   const close = button("×", { class: "help-close", "aria-label": "Close", onclick: () => (parts.help.hidden = true) });
@@ -30,5 +31,9 @@ export const helpPart = (title, list) => element("section", {}, element("h3", { 
 
 export const glossary = (words) => definitionList(words.map((word) => [word, definitionOf(word)]));
 
-const definitionList = (entries) =>
-  element("dl", {}, ...entries.flatMap(([term, text]) => [element("dt", { text: term }), element("dd", { text })]));
+const definitionList = (entries) => element("dl", {}, ...entries.flatMap(definition));
+
+function definition([term, text, control]) {
+  const about = { "data-control": control };
+  return [element("dt", { text: term, ...about }), element("dd", { text, ...about })];
+}

@@ -5,7 +5,8 @@ import { button, element } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
 
 export function kindTabs(app) {
-  app.parts.tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "Kind of attention" });
+  const about = { role: "tablist", "aria-label": "Kind of attention", "data-control": "kind" };
+  app.parts.tabs = element("div", { class: "tabs", ...about });
   return app.parts.tabs;
 }
 

@@ -10,6 +10,7 @@ import { tableButton } from "./table.js";
 // `options` they are those that the picture's state declares (attnviz/pictures), drawn with the first payload, if any.
 export function choices(app, name, options = []) {
   const node = group(...options.map((option) => choice(app, name, option)));
+  node.dataset.control = name;
   (app.groups ??= new Map()).set(name, node);
   return node;
 }

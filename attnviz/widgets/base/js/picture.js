@@ -4,7 +4,7 @@ import { watchDefinitions } from "../../shared/js/definitions.js";
 import { liveRegion } from "../../shared/js/live_region.js";
 import { mount } from "../../shared/js/mount.js";
 import { fillPlace, refitSoon, watchSize } from "../../shared/js/resize.js";
-import { adopt, createApp } from "../../shared/js/store.js";
+import { adopt, createApp, take } from "../../shared/js/store.js";
 import { readTheme, watchTheme } from "../../shared/js/theme.js";
 import { scalesIn, unpack } from "../../shared/js/unpack.js";
 
@@ -24,7 +24,7 @@ export function picture({ decode = decodePayload, receive = adopt, ...widget }) 
       const before = app.payload?.header;
       // Of the same picture what was made of its bytes stays.
       const same = before?.id === payload.header.id && { ...app.payload, header: payload.header };
-      app.payload = { ...(same || payload), viewBeside };
+      take(app, same || payload, viewBeside);
       readTheme(app);
       receive(app, before);
       widget.fit(app);

@@ -7,7 +7,13 @@ import { entryText, withEntry } from "../../shared/js/tokens/entries.js";
 export function wordsPane(app, ...more) {
   app.parts.words = element("div", { class: "words", role: "group", "aria-label": "Step" });
   const asks = element("span", { class: "quiet", text: "Word" });
-  return element("section", { class: "pane words-pane", "aria-label": "Steps" }, asks, app.parts.words, ...more);
+  return element(
+    "section",
+    { class: "pane words-pane", "aria-label": "Steps", "data-control": "step" },
+    asks,
+    app.parts.words,
+    ...more,
+  );
 }
 
 export const stepOfView = ({ view, payload }) => view.step ?? payload.header.step;

@@ -14,7 +14,7 @@ import { paintMaps, watchPointer } from "./maps.js";
 
 const KEYS = [
   ["↑ ↓, k j", "walk the heads, the most changed first"],
-  ["g", "the model as a drawing"],
+  ["g", "the model as a drawing", "drawing"],
   ["?", "these keys and words"],
 ];
 const WORDS = ["noticed", "Words in step", "probabilities in step"];

@@ -1,5 +1,6 @@
 // What each head is drawn as: its map, small (maps.js), or one row of it (row.js). A form brings
-//   label, hint         texts
+//   label               text
+//   hints               [control, text]: what can be done
 //   layoutOf            `(app, [width, height])`: where each head is, as `box(layer, head)`, and how large all of it is
 //   rows                `(layout)`: the heads in rows, for a screen reader
 //   next                `(layout, [down, right], layer, head)`: the head that an arrow key leads to

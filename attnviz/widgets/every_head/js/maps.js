@@ -12,7 +12,7 @@ const WIDEST = 230;
 
 export const MAPS = {
   label: "Whole model",
-  hint: "Click one (or arrow keys and Enter) to open it",
+  hints: [["open", "Click one (or arrow keys and Enter) to open it"]],
   title: ({ payload: { header } }) => `${header.title}: every head`,
   question: ({ question }) => question,
   notes,

@@ -15,7 +15,10 @@ const BETWEEN_LAYERS = 8;
 
 export const ROW = {
   label: "One row",
-  hint: "Click a strip (or arrow keys and Enter) to open its head; j and k change the row",
+  hints: [
+    ["open", "Click a strip (or arrow keys and Enter) to open its head"],
+    ["row", "j and k change the row"],
+  ],
   title: titleOf,
   question: ({ question }) => `${question}, in every head`,
   notes,

@@ -19,7 +19,7 @@ export function buildShell(app) {
   parts.cells = element("div", { role: "grid", "aria-label": "Every head" });
   parts.body = element("div", { class: "heads-body" }, parts.canvas, parts.cells);
   parts.note = element("footer", { class: "quiet" });
-  parts.row = select("Row", { key: "j k", onchoose: (row) => change(app, { row: Number(row) }) });
+  parts.row = select("Row", { key: "j k", control: "row", onchoose: (row) => change(app, { row: Number(row) }) });
   const tools = [kindTabs(app), parts.row.node, choices(app, "scale"), choices(app, "mini")];
   app.root.replaceChildren((parts.pane = picturePane(app, { label: "Every head", tools }, parts.body, parts.note)));
   parts.cellTip = windowTip(app);
@@ -51,7 +51,7 @@ export function paint(app, began) {
   parts.question.textContent = form.question(header);
   const place = () => form.layoutOf(app, [parts.body.clientWidth, parts.body.clientHeight]);
   app.layout = place();
-  parts.note.textContent = [...form.notes(app), form.hint].join(" · ");
+  parts.note.textContent = [...form.notes(app), ...hintsOf(app, form)].join(" · ");
   app.layout = place(); // the note takes room
   const { width, height } = app.layout;
   const key = JSON.stringify([header.base, theme.key, view.mini, view.scale, app.layout, sharpness()]);
@@ -65,6 +65,8 @@ export function paint(app, began) {
   parts.canvas.setAttribute("aria-label", `${parts.title.textContent}. ${parts.note.textContent}`);
   tellPainted(app, began);
 }
+
+const hintsOf = ({ lacks }, { hints }) => hints.filter(([control]) => !lacks.has(control)).map(([, text]) => text);
 
 function paintTools(app) {
   const { parts, payload } = app;

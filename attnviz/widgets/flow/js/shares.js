@@ -13,7 +13,7 @@ export function sharesPane(app) {
   parts.sum = element("p", { class: "quiet" });
   parts.shares = element("ol", { class: "share-list", "aria-label": "Shares of the tokens" });
   parts.flowSwitch = explained(
-    button("Max flow", { onclick: () => change(app, { flow: !app.view.flow }) }),
+    button("Max flow", { "data-control": "flow", onclick: () => change(app, { flow: !app.view.flow }) }),
     "Max flow",
   );
   parts.flowNote = element("p", { class: "quiet" });

@@ -1,6 +1,6 @@
 // The view, and how a choice is kept within the text and the model.
 
-import { SETTLE_MS, change } from "../../shared/js/store.js";
+import { SETTLE_MS, answered, change } from "../../shared/js/store.js";
 import { sharesRows } from "./map/tiles.js";
 import { fitsZoom } from "./map/zoom_window.js";
 import { mapOf } from "./maps.js";
@@ -30,7 +30,8 @@ export function settle(app) {
   if (!fitsZoom(view.zoom, kind)) view.zoom = null;
 }
 
-export function choose(app, patch) {
+export function choose(app, asked) {
+  const patch = answered(app, asked);
   const isOtherMap = RESHAPING.some((name) => name in patch && patch[name] !== app.view[name]);
   change(app, isOtherMap ? { zoom: null, ...patch } : patch);
 }

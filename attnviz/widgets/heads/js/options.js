@@ -30,8 +30,12 @@ export function optionsMenu(app) {
 
 function rows(app) {
   const { parts } = app;
-  parts.specials = select("Specials", { key: "s", onchoose: (specials) => choose(app, { specials }) });
-  parts.cells = select("Cells", { key: "c", onchoose: (cells) => choose(app, { cells }) });
+  parts.specials = select("Specials", {
+    key: "s",
+    control: "specials",
+    onchoose: (specials) => choose(app, { specials }),
+  });
+  parts.cells = select("Cells", { key: "c", control: "cells", onchoose: (cells) => choose(app, { cells }) });
   parts.range = select("Range", {
     onchoose: (choice) => choose(app, { sink: choice === "sink", scale: choice === "max" ? "max" : "fixed" }),
   });
@@ -54,7 +58,11 @@ function rows(app) {
 }
 
 export function toggle(app, name, text, { key, patch }) {
-  const node = button(text, { "aria-pressed": "false", onclick: () => choose(app, patch(app.view)) });
+  const node = button(text, {
+    "aria-pressed": "false",
+    "data-control": name,
+    onclick: () => choose(app, patch(app.view)),
+  });
   return (app.parts[name] = explained(node, text, key));
 }
 

@@ -5,7 +5,7 @@ import { whileAttached } from "../../shared/js/attached.js";
 import { mount } from "../../shared/js/mount.js";
 import { paintPlayer, play, stopPlaying } from "../../shared/js/player.js";
 import { refitSoon, tellPainted } from "../../shared/js/resize.js";
-import { adopt, reportSoon } from "../../shared/js/store.js";
+import { adopt, reportSoon, take } from "../../shared/js/store.js";
 import { readTheme } from "../../shared/js/theme.js";
 import { FILM, goTo, isLive, lastOf, reportAfter, settle } from "./choice.js";
 import { siteOf } from "./exports.js";
@@ -32,7 +32,7 @@ async function receive(app, data, viewBeside) {
   const payload = await decodePayload(data);
   if (app.newest !== data) return; // another came while this one was unpacked
   const before = app.payload;
-  app.payload = { ...payload, viewBeside };
+  take(app, payload, viewBeside);
   if (before && before.header.view.of !== payload.header.view.of) beginAnew(app, payload);
   const isNewLine = lineOf(payload) && lineOf(payload) !== (before ? lineOf(before) : "");
   if (isNewLine) app.showsOwn = true;

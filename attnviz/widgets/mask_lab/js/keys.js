@@ -22,7 +22,7 @@ export const LAB_KEYS = [
   ["+ −, drag", "zoom in, zoom out; zoom to a box of scores or weights"],
   ["0, double click", "the whole map"],
   ["wheel", "move a zoomed map, with Shift sideways"],
-  ["g", "the model as a drawing"],
+  ["g", "the model as a drawing", "drawing"],
   ["Esc", "close this list"],
 ];
 export function watchLabKeys(app) {

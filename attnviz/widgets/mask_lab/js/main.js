@@ -5,7 +5,7 @@ import { clamp, range } from "../../shared/js/cells.js";
 import { mount } from "../../shared/js/mount.js";
 import { heightFor, tellSize } from "../../shared/js/resize.js";
 import { rowName } from "../../shared/js/text.js";
-import { createApp } from "../../shared/js/store.js";
+import { createApp, take } from "../../shared/js/store.js";
 import { readTheme, watchTheme } from "../../shared/js/theme.js";
 import { rowCells } from "./cells.js";
 import { draw, drawMaps } from "./draw.js";
@@ -48,7 +48,7 @@ function receive(app, data, viewBeside) {
   const shape = app.payload && app.payload.q === q && app.payload.k === k;
   const before = lookOf(app);
   const newest = !app.edited && header.seq >= app.seq;
-  app.payload = payload;
+  take(app, payload);
   app.answered = header.seq;
   app.rowNames = header.rows.map(rowName);
   // A picture that was asked for before the visitor's newest edit does not undo that edit.

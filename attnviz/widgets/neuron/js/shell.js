@@ -38,8 +38,8 @@ function listPane(app, name, terms) {
 function pairPane(app) {
   const { parts } = app;
   parts.title = element("h2");
-  parts.layer = select("Layer", { onchoose: (layer) => change(app, { layer: Number(layer) }) });
-  parts.head = select("Head", { onchoose: (head) => change(app, { head: Number(head) }) });
+  parts.layer = select("Layer", { control: "layer", onchoose: (layer) => change(app, { layer: Number(layer) }) });
+  parts.head = select("Head", { control: "head", onchoose: (head) => change(app, { head: Number(head) }) });
   const order = choices(app, "order");
   parts.entries = element("p", { class: "quiet" });
   parts.why = element("p", { class: "quiet", text: WHY });

@@ -12,7 +12,7 @@ const HONEST =
 export function forcePane(app) {
   const { parts } = app;
   parts.ends = element("p", { class: "ends" });
-  parts.list = element("ul", { class: "in-force", "aria-label": "In force" });
+  parts.list = element("ul", { class: "in-force", "aria-label": "In force", "data-control": "put" });
   parts.undo = explained(button("Undo last", { onclick: () => undo(app) }), "Undo last", "U");
   parts.undoAll = explained(button("Undo all", { onclick: () => undoAll(app) }), "Undo all");
   parts.came = element("dl");
@@ -22,7 +22,7 @@ export function forcePane(app) {
     parts.ends,
     element(
       "header",
-      { class: "spread" },
+      { class: "spread", "data-control": "put" },
       explained(element("h2", { text: "In force", class: "term", tabindex: "0" }), "In force"),
       element("div", { class: "tools" }, parts.undo, parts.undoAll),
     ),

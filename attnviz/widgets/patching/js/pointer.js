@@ -20,7 +20,7 @@ export function watchMatrices(app, repaint) {
   };
   canvas.onpointerdown = (event) => {
     const found = under(event);
-    if (!found || event.button || !isMeasured(app, found)) return;
+    if (!found || event.button || !isMeasured(app, found) || app.lacks.has("put")) return;
     app.dragged = new Set([nameAt(app, found)]);
     if (event.pointerType === "mouse") canvas.setPointerCapture(event.pointerId);
   };
@@ -114,7 +114,11 @@ function point(app, event, found) {
       numberLine("restored", exactText(numbers.share[at])),
       numberLine("control", exactText(numbers.moved[at])),
       numberLine("metric", exactText(numbers.patched[at])),
-      element("div", { class: "tip-at", text: isIn ? "in force: click to undo" : "click to patch it" }),
+      element("div", {
+        class: "tip-at",
+        "data-control": "put",
+        text: isIn ? "in force: click to undo" : "click to patch it",
+      }),
     );
   tip.replaceChildren(...lines);
   placeInWindow(tip, event);

@@ -18,10 +18,10 @@ import { actionOf, watchMatrices } from "./pointer.js";
 
 const KEYS = [
   ["← ↑ ↓ →", "walk the cells"],
-  ["Enter", "patch the cell, or undo it"],
-  ["U", "undo the last"],
-  ["N", "go to the word with the next largest difference"],
-  ["g", "the model as a drawing"],
+  ["Enter", "patch the cell, or undo it", "put"],
+  ["U", "undo the last", "put"],
+  ["N", "go to the word with the next largest difference", "step"],
+  ["g", "the model as a drawing", "drawing"],
   ["?", "these keys and words"],
 ];
 const WORDS = ["Restored", "Control", "In force", "Direction"];
@@ -39,7 +39,7 @@ export function buildShell(app) {
     { class: "matrices scrolls", tabindex: "0", role: "group", "aria-label": label },
     parts.canvas,
   );
-  const hint = element("footer", { class: "quiet", text: HINT });
+  const hint = element("footer", { class: "quiet", text: HINT, "data-control": "put" });
   app.root.replaceChildren(
     steps,
     picturePane(app, { label: "What each patch restores", hasHelp: true }, parts.why, parts.box, hint),

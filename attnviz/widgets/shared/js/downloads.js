@@ -9,11 +9,12 @@ import { svgPen } from "./pens/svg_pen.js";
 
 const TOO_LONG = "Not all of it is in the browser. Python writes such a file: trace.to_html(…)";
 
-// `items` are [text, act].
+// `items` are [text, act], and the name of the control where somebody else has to answer it.
 export function exportMenu(app, items) {
   const menu = element("details", { class: "menu" }, explained(element("summary", { text: "Export" }), "Export"));
-  const item = ([text, act]) =>
+  const item = ([text, act, control]) =>
     button(text, {
+      "data-control": control,
       role: "menuitem",
       onclick: () => {
         menu.open = false;

@@ -4,10 +4,11 @@ import { range } from "./cells.js";
 import { explained } from "./definitions.js";
 import { element } from "./elements.js";
 
-export function select(label, { key = "", onchoose }) {
+// `control` is the name of the choice, where somebody else has to answer it (shared/js/store.js).
+export function select(label, { key = "", control, onchoose }) {
   const list = element("select", { "aria-label": label });
   list.onchange = () => onchoose(list.value);
-  const node = element("label", { class: "pick" }, element("span", { text: label }), list);
+  const node = element("label", { class: "pick", "data-control": control }, element("span", { text: label }), list);
   explained(node, label, key);
   return { node, list };
 }

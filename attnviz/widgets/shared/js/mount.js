@@ -6,8 +6,9 @@
 import { attach, detach } from "./attached.js";
 import { streamlit } from "./hosts/streamlit.js";
 
-// What a host need not have: one that says nothing leaves its height to the picture, and hears its keys alone.
-const BARE = { report: () => {}, height: () => null, isBusy: () => false };
+// What a host need not have: one that says nothing leaves its height to the picture, hears its keys alone, and has no
+// drawing of the model.
+const BARE = { report: () => {}, height: () => null, isBusy: () => false, lacks: ["drawing"] };
 
 export const mount =
   (start, receive) =>

@@ -12,15 +12,38 @@
 
 export const SETTLE_MS = 250; // until a choice counts as made: a held arrow key passes many heads
 
-export const createApp = (root, widget, state = {}) => ({ root, widget, seq: 0, parts: {}, begins: [], ...state });
+export const createApp = (root, widget, state = {}) => ({
+  root,
+  widget,
+  seq: 0,
+  parts: {},
+  begins: [],
+  lacks: new Set(),
+  ...state,
+});
 
-export function change(app, patch) {
+export function change(app, asked) {
+  const patch = answered(app, asked);
+  if (!Object.keys(patch).length) return;
   const began = performance.now();
   Object.assign(app.view, patch);
   app.seq += 1;
   app.widget.settle?.(app);
   app.widget.paint(app, began);
   reportSoon(app, app.widget.reportAfter(app, patch));
+}
+
+// Without what nobody answers here: a control of it is not there (`data-control`), but it may have a key.
+export const answered = ({ lacks }, patch) =>
+  Object.fromEntries(Object.entries(patch).filter(([name]) => !lacks.has(name)));
+
+// Takes what there is to draw, and the view that came beside it, if any; leaves out the controls that nobody answers.
+export function take(app, payload, viewBeside = null) {
+  app.payload = { ...payload, viewBeside };
+  app.lacks = new Set([...(payload.header.lacks ?? []), ...app.host.lacks]);
+  if (!app.parts.lacking) app.root.append((app.parts.lacking = document.createElement("style")));
+  const controls = [...app.lacks].map((name) => `[data-control="${CSS.escape(name)}"]`);
+  app.parts.lacking.textContent = controls.length ? `${controls.join()} { display: none !important }` : "";
 }
 
 // Takes the view that Python sent with the numbers, or beside them. One that was asked for before the visitor's newest choice

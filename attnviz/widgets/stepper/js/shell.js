@@ -69,7 +69,7 @@ function inferencePane(app, parts) {
 function siteTools(app, parts) {
   parts.layer = select("Layer", { onchoose: (text) => change(app, { layer: siteChoice(text) }) });
   parts.head = select("Head", { onchoose: (text) => change(app, { head: siteChoice(text) }) });
-  parts.opens = button("", { onclick: () => openStep(app) });
+  parts.opens = button("", { "data-control": "open", onclick: () => openStep(app) });
   return element("div", { class: "tools" }, parts.layer.node, parts.head.node, parts.opens, exportMenu(app, EXPORTS));
 }
 

@@ -20,6 +20,7 @@ export function paintBoard(app) {
   for (const group of groups) headsOf(group).forEach((name, at) => paintSwitch(app, group, name, at));
   const first = [...app.switches.values()].find(({ node }) => node.tabIndex === 0);
   if (!first) [...app.switches.values()][0].node.tabIndex = 0;
+  for (const node of app.parts.board.querySelectorAll("button")) node.disabled = app.lacks.has("off"); // to be read
 }
 
 function groupNode(app, group) {
@@ -120,7 +121,7 @@ export function watchDrags(app) {
   };
   board.addEventListener("pointerdown", (event) => {
     const node = event.target.closest(".switch");
-    if (!node || event.button !== 0 || event.pointerType === "touch") return;
+    if (!node || node.disabled || event.button !== 0 || event.pointerType === "touch") return;
     drag = { off: !isOff(app, node.dataset.name), names: new Set() };
     pass(node);
   });

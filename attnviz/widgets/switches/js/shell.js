@@ -18,11 +18,11 @@ import { paintMoved } from "./moved.js";
 
 const KEYS = [
   ["← ↑ ↓ →", "walk the switches"],
-  ["Enter, Space", "off, or on again"],
-  ["i", "all but these"],
-  ["Esc, 0", "all on"],
-  ["m, l", "switch off the heads that matter most, least"],
-  ["g", "the model as a drawing"],
+  ["Enter, Space", "off, or on again", "off"],
+  ["i", "all but these", "off"],
+  ["Esc, 0", "all on", "off"],
+  ["m, l", "switch off the heads that matter most, least", "off"],
+  ["g", "the model as a drawing", "drawing"],
   ["?", "these keys and words"],
 ];
 const WORDS = [
@@ -48,12 +48,19 @@ function boardPane(app) {
   const { parts } = app;
   parts.board = element("div", { class: "board", role: "group", "aria-label": "Heads as switches" });
   parts.legend = element("footer", { class: "quiet" });
-  parts.put = select("Replaced by", { onchoose: (chosen) => change(app, { put: chosen, count: false }) });
-  parts.measure = button("Measure", { class: "strong", onclick: () => change(app, { measure: true }) });
+  parts.put = select("Replaced by", {
+    control: "put",
+    onchoose: (chosen) => change(app, { put: chosen, count: false }),
+  });
+  parts.measure = button("Measure", {
+    class: "strong",
+    "data-control": "measure",
+    onclick: () => change(app, { measure: true }),
+  });
   parts.title = element("h2");
   return pane(
     { label: "Switches", className: "board-pane", head: [parts.title], tools: [parts.put.node, shades(app)] },
-    element("div", { class: "tools" }, ...turns(app)),
+    element("div", { class: "tools", "data-control": "off" }, ...turns(app)),
     element("div", { class: "board-box" }, parts.board),
     parts.measure,
     parts.legend,
@@ -94,7 +101,7 @@ function answerPane(app) {
   parts.said = element("ul", { class: "said-list" });
   parts.many = element("ul", { class: "said-list", "aria-live": "polite" });
   parts.countIt = explained(
-    button("Count", { class: "count-it", onclick: () => change(app, { count: true }) }),
+    button("Count", { class: "count-it", "data-control": "count", onclick: () => change(app, { count: true }) }),
     "Count",
   );
   parts.stripTitle = element("h3");
@@ -174,10 +181,10 @@ export function paint(app, began) {
     ? `${view.off.length} of ${app.switches?.size ?? "…"} heads off`
     : "Switch heads off";
   fillSelect(parts.put, header.options.put, view.put);
-  parts.shades.hidden = !header.usual;
+  paintChoices(app);
+  parts.shades.hidden = !header.usual; // which it would show at its first painting
   parts.search.hidden = !isMeasured;
   parts.measure.hidden = isMeasured || !header.measurable;
-  paintChoices(app);
   paintBoard(app);
   parts.title.textContent = view.off.length
     ? `${view.off.length} of ${app.switches.size} heads off`

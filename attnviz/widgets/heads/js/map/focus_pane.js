@@ -49,7 +49,7 @@ function walkButtons(app) {
 function focusTools(app) {
   const { parts } = app;
   parts.pin = explained(button("+ Pin", { class: "strong", onclick: () => togglePin(app) }), "Pin", "Enter");
-  parts.off = explained(button("", { onclick: () => toggleOff(app) }), "Switch off", "o");
+  parts.off = explained(button("", { "data-control": "off", onclick: () => toggleOff(app) }), "Switch off", "o");
   const mask = toggle(app, "mask", "Mask", { key: "m", patch: ({ mask: isOn }) => ({ mask: !isOn }) });
   return element("div", { class: "tools" }, parts.pin, mask, parts.off, exportMenu(app, EXPORTS));
 }

@@ -4,7 +4,7 @@ const RESERVE = 44; // pixels below a picture, for the status bar
 
 export function streamlit(root, setStateValue) {
   root.getRootNode().host?.setAttribute("data-picture", ""); // what can be presented: attnviz/widgets/screen
-  return { report: setStateValue, height: heightIn, isBusy, keys: document, saveTrace };
+  return { report: setStateValue, height: heightIn, isBusy, keys: document, lacks: [], saveTrace };
 }
 
 // As high as leaves the page without a scroll bar, and at least `least`.
