@@ -19,6 +19,7 @@ from attnviz.models.translator.translator import Translator
 from attnviz.pictures.causes.compared import Side
 from attnviz.pictures.shown.registry import PICTURES, ShownPicture, picture
 from attnviz.tracing.trace import Trace
+from attnviz.widgets.lacks import PYTHON_ONLY
 from tests.html.reading import payloads
 
 AXE = "() => axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)"
@@ -87,6 +88,9 @@ def test_each_picture_is_drawn_from_its_file(name, model, trace, visit, tmp_path
     expect(painted(page)).to_be_visible()
     expect(page.locator(".failed")).to_have_count(0)
     expect(page.get_by_text("Export").first).to_be_visible()
+    for control in PYTHON_ONLY.get(PICTURES[name].widget, ()):
+        for node in page.locator(f"[data-control={control}]").all():
+            expect(node).to_be_hidden()
 
 
 def test_what_is_in_view_stands_in_the_address_and_comes_from_it(trace, visit, tmp_path) -> None:
@@ -145,6 +149,8 @@ def test_colours_follow_the_system_and_paper_is_light(trace, visit, tmp_path) ->
     expect(painted(page)).to_have_attribute("data-theme", "dark")
     page.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
     expect(painted(page)).to_have_attribute("data-theme", "light")
+    page.emulate_media(media="print")
+    assert painted(page).evaluate("(node) => node.getBoundingClientRect().right") <= 960
     page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
     expect(painted(page)).to_have_attribute("data-theme", "dark")
 

@@ -7,6 +7,8 @@ import { unpack } from "../unpack.js";
 import { fragmentOf, viewIn } from "./fragment.js";
 import { setTheme } from "./themes.js";
 
+const PAPER = 960; // pixels of a printed page's width: the narrower of A4 and Letter, across
+
 const figures = [...document.querySelectorAll("figure[data-widget]")];
 const isAlone = figures.length === 1;
 const pictures = [];
@@ -75,12 +77,17 @@ function say(figure, error) {
 async function open() {
   const page = document.documentElement;
   let follow = setTheme(page);
-  const colours = (name) => () => {
+  const dress = (name) => {
     follow();
     follow = setTheme(page, name);
   };
-  window.addEventListener("beforeprint", colours("light"));
-  window.addEventListener("afterprint", colours("auto"));
+  window.addEventListener("beforeprint", () => {
+    const width = document.querySelector("main").clientWidth;
+    page.style.setProperty("--drawn", `${width}px`);
+    page.style.setProperty("--shrunk", Math.min(1, PAPER / width)); // as a whole: nothing is drawn anew while it prints
+    dress("light");
+  });
+  window.addEventListener("afterprint", () => dress("auto"));
   window.addEventListener("hashchange", () =>
     pictures.forEach(({ draw, first }, number) => draw(viewIn(location.hash, number, isAlone, first))),
   );
