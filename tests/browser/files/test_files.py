@@ -201,6 +201,7 @@ def test_every_export_menu_of_the_app_saves_a_file_that_opens_without_it(
 
 def test_a_drawing_of_the_model_leads_nowhere_in_its_file(page: Page, settle: Callable, visit, tmp_path) -> None:
     page.goto("/heads?src=I+love+you.&to=fr")
+    expect(painted(page)).to_be_visible()
     settle(page)
     page.keyboard.press("g")
     drawing = page.get_by_test_id("stDialog").locator(".drawing")
