@@ -1,5 +1,6 @@
 """A step's question and its right answer as the scripts of a lesson's page read them."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -37,5 +38,7 @@ def question_data(question: Question, shown: Picture | None, *, say: Say, why: s
 
 
 def truth_data(truth: Truth, say: Say) -> dict[str, Any]:
-    """Return what a score needs of the right answer, and its sentence."""
+    """Return what a score needs of the right answer, and its sentence. Raises ValueError where that is NaN."""
+    if isinstance(truth.answer, float) and not math.isfinite(truth.answer):
+        raise ValueError("The right answer is not a number (NaN): ask for something else.")
     return {"answer": truth.answer, "said": say(truth.said), "weights": truth.weights}

@@ -29,6 +29,10 @@ _TABS_OF_HEADS = {
     "heads": "heads", "links": "links", "model": "whole_model", "row": "one_row", "neuron": "neuron",
     "alignment": "alignment", "flow": "flow",
 }  # fmt: skip
+_OTHER_TABS_OF_MASKS = {
+    "says": "What it would say", "fills": "All fills", "leak": "Leak test", "rows": "Row by row",
+    "broadcast": "Broadcast",
+}  # fmt: skip
 _PARTS = ("row", "map", "maps")  # covers that leave the rest of a Heads picture to be seen
 
 
@@ -36,13 +40,15 @@ _PARTS = ("row", "map", "maps")  # covers that leave the rest of a Heads picture
 class Drawn:
     """The picture of a step: the payload of a widget, or HTML that stands still.
 
-    `covered` is the payload while the question is open, where that keeps back a part of the picture alone.
+    `covered` is the payload while the question is open, where that keeps back a part of the picture alone. `tab` is the
+    tab of the page in whose place another one is drawn.
     """
 
     widget: str = ""
     opened: Payload | None = None
     covered: Payload | None = None
     html: str = ""
+    tab: str = ""
 
     @property
     def site(self) -> tuple[Any, ...] | None:
@@ -62,7 +68,10 @@ def draw(link: Link, shown: Picture | None, question: Question | None, say: Call
     if link.page == "Heads" and _tab(link, "heads") == "heads":
         return _heads(shown, question, say)
     found = _PAGES[link.page](shown) if link.page in _PAGES else None
-    return Drawn(html=still(shown)) if found is None else _live(_as_linked(found, shown))
+    if found is None:
+        return Drawn(html=still(shown))
+    other = _OTHER_TABS_OF_MASKS.get(_tab(link, "pipeline"), "") if link.page == "Masks" else ""
+    return replace(_live(_as_linked(found, shown)), tab=other)
 
 
 def _live(shown: ShownPicture) -> Drawn:

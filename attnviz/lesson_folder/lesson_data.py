@@ -46,7 +46,8 @@ def lesson_data(lesson: Lesson, run: Pictures, *, instance: str = "") -> LessonD
         "steps": steps,
     }
     widgets = {step["picture"]["widget"] for step in steps if step["picture"] and step["picture"]["widget"]}
-    key = f"attnviz {lesson.name} {_digest(json.dumps(steps).encode())}"  # another version has another one
+    questions = json.dumps([step["question"] for step in steps])
+    key = f"attnviz {lesson.name} {_digest(questions.encode())}"  # other questions have another one
     return LessonData({"key": key, **page}, pieces, frozenset(widgets))
 
 
@@ -89,6 +90,7 @@ class _Steps:
             "open": self._piece(drawn.opened),
             "covered": self._piece(drawn.covered),
             "html": drawn.html,
+            "note": drawn.tab,
             "view": None if drawn.opened is None else drawn.opened.header.get("view"),
             "instance": instance_link(link, self.instance) if self.instance else "",
         }

@@ -69,7 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Provide a folder with the first shipped lesson, and one of our own in German."""
     made = tmp_path_factory.mktemp("site") / "lessons"
     lessons = [read_file(next(SHIPPED.glob("1-*.md"))), read(OWN, name="eigene")]
-    write_folder(folder_files(lessons, pictures()), made)
+    write_folder(folder_files(lessons, pictures(), instance="https://attnviz.example.org"), made)
     return made
 
 

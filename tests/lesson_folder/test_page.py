@@ -1,6 +1,7 @@
 """A lesson of a folder as a reader has it: opened from the disk, walked, kept, saved, and read by everybody."""
 
 import csv
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,7 +69,9 @@ def answer_a_cell_in_the_list(page: Page) -> None:
     expect(page.locator(".words h2")).to_be_focused()
     press(page, "Hint")
     expect(page.locator(".hinted")).to_have_count(1)
-    page.locator(".form select").select_option("2")
+    page.locator(".form select").select_option("2")  # the map follows
+    view = page.locator(".place .avz").evaluate("(root) => root.attnviz.view")
+    assert view["marks"] == [[2, 2]]
     press(page, "Answer")
     expect(verdict(page)).to_contain_text("Right.")
 
@@ -124,7 +127,7 @@ def test_a_reader_who_begins_again_has_no_answers(visit: Visit) -> None:
     expect(page.locator("nav [aria-current]")).to_have_text("1")
     page.goto(page.url.replace("#1", "#4"))
     expect(page.get_by_role("button", name="Answer", exact=True)).to_be_visible()
-    assert page.evaluate("localStorage.length") == 0
+    assert marks(page) == ["open"] * 6
 
 
 def test_what_stands_in_the_browser_is_checked(visit: Visit) -> None:
@@ -135,6 +138,28 @@ def test_what_stands_in_the_browser_is_checked(visit: Visit) -> None:
     )
     page.reload()
     assert marks(page) == ["open", "open", "open", "open", "wrong", "open"]
+
+
+def test_two_tabs_keep_each_others_answers(visit: Visit) -> None:
+    page = visit(f"{FIRST}#4")
+    painted(page)
+    other = page.context.new_page()
+    other.goto(page.url.replace("#4", "#5"))
+    press(other, "Skip and show")
+    press(page, "Skip and show")
+    expect(verdict(page)).to_be_visible()
+    page.reload()
+    expect(verdict(page)).to_be_visible()
+    assert marks(page) == ["open", "open", "open", "skipped", "skipped", "open"]
+
+
+def test_the_way_to_the_instance_is_shown_once_the_question_is_over(visit: Visit) -> None:
+    page = visit(FIRST)
+    painted(page)
+    link = page.get_by_role("link", name="Open this picture in attnviz")
+    expect(link).to_have_count(0)
+    press(page, "Skip and show")
+    expect(link).to_have_attribute("href", re.compile(r"^https://attnviz\.example\.org/heads\?src=The\+red\+dog"))
 
 
 def test_a_lesson_in_german_with_every_other_kind_of_question(visit: Visit) -> None:

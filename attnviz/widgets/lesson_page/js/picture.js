@@ -19,38 +19,35 @@ const OPEN = phrase("Open this picture in attnviz");
 export function stepPicture(box, { step, say, did, marks, marked }) {
   const { picture, question } = step;
   const state = { bytes: null, place: null, view: null };
-  const isShut = () => picture.cover === "all" && !isOver(did());
+  const isShown = () => picture.cover === "nothing" || isOver(did());
 
   async function update() {
     if (!picture) return;
-    const cover = isShut() ? "shut" : picture.cover === "part" && !isOver(did()) ? "covered" : "open";
-    if (cover === "shut") return shut();
+    if (!isShown() && picture.cover === "all") return tell(COVERED);
     try {
-      await drawn(cover);
+      await (picture.widget ? drawn(isShown() ? picture.open : picture.covered) : still());
+      box.querySelector(".way-out")?.remove();
+      if (picture.instance && isShown()) box.append(wayOut());
     } catch {
-      end();
-      box.replaceChildren(element("p", { class: "no-picture", role: "alert", text: say(BROKEN) }));
+      tell(BROKEN, { role: "alert" });
     }
   }
 
-  function shut() {
+  function tell(sentence, attributes = {}) {
     end();
-    box.replaceChildren(element("p", { class: "no-picture", text: say(COVERED) }));
+    box.replaceChildren(element("p", { class: "no-picture", text: say(sentence), ...attributes }));
   }
 
-  async function drawn(cover) {
-    if (!picture.widget) return still();
-    const piece = picture[cover];
+  async function drawn(piece) {
     await Promise.all([`pictures/${piece}.js`, `widgets/${picture.widget}.js`].map(script));
     const { deflated, planes } = globalThis.attnviz.pictures[piece];
-    const bytes = withoutPlanes(await inflated(deflated), planes);
+    state.bytes = withoutPlanes(await inflated(deflated), planes);
     if (!box.isConnected) return;
     if (!state.place) {
       const node = element("div", { class: "place" });
-      box.replaceChildren(node, ...below());
+      box.replaceChildren(node, ...(picture.note ? [laboratory()] : []));
       state.place = placeIn(node, globalThis.attnviz.widgets[picture.widget], report);
     }
-    state.bytes = bytes;
     show();
   }
 
@@ -63,7 +60,7 @@ export function stepPicture(box, { step, say, did, marks, marked }) {
       id: lesson ? `${id} ${JSON.stringify(lesson)}` : id,
       ...(lesson && { lesson }),
     }));
-    state.place.show(data, state.view ? { view: { ...state.view, marks: marks() } } : {});
+    state.place.show(data, question?.kind === "cell" ? { view: { marks: marks() } } : {});
   }
 
   // The question on the map: the row that it is about, the number of cells that it asks for; in the end the right ones.
@@ -88,24 +85,20 @@ export function stepPicture(box, { step, say, did, marks, marked }) {
   }
 
   function still() {
+    const said = phrase("A still picture: the page {page} of attnviz needs a model that runs.", { page: picture.page });
     const node = element("div", { class: "still" });
     node.innerHTML = picture.html;
-    box.replaceChildren(
-      element("p", {
-        class: "note",
-        text: say(
-          phrase("A still picture: the page {page} of attnviz needs a model that runs.", { page: picture.page }),
-        ),
-      }),
-      node,
-      ...below(),
-    );
+    box.replaceChildren(element("p", { class: "note", text: say(said) }), node);
   }
 
-  function below() {
-    if (!picture.instance) return [];
+  function laboratory() {
+    const said = phrase("The tab “{tab}” needs a model that runs: here is the laboratory.", { tab: picture.note });
+    return element("p", { class: "note", text: say(said) });
+  }
+
+  function wayOut() {
     const link = { href: picture.instance, target: "_blank", rel: "noopener", text: say(OPEN) };
-    return [element("p", { class: "note" }, element("a", link))];
+    return element("p", { class: "note way-out" }, element("a", link));
   }
 
   function end() {
@@ -113,5 +106,5 @@ export function stepPicture(box, { step, say, did, marks, marked }) {
     state.place = null;
   }
 
-  return { update, end, redraw: () => state.place && state.view && show() };
+  return { update, end, redraw: () => state.place && show() };
 }

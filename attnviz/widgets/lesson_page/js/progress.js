@@ -7,19 +7,24 @@ const START = { given: null, isSkipped: false, rungs: 0, at: "" };
 
 export const isOver = ({ given, isSkipped }) => isSkipped || given !== null;
 
-// Browsers may refuse to keep anything, as in a private window.
+// Browsers may refuse to keep anything, as in a private window. Another tab of the same lesson may have noted other steps.
 export function progressOf(key, questions) {
-  const kept = read(key);
-  const steps = questions.map((question, i) => question && checked(question, kept?.[i]));
+  let steps = [];
+  const look = () => {
+    const kept = read(key) ?? steps;
+    steps = questions.map((question, i) => question && checked(question, kept[i]));
+  };
+  look();
   return {
     of: (i) => steps[i],
     note(i, told) {
+      look();
       steps[i] = { ...steps[i], ...told, at: new Date().toISOString() };
       return write(key, steps);
     },
     forget() {
-      questions.forEach((question, i) => (steps[i] = question && START));
-      localStorage.removeItem(key);
+      steps = questions.map((question) => question && START);
+      write(key, steps);
     },
   };
 }
