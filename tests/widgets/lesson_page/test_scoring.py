@@ -94,6 +94,7 @@ def test_scores_of_all_questions_of_the_shipped_lessons(module) -> None:
         (Question("token", "?"), Truth("Straße"), ["strasse", "STRASSE", "straße.", "strase", "", None]),
         (Question("cell", "?", most=2), Truth([[0, 1], [0, 2]], weights=[[0.125, 0.25, 0.625]]), [[[0, 0], [0, 2]]]),
         (Question("cell", "?"), Truth([[0, 0]], weights=[[0.0, 0.0]]), [[[0, 1]], [[0, 0]]]),
+        (Question("cell", "?"), Truth([[0, 0]], weights=[[0.505, 0.495]]), [[[0, 1]]]),
         (Question("row", "?"), Truth([0.125, 0.875]), [[1, 0], [0, 1], [1, 7], [3, 3]]),
         (Question("number", "?", within=0.5), Truth(1234567.0), [0, 1.2e9, 1234567.4, 1234000, 1234566.9999]),
     ],
