@@ -95,6 +95,8 @@ def _trace(options: argparse.Namespace) -> int:
         raise ValueError("Say what to write: --out love.npz for the numbers, --html love.html for the picture.")
     for path in filter(None, (options.out, options.html)):  # before the run, not after it
         plain_file.require_place(path, such_as=f"love.{'npz' if path is options.out else 'html'}")
+    if options.html is not None:
+        attnviz.picture(options.picture)
     _exact_products()
     model = attnviz.load(options.model, progress=_teller())
     trace = model.trace(options.text, **_arguments(options, model))

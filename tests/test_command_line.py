@@ -129,6 +129,7 @@ def test_steps_draws_the_same_for_the_same_seed(folder):
         (("trace", "dog", "--to", "fr", "--out", "missing/x.npz"), "missing"),
         (("trace", "dog", "--to", "fr"), "Say what to write"),
         (("trace", "dog", "--to", "fr", "--html", "missing/x.html"), "There is no folder 'missing'"),
+        (("trace", "dog", "--to", "fr", "--html", "x.html", "--picture", "head"), "There is no picture 'head'"),
     ],
 )
 def test_input_that_cannot_be_used_gets_one_sentence(folder, arguments, says, tmp_path):

@@ -60,9 +60,10 @@ def require_room(trace: TraceLike | None) -> None:
     length = max(len(tokens(kind)) for kind in trace.kinds for tokens in (trace.query_tokens, trace.key_tokens))
     heads = sum(math.prod(trace.shape(kind)) for kind in trace.kinds)
     if length > LONGEST and heads * length**2 > MANY * LONGEST**2:
+        fewer = f", or write fewer of its {heads} heads: trace.one_layer({trace.kinds[-1]!r}, 0, 0).to_html(…)"
         raise ValueError(
-            f"A file holds up to {LONGEST} tokens, and this text has {length:,}, in {heads} heads. Type a shorter "
-            f"text, or write one layer or one head of it: trace.one_layer({trace.kinds[-1]!r}, 0, 0).to_html(…)."
+            f"A file holds up to {LONGEST} tokens, and this text has {length:,}. Trace a shorter text"
+            f"{fewer if heads > 1 else ''}."
         )
 
 

@@ -138,7 +138,9 @@ def test_where_no_file_can_be_written_is_said_in_one_sentence(trace, tmp_path) -
 def test_a_text_too_long_for_a_file_is_refused_before_its_maps_are_made(trace, monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(one_file, "LONGEST", 3)
     monkeypatch.setattr(one_file, "MANY", 9)
-    with pytest.raises(ValueError, match=r"up to 3 tokens, and this text has \d, in 30 heads\. .*one_layer\('cross'"):
+    with pytest.raises(
+        ValueError, match=r"up to 3 tokens, and this text has \d\. .*of its 30 heads: trace.one_layer\('cross'"
+    ):
         trace.to_html(tmp_path / "x.html")
     one = Path(trace.one_layer("cross", 0, 0).to_html(tmp_path / "one.html"))
     assert one.is_file()
