@@ -100,4 +100,4 @@ def _markdown(text: str) -> str:
 
 def deflated(content: bytes) -> str:
     """Deflate bytes, and write them in base64."""
-    return base64.b64encode(zlib.compress(content, 9)).decode()
+    return base64.b64encode(zlib.compress(content)).decode()

@@ -139,7 +139,7 @@ def test_a_text_too_long_for_a_file_is_refused_before_its_maps_are_made(trace, m
     monkeypatch.setattr(one_file, "LONGEST", 3)
     monkeypatch.setattr(one_file, "MANY", 9)
     with pytest.raises(
-        ValueError, match=r"up to 3 tokens, and this text has \d\. .*of its 30 heads: trace.one_layer\('cross'"
+        ValueError, match=r"up to 3 tokens, and this text has \d\. .* 30 heads: trace.one_layer\('cross'"
     ):
         trace.to_html(tmp_path / "x.html")
     one = Path(trace.one_layer("cross", 0, 0).to_html(tmp_path / "one.html"))
