@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, Literal
 
 from attnviz.extras import needs
+from attnviz.notebook.static import StaticPicture
 from attnviz.pictures.shown.registry import picture
 from attnviz.text.arguments import reads_arguments
 from attnviz.tracing.external.from_tensors import from_tensors
@@ -15,10 +16,12 @@ _OF_TENSORS = ("key_tokens", "mask", "item", "tokenizer")
 
 
 class Show:
-    """Pictures by what they show. Each takes fields of its view (`kind=`, `layer=` …), `theme` and `height`.
+    """Pictures by what they show.
 
-    Where pictures are of a trace, attention weights with their tokens are taken, too, as `attnviz.from_tensors` takes
-    them. Raises ValueError, with one sentence, for what cannot be shown.
+    Each takes fields of its view (`kind=`, `layer=` …), `theme` ("auto", "light" or "dark") and `height` in pixels.
+    With `static=True` it is a `StaticPicture`, in the reader's own light or dark. Where pictures are of a trace,
+    attention weights with their tokens are taken, too, as `attnviz.from_tensors` takes them. Raises ValueError, with
+    one sentence, for what cannot be shown.
     """
 
     def __call__(self, trace: Any, tokens: Any = None, **asked: Any) -> "PictureWidget":
@@ -82,7 +85,7 @@ show = Show()
 
 
 def _shown(name: str, subject: tuple[Any, ...], asked: dict[str, Any]) -> "PictureWidget":
-    how = {option: asked.pop(option) for option in ("theme", "height") if option in asked}
+    how = {option: asked.pop(option) for option in ("theme", "height", "static") if option in asked}
     return _show(name, subject, asked, **how)
 
 
@@ -99,9 +102,12 @@ def _of_trace(name: str, given: Any, tokens: Any, asked: dict[str, Any]) -> "Pic
 
 @reads_arguments
 def _show(
-    name: str, subject: Any, asked: Any, *, theme: Literal["auto", "light", "dark"] = "auto", height: int | None = None
-) -> "PictureWidget":
+    name: str, subject: Any, asked: Any, *, theme: Literal["auto", "light", "dark"] = "auto",
+    height: int | None = None, static: bool = False,
+) -> Any:  # fmt: skip
     shown = picture(name).of(*subject, **asked)
-    with needs("notebook", "attnviz.show"):
+    if static:
+        return StaticPicture(shown, height)
+    with needs("notebook", "attnviz.show", otherwise="give static=True"):
         from attnviz.notebook.widget import PictureWidget
     return PictureWidget(shown, theme=theme, height=height)

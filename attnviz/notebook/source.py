@@ -4,6 +4,12 @@ import json
 from functools import cache
 
 from attnviz.widgets.bundle import WIDGETS, join_modules, source
+from attnviz.widgets.lacks import PYTHON_ONLY
+
+_MODULE = """const build = () => {widget};
+const host = {host};
+export default host.inNotebook(build().default, {{ ...{parts}, module: `(${{build}})()` }});
+"""
 
 
 @cache
@@ -14,5 +20,5 @@ def cell_module(widget: str) -> str:
     """
     made = source(widget)
     host = join_modules(WIDGETS / "shared" / "js" / "hosts" / "notebook.js")
-    parts = json.dumps({"html": made.html, "style": made.style})
-    return f"export default {host}.inNotebook({made.module}.default, {parts});\n"
+    parts = {"html": made.html, "style": made.style, "pythonOnly": PYTHON_ONLY.get(widget, ())}
+    return _MODULE.format(widget=made.module, host=host, parts=json.dumps(parts))

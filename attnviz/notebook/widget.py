@@ -1,5 +1,7 @@
 """A picture as a Jupyter widget: what is seen in the browser is what Python reads, and the other way round."""
 
+from html import escape
+from pathlib import Path
 from typing import Any
 
 import anywidget
@@ -11,6 +13,7 @@ from attnviz.widgets.wire import Payload
 
 Head = tuple[str, int | str, int | str]
 THEMES = ("auto", "light", "dark")
+_NOT_DRAWN = "This picture is drawn when its cell is run; show(…, static=True) keeps one in what is saved."
 # Of what other fields choose a long text's numbers are not in the browser yet.
 _SITE = ("kind", "layer", "head", "pins")
 
@@ -20,7 +23,7 @@ class PictureWidget(anywidget.AnyWidget):
 
     `view` is what is chosen on it, a dictionary of its fields: read it, set it (fields that are left out stay as they
     are), `observe(f, "view")`, or `traitlets.link` two of them. `theme` is "auto", which follows the notebook, "light"
-    or "dark"; `height` is in pixels, None for the picture's own.
+    or "dark"; `height` is in pixels, None for the picture's own. `shown` is what it shows.
     """
 
     view = traitlets.Dict()
@@ -31,20 +34,25 @@ class PictureWidget(anywidget.AnyWidget):
     _told = traitlets.Dict().tag(sync=True)
 
     def __init__(self, shown: ShownPicture, *, theme: str = "auto", height: int | None = None) -> None:
-        self._shown = shown
+        self.shown = shown
         self._drawn = shown.payload()
         super().__init__(
             _esm=cell_module(shown.picture.widget), _payload=self._drawn.pack(),
             view=shown.view, theme=theme, height=height,
         )  # fmt: skip
         self.observe(self._answer, "view")
+        self.on_msg(self._say_here)
+
+    def to_html(self, path: str | Path, *, title: str = "") -> Path:
+        """Write it, as it is now, as one HTML file; see `ShownPicture.to_html`."""
+        return self.shown.to_html(path, title=title)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take what the browser sends; `ipywidgets` calls it."""
         super().set_state(sync_data)
         if "_told" in sync_data:
-            self._shown = self._shown.with_view(self._told)
-            self.view = self._shown.view
+            self.shown = self.shown.with_view(self._told)
+            self.view = self.shown.view
 
     @property
     def head(self) -> Head:
@@ -73,10 +81,22 @@ class PictureWidget(anywidget.AnyWidget):
     def pins(self, pins: tuple[Head, ...]) -> None:
         self._set_fields(pins=tuple(map(tuple, pins)))
 
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Add what is read where no widget is drawn, such as on GitHub."""
+        made = super()._repr_mimebundle_(**kwargs)
+        if made is not None:
+            lines = [self.shown.picture.title, *self.shown.subject.caption(self.shown.state).lines(), _NOT_DRAWN]
+            made[0]["text/html"] = "".join(f"<p>{escape(line)}</p>" for line in lines)
+        return made
+
+    def _say_here(self, *_: Any) -> None:
+        """Answer the browser's question whether Python is there."""
+        self.send("here")
+
     def _field(self, name: str) -> Any:
         if name not in self.view:
-            raise ValueError(f"{self._shown.picture.title} has no {name}: its view has {', '.join(self.view)}.")
-        return getattr(self._shown.state, name)
+            raise ValueError(f"{self.shown.picture.title} has no {name}: its view has {', '.join(self.view)}.")
+        return getattr(self.shown.state, name)
 
     def _set_fields(self, **fields: Any) -> None:
         self.view = fields
@@ -84,22 +104,22 @@ class PictureWidget(anywidget.AnyWidget):
     @traitlets.validate("view")
     def _read_view(self, proposal: Any) -> dict[str, Any]:
         """Let the shown picture follow a view that is set in Python. Raises ValueError for one that cannot be shown."""
-        if proposal["value"] != self._shown.view:
-            self._shown = self._shown.with_fields(**proposal["value"])
-        return self._shown.view
+        if proposal["value"] != self.shown.view:
+            self.shown = self.shown.with_fields(**proposal["value"])
+        return self.shown.view
 
     def _answer(self, change: Any) -> None:
         """Send the browser what it does not have: the view, where Python set it, and numbers that this view needs."""
         changed = {name for name, value in change.new.items() if change.old.get(name) != value}
         is_told = all(self._told.get(name) == change.new[name] for name in changed)
         with self.hold_sync():
-            if not is_told or changed & {*self._shown.picture.python_only, *_SITE}:
+            if not is_told or changed & {*self.shown.picture.python_only, *_SITE}:
                 self._send_numbers()
             if not is_told:
-                self._told = {**self._told, **change.new, "seq": self._shown.seq}
+                self._told = {**self._told, **change.new, "seq": self.shown.seq}
 
     def _send_numbers(self) -> None:
-        made = self._shown.payload()
+        made = self.shown.payload()
         if _without_view(made) != _without_view(self._drawn):
             self._drawn, self._payload = made, made.pack()
 

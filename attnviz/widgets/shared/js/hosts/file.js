@@ -54,6 +54,7 @@ async function show(figure, number) {
   const picture = { first, view: first, draw: drawIt };
   const report = (_, view) => {
     picture.view = view;
+    if (location.protocol === "about:") return; // a frame in a notebook, which has no address
     history.replaceState(null, "", fragmentOf(pictures) || location.pathname + location.search);
   };
   const host = { report, height: heightIn(figure), ...(isAlone && { keys: document }) };

@@ -7,20 +7,24 @@
 import { setTheme } from "./themes.js";
 
 const HEIGHT = 540; // pixels of a picture of which nobody said how high it is
+const ALWAYS_LACKED = ["drawing"]; // pages of the app are not here
+const PATIENCE = 3000; // milliseconds until Python, asked whether it is there, counts as gone or busy
 
-// Makes what anywidget draws a cell's output with; `draw` is the widget's default export.
-export function inNotebook(draw, { html, style }) {
+// Makes what anywidget draws a cell's output with; `draw` is the widget's default export, `pythonOnly` names the controls
+// that only Python answers, and the rest is what a file of its own is made of.
+export function inNotebook(draw, { pythonOnly, ...widget }) {
   const toldHere = new WeakSet(); // views that a picture of this page reported, not Python
 
   function render({ model, el }) {
     const place = el.appendChild(document.createElement("div"));
     const shadow = place.attachShadow({ mode: "open" });
-    shadow.innerHTML = `<style>${style}</style>${html}`;
+    shadow.innerHTML = `<style>${widget.style}</style>${widget.html}`;
     let told = null;
     let takeAway = () => {};
     let endTheme = () => {};
 
     const host = {
+      lacks: ALWAYS_LACKED,
       height: (_, least) => Math.max(least, model.get("height") ?? HEIGHT),
       report(name, value) {
         if (name !== "view" && name !== "edit") return;
@@ -28,18 +32,38 @@ export function inNotebook(draw, { html, style }) {
         toldHere.add(told);
         model.set("_told", told);
         model.save_changes();
+        askPython();
       },
     };
 
+    // A saved notebook has pictures and no Python; so has one whose kernel was restarted. A busy kernel answers later.
+    let wait;
+    function askPython() {
+      clearTimeout(wait);
+      wait = setTimeout(() => hear(false), PATIENCE);
+      model.send("here?");
+    }
+
+    function hear(isThere) {
+      clearTimeout(wait);
+      const lacks = isThere ? ALWAYS_LACKED : [...ALWAYS_LACKED, ...pythonOnly];
+      if (lacks.length === host.lacks.length) return;
+      host.lacks = lacks;
+      show();
+    }
+
+    const source = () => ({ html: widget.html, style: widget.style, module: widget.module });
+
     function show() {
       const view = viewOf(model.get("_told"));
-      takeAway = draw({ parentElement: shadow, data: model.get("_payload"), host, view }) ?? takeAway;
+      takeAway = draw({ parentElement: shadow, data: model.get("_payload"), host, view, source }) ?? takeAway;
     }
 
     // The same picture in another cell counts its own choices: what it reports always holds here.
     function viewOf(given) {
       if (!given || !Object.keys(given).length) return undefined;
-      return toldHere.has(given) && given !== told ? { ...given, seq: undefined } : given;
+      const { seq, ...others } = given;
+      return toldHere.has(given) && given !== told ? others : { ...others, seq };
     }
 
     function dress() {
@@ -54,6 +78,8 @@ export function inNotebook(draw, { html, style }) {
       model.on("change:_told", () => model.get("_told") !== told && show());
       model.on("change:height", show);
       model.on("change:theme", dress);
+      model.on("msg:custom", () => hear(true));
+      askPython();
     }
 
     const endWait = onceInPage(place, begin);
@@ -62,6 +88,7 @@ export function inNotebook(draw, { html, style }) {
       endWait();
       endKeys();
       endTheme();
+      clearTimeout(wait);
       takeAway();
     };
   }
