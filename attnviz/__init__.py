@@ -11,6 +11,8 @@ Names are imported when they are first used, so that `import attnviz` costs noth
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from attnviz.extras import needs
+
 if TYPE_CHECKING:
     from attnviz import views
     from attnviz.analysis.causes.baselines.means import mean_contexts
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from attnviz.notebook.show import show
     from attnviz.pictures.shown.registry import picture
     from attnviz.saving import save
+    from attnviz.server.session import open_session as open  # noqa: F401 - not in __all__, see __getattr__
     from attnviz.text.tokens import Token
     from attnviz.tracing.causes.intervention import Intervention
     from attnviz.tracing.causes.making import ablate, edit, exchange, patch
@@ -50,6 +53,7 @@ _HOME = {
     "load_recording": "attnviz.learning.storage",
     "load_trace": "attnviz.tracing.storage",
     "mean_contexts": "attnviz.analysis.causes.baselines.means",
+    "open": "attnviz.server.session",
     "page": "attnviz.html.page",
     "patch": "attnviz.tracing.causes.making",
     "picture": "attnviz.pictures.shown.registry",
@@ -63,8 +67,11 @@ def __getattr__(name: str) -> Any:
         return import_module("attnviz.views")
     if name not in _HOME:
         raise AttributeError(f"attnviz has no {name!r}; it has {', '.join(__all__)}.")
+    if name == "open":  # left out of __all__, so that `from attnviz import *` keeps Python's own
+        with needs("app", "attnviz.open"):
+            return import_module(_HOME[name]).open_session
     return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "open"]

@@ -1,12 +1,14 @@
 """`attnviz run`: the dashboard on this machine, from wherever the package lies."""
 
 import argparse
-import socket
 import subprocess
 import sys
+from importlib import import_module
 
 from attnviz.extras import needs
 from attnviz.places import APP, require_files
+
+HOST = "127.0.0.1"  # this machine alone
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -22,23 +24,13 @@ def run(options: argparse.Namespace) -> int:
     """
     require_files()
     with needs("app", "The dashboard"):
-        import streamlit  # noqa: F401 - asked for only
-    require_port(options.port)
+        import_module("streamlit")
+    from attnviz.server.checks import check_port
+
+    if not 0 < options.port < 1 << 16:
+        raise ValueError(f"A port is a number from 1 to 65535, not {options.port}.")
+    check_port(HOST, options.port)
     command = [sys.executable, "-m", "streamlit", "run", str(APP / "dashboard.py")]
-    command += ["--server.address", "127.0.0.1", "--server.port", str(options.port)]
+    command += ["--server.address", HOST, "--server.port", str(options.port)]
     command += ["--server.headless", str(options.no_browser).lower()]
     return subprocess.run(command, check=False).returncode
-
-
-def require_port(port: int) -> None:
-    """Raise ValueError, with one sentence, for a port of the loopback address that cannot be listened on."""
-    if not 0 < port < 1 << 16:
-        raise ValueError(f"A port is a number from 1 to 65535, not {port}.")
-    with socket.socket() as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do: one that has just ended is free
-        try:
-            tried.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise ValueError(
-                f"Port {port} of 127.0.0.1 cannot be listened on: {error.strerror}. Give another with --port."
-            ) from None

@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz.models.catalogue import DEFAULT, Entry, entries, unshipped_entry
 from attnviz.ui import offered_models
 from attnviz.ui.address import persistent, widgets
-from attnviz.ui.cache import engine, traces
+from attnviz.ui.cache import engine, in_memory, traces
 from attnviz.ui.frame.page import current_page
 from attnviz.ui.learning import toys
 from attnviz.ui.markdown import literal
@@ -25,7 +25,8 @@ _OPENED, _ASKED, _NEXT = "models-opened", "model-asked", "model-next"
 
 def picker() -> Entry:
     """Draw the list of models; return the chosen one."""
-    known = {entry.name: entry for entry in (*entries(), *map(unshipped_entry, (*engine.names(), *opened_models())))}
+    others = (*engine.names(), *in_memory.names(), *opened_models())
+    known = {entry.name: entry for entry in (*entries(), *map(unshipped_entry, others))}
     if not known:
         st.error(f"No model is installed: assets/models has no {DEFAULT}. Get the whole repository, or train a model.")
         st.stop()

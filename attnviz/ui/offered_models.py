@@ -1,5 +1,4 @@
-"""The models that an instance lets its visitors open. All code that opens a model by name asks here first. Whatever
-opens a model asks here first, from wherever the name came.
+"""The models that an instance lets its visitors open. All code that opens a model by name asks here first.
 
 ATTNVIZ_MODELS, where it is set, lists what an instance offers besides the shipped models (folders or hub ids, with
 commas between them; it may be empty). A name that is not in the list is refused by the same sentence whether such a
@@ -21,7 +20,7 @@ import os
 
 from attnviz.models.catalogue import TOY, entries
 from attnviz.ui import hosting
-from attnviz.ui.cache import engine
+from attnviz.ui.cache import engine, in_memory
 
 VARIABLE = "ATTNVIZ_MODELS"
 
@@ -44,6 +43,7 @@ def is_offered(name: str) -> bool:
         or name.startswith(TOY)
         or any(entry.name == name for entry in entries())
         or engine.has(name)
+        or name in in_memory.names()
     )
 
 

@@ -38,6 +38,7 @@ from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
+from attnviz.places import APP
 from attnviz.ui.sending import client_cache, client_state, saved_files
 
 MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together; `attnviz.server` sets another
@@ -66,6 +67,7 @@ _USED: dict[Any, tuple[str, ...]] = {
 }
 # What only a server that many share uses, in modules of Streamlit that others need not load.
 _OF_SERVER = {
+    "config": ("_main_script_path",),
     "auth_util": ("encode_provider_token", "get_cookie_with_chunks"),
     "web.bootstrap": ("load_config_options",),
     "web.server.starlette.starlette_app_utils": ("decode_signed_value",),
@@ -192,12 +194,18 @@ def _is_in(module: str, name: str) -> bool:
         return False
 
 
+def is_running() -> bool:
+    """Check whether this process serves a dashboard already: Streamlit's runtime starts once in each."""
+    return runtime.exists()
+
+
 def set_options(options: Mapping[str, Any]) -> None:
     """Set options over those of Streamlit's file. Raises RuntimeError with one sentence for one that it does not
     take.
     """
     from streamlit.web import bootstrap
 
+    config._main_script_path = str(APP / "dashboard.py")  # beside it lies the file of options
     bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})
     for name, value in options.items():
         if name not in config.get_config_options() or config.get_option(name) != value:

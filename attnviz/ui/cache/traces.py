@@ -14,7 +14,7 @@ from attnviz.models import local_paths
 from attnviz.models.catalogue import Entry, Progress, entries
 from attnviz.models.inputs import Inputs
 from attnviz.ui import offered_models
-from attnviz.ui.cache import budget, engine, means, threads
+from attnviz.ui.cache import budget, engine, in_memory, means, threads
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.learning import toys
 from attnviz.ui.request import Request
@@ -35,6 +35,8 @@ def model(name: str, progress: Progress | None = None) -> "Model":
     """
     if _is_shipped(name):
         return _shipped.get(name)
+    if (held := in_memory.find(name)) is not None:
+        return held
     offered_models.require(name)
     asked = name, () if engine.has(name) else local_paths.stamp(name)
     _others.forget(lambda other: other[0] == name and other != asked)
@@ -159,7 +161,7 @@ def trace(request: Request) -> "Trace":
 def is_cached(request: Request) -> bool:
     """Whether model and trace of a request are there."""
     name = request.entry.name
-    is_loaded = name in _shipped if _is_shipped(name) else any(name == other for other, _ in _others.names)
+    is_loaded = name in _shipped or name in in_memory.names() or any(name == other for other, _ in _others.names)
     return is_loaded and _asked(request) in _traces
 
 

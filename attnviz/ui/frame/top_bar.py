@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import streamlit as st
@@ -102,6 +102,8 @@ def _inputs(entry: Entry) -> Request:
 
     try:
         asked = traces.inputs(entry, tell)
+        if asked.has_language and not entry.languages:  # a translator of one's own
+            entry = replace(entry, languages=tuple(traces.model(entry.name).languages))
     except ValueError as refusal:
         current_page().refusal = str(refusal)
         asked = Inputs.PROMPT

@@ -1,0 +1,131 @@
+"""`attnviz.open`: the dashboard on a model that is in the memory of this process, from a notebook or a shell."""
+
+import asyncio
+import atexit
+import threading
+import webbrowser
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from functools import cache
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+from urllib.parse import urlencode
+
+import streamlit as st
+import uvicorn
+from uvicorn.lifespan.on import LifespanOn
+
+from attnviz.models.catalogue import load
+from attnviz.places import APP, require_files
+from attnviz.server.checks import check_port
+from attnviz.ui import streamlit_internals
+from attnviz.ui.cache import in_memory
+
+if TYPE_CHECKING:
+    from attnviz.models.protocol import Model
+
+T = TypeVar("T")
+_HOST = "127.0.0.1"
+
+
+@dataclass
+class Session:
+    """A dashboard that runs in this process: `address` is where, until `close()` or the end of a `with`."""
+
+    address: str
+    _name: str = field(repr=False)
+    _server: uvicorn.Server = field(repr=False)
+    _serving: "asyncio.Future[None]" = field(repr=False)
+
+    def close(self) -> None:
+        """Stop listening, and let go of the model. Closing twice is closing once."""
+        in_memory.remove(self._name)
+        self._server.should_exit = True
+        _loop().wait(self._finish())
+
+    async def _finish(self) -> None:
+        await self._serving
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_session(model: Any, tokenizer: Any = None, *, text: str = "", port: int = 0, browser: bool = False) -> Session:
+    """Start the dashboard on a model in memory, at the page Heads; print and return its address.
+
+    `model` is what `attnviz.load` has returned, or a model of transformers with its `tokenizer`; it stays on its
+    device. `text` is the sentence or prompt to begin with. It listens on this machine alone (127.0.0.1), on a free
+    port or on `port`, in a thread of this process; `browser` opens a window on it. Raises ValueError with one sentence
+    for what cannot be shown, a port that is taken, and inside a dashboard that runs already.
+    """
+    require_files()
+    if port:
+        check_port(_HOST, port)
+    shown: Model = model if hasattr(model, "trace") and hasattr(model, "model_id") else load(model, tokenizer)
+    loop = _loop()
+    name = in_memory.add(shown)
+    try:
+        server = loop.wait(loop.listen(port))
+    except BaseException:
+        in_memory.remove(name)
+        raise
+    asked = {"model": name} | ({"src": text} if text else {})
+    address = f"http://{_HOST}:{_port_of(server)}/heads?{urlencode(asked)}"
+    print(f"attnviz: {address}")  # noqa: T201 - says where it is
+    if browser:
+        webbrowser.open(address)
+    return Session(address, name, server, loop.tasks[server])
+
+
+class _Loop:
+    """The thread that dashboards of this process are served in. Streamlit's runtime can start once in a process: it
+    runs until the process ends, while servers come and go.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self.tasks: dict[uvicorn.Server, asyncio.Future[None]] = {}
+        threading.Thread(target=self._loop.run_forever, name="attnviz-session", daemon=True).start()
+        streamlit_internals.set_options({"server.headless": True, "server.address": _HOST})
+        streamlit_internals.install()
+        self._app = st.App(APP / "dashboard.py")
+        self._lifespan = LifespanOn(uvicorn.Config(self._app, log_level="warning", lifespan="on"))
+        self.wait(self._lifespan.startup())
+        atexit.register(self._stop)
+
+    def _stop(self) -> None:
+        self.wait(self._lifespan.shutdown())
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine in the thread; return its result."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
+
+    async def listen(self, port: int) -> uvicorn.Server:
+        """Start a server on a port, 0 for any; return it once it listens."""
+        config = uvicorn.Config(self._app, host=_HOST, port=port, lifespan="off", log_level="warning")
+        server = uvicorn.Server(config)
+        self.tasks[server] = asyncio.ensure_future(server.serve())
+        while not server.started:
+            if self.tasks[server].done():
+                raise ValueError(f"The dashboard could not listen on port {port} of {_HOST}.")
+            await asyncio.sleep(0.01)
+        return server
+
+
+@cache
+def _loop() -> _Loop:
+    if streamlit_internals.is_running():
+        raise ValueError(
+            "A dashboard runs in this process already, and Streamlit allows one: open the model there, by its folder "
+            "or hub id."
+        )
+    return _Loop()
+
+
+def _port_of(server: uvicorn.Server) -> int:
+    return server.servers[0].sockets[0].getsockname()[1]
