@@ -1,6 +1,7 @@
-// The component's fixed parts, built once for each place in the page. The page explains its words.
+// The component's fixed parts, built once for each place in the page.
 
 import { range } from "../../shared/js/cells.js";
+import { explained, watchDefinitions } from "../../shared/js/definitions.js";
 import { exportMenu } from "../../shared/js/downloads.js";
 import { button, element } from "../../shared/js/elements.js";
 import { watchNodes } from "../../shared/js/resize.js";
@@ -27,7 +28,7 @@ export function buildLab(app) {
   parts.titles = Object.fromEntries(
     Object.entries(TITLED).map(([name, term]) => [
       name,
-      element("span", { class: "asked", tabindex: "0", role: "note", "data-term": term, "aria-label": term }),
+      explained(element("span", { class: "asked", tabindex: "0", role: "note", "aria-label": term }), term),
     ]),
   );
   parts.mapBox = element("div", { class: "lab-map" }, parts.map, ...Object.values(parts.titles), parts.tip);
@@ -46,6 +47,7 @@ export function buildLab(app) {
   );
   watchLabPointer(app);
   watchLabKeys(app);
+  watchDefinitions(app);
   watchNodes(app, [app.root], () => {
     const changed = Math.abs(app.root.clientWidth - 26 - app.width) > 2; // its height follows from what it shows
     if (changed && app.widget.measure(app)) app.widget.draw(app);
@@ -60,7 +62,8 @@ function labTools(app, parts) {
     tool("+", "Zoom in (+), or drag a box on scores or weights", () => zoomBy(app, ZOOM_STEP)),
     tool("−", "Zoom out (−)", () => zoomBy(app, 1 / ZOOM_STEP)),
   );
-  parts.whole = tool("Whole map", null, () => setZoom(app, wholeMap(app)));
+  const named = (term, act) => explained(tool(term, null, act), term);
+  parts.whole = named("Whole map", () => setZoom(app, wholeMap(app)));
   parts.finger = button("Paint by finger", {
     class: "finger",
     title: "On: a finger paints on the masked scores. Off: it scrolls the page, and a tap pins the row.",
@@ -76,9 +79,9 @@ function labTools(app, parts) {
     parts.finger,
     parts.zoom,
     parts.whole,
-    tool("Clear paint", null, () => paintCells(app, range(app.cells.length), 1)),
-    tool("Invert", null, invertPaint),
-    tool("To paint", null, bake),
+    named("Clear paint", () => paintCells(app, range(app.cells.length), 1)),
+    named("Invert", invertPaint),
+    named("To paint", bake),
     exportMenu(app, EXPORTS),
     (parts.helpButton = tool("? keys", "Keys", () => {
       parts.help.hidden = !parts.help.hidden;

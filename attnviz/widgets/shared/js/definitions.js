@@ -61,7 +61,7 @@ export function watchDefinitions(app) {
     else leave(tip, wait, close);
   };
   const touched = (event) => {
-    if (!event.target.matches(".term")) return termAt(event) && ask(termAt(event), HOLDING);
+    if (!event.target.matches(".term, [role=note]")) return termAt(event) && ask(termAt(event), HOLDING);
     showDefinition(app, (anchor = event.target));
   };
   root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && pointed(event));
