@@ -107,6 +107,20 @@ def test_what_is_in_view_stands_in_the_address_and_comes_from_it(trace, visit, t
     expect(painted(again)).to_have_attribute("data-attnviz-view", re.compile('"layer":1,"head":0'))
 
 
+def test_a_painted_mask_comes_back_with_its_numbers(model, trace, visit, tmp_path) -> None:
+    path = picture("mask_lab").of(model, trace).to_html(tmp_path / "masks.html")
+    weights = "(node) => JSON.stringify(Array.from(node.attnviz.payload.attn))"
+    page = visit(path)
+    before = painted(page).evaluate(weights)
+    page.locator("canvas").first.focus()
+    page.keyboard.press("Space")
+    page.wait_for_function("() => location.hash.includes('paint=')")
+    after = painted(page).evaluate(weights)
+    assert after != before
+    again = visit(path, page.evaluate("location.hash"))
+    assert painted(again).evaluate(weights) == after
+
+
 @pytest.mark.parametrize("fragment", ["#layer=99&head=[1]&kind=nonsense", "#row={}&pins=7", "#%%%"])
 def test_an_address_that_asks_for_what_is_not_there_shows_the_picture_all_the_same(
     trace, visit, tmp_path, fragment

@@ -42,7 +42,7 @@ const viewOf = ({ row, zoom, told, payload }) => ({ row, zoom, paint: told?.pain
 
 function receive(app, data, viewBeside) {
   const payload = decodeLab(data);
-  const isRepainted = viewBeside && viewBeside.paint !== payload.header.paint; // which the numbers know nothing of
+  const { paint: known } = payload.header; // the paint that the numbers are of
   if (viewBeside) Object.assign(payload.header, { seq: app.seq, ...viewBeside });
   const { header, q, k } = payload;
   const shape = app.payload && app.payload.q === q && app.payload.k === k;
@@ -63,8 +63,7 @@ function receive(app, data, viewBeside) {
   readTheme(app);
   app.parts.title.textContent = app.parts.title.title = header.words.title;
   if (!shape) fitInto(app);
-  if (!newest && shape) preview(app, rowsPaintedSince(app));
-  else if (isRepainted) preview(app, range(q));
+  if ((!newest && shape) || header.paint !== known) preview(app, rowsPaintedSince(app, known));
   if (!newest || before !== lookOf(app)) draw(app);
   else showTip(app);
   app.root.dataset.attnvizPainted = header.id;
@@ -82,9 +81,9 @@ function lookOf(app) {
 }
 
 // Rows whose paint is newer than the numbers that have just come.
-function rowsPaintedSince(app) {
-  const { q, k, header } = app.payload;
-  const told = paintOf(header.paint, q, k);
+function rowsPaintedSince(app, paint) {
+  const { q, k } = app.payload;
+  const told = paintOf(paint, q, k);
   return range(q).filter((row) => rowCells(app, row).some((i) => told[i] !== app.cells[i]));
 }
 
