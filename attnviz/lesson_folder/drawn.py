@@ -97,7 +97,10 @@ def _mask_lab(shown: Picture) -> ShownPicture:
     return picture("mask_lab").of(shown.model, shown.trace)
 
 
-def _stepper(shown: Picture) -> ShownPicture:
+def _stepper(shown: Picture) -> ShownPicture | None:
+    """Step through the sentence; None for a run that is changed, which a stepper makes of its own."""
+    if shown.trace.interventions:
+        return None
     said, takes_target = shown.link.texts, shown.model.inputs.takes_target
     more = {"target": said.get("tgt", "").strip()} if takes_target else {"new_tokens": int(said.get("new") or 0)}
     return picture("stepper").of(shown.model, said.get("src", ""), to=shown.trace.to, **more)
@@ -112,7 +115,7 @@ def _causes(shown: Picture) -> ShownPicture | None:
         return picture("patching").of(model, trace, said["changed"])
     if tab == "attribute":
         return picture("attribution").of(model, trace)
-    return _compared(shown) if tab == "compare" else None
+    return _compared(shown) if tab == "compare" and not trace.interventions else None
 
 
 def _compared(shown: Picture) -> ShownPicture | None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -13,9 +13,11 @@ from attnviz.lesson_folder.asked import question_data
 from attnviz.lesson_folder.drawn import draw
 from attnviz.lesson_folder.markdown import instance_link, to_html
 from attnviz.lesson_folder.words import words
+from attnviz.lessons.check import fingerprint
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.phrases import translate
 from attnviz.lessons.picture import Picture, Pictures
+from attnviz.lessons.scoring import Truth
 from attnviz.widgets.wire import Payload
 
 Pieces = dict[str, Mapping[str, Any]]  # payloads by their digests, each `deflated`, in base64, with its `planes`
@@ -46,8 +48,7 @@ def lesson_data(lesson: Lesson, run: Pictures, *, instance: str = "") -> LessonD
         "steps": steps,
     }
     widgets = {step["picture"]["widget"] for step in steps if step["picture"] and step["picture"]["widget"]}
-    questions = json.dumps([step["question"] for step in steps])
-    key = f"attnviz {lesson.name} {_digest(questions.encode())}"  # other questions have another one
+    key = f"attnviz {lesson.name} {_digest(_asked(lesson, steps).encode())}"
     return LessonData({"key": key, **page}, pieces, frozenset(widgets))
 
 
@@ -108,6 +109,15 @@ class _Steps:
     @property
     def _say(self) -> Callable[[str], str]:
         return partial(translate, language=self.lesson.language)
+
+
+def _asked(lesson: Lesson, steps: Sequence[Mapping[str, Any]]) -> str:
+    """Write what is asked and what is right, but for rounding: answers are kept as long as that is the same."""
+    asked = []
+    for at, question in lesson.questions.items():
+        right = fingerprint(question, Truth(steps[at]["question"]["truth"]["answer"]))
+        asked.append([at, question.kind, question.ask, [option.text for option in question.options], right])
+    return json.dumps(asked)
 
 
 def _digest(content: bytes) -> str:
