@@ -163,6 +163,20 @@ def test_once_taken_away_it_hears_nothing_and_attached_again_it_does(bare: BareP
     assert bare.reports()
 
 
+def test_a_saved_file_goes_through_a_link_in_the_document(bare: BarePage, name: str) -> None:
+    """Where a page saves files by itself, as VS Code's does, it listens there."""
+    bare.attach()
+    bare.page.evaluate("""() => {
+      document.addEventListener("click", (event) => {
+        if (event.target.download) (globalThis.saved = event.target.download), event.preventDefault();
+      });
+    }""")
+    bare.page.locator("#place summary", has_text="Export").click()
+    bare.page.locator("#place").get_by_role("menuitem", name="SVG picture").click()
+    assert bare.page.evaluate("() => globalThis.saved").endswith(".svg")
+    assert bare.page.locator("a[download]").count() == 0
+
+
 def test_what_it_says_at_the_pointer_is_in_the_top_layer(bare: BarePage, name: str) -> None:
     bare.attach()
     shown = bare.page.locator("#place :popover-open")

@@ -109,3 +109,30 @@ def test_reporting_by_hand_takes_the_place_of_the_report_that_waits(play) -> Non
       clock.pass(100000);
     }""")
     assert len([entry for entry in log if isinstance(entry, list)]) == 1
+
+
+def test_a_view_beside_the_numbers_is_newer_than_any_choice_and_leaves_other_fields(play) -> None:
+    _, view, seq = play("""({ app, change }) => {
+      const adopt = (viewBeside) => {
+        app.payload = { header: { view: { layer: 1, head: 5 } }, viewBeside };
+        store.adopt(app);
+      };
+      adopt({ layer: 2 });
+      change(app, { zoom: [0, 1, 0, 1], never: true });
+      adopt({ layer: 3 });
+    }""")
+    assert view == {"layer": 3, "head": 5, "zoom": [0, 1, 0, 1], "never": True}
+    assert seq == 1
+
+
+def test_what_nobody_answers_is_not_chosen_and_the_rest_of_a_choice_is(play) -> None:
+    log, view, seq = play("""({ app, receive, change, log }) => {
+      receive({ layer: 1 });
+      app.lacks = new Set(["head"]);
+      log.length = 0;
+      change(app, { head: 2 });
+      log.push("and then");
+      change(app, { layer: 2, head: 2, never: true });
+    }""")
+    assert log == ["and then", "settle", "paint 2"]
+    assert (view["layer"], view["head"], seq) == (2, 0, 1)
