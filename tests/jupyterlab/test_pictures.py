@@ -95,13 +95,31 @@ def test_colours_follow_the_theme_of_the_notebook_or_the_reader_s(open_notebook:
 
 
 def test_a_saved_picture_is_there_again_without_python(open_notebook: Open) -> None:
-    notebook = open_notebook("saved.ipynb", HEADS)
-    notebook.run(0)
+    notebook = open_notebook("saved.ipynb", HEADS, "attnviz.show(trace, static=True)")
+    notebook.run(0, 1)
     notebook.picture(0).get_by_role("tab", name="Encoder self").click()
     expect_in_view(notebook.picture(0), kind="encoder_self")
     notebook.page.keyboard.press("Control+s")
     expect(notebook.page.locator(".jp-mod-dirty")).to_have_count(0)
     again = open_notebook("saved.ipynb")
-    expect_in_view(again.picture(0), kind="encoder_self", layer=1, head=2)
-    again.picture(0).get_by_role("tab", name="Cross").click()
-    expect_in_view(again.picture(0), kind="cross")
+    picture = again.picture(0)
+    expect_in_view(picture, kind="encoder_self", layer=1, head=2)
+    expect(picture.locator("[data-control=specials]").first).to_be_hidden()
+    picture.get_by_role("tab", name="Cross").click()
+    expect_in_view(picture, kind="cross")
+    framed = again.cell(1).frame_locator("iframe").locator("[data-attnviz-painted]")
+    expect_in_view(framed, kind="cross", layer=0, head=0)
+
+
+def test_a_picture_outlives_its_kernel(open_notebook: Open) -> None:
+    notebook = open_notebook("restart.ipynb", HEADS, "w.row")
+    notebook.run(0)
+    notebook.page.get_by_role("menuitem", name="Kernel", exact=True).click()
+    notebook.page.locator(".lm-Menu-itemLabel").get_by_text("Restart Kernel…", exact=True).click()
+    notebook.page.get_by_role("button", name="Confirm Kernel Restart").click()
+    picture = notebook.picture(0)
+    picture.get_by_role("tab", name="Encoder self").click()
+    expect_in_view(picture, kind="encoder_self")
+    expect(picture.locator("[data-control=specials]").first).to_be_hidden()
+    notebook.run(0)
+    expect_in_view(notebook.picture(0), kind="cross", layer=1, head=2)

@@ -5,13 +5,15 @@ are no shares: a row's sum to more than 1. Never less than rollout, which is one
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import torch
-from networkx.algorithms.flow import build_residual_network, shortest_augmenting_path
 
 from attnviz.analysis.causes.contributions import Contributions
 from attnviz.analysis.causes.flow.mixing import Mix
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 MOST = 32  # tokens of source and of target: beyond, a row takes seconds
 _UNIT = 10**6  # a share as a whole number: with floats the search need not end
@@ -37,8 +39,11 @@ def max_flow(mixes: Sequence[Mix], row: int, *, target: bool = True) -> Contribu
     return Contributions(source.unsqueeze(0), own.unsqueeze(0))
 
 
-def _pipes(mixes: Sequence[Mix]) -> nx.DiGraph:
+def _pipes(mixes: Sequence[Mix]) -> "nx.DiGraph":
     """Build a node for each position before and after each sublayer; edges lead back to the text."""
+    import networkx as nx  # a fifth of a second, which other pictures need not wait for
+    from networkx.algorithms.flow import build_residual_network
+
     pipes = nx.DiGraph()
     for stack in ("encoder", "decoder"):
         for height, mix in enumerate(one for one in mixes if one.stack == stack):
@@ -46,7 +51,7 @@ def _pipes(mixes: Sequence[Mix]) -> nx.DiGraph:
     return build_residual_network(pipes, "capacity")
 
 
-def _add(pipes: nx.DiGraph, mix: Mix, height: int, memory: int) -> None:
+def _add(pipes: "nx.DiGraph", mix: Mix, height: int, memory: int) -> None:
     through = mix.kept.diag() if mix.kind == "cross" else mix.whole
     targets: list[tuple[torch.Tensor, str, int]] = [(through, mix.stack, height)]
     if mix.kind == "cross":
@@ -57,13 +62,15 @@ def _add(pipes: nx.DiGraph, mix: Mix, height: int, memory: int) -> None:
             pipes.add_edge((mix.stack, height + 1, row), (stack, below, key), capacity=capacity)
 
 
-def _flows(pipes: nx.DiGraph, top: _Node, stack: str, width: int) -> torch.Tensor:
+def _flows(pipes: "nx.DiGraph", top: _Node, stack: str, width: int) -> torch.Tensor:
     ends = [(stack, 0, at) for at in range(width)]
     found = [1.0 if end == top else _flow(pipes, top, end) for end in ends]
     return torch.tensor(found).reshape(-1)
 
 
-def _flow(pipes: nx.DiGraph, top: _Node, end: _Node) -> float:
+def _flow(pipes: "nx.DiGraph", top: _Node, end: _Node) -> float:
+    from networkx.algorithms.flow import shortest_augmenting_path
+
     if end not in pipes:
         return 0.0
     return shortest_augmenting_path(pipes, top, end, residual=pipes, value_only=True).graph["flow_value"] / _UNIT
