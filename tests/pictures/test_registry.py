@@ -104,6 +104,8 @@ def test_what_cannot_be_shown_is_said_in_one_sentence(trace, name, asked, says) 
 def test_an_unknown_picture_and_a_wrong_subject_are_said_in_one_sentence(model, trace) -> None:
     with pytest.raises(ValueError, match=r"There is no picture 'head': choose one of heads, links, .*learning\."):
         picture("head")
+    with pytest.raises(ValueError, match=r"name is one text, not a list\."):
+        picture(["heads"])
     with pytest.raises(ValueError, match=r"trace is a trace .*, not 'I love you'"):
         picture("heads").of("I love you")
     with pytest.raises(ValueError, match=r"Masks is drawn of \(model, trace\): missing a required argument: 'trace'"):

@@ -11,6 +11,7 @@ from attnviz.pictures.browser_view import is_of, to_view
 from attnviz.pictures.captions import with_caption
 from attnviz.pictures.shown import runs, traces
 from attnviz.pictures.shown.subject import Subject
+from attnviz.text.arguments import reads_arguments
 from attnviz.widgets.lacks import PYTHON_ONLY
 from attnviz.widgets.wire import Payload
 
@@ -120,6 +121,7 @@ _ALL = (
 PICTURES = {picture.name: picture for picture in _ALL}
 
 
+@reads_arguments
 def picture(name: str) -> NamedPicture:
     """Return a picture by its name. Raises ValueError, which lists them, for another name."""
     if name not in PICTURES:
