@@ -1,7 +1,7 @@
 """Pinned heads side by side, and the difference of two: they fill the panel, and keep the names that they are about."""
 
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.at_rest import wait_until_at_rest
 from tests.browser.heads.tabs import open_tab
@@ -109,3 +109,10 @@ def test_chips_and_headings_name_every_pinned_head_in_full(page: Page, settle) -
 
 def written_texts(page: Page) -> set[str]:
     return set(page.evaluate("[...window.written]"))
+
+
+def test_one_pinned_head_stands_alone(page: Page, settle) -> None:
+    page.goto("/heads?src=I+love+you.&to=fr&pins=cross.1.6&compare=side")
+    settle(page)
+    expect(page.get_by_role("heading", name="Side by side")).to_be_visible()
+    expect(page.get_by_text("1 of up to 4 pinned heads")).to_be_visible()

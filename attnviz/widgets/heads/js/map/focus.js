@@ -37,7 +37,7 @@ function paintMaps(app) {
 }
 
 export function drawTiles(app, pen, tiles, area) {
-  if (tiles.length === 1) return drawTile(app, pen, tiles[0], area);
+  if (tiles.length === 1 && !tiles[0].heading) return drawTile(app, pen, tiles[0], area);
   for (const [i, { place, box }] of arranged(app, pen, tiles, area).entries()) {
     tiles[i].place = place;
     drawTile(app, pen, tiles[i], box);
