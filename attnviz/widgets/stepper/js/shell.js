@@ -48,7 +48,8 @@ function trainingPane(app, parts) {
 }
 
 function inferencePane(app, parts) {
-  parts.prefix = element("div", { class: "prefix", "aria-label": "The prefix that goes in, and what comes out" });
+  const said = "The prefix that goes in, and what comes out";
+  parts.prefix = element("div", { class: "prefix", role: "group", tabindex: "0", "aria-label": said });
   parts.map = element("canvas", { role: "img", class: "map" });
   parts.tip = createTip(app);
   parts.mapBox = element("div", { class: "map-box" }, parts.map, parts.tip);
