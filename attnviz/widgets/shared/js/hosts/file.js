@@ -55,7 +55,7 @@ async function show(figure, number) {
   const report = (_, view) => {
     picture.view = view;
     if (location.protocol === "about:") return; // a frame in a notebook, which has no address
-    history.replaceState(null, "", fragmentOf(pictures) || location.pathname + location.search);
+    history.replaceState(null, "", fragmentOf(pictures, isAlone) || location.pathname + location.search);
   };
   const host = { report, height: heightIn(figure), ...(isAlone && { keys: document }) };
   function drawIt(view) {

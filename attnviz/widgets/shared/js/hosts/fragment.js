@@ -3,10 +3,10 @@
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 // What is as it was at first is left out.
-export function fragmentOf(pictures) {
+export function fragmentOf(pictures, isAlone) {
   const parts = new URLSearchParams();
   pictures.forEach(({ first, view }, number) => {
-    const prefix = pictures.length > 1 ? `${number + 1}.` : "";
+    const prefix = isAlone ? "" : `${number + 1}.`;
     for (const name of Object.keys(first))
       if (name !== "seq" && name in view && !same(view[name], first[name])) parts.set(prefix + name, text(view[name]));
   });
