@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page
 
 from attnviz.analysis.masks.effect import effect
-from attnviz.analysis.masks.fills import FillChoice, FilledScores, Weighing, filled, one_head
+from attnviz.analysis.masks.fills import FillChoice, FilledScores, Weighing, fill_scores, one_head
 from attnviz.analysis.masks.findings import findings
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import write_again
@@ -46,7 +46,7 @@ def _server() -> Iterator[Row]:
 
         def edit(call=call, recipe=recipe, choice=choice) -> None:
             size = call.query.shape[2]
-            one = filled(call, recipe.build(size, size), choice)
+            one = fill_scores(call, recipe.build(size, size), choice)
             assert one.attn is not None  # -inf is refused nowhere
             findings(FilledScores(choice, one.mask[0, 0], one.scores[0, 0], one.masked_scores[0, 0], one.attn[0, 0]))
 

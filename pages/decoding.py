@@ -11,7 +11,7 @@ from attnviz.ui.styles import style
 
 request = layout.begin_page("Decoding")
 st.html(style("decoding.css"))
-trace = layout.run_or_refuse(lambda: traces.computed(request))
+trace = layout.run_or_refuse(lambda: traces.full_trace(request))
 asked = controls.current(trace, request.entry)
 model = traces.model(request.entry.name)
 is_own = isinstance(model, Translator)

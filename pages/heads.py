@@ -21,10 +21,10 @@ from attnviz.ui.heads import choices, downloads, page
 make = traces.trace if heads_tabs.needs_whole_trace(texts) else traces.attention
 trace = own or layout.run_or_refuse(lambda: make(request))
 captions.about(trace, upload.caption() if own else request.entry)
-state = page.settled(trace, choices.current(texts, trace, upload.entry() if own else request.entry))
+state = page.settle_flow(trace, choices.current(texts, trace, upload.entry() if own else request.entry))
 picture = page.draw(trace, state, None if own else request)
 if picture is not None:
-    downloads.below(lambda: own or traces.trace(request), picture, state.heads)
+    downloads.draw_downloads(lambda: own or traces.trace(request), picture, state.heads)
 if own:
     upload.finish(own, state)
 else:

@@ -16,7 +16,7 @@ from attnviz.html.planes import in_planes
 from attnviz.pictures.shown.registry import ShownPicture
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.views.captions import Caption
-from attnviz.widgets.bundle import file_figure, file_page, filled, source
+from attnviz.widgets.bundle import file_figure, file_page, fill_places, source
 from attnviz.widgets.wire import Payload
 
 LONGEST, MANY = 400, 72  # tokens, in so many heads; of longer texts fewer heads
@@ -43,7 +43,7 @@ def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str =
     if len(parts) > 1:
         content = ['<div class="page">', *content, "</div>"]
     names = dict.fromkeys(shown.picture.widget for shown in pictures)
-    return filled(
+    return fill_places(
         file_page(),
         {
             "title": escape(name),
@@ -70,7 +70,7 @@ def require_room(trace: TraceLike | None) -> None:
 def _figure(widget: str, payload: Payload) -> str:
     packed, spans = in_planes(payload)
     lines = _caption(payload).lines() + ([ROUNDED] if any(width == 2 for *_, width in spans) else [])
-    return filled(
+    return fill_places(
         file_figure(),
         {
             "widget": widget,

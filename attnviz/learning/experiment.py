@@ -58,7 +58,7 @@ class Experiment:
         for name, value in known.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
-        object.__setattr__(self, "without", _left_out(self.without))
+        object.__setattr__(self, "without", _parse_without(self.without))
         self._check_numbers()
         self._check_switches()
         self.config(1)  # raises ValueError for sizes that do not fit each other
@@ -154,7 +154,7 @@ class Experiment:
                     raise ValueError(f"{self.task} is learned by a decoder alone: it has no {what}.")
 
 
-def _left_out(said: Any) -> tuple[str, ...]:
+def _parse_without(said: Any) -> tuple[str, ...]:
     """Return the names in the order of `WITHOUT`. Raises ValueError for an unknown one."""
     names = (
         (said,) if isinstance(said, str) else tuple(said) if isinstance(said, tuple | list | set | frozenset) else None

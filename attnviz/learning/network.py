@@ -45,13 +45,13 @@ class Habits:
         real = (tgt_in != PAD).unsqueeze(1)
         hide = not self.sees_padding and not start and not bool(real.all())
 
-        def seen(q_len: int, k_len: int) -> Tensor:
+        def visible_cells(q_len: int, k_len: int) -> Tensor:
             ahead = masks.full(q_len, k_len, device=tgt_in.device)
             ahead = ahead.tril(1) if self.mask == "one-token" else ahead
             return ahead & real if hide else ahead
 
         head, layers = (0, 1) if self.mask == "one-head" else (None, n_layers)
-        loose = MaskOverride({Site("decoder_self", layer) for layer in range(layers)}, seen, head, start)
+        loose = MaskOverride({Site("decoder_self", layer) for layer in range(layers)}, visible_cells, head, start)
         return replace(run, probe=loose if run.probe is None else Chain((loose, run.probe)))
 
 

@@ -81,7 +81,7 @@ class TrainingRun:
     def __iter__(self) -> Iterator[Moment]:
         for step in moments(self.experiment.size.steps):
             with one_thread():
-                moment = self._at(step)
+                moment = self._moment_at(step)
             yield moment
 
     @property
@@ -101,7 +101,7 @@ class TrainingRun:
                 scores["grammatical"] = grammatical(self.network, self.held_out, self.words)
         return scores
 
-    def _at(self, step: int) -> Moment:
+    def _moment_at(self, step: int) -> Moment:
         before = self._step
         while self._step < step:
             self.update()

@@ -14,7 +14,7 @@ from attnviz.lesson_folder.words import words
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.phrases import Translatable, translate
 from attnviz.lessons.picture import Pictures
-from attnviz.widgets.bundle import WIDGETS, filled, join_modules, source
+from attnviz.widgets.bundle import WIDGETS, fill_places, join_modules, source
 
 Files = Mapping[str, str]  # texts by their paths in the folder
 _PAGE = WIDGETS / "lesson_page"
@@ -112,7 +112,7 @@ def _lesson_page(lesson: Lesson, name: str) -> str:
 def _filled(template: str, texts: Mapping[str, str], **markup: str) -> str:
     """Put texts and HTML into a template."""
     parts = {name: html.escape(text) for name, text in texts.items()} | markup
-    return filled((_PAGE / template).read_text(encoding="utf-8"), parts)
+    return fill_places((_PAGE / template).read_text(encoding="utf-8"), parts)
 
 
 def _shared_language(lessons: Sequence[Lesson]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from attnviz.analysis.anatomy.claims import parameter_counts
 from attnviz.analysis.anatomy.modulation import modulation
 from attnviz.analysis.anatomy.shape_walk import LAYOUTS, shape_walk
-from attnviz.analysis.anatomy.skipped_lines import SKIPS, skipped, skips_of
+from attnviz.analysis.anatomy.skipped_lines import SKIPS, run_skipped, skips_of
 from attnviz.analysis.site.case import site_case
 from attnviz.analysis.site.outcome import Outcome, Raised, describe_outcome, outcome
 from attnviz.implementations.bugs.cabinet import BUGS
@@ -44,7 +44,7 @@ def _walk(shown: Picture, case: Case) -> str:
 def _skip(shown: Picture, case: Case) -> str:
     """List all changed lines with what they do to this sentence alone; the link's own one is explained."""
     names, asked = skips_of(case.weights), shown.link.texts.get("skip", "")
-    rows = [(SKIPS[name].title, describe_outcome(skipped(name, case)), SKIPS[name].right, SKIPS[name].instead)
+    rows = [(SKIPS[name].title, describe_outcome(run_skipped(name, case)), SKIPS[name].right, SKIPS[name].instead)
             for name in names]  # fmt: skip
     why = f"<p>{html.escape(SKIPS[asked].why)}</p>" if asked in names else ""
     return why + small_table(("changed line", "result for this sentence alone", "right", "tried instead"), rows)

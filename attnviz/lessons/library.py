@@ -71,7 +71,7 @@ def _shelve(path: Path) -> LibraryFile:
         status = path.stat()
         return _read(path, status.st_mtime_ns, status.st_size)
     except OSError as error:
-        return _broken(path, f"It cannot be opened ({error.strerror}).")
+        return _log_broken(path, f"It cannot be opened ({error.strerror}).")
 
 
 @lru_cache(maxsize=256)
@@ -80,11 +80,11 @@ def _read(path: Path, written: int, size: int) -> LibraryFile:
     try:
         return LibraryFile(path.stem, read_file(path))
     except LessonError as error:
-        return _broken(path, *str(error).split("\n"))
+        return _log_broken(path, *str(error).split("\n"))
 
 
 @lru_cache(maxsize=256)
-def _broken(path: Path, *problems: str) -> LibraryFile:
+def _log_broken(path: Path, *problems: str) -> LibraryFile:
     """Return a broken file, and log its mistakes for the author, once."""
     _LOG.warning("%s is not in the list of lessons. %s", path.name, " ".join(problems))
     return LibraryFile(path.stem, None, problems)

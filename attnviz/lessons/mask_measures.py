@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import torch
 
-from attnviz.analysis.masks.fills import FillChoice, FilledScores, filled, one_head
+from attnviz.analysis.masks.fills import FillChoice, FilledScores, fill_scores, one_head
 from attnviz.analysis.masks.leakage import leak_test
 from attnviz.analysis.masks.mask_spec import RULES, MaskSpec
 from attnviz.lessons.picture import Picture
@@ -24,7 +24,7 @@ def _fill(picture: Picture, question: Question) -> FilledScores:
     mask = MaskSpec({name: RULES[name].defaults for name in rules}).build(q_len, k_len)[0].clone()
     if said.get("blind"):
         mask[picture.row(said["blind"])] = False
-    return filled(call, mask, FillChoice(said.get("fill", "-inf"), said.get("dtype", "float32")))
+    return fill_scores(call, mask, FillChoice(said.get("fill", "-inf"), said.get("dtype", "float32")))
 
 
 def _row(picture: Picture, question: Question) -> torch.Tensor:

@@ -9,7 +9,7 @@ import torch
 
 from attnviz.analysis.anatomy.claims import one_head, parameter_counts
 from attnviz.analysis.anatomy.modulation import modulation
-from attnviz.analysis.anatomy.skipped_lines import SKIPS, skipped
+from attnviz.analysis.anatomy.skipped_lines import SKIPS, run_skipped
 from attnviz.analysis.heads.metric_table import METRICS, head_metrics
 from attnviz.analysis.site.case import site_case
 from attnviz.analysis.site.outcome import Raised
@@ -146,10 +146,10 @@ def _skip_raises(picture: Picture, question: Question) -> float:
     line = (question.more or {})["line"]
     if line not in SKIPS:
         raise ValueError(f"A line to skip is one of {', '.join(SKIPS)}, not “{line[:40]}”.")
-    return float(isinstance(skipped(line, _case(picture)), Raised))
+    return float(isinstance(run_skipped(line, _case(picture)), Raised))
 
 
-def _caught(picture: Picture, question: Question) -> float:
+def _is_caught(picture: Picture, question: Question) -> float:
     """Return 1 where a bug's one-line test catches it on this site, 0 where the test passes it."""
     name = (question.more or {})["bug"]
     if name not in BUGS:
@@ -186,7 +186,7 @@ _OWN: Mapping[str, Measure] = {
     "moved": Measure("how far the learned projections move the rows", (), _moved_weight),
     "one_head": Measure("one head's output against plain self-attention's", (), _one_head),
     "skip_raises": Measure("1 where a changed line raises", ("line",), _skip_raises),
-    "caught": Measure("1 where a bug is caught by its one-line test", ("bug",), _caught),
+    "caught": Measure("1 where a bug is caught by its one-line test", ("bug",), _is_caught),
 }
 MEASURES: Mapping[str, Measure] = {
     **_OWN,

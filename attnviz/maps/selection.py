@@ -61,7 +61,7 @@ def select(
         cols=cols,
         keyless=keyless(full, row_groups) if options.hides_specials or options.quadrant is not None else None,
         left_out="; ".join(
-            filter(None, (_left_out(options, any_hidden, trace.has_sinks(kind)), trace.attending_layers(kind)))
+            filter(None, (_left_out_note(options, any_hidden, trace.has_sinks(kind)), trace.attending_layers(kind)))
         ),
         to_sink=trace.has_sinks(kind) and not any_hidden,
     )
@@ -98,7 +98,7 @@ def _masks(trace: TraceLike, kind: Kind, item: int, layers: int) -> Tensor:
     return torch.stack(masks)
 
 
-def _left_out(options: MapOptions, any_hidden: bool, has_sinks: bool) -> str:
+def _left_out_note(options: MapOptions, any_hidden: bool, has_sinks: bool) -> str:
     """Write the legend's sentence. A sink is always left out: it has no column."""
     hidden = {"special tokens": options.hides_specials, "the other part": options.quadrant is not None}
     what = [name for name, is_hidden in hidden.items() if is_hidden]

@@ -11,9 +11,9 @@ from attnviz.analysis.causes.alignment_ways import Aligner, KnownMaps, scores, w
 from attnviz.analysis.causes.gold import GoldLinks, gold_languages, gold_pairs
 from attnviz.analysis.causes.word_alignment import alignment_error
 from attnviz.analysis.site.projections import NotPlain
-from attnviz.pictures.browser_view import in_view
+from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.caching import Cache, make_anew
-from attnviz.pictures.fields import PageState, Say, choice, declared, flag
+from attnviz.pictures.fields import PageState, Say, choice, declare, flag
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Site
 from attnviz.widgets.alignment.payload import AlignmentFacts, alignment_payload
@@ -45,7 +45,7 @@ class AlignmentState(PageState):
     matrix (`drawn`), whether a word may have no source (`null`), and whether links by hand are drawn (`gold`).
     """
 
-    way: str = declared("", _read_way, name="aligner")
+    way: str = declare("", _read_way, name="aligner")
     drawn: str = choice("lines", {"lines": "Lines of words", "matrix": "Matrix"})
     null: bool = flag()
     gold: bool = flag(default=True)
@@ -77,7 +77,7 @@ def alignment(
         return alignment_payload(trace, way, scores(way, known, trace), _facts(trace, known, there, rates, gold))
 
     made = cached("alignment", (trace, way, to, len(rates)), make)
-    return in_view(made, replace(state, way=way_text(way)))
+    return add_view(made, replace(state, way=way_text(way)))
 
 
 def way_text(way: Aligner) -> str:

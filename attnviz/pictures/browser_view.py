@@ -30,7 +30,7 @@ def from_view(state: type, told: Any) -> dict[str, Any] | None:
     return {name: _to_tuple(told[name]) for name in shapes}
 
 
-def in_view(payload: Payload, state: Any) -> Payload:
+def add_view(payload: Payload, state: Any) -> Payload:
     """Return a payload with a state as its view, and with what its fields can be and are at first in its header."""
     return with_declaration(payload, type(state)).with_view(to_view(state))
 

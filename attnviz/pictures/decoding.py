@@ -58,7 +58,7 @@ OF_CHOICE = {
 }
 
 
-def _ranged(name: str, default: float) -> Any:
+def _ranged_field(name: str, default: float) -> Any:
     return number(default, NUMBERS[name].low, NUMBERS[name].high)
 
 
@@ -68,13 +68,13 @@ class DecodingState(PageState):
 
     way: str = choice("cached", WAYS)
     choose: str = choice("greedy", CHOICES)
-    seed: int = _ranged("seed", 0)
-    temperature: float = _ranged("temperature", 1.0)
-    top_k: int = _ranged("top_k", 0)
-    top_p: float = _ranged("top_p", 1.0)
-    beam: int = _ranged("beam", 4)
-    smoothing: float = _ranged("smoothing", 0.0)
-    padding: int = _ranged("padding", 2)
+    seed: int = _ranged_field("seed", 0)
+    temperature: float = _ranged_field("temperature", 1.0)
+    top_k: int = _ranged_field("top_k", 0)
+    top_p: float = _ranged_field("top_p", 1.0)
+    beam: int = _ranged_field("beam", 4)
+    smoothing: float = _ranged_field("smoothing", 0.0)
+    padding: int = _ranged_field("padding", 2)
     causal: str = choice("causal", MASKS)
     dropout: bool = flag()
     dtype: str = choice("float32", DTYPES)
@@ -82,7 +82,7 @@ class DecodingState(PageState):
     more: str | None = choice(None, MORE)
     ids_src: str = text("0 1 2 3 4", limit=MAX_IDS)  # of the untrained experiment
     ids_tgt: str = text("4 3 2 1 0", limit=MAX_IDS)
-    ids_seed: int = _ranged("ids_seed", 0)
+    ids_seed: int = _ranged_field("ids_seed", 0)
     ids_causal: bool = flag(default=True)
     step: int | None = whole(used="the last one")
     layer: int | str = or_mean(MEAN, of="layer")

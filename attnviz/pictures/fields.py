@@ -59,7 +59,7 @@ class PageState:
         return write(self)
 
 
-def declared(
+def declare(
     default: Any, read: Read, write: Callable[[Any], str] = str, *, name: str = "", shape: Shape = str,
     options: Mapping[Any, str] | None = None,
 ) -> Any:  # fmt: skip
@@ -67,7 +67,7 @@ def declared(
     return field(default=default, metadata={"spec": Spec(read, write, name, shape, options or {})})
 
 
-def unlinked(default: Any, shape: Shape) -> Any:
+def declare_unlinked(default: Any, shape: Shape) -> Any:
     """Declare a field that browser and picture tell each other, and that no link carries."""
     return field(default=default, metadata={"shape": shape})
 
@@ -83,17 +83,17 @@ def choice(default: Any, options: Sequence[Any] | Mapping[Any, str] = (), *, nam
 
     titles = options if isinstance(options, Mapping) else {}
     shape = (str, type(None)) if default is None else type(default)
-    return declared(default, read, _or_none, name=name, shape=shape, options=titles)
+    return declare(default, read, _or_none, name=name, shape=shape, options=titles)
 
 
 def index(default: int | str = 0, *, of: str, name: str = "") -> Any:
     """Declare a layer or a head (`of`); see `or_mean` for pages that also have the mean of them."""
-    return declared(default, _index(of, knows_mean=False), name=name, shape=AT)
+    return declare(default, _index(of, knows_mean=False), name=name, shape=AT)
 
 
 def or_mean(default: int | str = 0, *, of: str, name: str = "") -> Any:
     """Declare a layer or a head, or "mean"."""
-    return declared(default, _index(of, knows_mean=True), name=name, shape=AT)
+    return declare(default, _index(of, knows_mean=True), name=name, shape=AT)
 
 
 def _index(of: str, *, knows_mean: bool) -> Read:
@@ -118,7 +118,7 @@ def whole(default: int | None = None, count: int = 10_000, *, used: str = "", na
         say(allowed, used or ("none" if default is None else default))
         return default
 
-    return declared(default, read, _or_none, name=name, shape=(int, type(None)) if default is None else int)
+    return declare(default, read, _or_none, name=name, shape=(int, type(None)) if default is None else int)
 
 
 def number(default: float, low: float, high: float, *, name: str = "") -> Any:
@@ -132,7 +132,7 @@ def number(default: float, low: float, high: float, *, name: str = "") -> Any:
         say(f"it is a number from {low:g} to {high:g}", f"{default:g}")
         return default
 
-    return declared(default, read, name=name, shape=(int, float) if kind is float else int)
+    return declare(default, read, name=name, shape=(int, float) if kind is float else int)
 
 
 def flag(*, default: bool = False) -> Any:
@@ -143,12 +143,12 @@ def flag(*, default: bool = False) -> Any:
             say("it is true or false", str(default).lower())
         return known.get(text, default)
 
-    return declared(default, read, lambda value: "1" if value else "0", shape=(bool, int))
+    return declare(default, read, lambda value: "1" if value else "0", shape=(bool, int))
 
 
 def text(default: str = "", *, limit: int) -> Any:
     """Declare a typed text of at most `limit` characters; an empty text reads as the default."""
-    return declared(default, lambda text, bound, default, say: text[:limit] if text.strip() else default)
+    return declare(default, lambda text, bound, default, say: text[:limit] if text.strip() else default)
 
 
 def window(name: str = "") -> Any:
@@ -165,7 +165,7 @@ def window(name: str = "") -> Any:
         say("a zoom is given as first row, last row, first key, last key, such as 0.8.2.10", "the whole map")
         return None
 
-    return declared(
+    return declare(
         None, read, lambda value: ".".join(map(str, value or ())), name=name, shape=([int, int, int, int], type(None))
     )
 

@@ -10,9 +10,9 @@ from attnviz.analysis.causes.flow.max_flow import max_flow
 from attnviz.analysis.causes.flow.mixing import Mix, alti_mixes, attention_mixes, mean_residual, sublayers
 from attnviz.analysis.causes.gold import gold_pairs
 from attnviz.pictures.alignment import NO_MODEL, Rates, shipped_rates
-from attnviz.pictures.browser_view import in_view
+from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.caching import Cache, make_anew
-from attnviz.pictures.fields import PageState, Say, declared, flag, number, whole
+from attnviz.pictures.fields import PageState, Say, declare, flag, number, whole
 from attnviz.text.languages import language_name
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.widgets.flow.payload import FlowFacts, flow_payload, with_flow
@@ -44,7 +44,7 @@ class FlowState(PageState):
     """
 
     row: int | None = whole(used="the pinned row", name="followed")
-    by: str = declared("", _read_method, options=_METHODS)
+    by: str = declare("", _read_method, options=_METHODS)
     residual: int = number(50, 0, 100)
     flow: bool = flag()
 
@@ -85,7 +85,7 @@ def flow(
         mixes = [mix.set_residual(state.residual / 100) for mix in rollout]
         row, residual = state.row or 0, state.residual
         made = with_flow(made, row, residual, cached("max flow", (trace, row, residual), lambda: max_flow(mixes, row)))
-    return in_view(made, state)
+    return add_view(made, state)
 
 
 def drawn_state(trace: TraceLike, state: FlowState, rates: Rates) -> FlowState:

@@ -101,12 +101,12 @@ class HeadsPicture:
         drawn = self._cells
         made = heads_payload(
             *self._maps_and_metrics, view=view, strip=sentence_strip(self.trace), budget=self.most,
-            fixed=_why_fixed(self.trace), cells=(drawn.measure, drawn.maps, drawn.why),
+            fixed=_fixed_reason(self.trace), cells=(drawn.measure, drawn.maps, drawn.why),
         )  # fmt: skip
         return with_declaration(made, HeadsState)
 
 
-def _why_fixed(trace: TraceLike) -> str:
+def _fixed_reason(trace: TraceLike) -> str:
     """Say why no head of a trace can be switched off, if that is so."""
     if trace.from_file:
         return "Your file has only results, not a model that could run again."
@@ -128,7 +128,7 @@ def _measured_maps(
             overview, table = cached("overview", key, lambda key=key: _overview(*key))
             maps[kind] = overview.maps(trace, options(kind))
         else:
-            maps[kind], table = cached("maps", key, lambda key=key: _measured(*key))
+            maps[kind], table = cached("maps", key, lambda key=key: _measure(*key))
         tables.append(table)
     return maps, join_tables(tables)
 
@@ -139,7 +139,7 @@ def _is_long(trace: TraceLike, kind: Kind) -> bool:
     return layers * heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) > LONG
 
 
-def _measured(trace: TraceLike, kind: Kind, options: MapOptions) -> tuple[EagerMaps, Columns]:
+def _measure(trace: TraceLike, kind: Kind, options: MapOptions) -> tuple[EagerMaps, Columns]:
     maps = select(trace, kind, options)
     return maps, head_columns(maps, trace)
 

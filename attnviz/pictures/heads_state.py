@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz.maps.options import MapOptions
 from attnviz.pictures import fields
-from attnviz.pictures.fields import AT, Problem, Say, choice, declared, flag, unlinked, whole
+from attnviz.pictures.fields import AT, Problem, Say, choice, declare, declare_unlinked, flag, whole
 from attnviz.pictures.focus import FocusState, SiteBounds
 
 if TYPE_CHECKING:
@@ -59,14 +59,14 @@ class HeadsState(FocusState):
     mask: bool = flag()
     sink: bool = flag()
     scale: str = choice("fixed", ("fixed", "max"))
-    pins: tuple[Site, ...] = declared((), _read_pins, _write_pins, shape=[[str, AT, AT]])
+    pins: tuple[Site, ...] = declare((), _read_pins, _write_pins, shape=[[str, AT, AT]])
     compare: str = choice("none", ("none", "side", "difference"))
     zoom: tuple[int, int, int, int] | None = fields.window()
     bars: str = choice("weight", ("weight", "position"))
     cells: str = choice("weight", {"weight": "weight", "norm": "‖α f(x)‖", "share": "share"})
     plotly: bool = flag()
     table: bool = flag()
-    off: tuple[tuple[str, int, int], ...] = unlinked((), shape=[[str, int, int]])
+    off: tuple[tuple[str, int, int], ...] = declare_unlinked((), shape=[[str, int, int]])
 
     def options(self, kind: str, quadrant: tuple[int, int] | None = None) -> MapOptions:
         """Return how the maps of a kind are asked for; a quadrant belongs to the kind that is looked at."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attnviz.learning.tasks.catalogue import TASKS
-from attnviz.pictures.fields import PageState, Problem, Say, choice, declared, flag, read, text, unlinked, whole
+from attnviz.pictures.fields import PageState, Problem, Say, choice, declare, declare_unlinked, flag, read, text, whole
 from attnviz.views.learning.outcomes import GUESSES
 
 ALONE = "none"  # no second run
@@ -59,14 +59,14 @@ class LearningState(PageState):
 
     task: str = choice("french", tuple(TASKS))
     seed: int = whole(1, MOST_SEED)
-    first: tuple[str, ...] = declared((), _parts, _parts_text)
-    second: tuple[str, ...] | None = declared(("without-causal-mask",), _parts, _parts_text)
+    first: tuple[str, ...] = declare((), _parts, _parts_text)
+    second: tuple[str, ...] | None = declare(("without-causal-mask",), _parts, _parts_text)
     train: bool = flag()
-    guess: str = declared("", _guess)
+    guess: str = declare("", _guess)
     moment: int = whole(0, 1_000)
-    site: str = declared("", _site)
+    site: str = declare("", _site)
     line: str = text(limit=MOST_LINE)
-    of: str = unlinked("", str)
+    of: str = declare_unlinked("", str)
 
     @property
     def runs(self) -> tuple[Parts, ...]:
@@ -87,9 +87,9 @@ class RecordingState(PageState):
 
     recording: str = choice(EXPERIMENTS, (EXPERIMENTS, TRANSLATOR, FILE))
     moment: int = whole(0, 1_000)
-    site: str = declared("", _site)
+    site: str = declare("", _site)
     sentence: int = whole(0, MOST_SENTENCES)
-    of: str = unlinked("", str)
+    of: str = declare_unlinked("", str)
 
 
 def recording_of(params: Mapping[str, str]) -> tuple[RecordingState, tuple[Problem, ...]]:

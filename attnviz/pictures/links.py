@@ -10,9 +10,9 @@ from attnviz.maps.lazy import layer_by_layer
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
-from attnviz.pictures.browser_view import in_view
+from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.caching import Cache, make_anew
-from attnviz.pictures.fields import PageState, Say, choice, declared, is_index
+from attnviz.pictures.fields import PageState, Say, choice, declare, is_index
 from attnviz.pictures.focus import known_kind
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
@@ -57,8 +57,8 @@ class LinksState(PageState):
     """
 
     kind: str = choice("cross")
-    heads: Heads = declared(((0, 0),), _read_heads, _write_heads, name="lines", shape=[[int, int]])
-    token: str | None = declared(None, _read_token, lambda token: token or "", name="held", shape=(str, type(None)))
+    heads: Heads = declare(((0, 0),), _read_heads, _write_heads, name="lines", shape=[[int, int]])
+    token: str | None = declare(None, _read_token, lambda token: token or "", name="held", shape=(str, type(None)))
     scale: str = choice("fixed", {"fixed": "0 to 1", "max": "0 to max"}, name="opacity")
     rows: str = choice("read", {"read": "Read", "fit": "Fit"}, name="fit")
 
@@ -74,10 +74,10 @@ def links(
         return links_payload(_layers(trace, kind, options), trace.kinds, view={}, numbers=trace.own_numbers(kind))
 
     made = cached("links", (trace, kind, options), make)
-    state = _fitted(replace(state, kind=kind), made.header["shape"])
-    if fine_lines.wanted(made, state.heads):
-        made = fine_lines.refined(made, state.heads, (_weights(trace, kind, options, at) for at in state.heads))
-    return in_view(made, state)
+    state = _fit_state(replace(state, kind=kind), made.header["shape"])
+    if fine_lines.needs_fine_lines(made, state.heads):
+        made = fine_lines.add_fine_lines(made, state.heads, (_weights(trace, kind, options, at) for at in state.heads))
+    return add_view(made, state)
 
 
 def _layers(trace: TraceLike, kind: Kind, options: MapOptions) -> Iterator[EagerMaps]:
@@ -90,7 +90,7 @@ def _weights(trace: TraceLike, kind: Kind, options: MapOptions, at: tuple[int, i
     return select(trace.one_layer(kind, layer), kind, options).attn[0, head].numpy()
 
 
-def _fitted(state: LinksState, shape: list[int]) -> LinksState:
+def _fit_state(state: LinksState, shape: list[int]) -> LinksState:
     """Leave out heads and a token that the picture has not; `shape` is layers, heads, rows, keys."""
     layers, heads, rows, keys = shape
     there = tuple((layer, head) for layer, head in state.heads if layer < layers and head < heads)

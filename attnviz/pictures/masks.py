@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnviz.analysis.masks import both_ways, effect
 from attnviz.analysis.masks.effect import Effect, Refused
-from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, Weighing, filled, one_head
+from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, Weighing, fill_scores, one_head
 from attnviz.analysis.masks.findings import findings
 from attnviz.analysis.masks.mask_spec import RULES, MaskSpec, RuleNumbers, rule_from_text, rules_to_text
 from attnviz.analysis.rerun import Writing, writing
@@ -66,10 +66,10 @@ class MasksState(PageState):
     head: int = fields.index(of="head")
     row: int | None = fields.whole()
     zoom: tuple[int, int, int, int] | None = fields.window()
-    rules: tuple[RuleNumbers, ...] = fields.declared(
+    rules: tuple[RuleNumbers, ...] = fields.declare(
         (), _rules, rules_to_text, name="masks", shape=[[str, [(int, float)]]]
     )
-    paint: str = fields.declared("", _paint)
+    paint: str = fields.declare("", _paint)
     fill: str = fields.choice("-inf", FILLS)
     number: float = fields.number(-10.0, LEAST_FILL, MOST_FILL)
     dtype: str = fields.choice("float32", DTYPES)
@@ -140,7 +140,7 @@ class MaskBench:
     @cached_property
     def filled(self) -> FilledScores:
         """Scores, masked scores, weights and context, without batch and head axes."""
-        result = filled(self.call, self.mask, self.view.choice)
+        result = fill_scores(self.call, self.mask, self.view.choice)
         parts = ("mask", "scores", "masked_scores", "attn", "context")
         cut = {name: None if (part := getattr(result, name)) is None else part[0, 0] for name in parts}
         return replace(result, **cut)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from attnviz.maps.grouping import Groups
-from attnviz.pictures.browser_view import in_view
+from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.fields import choice, whole
 from attnviz.pictures.focus import FocusState
 from attnviz.tracing.trace_like import TraceLike
@@ -36,7 +36,7 @@ def neuron(trace: TraceLike, state: NeuronState | None = None) -> Payload:
     state = state or NeuronState()
     kind, layer, head = state.site_in(trace)
     made = neuron_payload(trace, kind, layer=layer, head=head, view={})
-    return in_view(made, replace(state, kind=kind, layer=layer, head=head))
+    return add_view(made, replace(state, kind=kind, layer=layer, head=head))
 
 
 def query_of(rows: Groups, *, row: int | None, query: int | None) -> int | None:

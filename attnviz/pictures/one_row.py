@@ -6,9 +6,9 @@ import torch
 
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import labels, select
-from attnviz.pictures.browser_view import in_view
+from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.caching import Cache, make_anew
-from attnviz.pictures.fields import choice, unlinked, whole
+from attnviz.pictures.fields import choice, declare_unlinked, whole
 from attnviz.pictures.focus import FocusState
 from attnviz.tracing.causes.switches import heads_off
 from attnviz.tracing.trace_like import TraceLike
@@ -26,7 +26,7 @@ class OneRowState(FocusState):
 
     row: int | None = whole(used="no pinned row")
     scale: str = choice("fixed", {"fixed": "0 to 1", "max": "0 to max"})
-    open: bool = unlinked(default=False, shape=(bool, int))
+    open: bool = declare_unlinked(default=False, shape=(bool, int))
 
 
 def one_row(
@@ -44,7 +44,7 @@ def one_row(
         return one_row_payload(_strips(trace, kind, options, row), kind, kinds=trace.kinds, labels=axes, view={})
 
     made = cached("one_row", (trace, row, kind, options), make)
-    return in_view(made, replace(state, kind=kind, layer=layer, head=head, row=row))
+    return add_view(made, replace(state, kind=kind, layer=layer, head=head, row=row))
 
 
 def _strips(trace: TraceLike, kind: Kind, options: MapOptions, row: int) -> Strips:

@@ -9,9 +9,9 @@ from torch import Tensor
 from attnviz.maps.lazy import layer_by_layer
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import labels, select
-from attnviz.pictures.browser_view import in_view
+from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.caching import Cache, make_anew
-from attnviz.pictures.fields import choice, unlinked
+from attnviz.pictures.fields import choice, declare_unlinked
 from attnviz.pictures.focus import FocusState
 from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.tracing.trace_like import TraceLike
@@ -25,7 +25,7 @@ class WholeModelState(FocusState):
     """State of the Whole model picture: how a head is drawn (`mini`); `open` is a click that opens the head."""
 
     mini: str = choice("map", {"map": "Maps", "lines": "Lines"})
-    open: bool = unlinked(default=False, shape=(bool, int))
+    open: bool = declare_unlinked(default=False, shape=(bool, int))
 
 
 def whole_model(
@@ -42,7 +42,7 @@ def whole_model(
         return whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view={}, labels=along, numbers=numbers)
 
     made = cached("whole_model", (trace, kind, options), make)
-    return in_view(made, replace(state, kind=kind, layer=layer, head=head))
+    return add_view(made, replace(state, kind=kind, layer=layer, head=head))
 
 
 def _thumbnails(

@@ -132,7 +132,7 @@ class Instance:
         from attnviz.ui.cache import engine
 
         engine.names()
-        if sentence := engine.said():
+        if sentence := engine.engine_note():
             self.telemetry.say("fault", type="Engine", sentence=sentence)
 
     def _open_classes(self) -> None:

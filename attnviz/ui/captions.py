@@ -22,7 +22,7 @@ def about(trace: "TraceLike", model: "str | Entry", **which: Any) -> None:
     st.session_state[_CAPTION] = caption_of(trace, name, **which)
 
 
-def on(payload: Payload, *, site: str = "") -> Payload:
+def add_caption(payload: Payload, *, site: str = "") -> Payload:
     """Add this page's caption to a payload; the widget knows kind, layer and head, or `site` says them."""
     return with_caption(payload, replace(current(), site=site))
 

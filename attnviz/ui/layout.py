@@ -84,7 +84,7 @@ def _draw_line(place: DeltaGenerator, page: Page, request: Request | None = None
 def _ready(page: Page) -> None:
     persistent.publish(early=True)
     page.above = st.container(key="notes")
-    if said := engine.said(persistent.text("model")):
+    if said := engine.engine_note(persistent.text("model")):
         page.above.warning(literal(said), icon=":material/cloud_off:")
     if page.refusal:
         refuse(page.refusal)

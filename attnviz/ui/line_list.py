@@ -6,7 +6,7 @@ from typing import Any
 
 from attnviz.ui.address import persistent
 from attnviz.ui.components import widget
-from attnviz.ui.reports import NUMBER, reported
+from attnviz.ui.reports import NUMBER, reported_value
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> 
     key = f"lines-{name}"
 
     def take() -> None:
-        chosen = reported(key, "chosen", {"at": NUMBER})
+        chosen = reported_value(key, "chosen", {"at": NUMBER})
         if chosen is not None and 0 <= chosen["at"] < len(values):
             persistent.write({name: str(values[chosen["at"]])})
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.ui.address import persistent
 from attnviz.ui.components import widget
-from attnviz.ui.reports import NUMBER, reported
+from attnviz.ui.reports import NUMBER, reported_value
 from attnviz.widgets.wire import Payload
 
 OnChange = Callable[[], None]
@@ -28,7 +28,7 @@ def _bytes_to_send(payload: Payload, key: str) -> bytes:
     bytes again cost nothing, where a long text's maps are megabytes. The header's view carries the number of the newest
     choice that this run has heard of, so that the browser can tell an answer from something older.
     """
-    counted = reported(key, "view", {"seq": NUMBER})  # a view that no component of ours sends is none
+    counted = reported_value(key, "view", {"seq": NUMBER})  # a view that no component of ours sends is none
     in_view = st.session_state[key]["view"] if counted else None
     memory = f"_attnviz_{key}_drawn"
     drawn = st.session_state.get(memory)
@@ -206,7 +206,7 @@ def picture_tools(chart: str, *, name: str, caption: list[str]) -> None:
     widget("picture_tools")(key=f"{chart}-save", data={"chart": chart, "name": name, "caption": caption})
 
 
-def brought_up(key: str, *, is_open: bool) -> None:
+def scroll_when_opened(key: str, *, is_open: bool) -> None:
     """Scroll to the container whose key is `key` when it has just been opened below the picture.
 
     Else the click would seem to have done nothing. A link that opens it scrolls nowhere. Called in every run, before

@@ -18,7 +18,7 @@ def reported_view(key: str, state: type, name: str = "view") -> dict[str, Any] |
     return from_view(state, said.get(name)) if isinstance(said, Mapping) else None
 
 
-def reported(key: str, name: str, fields: Mapping[str, Shape]) -> dict[str, Any] | None:
+def reported_value(key: str, name: str, fields: Mapping[str, Shape]) -> dict[str, Any] | None:
     """Return what the component of that key holds under `name`; None unless all `fields` are there, of their types.
 
     Fields besides these are left out, and so is what is too large for anything that a component of ours says.

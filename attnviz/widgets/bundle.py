@@ -100,7 +100,7 @@ def file_figure() -> str:
     return _read(WIDGETS / "shared" / "file" / "figure.html").rstrip("\n")
 
 
-def filled(text: str, parts: Mapping[str, str]) -> str:
+def fill_places(text: str, parts: Mapping[str, str]) -> str:
     """Put parts into the places of a page or a figure, all at once: a part may look like a place for another."""
     return _PLACE.sub(lambda found: parts[found[1]], text)
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.pictures.browser_view import in_view, with_declaration
+from attnviz.pictures.browser_view import add_view, with_declaration
 from attnviz.pictures.heads_state import HeadsState
 from attnviz.pictures.links import LinksState
 from attnviz.ui.mount import heads, tab
@@ -23,7 +23,7 @@ def main() -> None:
     heads(payload, key="first")
     heads(payload, key="second")
     made = links_payload([shown["cross"]], list(shown), view={})
-    tab("links", in_view(made, LinksState()), key="links", on_change=_do_nothing)
+    tab("links", add_view(made, LinksState()), key="links", on_change=_do_nothing)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from attnviz.analysis.masks.fills import FillChoice, Weighing, filled, one_head
+from attnviz.analysis.masks.fills import FillChoice, Weighing, fill_scores, one_head
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import run_again
 from attnviz.learning import shipped
@@ -32,7 +32,7 @@ def fill(trace, name: str, dtype: str = "float32", *, row: int = ROW, blind: boo
     mask = masks.causal(one.query.shape[2])[0].clone()
     if blind:
         mask[row] = False
-    found = filled(one, mask, FillChoice(name, dtype))
+    found = fill_scores(one, mask, FillChoice(name, dtype))
     assert found.attn is not None
     return found.attn[0, 0, row]
 

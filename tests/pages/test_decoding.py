@@ -173,7 +173,7 @@ def test_a_translation_that_was_cut_is_written_again_in_heads(open_page, monkeyp
     assert told["opens"]
     sent = []
     monkeypatch.setattr(stepper.navigation, "send", lambda *place: sent.append(place))
-    monkeypatch.setattr(stepper, "reported", lambda *_: {"step": step})
+    monkeypatch.setattr(stepper, "reported_value", lambda *_: {"step": step})
     monkeypatch.setattr(stepper.mount, "stepper", lambda payload, *, key, on_change, on_open: on_open())
     assert not open_page("decoding", src="I love you", to="fr").exception
     ((page, query),) = sent

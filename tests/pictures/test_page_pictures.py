@@ -9,7 +9,7 @@ import pytest
 EVERY_PICTURE = """
 import json, sys
 from dataclasses import replace
-from attnviz.analysis.causes.comparing.switched_off import switched_off
+from attnviz.analysis.causes.comparing.switched_off import rerun_under
 from attnviz.analysis.causes.pairs.pair import pair_of
 from attnviz.learning import shipped
 from attnviz.learning.experiment import Experiment
@@ -24,7 +24,7 @@ trace, other = (model.trace(text, to="fr", tgt_text="je t'aime") for text in ("I
 made = {
     "stepper": stepper.stepper(model, trace),
     "mask_lab": mask_lab.mask_lab(model, trace),
-    "switches": switches.switches(model, switched_off(model, trace, [ablate("cross", layer=1, heads=[0])])),
+    "switches": switches.switches(model, rerun_under(model, trace, [ablate("cross", layer=1, heads=[0])])),
     "patching": patching.patching(model, pair_of(model, trace, other)),
     "attribution": attribution.attribution(model, trace),
     "compared": compared.compared(Side("one", model, trace), Side("other", model, other)),

@@ -87,10 +87,10 @@ def loops(case: Case, *, repeats: int = 7) -> Loops:
     scoring, mask = case.weights.scoring, None if case.mask is None else case.cells
     each = [scoring.head_scoring(head) for head in range(query.shape[1])]
 
-    def batched() -> Tensor:
+    def run_batched() -> Tensor:
         return masked_softmax(scoring.add_bias(query @ key.mT / math.sqrt(query.shape[-1])), mask) @ value
 
-    def looped() -> Tensor:
+    def run_looped() -> Tensor:
         out = torch.empty(*query.shape[:3], value.shape[-1])
         for batch in range(query.shape[0]):
             for head in range(query.shape[1]):
@@ -100,8 +100,8 @@ def loops(case: Case, *, repeats: int = 7) -> Loops:
                 out[batch, head] = masked_softmax(scores, own) @ value[batch, head]
         return out
 
-    change = largest_change(batched(), looped())
-    return Loops(query.shape[0] * query.shape[1], change, _seconds(batched, repeats), _seconds(looped, repeats))
+    change = largest_change(run_batched(), run_looped())
+    return Loops(query.shape[0] * query.shape[1], change, _seconds(run_batched, repeats), _seconds(run_looped, repeats))
 
 
 @torch.inference_mode()

@@ -24,7 +24,7 @@ class _FourMaps(nn.Module):
         self.linears = maps if plain else nn.ModuleList(maps)
 
 
-def registered(d_model: int) -> Registered:
+def count_parameters(d_model: int) -> Registered:
     """Count the parameters of both; an optimizer is given what `parameters()` finds, a file what `state_dict` does."""
     with torch.device("meta"):
         known, hidden = (_FourMaps(d_model, plain=plain) for plain in (False, True))

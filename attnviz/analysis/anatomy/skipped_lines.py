@@ -138,7 +138,7 @@ def skips_of(weights: SiteWeights) -> Mapping[str, Skip]:
     return {name: skip for name, skip in SKIPS.items() if weights.scoring.scale is None or not skip.of_scale}
 
 
-def skipped(name: str, case: Case) -> Outcome | Raised:
+def run_skipped(name: str, case: Case) -> Outcome | Raised:
     """Run a case with one changed line. Raises ValueError for a name that is not in `SKIPS`."""
     return outcome(SteppedAttention(case.weights, _skip(name).steps), case)
 
@@ -154,13 +154,13 @@ class Given:
 
 
 @torch.inference_mode()
-def given(name: str, case: Case) -> Given:
+def tensor_before_line(name: str, case: Case) -> Given:
     """Run a case and keep what the changed line had before it. Raises ValueError for a name that is not in `SKIPS`."""
     steps, calls = _skip(name).steps, list[Given]()
     step = next(step for step in vars(RIGHT) if getattr(steps, step) is not getattr(RIGHT, step))
     changed = getattr(steps, step)
 
-    def kept(*arguments: object) -> Tensor:
+    def keep(*arguments: object) -> Tensor:
         named = {
             # The stepped attention hands a mask over with an axis for the heads; the line that is tried makes its own.
             of: tensor.squeeze(1) if of == "mask" else tensor
@@ -172,7 +172,7 @@ def given(name: str, case: Case) -> Given:
         calls[-1] = Given(named, made)
         return made
 
-    outcome(SteppedAttention(case.weights, replace(steps, **{step: kept})), case)
+    outcome(SteppedAttention(case.weights, replace(steps, **{step: keep})), case)
     return calls[0]
 
 

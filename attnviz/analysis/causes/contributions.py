@@ -36,7 +36,7 @@ def rollout(trace: TraceLike, *, residual: float = 0.5, item: int = 0) -> Contri
     """
     if not 0 <= residual <= 1:
         raise ValueError(f"residual is a share from 0 to 1, not {residual}.")
-    return rolled_out([mix.set_residual(residual) for mix in attention_mixes(trace, item=item)])
+    return multiply_mixes([mix.set_residual(residual) for mix in attention_mixes(trace, item=item)])
 
 
 def alti(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> Contributions:
@@ -44,10 +44,10 @@ def alti(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> Contributions:
 
     Raises ValueError for a model whose encoder does more than add to its stream.
     """
-    return rolled_out(alti_mixes(maps, trace, item=item))
+    return multiply_mixes(alti_mixes(maps, trace, item=item))
 
 
-def rolled_out(mixes: Sequence[Mix]) -> Contributions:
+def multiply_mixes(mixes: Sequence[Mix]) -> Contributions:
     """Multiply the mixes of sublayers, from the embeddings to the last layer."""
     memory, decoder = _encoder(mixes), [mix for mix in mixes if mix.kind != "encoder_self"]
     if not decoder:

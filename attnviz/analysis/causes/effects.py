@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.analysis.causes.comparing.chances import asked_of
+from attnviz.analysis.causes.comparing.chances import compared_tokens
 from attnviz.analysis.causes.runs import HeadPlace, Tell, head_places, measure_runs, rows_of_edits, untold, write_runs
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
@@ -69,11 +69,13 @@ def head_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell = un
     cross-attention's heads become zero. `tell(done, total)` hears of the heads that are done. Raises ValueError for a
     trace without logits, and where there is nothing to ask.
     """
-    asked = asked_of(model, trace)
+    asked = compared_tokens(model, trace)
     assert trace.logits is not None  # it was asked of
     places = head_places(model)
     edits = rows_of_edits(
-        model, trace, (ablate(kind, layer=layer, heads=[head], to=_put(to, kind)) for kind, layer, head in places)
+        model,
+        trace,
+        (ablate(kind, layer=layer, heads=[head], to=_replacement(to, kind)) for kind, layer, head in places),
     )
     every = len(asked.rows) == trace.logits.shape[1]
     before = asked.log_probabilities(trace.logits[0, list(asked.rows)].float())
@@ -82,7 +84,7 @@ def head_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell = un
     return HeadEffects(places, asked.tokens, before, after)
 
 
-def _put(to: To, kind: Kind) -> To:
+def _replacement(to: To, kind: Kind) -> To:
     """Return zero for cross-attention, which has no diagonal."""
     return "zero" if to == "diagonal" and kind == "cross" else to
 
@@ -100,6 +102,8 @@ def translations_without(model: Model, trace: Trace, *, to: To = "zero") -> dict
     """Write greedily for the first source of `trace` without each single head."""
     places = head_places(model)
     edits = rows_of_edits(
-        model, trace, (ablate(kind, layer=layer, heads=[head], to=_put(to, kind)) for kind, layer, head in places)
+        model,
+        trace,
+        (ablate(kind, layer=layer, heads=[head], to=_replacement(to, kind)) for kind, layer, head in places),
     )
     return {place: model.decode_ids(ids)[0] for place, ids in zip(places, write_runs(model, trace, edits), strict=True)}

@@ -14,7 +14,7 @@ from torch import Tensor
 from attnviz.analysis.causes.output_maps import OutputMap, OutputMaps, output_maps
 from attnviz.analysis.causes.runs import HeadPlace, head_places
 from attnviz.analysis.corpus.reading import ReadCorpus
-from attnviz.analysis.corpus.roles import WHAT, RoleCounts, role_counts, where
+from attnviz.analysis.corpus.roles import WHAT, RoleCounts, role_counts, row_roles
 from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 from attnviz.analysis.heads.metric_table import METRICS, end_keys
 from attnviz.analysis.heads.metrics import (
@@ -132,7 +132,7 @@ class HeadProfiles:
             if counts is None:
                 continue
             rows = float(counts.rows[layer, head])
-            for role in (*where(kind), *WHAT):
+            for role in (*row_roles(kind), *WHAT):
                 shares = (
                     float(each[role][layer, head]) / rows if rows else np.nan for each in (counts.hits, counts.lot)
                 )
@@ -156,7 +156,15 @@ def head_profiles(model: Model, corpus: ReadCorpus, *, stop: Stoppable = UNSTOPP
     }
     maps = output_maps(model, corpus.only(0))
     made = HeadProfiles(
-        corpus, places, torch.zeros(count, dtype=torch.bool), measures, written, written_at, {}, reads, _why_not(maps)
+        corpus,
+        places,
+        torch.zeros(count, dtype=torch.bool),
+        measures,
+        written,
+        written_at,
+        {},
+        reads,
+        _missing_reason(maps),
     )
     for batch in stop.over(corpus.batches(model), corpus.batch_count()):
         trace = model.rerun(batch.trace)
@@ -209,5 +217,5 @@ def _norms(maps: OutputMaps, trace: Trace, site: Site, item: int) -> Tensor:
     return found.head_outputs(trace.context(site.kind, site.layer, item)).norm(dim=-1)
 
 
-def _why_not(maps: OutputMaps) -> str:
+def _missing_reason(maps: OutputMaps) -> str:
     return next((found.why for found in maps.values() if isinstance(found, NotPlain)), "")

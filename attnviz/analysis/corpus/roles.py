@@ -1,8 +1,9 @@
 """Roles of the strongest keys of a head's rows, as shares of the rows: a share is no label.
 
-`where` roles divide the rows: in self-attention by how far the strongest key is from the row's own token, in
-cross-attention by which side of the diagonal it is on, both sentences laid over each other from end to end. `what`
-roles may overlap. Beside each share stands what a key drawn by lot among those that the row may see would reach.
+Row roles (`row_roles`, the group "where") divide the rows: in self-attention by how far the strongest key is from the
+row's own token, in cross-attention by which side of the diagonal it is on, both sentences laid over each other from
+end to end. `what` roles may overlap. Beside each share stands what a key drawn by lot among those that the row may see
+would reach.
 """
 
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ WHERE_IN_CROSS: tuple[str, ...] = ("diagonal", "before the diagonal", "after the
 WHAT: tuple[str, ...] = ("first token", "end token", "same token")
 
 
-def where(kind: Kind) -> tuple[str, ...]:
+def row_roles(kind: Kind) -> tuple[str, ...]:
     """Return the roles that divide the rows of a kind: their shares sum to 1."""
     return WHERE_IN_CROSS if kind == "cross" else WHERE_IN_SELF
 

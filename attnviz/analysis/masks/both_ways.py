@@ -74,7 +74,7 @@ def reads_ahead(trace: Trace, item: int = 0) -> bool:
     return bool((trace.attn("decoder_self", item=item).triu(1) > 0).any())
 
 
-def changed(model: Model, effect: Effect, *, item: int = 0) -> Changed:
+def count_changed_rows(model: Model, effect: Effect, *, item: int = 0) -> Changed:
     """Count the rows of one pass over the whole target whose likeliest next token changed, without padding."""
     ins = effect.before.query_tokens("decoder_self", item)
     real = torch.tensor([not model.is_pad(token) for token in ins])

@@ -108,7 +108,7 @@ def weights(masked: Map, mask: Bool[Tensor, "..."], choice: FillChoice, sinks: T
     return attn if choice.fill == "zero after" else attn / (attn.sum(dim=-1, keepdim=True) + sunk)
 
 
-def filled(call: AttentionCall, mask: Bool[Tensor, "..."], choice: FillChoice) -> FilledScores:
+def fill_scores(call: AttentionCall, mask: Bool[Tensor, "..."], choice: FillChoice) -> FilledScores:
     """Run one head's attention call with `mask` in the place of its own; `mask` broadcasts to its scores."""
     raw = _scores(call, choice.torch_dtype)
     mask = mask.to(raw.device).expand(raw.shape)

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, filled
+from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, fill_scores
 from attnviz.analysis.masks.nan_causes import nan_causes, overflowed_contexts
 from attnviz.text.entries import columns_of
 from attnviz.transformer.probe import AttentionCall
@@ -101,7 +101,7 @@ def cells_table(filled: FilledScores, rows: Sequence[tuple[str, str | None]], ke
 
 
 def _compare_fill(call: AttentionCall, mask: Tensor, row: int, choice: FillChoice) -> dict[str, Any]:
-    one = filled(_only_row(call, row), mask[row : row + 1], choice)
+    one = fill_scores(_only_row(call, row), mask[row : row + 1], choice)
     single = FilledScores(
         choice, one.mask[0, 0], one.scores[0, 0], one.masked_scores[0, 0], _first(one.attn), error=one.error
     )

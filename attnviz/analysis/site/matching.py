@@ -72,7 +72,7 @@ def part_of(one: LinearMap, heads: Tensor, change: Change) -> Projected | None:
     return Projected(one.pair(rows), one.bias is not None, change)
 
 
-def why_none(role: str, maps: list[LinearMap], heads: Tensor, *, is_turned: bool) -> str:
+def mismatch_reason(role: str, maps: list[LinearMap], heads: Tensor, *, is_turned: bool) -> str:
     """Explain why no map gives the queries, keys or values as they are."""
     for blocks in (blocks for one in maps if (blocks := _blocks(one, heads)) is not None):
         lengths, own = blocks.norm(dim=-1), heads.norm(dim=-1).transpose(1, 2)

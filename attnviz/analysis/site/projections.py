@@ -14,7 +14,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnviz.analysis.site.matching import Projected, allowed_difference, apart, changes_to, is_same, part_of, why_none
+from attnviz.analysis.site.matching import (
+    Projected,
+    allowed_difference,
+    apart,
+    changes_to,
+    is_same,
+    mismatch_reason,
+    part_of,
+)
 from attnviz.analysis.site.op_trace import LinearMap, OpRecorder, OpTrace
 from attnviz.implementations.scoring import DistanceBias, Scoring
 from attnviz.implementations.weights import SiteWeights
@@ -135,7 +143,7 @@ class _SiteWatch(Probe):
 
 def _inputs(call: AttentionCall, ops: OpTrace) -> _Found | NotPlain:
     """Find the maps of query, key and value, and what lies between them and the scores; or why there are none."""
-    if (why := _why_unsupported(call)) is not None:
+    if (why := _unsupported_reason(call)) is not None:
         return NotPlain(why)
     bias = None if call.bias is None else DistanceBias.from_cells(call.bias)
     if call.bias is not None and bias is None:
@@ -161,12 +169,12 @@ def _parts(call: AttentionCall, ops: OpTrace) -> list[Projected] | NotPlain:
             (part for change, one in product(changes, near) if (part := part_of(one, heads, change)) is not None), None
         )
         if part is None:
-            return NotPlain(why_none(_ROLES[name], near, heads, is_turned=bool(ops.angles)))
+            return NotPlain(mismatch_reason(_ROLES[name], near, heads, is_turned=bool(ops.angles)))
         found.append(part)
     return found
 
 
-def _why_unsupported(call: AttentionCall) -> str | None:
+def _unsupported_reason(call: AttentionCall) -> str | None:
     """Return why a call cannot be shown; None where it can."""
     if call.softcap is not None:
         return f"its scores are bent by a tanh, so that none is beyond ±{call.softcap:g}"

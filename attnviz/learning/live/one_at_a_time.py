@@ -85,7 +85,7 @@ class OneAtATime(Generic[Run]):
             self.changed.notify_all()
         return run
 
-    def finished(self, key: Hashable) -> Run | None:
+    def find_finished(self, key: Hashable) -> Run | None:
         """Return the run with this key, if it is over and still remembered."""
         with self.changed:
             return self._over.get(key)

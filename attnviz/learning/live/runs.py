@@ -97,7 +97,7 @@ class LiveRuns:
 
     def finished(self, experiment: Experiment) -> Recording | None:
         """Return the recording of a run that was finished lately; None where none is remembered."""
-        run = self.queue.finished(experiment)
+        run = self.queue.find_finished(experiment)
         return None if run is None else run.recording
 
     def close(self) -> None:

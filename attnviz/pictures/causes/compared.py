@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing import run_comparison as analysis
-from attnviz.analysis.causes.comparing.chances import Chances, asked_of, chances
+from attnviz.analysis.causes.comparing.chances import Chances, chances, compared_tokens
 from attnviz.analysis.causes.comparing.run_comparison import RunComparison
 from attnviz.analysis.masks.mask_spec import RULES as MASK_RULES
 from attnviz.models.protocol import Model
@@ -106,7 +106,7 @@ def _chances(side: Side) -> Chances | None:
     if side.trace.logits is None:
         return None
     try:
-        return chances(side.trace, asked_of(side.model, side.trace))
+        return chances(side.trace, compared_tokens(side.model, side.trace))
     except ValueError:  # no token to ask about
         return None
 

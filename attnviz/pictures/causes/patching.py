@@ -11,7 +11,7 @@ from attnviz.analysis.causes.pairs.pair import Pair, written_under
 from attnviz.models.protocol import Model
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.causes.one_token import id_of, name_of
-from attnviz.pictures.fields import PageState, Say, choice, declared, text, whole
+from attnviz.pictures.fields import PageState, Say, choice, declare, text, whole
 from attnviz.text.limits import MAX_CHARACTERS
 from attnviz.widgets.patching.payload import ShownPair, patching_payload
 from attnviz.widgets.wire import Payload
@@ -44,7 +44,7 @@ class PatchState(PageState):
     b: str = text(limit=_MOST_TOKEN)
     c: str = text(limit=_MOST_TOKEN)
     d: str = text(limit=_MOST_TOKEN)
-    put: tuple[str, ...] = declared((), _cells, lambda cells: "~".join(map(str, cells)), shape=[str])
+    put: tuple[str, ...] = declare((), _cells, lambda cells: "~".join(map(str, cells)), shape=[str])
 
 
 _START = PatchState()

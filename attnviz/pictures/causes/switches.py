@@ -8,8 +8,8 @@ from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing.switched_off import SwitchedOff
 from attnviz.analysis.causes.effects import head_effects
 from attnviz.models.protocol import Model
-from attnviz.pictures.browser_view import in_view
-from attnviz.pictures.fields import PageState, choice, flag, unlinked
+from attnviz.pictures.browser_view import add_view
+from attnviz.pictures.fields import PageState, choice, declare_unlinked, flag
 from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.switches import Head, replacements, without_replacements
 from attnviz.tracing.trace import Trace
@@ -48,7 +48,7 @@ class SwitchOffState(PageState):
     shade: str = choice("usual", {"usual": "spreads", "nats": "nats"})
     measure: bool = flag()
     count: bool = flag()
-    off: tuple[str, ...] = unlinked((), [str])
+    off: tuple[str, ...] = declare_unlinked((), [str])
 
 
 _START = SwitchOffState()
@@ -79,7 +79,7 @@ def switches(
         put=state.put,
         numbers=runs.before.numbers,
     )
-    return in_view(switches_payload(model, runs, shown, done=off, view={}), replace(state, off=off))
+    return add_view(switches_payload(model, runs, shown, done=off, view={}), replace(state, off=off))
 
 
 def head_name(head: Head) -> str:

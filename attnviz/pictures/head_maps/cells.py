@@ -51,7 +51,7 @@ def cells(
         return Cells(why=trace.missing_reason or "a file of weights does not contain what heads write")
     length = min(len(sentence.queries(trace.kinds[-1])) for sentence in trace.sentences)
     about = model.model_id, measure, "" if length > _FEW else repr(trace.sentences)
-    known = cached("W_o", about, lambda: _known(measure, model, trace))
+    known = cached("W_o", about, lambda: _required_maps(measure, model, trace))
     if isinstance(known, NotPlain):
         return Cells(why=known.why)
     drawn = dict.fromkeys((state.kind, *(kind for kind, *_ in state.pins)))
@@ -62,7 +62,7 @@ def cells(
 _Known = Mapping[Site, OutputMap] | ResidualMaps
 
 
-def _known(measure: str, model: Model, trace: Trace) -> _Known | NotPlain:
+def _required_maps(measure: str, model: Model, trace: Trace) -> _Known | NotPlain:
     """Find what a measure needs of a model: `W_o` of every site; for shares the way of its stream, too."""
     if measure == SHARE:
         found = residual_maps(model, trace)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from attnviz.analysis.causes.comparing.switched_off import switched_off
+from attnviz.analysis.causes.comparing.switched_off import rerun_under
 from attnviz.analysis.causes.pairs.pair import pair_of
 from attnviz.learning.recording import Recording
 from attnviz.learning.translator.recording import TranslatorRecording
@@ -79,7 +79,7 @@ def switches_of(model: Model, trace: Trace) -> Subject:
     def draw(state: SwitchOffState) -> Payload:
         wanted: dict[Head, Put] = {head: state.put for head in every_head(shapes) if head_name(head) in state.off}
         done = trace.interventions if state.off == start.off else replace_heads(trace.interventions, shapes, wanted)
-        return switches(model, switched_off(model, plain, done), state)
+        return switches(model, rerun_under(model, plain, done), state)
 
     silent = ("measure", "count")
     return Subject(start, draw, _caption(trace, model), silent=silent, unanswered=silent, trace=trace)

@@ -74,7 +74,7 @@ def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
     """Take over what the address says, and what it leaves out."""
     former, shown = FORMER.get(page, {}), query
     query = {former.get(name, name): text for name, text in query.items()}
-    shared, said_before = _shared(page), window_texts(memory.shared)
+    shared, said_before = _shared_names(page), window_texts(memory.shared)
     for name in shared:
         memory.shared.pop(name, None)
         if name in query:
@@ -88,7 +88,7 @@ def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
         memory.opened_link = {name: query[name] for name in (*OF_LINKS, "model", "to") if name in query}
 
 
-def _shared(page: str) -> tuple[str, ...]:
+def _shared_names(page: str) -> tuple[str, ...]:
     """List the names that go along from page to page, in a page's address."""
     return BAR + FOCUS.get(page, ())
 
@@ -107,7 +107,7 @@ def page() -> str:
 def texts() -> Texts:
     """Return all texts that are chosen on this page."""
     memory = _memory()
-    shared = {name: memory.shared.get(name, "") for name in _shared(memory.page)}
+    shared = {name: memory.shared.get(name, "") for name in _shared_names(memory.page)}
     found = Texts(shared | _opening(memory) | memory.own.get(memory.page, {}))
     found.linked = frozenset(memory.linked)
     return found
@@ -143,7 +143,7 @@ def _opening(memory: _Memory) -> dict[str, str]:
 
 def _place(memory: _Memory, name: str) -> dict[str, str]:
     """Return the texts that hold `name`: those that go along, or this page's own."""
-    return memory.shared if name in _shared(memory.page) else memory.own.setdefault(memory.page, {})
+    return memory.shared if name in _shared_names(memory.page) else memory.own.setdefault(memory.page, {})
 
 
 def write_model(name: str) -> None:
@@ -156,7 +156,7 @@ def write_model(name: str) -> None:
 def address(page: str) -> dict[str, str]:
     """Return the address of a page for this visitor: its own choices, and those that go along."""
     memory = _memory()
-    shared = {name: memory.shared.get(name, "") for name in _shared(page)}
+    shared = {name: memory.shared.get(name, "") for name in _shared_names(page)}
     found = {
         name: chosen
         for name, chosen in (shared | memory.own.get(page, {})).items()

@@ -52,7 +52,7 @@ def is_stale(key: str) -> bool:
     """Check whether a widget's changed value is its former one, from a browser that has not heard of another."""
     found: _SetHere | None = st.session_state.get(_KEY)
     number, values = found.former.get(key, (0, [])) if found is not None else (0, [])
-    return number > _heard() and st.session_state[key] in values
+    return number > _newest_seen() and st.session_state[key] in values
 
 
 def end() -> None:
@@ -70,13 +70,13 @@ def end() -> None:
 
 def _remember(found: _SetHere, key: str, value: Any) -> None:
     number, values = found.former.get(key, (0, []))
-    has_heard = number <= _heard()
+    has_heard = number <= _newest_seen()
     if has_heard or value not in values:
         found.number += 1
         found.former[key] = found.number, [value] if has_heard else [*values, value]
 
 
-def _heard() -> int:
+def _newest_seen() -> int:
     """Return the newest number that the browser has; one above all where it has no such field."""
     said = str(st.session_state.get(_FIELD, ""))
     return int(said) if said.isdecimal() and len(said) < 20 else 1 << 63

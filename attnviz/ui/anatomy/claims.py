@@ -203,7 +203,7 @@ def modulation(bench: SiteExperiment, view: AnatomyState) -> None:
     charts.show(made, key="modulated", table=lambda: panels_table(panels, tokens, tokens))
     left, right = st.columns([45, 55], gap="small")
     with left:
-        st.markdown(_form_facts(found, _why_not_bilinear(case.weights.scoring)))
+        st.markdown(_form_facts(found, _not_bilinear_reason(case.weights.scoring)))
         st.caption(
             _text("without softmax", least=float(found.linear_sums.min()), most=float(found.linear_sums.max())),
             help=explain_terms("bilinear form", "modulation", "rank", "singular value"),
@@ -224,7 +224,7 @@ def _form_facts(found: Modulation, more: str) -> str:
     return "\n- ".join((f"{moved}\n", *facts))
 
 
-def _why_not_bilinear(scoring: Scoring) -> str:
+def _not_bilinear_reason(scoring: Scoring) -> str:
     """Say what else acts on the scores of a model with norms or positions; "" for none."""
     if scoring.q_norm or scoring.k_norm:
         return f" {_text('normalised')}"

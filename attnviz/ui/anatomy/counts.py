@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attnviz.analysis.anatomy.notebook import head_counts, joined_as_documented, per_head_shapes, xavier_spread
-from attnviz.analysis.anatomy.registration import registered
+from attnviz.analysis.anatomy.registration import count_parameters
 from attnviz.analysis.anatomy.target_shift import TargetShift, target_shift
 from attnviz.text.display import display_token
 from attnviz.ui.anatomy.state import AnatomyState
@@ -137,7 +137,7 @@ def _xavier(bench: SiteExperiment) -> None:
 
 def _plain_list(bench: SiteExperiment) -> None:
     d_model = bench.case.weights.d_model
-    found = registered(d_model)
+    found = count_parameters(d_model)
     with st.container(border=True):
         st.markdown(
             "**Layers in a plain Python list are not registered as parameters**", help=explain_terms("ModuleList")

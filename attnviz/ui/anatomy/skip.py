@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import streamlit as st
 from torch import Tensor
 
-from attnviz.analysis.anatomy.skipped_lines import SKIPS, Given, given, skipped, skips_of
+from attnviz.analysis.anatomy.skipped_lines import SKIPS, Given, run_skipped, skips_of, tensor_before_line
 from attnviz.analysis.site.outcome import describe_outcome
 from attnviz.analysis.tables import tensor_table
 from attnviz.ui import charts
@@ -30,7 +30,7 @@ AXES = {
 def skip(bench: SiteExperiment, view: AnatomyState) -> None:
     """Draw all changed lines with their outcomes; below, one of them in full."""
     skips = skips_of(bench.case.weights)
-    outcomes = {name: skipped(name, bench.case) for name in skips}
+    outcomes = {name: run_skipped(name, bench.case) for name in skips}
     rows = [
         (SKIPS[name].title, describe_outcome(outcome), SKIPS[name].right, SKIPS[name].instead)
         for name, outcome in outcomes.items()
@@ -38,7 +38,7 @@ def skip(bench: SiteExperiment, view: AnatomyState) -> None:
     lines = Lines("Lines to change", HEADS, rows, code=False, helps={"result": "result"})
     name = view.skip if view.skip in skips else next(iter(skips))
     line_list("skip", lines, values=list(skips), value=name)
-    chosen, outcome, before = skips[name], outcomes[name], given(name, bench.case)
+    chosen, outcome, before = skips[name], outcomes[name], tensor_before_line(name, bench.case)
     left, right = st.columns([42, 58], gap="small")
     with left:
         st.html(f"<p class='why'>{html.escape(chosen.why)}</p>")

@@ -57,7 +57,7 @@ def on_engine(here: "Translator") -> "Translator":
     return EngineTranslator(here, found)
 
 
-def said(chosen: str = "") -> str:
+def engine_note(chosen: str = "") -> str:
     """Return what a page says while the engine does not answer, or cannot be asked at all; "" else.
 
     `chosen` is the model in its address.
@@ -91,7 +91,7 @@ def _all_names() -> tuple[str, ...]:
 def _engine() -> "Engine | None":
     try:
         return _engine_of(_address())
-    except ValueError:  # which `said` says
+    except ValueError:  # which `engine_note` says
         return None
 
 

@@ -19,7 +19,7 @@ def means(loaded: "Model", to: str, progress: Progress | None = None) -> "MeanCo
 
     Raises ValueError, one sentence, for a model that cannot read the sentences that it is measured on.
     """
-    return _means.get((loaded.model_id, to), progress, read=lambda _, tell: _measured(loaded, to, tell))
+    return _means.get((loaded.model_id, to), progress, read=lambda _, tell: _measure(loaded, to, tell))
 
 
 def with_means(
@@ -33,7 +33,7 @@ def with_means(
     return put(asked, means(loaded, to, progress))
 
 
-def _measured(loaded: "Model", to: str, progress: Progress | None) -> "MeanContexts":
+def _measure(loaded: "Model", to: str, progress: Progress | None) -> "MeanContexts":
     from attnviz.analysis.causes.baselines.means import reference_means
     from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 

@@ -45,7 +45,7 @@ _LONG = 400  # characters: pictures of shorter texts are there before a spinner 
 ROOM = Room(int(budget.bytes_for("own tensors")))
 
 
-def cached(picture: str, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
+def get_or_make(picture: str, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
     """Return `make()`, or what it returned before for the same picture and `key`.
 
     A trace in the key counts by its weights, sentences and interventions; whatever else the result depends on (kinds,

@@ -9,13 +9,13 @@ _LONG = 4000  # characters: a thousand tokens or so
 
 
 def prepare() -> None:
-    """Set up torch before a model computes. Raises ValueError as `_given`."""
+    """Set up torch before a model computes. Raises ValueError as `_threads_setting`."""
     import torch
 
     from attnviz.transformer.device import exact_products
 
     exact_products()
-    torch.set_num_threads(_given() or 1)
+    torch.set_num_threads(_threads_setting() or 1)
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def enough_for(characters: int) -> Iterator[None]:
     """
     import torch
 
-    if characters < _LONG or _given():
+    if characters < _LONG or _threads_setting():
         yield
         return
     torch.set_num_threads(os.cpu_count() or 1)
@@ -35,7 +35,7 @@ def enough_for(characters: int) -> Iterator[None]:
         prepare()
 
 
-def _given() -> int | None:
+def _threads_setting() -> int | None:
     """Read ATTNVIZ_THREADS. Raises ValueError with one sentence where it is no number of threads."""
     said = os.environ.get("ATTNVIZ_THREADS", "").strip()
     if said and (not said.isdecimal() or len(said) > 4 or not 1 <= int(said) <= _MOST):

@@ -114,15 +114,15 @@ def _trace_request(asked: _Asked, progress: Progress | None) -> "Trace":
     with threads.enough_for(max(len(src), len(tgt))):
         loaded, kept = model(name), {"logits": whole, "hidden": whole}
 
-        def traced(interventions: "Sequence[Intervention]") -> "Trace":
+        def run_trace(interventions: "Sequence[Intervention]") -> "Trace":
             return run(loaded, src, to=to, tgt=tgt, new=new, interventions=interventions, **kept)
 
         if not do:
-            return traced(())
+            return run_trace(())
         from attnviz.tracing.causes import notation
 
         wanted = means.with_means(loaded, notation.parse(do).interventions, to)
-        return _trace_what_fits(loaded, traced, wanted, is_given=bool(tgt.strip()))
+        return _trace_what_fits(loaded, run_trace, wanted, is_given=bool(tgt.strip()))
 
 
 def _trace_what_fits(
@@ -155,17 +155,17 @@ _traces: "BoundedCache[_Asked, Trace]" = BoundedCache(
 
 def trace(request: Request) -> "Trace":
     """Return the trace of a request, from the cache where it is. Raises ValueError with one sentence."""
-    return _traces.get(_asked(request))
+    return _traces.get(_cache_key(request))
 
 
 def is_cached(request: Request) -> bool:
     """Whether model and trace of a request are there."""
     name = request.entry.name
     is_loaded = name in _shipped or name in in_memory.names() or any(name == other for other, _ in _others.names)
-    return is_loaded and _asked(request) in _traces
+    return is_loaded and _cache_key(request) in _traces
 
 
-def computed(request: Request) -> "Trace":
+def full_trace(request: Request) -> "Trace":
     """As `trace`, for a page that needs queries, keys and values. Raises ValueError, too, for a model whose attention
     nobody can look into: its trace says why.
     """
@@ -180,10 +180,10 @@ def attention(request: Request) -> "Trace":
 
     A checkpoint's logits and hidden states may be missing: half the time of a long pass and two thirds of its memory.
     """
-    whole = _asked(request)
+    whole = _cache_key(request)
     return _traces.get(whole if whole in _traces or _is_shipped(request.entry.name) else (*whole[:-1], False))
 
 
-def _asked(request: Request) -> _Asked:
+def _cache_key(request: Request) -> _Asked:
     weights = model(request.entry.name).model_id
     return request.entry.name, weights, request.src, request.to, request.tgt, request.new, request.do, True

@@ -18,7 +18,7 @@ from attnviz.pictures.causes.one_token import name_of
 from attnviz.ui import captions, layout, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import threads
-from attnviz.ui.cache.pictures import cached
+from attnviz.ui.cache.pictures import get_or_make
 from attnviz.ui.causes.one_token import token_list
 from attnviz.ui.causes.state import keep_shown, new_choices
 from attnviz.ui.request import Request
@@ -42,13 +42,13 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> AttributeState:
     _lists(loaded, trace, view, found)
     keep_shown(COMPONENT, AttributeState, payload)
     site = site_name(loaded, found.asked)
-    mount.attribution(captions.on(payload, site=site), key=COMPONENT, on_change=adopt)
+    mount.attribution(captions.add_caption(payload, site=site), key=COMPONENT, on_change=adopt)
     return view
 
 
 def _payload(loaded: "Model", trace: "Trace", view: AttributeState) -> "Payload":
     with threads.enough_for(max(len(trace.src_text), len(trace.tgt_text))):
-        return attribution(loaded, trace, view, cached=cached)
+        return attribution(loaded, trace, view, cached=get_or_make)
 
 
 def _lists(loaded: "Model", trace: "Trace", view: AttributeState, found: LogitQuestion) -> None:

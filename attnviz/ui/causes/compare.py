@@ -28,7 +28,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> CompareState:
     runs = layout.run_or_refuse(lambda: compare_sides(here, there))
     view = focus(runs, view if persistent.text("kind") else replace(view, kind=""))
     payload = compared(here, there, view, runs=runs)
-    mount.compared(captions.on(payload), key=COMPONENT, on_change=_adopt)
+    mount.compared(captions.add_caption(payload), key=COMPONENT, on_change=_adopt)
     return view
 
 

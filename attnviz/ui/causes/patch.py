@@ -23,7 +23,7 @@ from attnviz.ui import captions, layout, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.address.widgets import segments, text_field
 from attnviz.ui.cache import threads, traces
-from attnviz.ui.cache.pictures import cached
+from attnviz.ui.cache.pictures import get_or_make
 from attnviz.ui.causes import progress
 from attnviz.ui.causes.one_token import token_list
 from attnviz.ui.causes.state import keep_shown, new_choices
@@ -72,7 +72,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
     view = replace(view, put=_keep_known(found, view.put))
     payload = layout.run_or_refuse(lambda: _payload(loaded, pair, view, found))
     keep_shown(COMPONENT, PatchState, payload)
-    mount.patching(captions.on(payload, site=site_name(loaded, asked)), key=COMPONENT, on_change=adopt)
+    mount.patching(captions.add_caption(payload, site=site_name(loaded, asked)), key=COMPONENT, on_change=adopt)
     return view
 
 
@@ -94,7 +94,7 @@ def _pair(request: Request, loaded: "Model", view: PatchState) -> "Pair":
     plain = replace(request, new=0)  # a prompt's answer is what comes next; no continuation is compared
     clean, other = traces.trace(plain), traces.trace(replace(plain, src=view.changed, tgt=""))
     with threads.enough_for(len(request.src)):
-        return cached("pair", (clean, other), lambda: pair_of(loaded, clean, other))
+        return get_or_make("pair", (clean, other), lambda: pair_of(loaded, clean, other))
 
 
 def _say_problems(view: PatchState, asked: PatchQuestion) -> None:
@@ -115,7 +115,7 @@ def _matrices(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> "Matrices 
             return matrices(loaded, into, *leads, tell=tell)
 
         with threads.enough_for(len(into.clean.src_text)):
-            return layout.run_or_refuse(lambda: cached("matrices", (into.clean, into.changed, *leads), make))
+            return layout.run_or_refuse(lambda: get_or_make("matrices", (into.clean, into.changed, *leads), make))
 
     what = (into.clean.sentences, into.changed.sentences, *leads)
     return progress.stoppable("patching", what, "Patching each place in turn", run)
@@ -123,7 +123,7 @@ def _matrices(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> "Matrices 
 
 def _payload(loaded: "Model", pair: "Pair", view: PatchState, found: "Matrices") -> "Payload":
     with threads.enough_for(len(pair.clean.src_text)):
-        return patching(loaded, pair, view, found=found, cached=cached)
+        return patching(loaded, pair, view, found=found, cached=get_or_make)
 
 
 def _keep_known(found: "Matrices", put: tuple[str, ...]) -> tuple[str, ...]:

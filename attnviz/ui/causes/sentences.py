@@ -42,7 +42,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SentencesState:
         segments("sentences", "Sentences", LISTS, view.sentences, hide_label=True)
     if request.interventions:
         layout.note(AS_IT_IS)
-    lines = lists.picker(view, request.to, _asked_of(loaded))
+    lines = lists.picker(view, request.to, _lines_help(loaded))
     study = watch.study(loaded, lines, request.to, is_asked=view.read) if lines else None
     if study is not None and study.profiles.measured.any():
         _results(request, study, view)
@@ -57,7 +57,7 @@ def _results(request: Request, study: "CorpusStudy", view: SentencesState) -> No
     one_head.draw(study, (view.kind, view.layer, view.head), caption)  # type: ignore[arg-type]
 
 
-def _asked_of(loaded: "Model") -> str:
+def _lines_help(loaded: "Model") -> str:
     if loaded.inputs.takes_target:
         return "One sentence per line. You may add a tab and its translation; otherwise the model writes it."
     return "One sentence per line."

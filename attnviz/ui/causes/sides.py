@@ -18,7 +18,7 @@ from attnviz.transformer.probe import Site
 from attnviz.ui import model_picker, offered_models
 from attnviz.ui.address.widgets import segments, select, text_field
 from attnviz.ui.cache import traces
-from attnviz.ui.cache.pictures import cached
+from attnviz.ui.cache.pictures import get_or_make
 from attnviz.ui.learning import toys
 from attnviz.ui.request import Request
 from attnviz.views.labels import KINDS
@@ -78,7 +78,7 @@ def both(view: CompareState, request: Request, loaded: "Model", trace: "Trace") 
 
 
 def _side(name: str, loaded: "Model", request: Request, fixed: str = "") -> Side:
-    trace = traces.computed(request)
+    trace = traces.full_trace(request)
     return Side(name, loaded, trace, trace.tgt_text if loaded.writes else "", fixed)
 
 
@@ -98,7 +98,7 @@ def _language(view: CompareState, request: Request, loaded: "Model", trace: "Tra
 
 
 def _changed_sides(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
-    plain = traces.computed(replace(request, do=""))
+    plain = traces.full_trace(replace(request, do=""))
     again = plain if not trace.interventions else loaded.rerun(replace(plain, interventions=trace.interventions))
     fixed = (
         "Held fixed: model, source and target (the unchanged run's), so that rows can be compared. Both runs write "
@@ -123,7 +123,7 @@ def _masked_sides(view: CompareState, request: Request, loaded: "Model", trace: 
         return run_again(loaded, trace, probe), written
 
     try:
-        after, written = cached("masked run", (trace, kind, view.rule), again)
+        after, written = get_or_make("masked run", (trace, kind, view.rule), again)
     except RuntimeError as why:
         raise ValueError(f"torch refuses that mask: {str(why).strip().splitlines()[0]}") from None
     texts = (trace.tgt_text if loaded.writes else "", written)

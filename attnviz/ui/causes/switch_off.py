@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.analysis.causes.baselines.means import reference_lines
 from attnviz.analysis.causes.baselines.spreads import usual_effects
 from attnviz.analysis.causes.comparing import findings
-from attnviz.analysis.causes.comparing.switched_off import SwitchedOff, switched_off
+from attnviz.analysis.causes.comparing.switched_off import SwitchedOff, rerun_under
 from attnviz.analysis.causes.effects import HeadEffects, head_effects
 from attnviz.analysis.corpus.change_counts import ChangeCount, Untouched, count_changes, run_untouched
 from attnviz.analysis.corpus.lines import CorpusLine
@@ -21,7 +21,7 @@ from attnviz.ui import captions, interventions, layout, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import means, threads, traces
 from attnviz.ui.cache.bounded import BoundedCache
-from attnviz.ui.cache.pictures import cached
+from attnviz.ui.cache.pictures import get_or_make
 from attnviz.ui.causes import progress
 from attnviz.ui.reports import reported_view
 from attnviz.ui.request import Request
@@ -47,12 +47,12 @@ _counts: BoundedCache[tuple, ChangeCount] = BoundedCache(most=512)
 def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
     """Draw the tab; return what a link to it carries."""
     view = layout.state_in_address(SwitchOffState)
-    plain = traces.computed(replace(request, do=""))
+    plain = traces.full_trace(replace(request, do=""))
     off = replacements(trace.interventions, loaded.shapes)
     # Where all are replaced alike, by that; cross-attention, which has no diagonal, leaves the choice open.
     puts = {put for head, put in off.items() if view.put != "diagonal" or head.kind != "cross"}
     view = replace(view, put=next(iter(puts))) if len(puts) == 1 else view
-    runs = switched_off(loaded, plain, trace.interventions, written=trace)
+    runs = rerun_under(loaded, plain, trace.interventions, written=trace)
     waits = "" if plain.logits is None or view.measure else _waits(loaded, plain)
     worth, why = _worth(loaded, plain, view) if plain.logits is not None and not waits else (None, "")
     usual = usual_effects(loaded, plain.info.to) if worth is not None and view.put == "zero" else None
@@ -70,7 +70,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
     )
     written = None if request.tgt.strip() else trace
     payload = switches(loaded, runs, view, written=written, known=known)
-    mount.switches(captions.on(payload), key=COMPONENT, on_change=lambda: _adopt(request, loaded))
+    mount.switches(captions.add_caption(payload), key=COMPONENT, on_change=lambda: _adopt(request, loaded))
     return view
 
 
@@ -90,7 +90,7 @@ def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[Head
     """Measure what every head is worth to the sentence as it is; else say why that is not known."""
 
     def run(tell: progress.Tell) -> "HeadEffects | str":
-        return cached("worth of heads", (plain, view.put), lambda: _measure(loaded, plain, view.put, tell))
+        return get_or_make("worth of heads", (plain, view.put), lambda: _measure(loaded, plain, view.put, tell))
 
     made = progress.stoppable("worth", (plain.sentences, view.put), "Switching off each head in turn", run)
     return (None, made or "") if made is None or isinstance(made, str) else (made, "")
@@ -115,7 +115,7 @@ def _texts(request: Request, loaded: "Model", plain: "Trace", trace: "Trace") ->
     if not (loaded.inputs.takes_target and request.tgt.strip()):
         return plain.tgt_text, trace.tgt_text
     free = replace(request, tgt="")
-    return traces.computed(replace(free, do="")).tgt_text, traces.computed(free).tgt_text
+    return traces.full_trace(replace(free, do="")).tgt_text, traces.full_trace(free).tgt_text
 
 
 def _sentences_for(loaded: "Model", to: str) -> tuple[CorpusLine, ...]:

@@ -167,12 +167,12 @@ def _member(one: MemberLine, found: TeacherView, name: str) -> str:
     mark = "✓" if has_answered else "…"
     said = "has answered" if has_answered else "has not answered"
     second = " ✓" if AFTER in one.answered and found.round == AFTER and BEFORE in one.answered else ""
-    where = "" if one.is_here and found.is_guided else f" <small>{_where(one)}</small>"
+    where = "" if one.is_here and found.is_guided else f" <small>{_place_phrase(one)}</small>"
     away = "" if one.is_here else " class='away'"
     return f"<li{away}><span aria-label='{said}'>{mark}{second}</span> <bdi>{html.escape(name)}</bdi>{where}</li>"
 
 
-def _where(one: MemberLine) -> str:
+def _place_phrase(one: MemberLine) -> str:
     return f"step {one.at + 1}" if one.is_here else "away"
 
 

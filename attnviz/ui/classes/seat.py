@@ -12,7 +12,7 @@ from attnviz.classroom.codes import read_code
 from attnviz.classroom.state import TeacherKey
 from attnviz.ui.address import persistent
 from attnviz.ui.mount import class_seat
-from attnviz.ui.reports import TEXT, reported
+from attnviz.ui.reports import TEXT, reported_value
 
 CLASS = "class"  # the name of a class's code in an address
 STUDENT, TEACHER = "student", "teacher"
@@ -79,7 +79,7 @@ def draw() -> None:
 
 def _reported_seat() -> Seat | None:
     """Return the seat that the browser reports; only the class can tell whether its token is valid."""
-    said = reported(_KEY, "seat", {"code": TEXT, "role": TEXT, "token": TEXT})
+    said = reported_value(_KEY, "seat", {"code": TEXT, "role": TEXT, "token": TEXT})
     if said is None or said["role"] not in (STUDENT, TEACHER) or not 0 < len(said["token"]) <= _MOST_TOKEN:
         return None
     return Seat(read_code(said["code"]), said["role"], said["token"])

@@ -29,7 +29,7 @@ def panel(own: Seat, found: TeacherView) -> None:
         doing = ":orange-badge[Rehearsal]" if found.is_rehearsal else "You teach ·"
         st.caption(f"{doing} {format_code(found.code)}")
         companion.button()
-        st.button("Put aside", key="class-aside", type="tertiary", on_click=_put_aside)
+        st.button("Put aside", key="class-aside", type="tertiary", on_click=_hide_panel)
     st.markdown(f"#### {step.title}")
     if step.question is not None:
         st.markdown(f"**{literal(step.question.ask)}**")
@@ -138,6 +138,6 @@ def _go(own: Seat, found: TeacherView, at: int, goes_along: bool) -> None:
         navigation.send(*following.teacher_address(found.code, found.lesson, at, is_revealed=False))
 
 
-def _put_aside() -> None:
+def _hide_panel() -> None:
     """Hide the class's panel; the class goes on, and its link opens it again."""
     persistent.write({CLASS: None})

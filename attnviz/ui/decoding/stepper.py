@@ -10,7 +10,7 @@ from attnviz.tracing.trace import Trace
 from attnviz.ui import captions, mount
 from attnviz.ui.address import navigation, persistent, share
 from attnviz.ui.decoding.controls import COMPONENT, PLACE_SHOWN, adopt
-from attnviz.ui.reports import NUMBER, reported
+from attnviz.ui.reports import NUMBER, reported_value
 from attnviz.ui.request import Request
 
 
@@ -18,7 +18,7 @@ def draw(model: Model, request: Request, trace: Trace, view: DecodingState, run:
     """Draw the component."""
     captions.about(trace, request.entry, written=None if is_target(run, trace) else model.decode_ids(run.made.ids)[0])
     st.session_state[PLACE_SHOWN] = {"step": _step(view, run), "layer": view.layer, "head": view.head}
-    payload = captions.on(stepper(model, trace, view, run=run))
+    payload = captions.add_caption(stepper(model, trace, view, run=run))
     mount.stepper(payload, key=COMPONENT, on_change=adopt, on_open=lambda: _open(model, trace, view, run))
     if navigation.is_going():
         st.rerun()
@@ -34,7 +34,7 @@ def _open(model: Model, trace: Trace, view: DecodingState, run: Decoded) -> None
     """Have the run that follows open Heads on the sentence that was stepped through, the step's row pinned, on the head
     in view.
     """
-    asked = reported(COMPONENT, "open", {"step": NUMBER})
+    asked = reported_value(COMPONENT, "open", {"step": NUMBER})
     if asked is None or not can_open_heads(model, trace, run):
         return
     made = run.made

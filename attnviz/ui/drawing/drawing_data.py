@@ -75,13 +75,13 @@ def _run_payload(
     trace: "TraceLike", model: "Model | None", here: "Here", built: "Callable[[], Structure] | None" = None
 ) -> "Payload":
     from attnviz.models.structure import structure
-    from attnviz.ui.cache.pictures import cached
+    from attnviz.ui.cache.pictures import get_or_make
     from attnviz.widgets.model_drawing.payload import drawing_payload
 
     def make() -> "Payload":
         return drawing_payload(built() if built else structure(trace), trace, model, here)
 
-    return cached("model_drawing", (trace, str(here)), make)
+    return get_or_make("model_drawing", (trace, str(here)), make)
 
 
 def _add_caption(made: "Payload", request: "Request", trace: "TraceLike") -> "Payload":

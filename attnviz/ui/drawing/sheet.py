@@ -13,7 +13,7 @@ from attnviz.ui.address import navigation
 from attnviz.ui.drawing import words
 from attnviz.ui.drawing.drawing_data import PLACES, Pictured
 from attnviz.ui.markdown import literal
-from attnviz.ui.reports import TEXT, reported
+from attnviz.ui.reports import TEXT, reported_value
 
 if TYPE_CHECKING:
     from attnviz.text.glossary import TryPlace
@@ -77,6 +77,6 @@ def draw(shown: Pictured, *, key: str) -> None:
 
 def _go(key: str) -> None:
     """Open the place that was clicked in the next run."""
-    place = reported(key, "go", {"page": TEXT, "query": TEXT})
+    place = reported_value(key, "go", {"page": TEXT, "query": TEXT})
     if place is not None and place["page"] in PLACES:
         navigation.send(place["page"], dict(parse_qsl(place["query"])))

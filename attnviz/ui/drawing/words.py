@@ -6,7 +6,7 @@ from typing import Any
 from attnviz.text.glossary import TryPlace, places_of, words_of
 from attnviz.ui.address import navigation, persistent
 from attnviz.ui.components import widget
-from attnviz.ui.reports import TEXT, reported
+from attnviz.ui.reports import TEXT, reported_value
 
 _KEY = "definitions"
 
@@ -36,7 +36,7 @@ def address(place: TryPlace) -> dict[str, str]:
 
 def _go(page: str) -> None:
     """Open the place to try the word whose link was followed, in the next run."""
-    asked = reported(_KEY, "go", {"word": TEXT})
+    asked = reported_value(_KEY, "go", {"word": TEXT})
     place = places_of(page).get(asked["word"]) if asked is not None else None
     if place is not None:
         navigation.send(place.page, address(place))

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.ui import mount
 from attnviz.ui.address import navigation, persistent
-from attnviz.ui.reports import TEXT, reported
+from attnviz.ui.reports import TEXT, reported_value
 
 KEY = "rail"
 _ICONS = {  # of Material Symbols, which Streamlit brings; the welcome is reached by the name of the program
@@ -45,6 +45,6 @@ def _entry(page: str) -> dict[str, str]:
 
 def _go() -> None:
     """Open the page that was clicked in the next run, with what else was chosen in the same moment."""
-    asked = reported(KEY, "go", {"page": TEXT})
+    asked = reported_value(KEY, "go", {"page": TEXT})
     if asked is not None and asked["page"] in PATHS:
         navigation.send(asked["page"])

@@ -12,7 +12,7 @@ from attnviz.text.display import display
 from attnviz.text.languages import language_name, named_code
 from attnviz.ui import mount
 from attnviz.ui.address import persistent
-from attnviz.ui.reports import NUMBER, reported
+from attnviz.ui.reports import NUMBER, reported_value
 from attnviz.ui.request import Request
 
 KEY = "screen"
@@ -32,7 +32,7 @@ def draw(title: str, request: Request | None, on_drawing: Callable[[], None]) ->
     `on_drawing` is called when the drawing of the model is asked for.
     """
     asked, problems = read(Screen, persistent.texts(), {})
-    told = reported(KEY, "present", {"seq": NUMBER}) or {"seq": 0}
+    told = reported_value(KEY, "present", {"seq": NUMBER}) or {"seq": 0}
     summary = title if request is None else summary_of(request)
     data = {"summary": summary, "runs": request is not None, "present": asked.present, **told}
     mount.screen(data, key=KEY, on_change=_take, on_drawing=on_drawing)
@@ -53,6 +53,6 @@ def summary_of(request: Request) -> str:
 
 
 def _take() -> None:
-    chosen = reported(KEY, "present", {"on": bool, "seq": NUMBER})
+    chosen = reported_value(KEY, "present", {"on": bool, "seq": NUMBER})
     if chosen is not None:
         persistent.write({"present": "1" if chosen["on"] else None})

@@ -96,7 +96,7 @@ def _switch(sites: tuple[tuple[str, int, int], ...]) -> None:
         st.session_state[_OFF] = shapes, wanted
 
 
-def _opened(view: Mapping[str, Any], texts: dict[str, str]) -> dict[str, str]:
+def _open_head(view: Mapping[str, Any], texts: dict[str, str]) -> dict[str, str]:
     """Open the head that was clicked; which head the pointer was on is no choice before that."""
     if view.get("open"):
         return texts | {"tab": "heads"}
@@ -106,7 +106,7 @@ def _opened(view: Mapping[str, Any], texts: dict[str, str]) -> dict[str, str]:
 def _row_chosen(view: Mapping[str, Any], texts: dict[str, str]) -> dict[str, str]:
     kinds = view.get("kind"), st.session_state.get(_SHOWN, {}).get("kind")
     is_other = "encoder_self" in kinds and kinds[0] != kinds[1]  # rows of another sentence
-    return _opened(view, texts | ({"row": ""} if is_other else {}))
+    return _open_head(view, texts | ({"row": ""} if is_other else {}))
 
 
 def _pair_chosen(view: Mapping[str, Any], texts: dict[str, str]) -> dict[str, str]:
@@ -138,4 +138,4 @@ def _text(value: int | None) -> str:
     return "" if value is None else str(value)
 
 
-_CHANGES = {"model": _opened, "row": _row_chosen, "neuron": _pair_chosen, "flow": _flow_chosen}
+_CHANGES = {"model": _open_head, "row": _row_chosen, "neuron": _pair_chosen, "flow": _flow_chosen}

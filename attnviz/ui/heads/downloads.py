@@ -12,7 +12,7 @@ from attnviz.pictures.heads_state import HeadsState
 from attnviz.tracing.storage import save
 from attnviz.ui import captions, charts, hosting
 from attnviz.ui.address import persistent
-from attnviz.ui.mount import brought_up
+from attnviz.ui.mount import scroll_when_opened
 from attnviz.views.labels import MEASURES, map_title
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Whole = Callable[[], "Trace | BareWeights"]  # with what the picture does withou
 _TITLES = {"plotly": "The head in focus as a Plotly figure", "table": "The head in focus as a table"}
 
 
-def below(whole: "Whole", picture: "HeadsPicture", view: HeadsState) -> None:
+def draw_downloads(whole: "Whole", picture: "HeadsPicture", view: HeadsState) -> None:
     """Draw the Plotly figure and the table, where they are asked for, and a button that downloads the whole trace.
 
     Draw nothing where a lesson covers any of the picture's maps.
@@ -48,7 +48,7 @@ def below(whole: "Whole", picture: "HeadsPicture", view: HeadsState) -> None:
 def _part(name: str, view: HeadsState, draw: Callable[[], Any]) -> None:
     """Draw what a switch of the picture opens below it, brought into view, with a button that closes it."""
     key = f"below-{name}"
-    brought_up(key, is_open=getattr(view, name))
+    scroll_when_opened(key, is_open=getattr(view, name))
     if not getattr(view, name):
         return
     with st.container(key=key, gap="xsmall"):

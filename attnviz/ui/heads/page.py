@@ -21,7 +21,7 @@ from attnviz.tracing.trace_like import TraceLike
 from attnviz.ui import captions, extensions, layout, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import traces
-from attnviz.ui.cache.pictures import cached
+from attnviz.ui.cache.pictures import get_or_make
 from attnviz.ui.heads import alignment_bar, choices
 from attnviz.ui.heads.state import HeadsPageState
 from attnviz.ui.markdown import literal
@@ -46,9 +46,9 @@ def draw(trace: TraceLike, page: HeadsPageState, request: Request | None) -> Hea
     asking = extensions.asking()
     covering = Covering() if asking is None else asking.covering(page.heads)
     if page.tab == "heads":
-        cache = make_anew if trace.from_file else cached  # maps of own files would fill the room of all visitors
+        cache = make_anew if trace.from_file else get_or_make  # maps of own files would fill the room of all visitors
         picture = HeadsPicture(trace, page.heads, page.segments, covering, model, cache)
-        mount.heads(captions.on(picture.payload()), on_change=choices.adopt("heads"))
+        mount.heads(captions.add_caption(picture.payload()), on_change=choices.adopt("heads"))
         return picture
     if asking is not None and covering.cover:
         st.info(asking.covered_sentence(), icon=":material/visibility_off:")
@@ -59,11 +59,11 @@ def draw(trace: TraceLike, page: HeadsPageState, request: Request | None) -> Hea
         st.info(literal(str(why)), icon=":material/info:")
         return None
     name, key = _WIDGETS.get(page.tab, page.tab), choices.KEYS.get(page.tab, page.tab)
-    mount.tab(name, captions.on(made), key=key, on_change=choices.adopt(page.tab))
+    mount.tab(name, captions.add_caption(made), key=key, on_change=choices.adopt(page.tab))
     return None
 
 
-def settled(trace: TraceLike, page: HeadsPageState) -> HeadsPageState:
+def settle_flow(trace: TraceLike, page: HeadsPageState) -> HeadsPageState:
     """Return the state with Flow's row and method as they are drawn, so that a link names both.
 
     A link that leaves them out follows the pinned row, by the method with the lowest known alignment error. A copied
@@ -80,15 +80,15 @@ def settled(trace: TraceLike, page: HeadsPageState) -> HeadsPageState:
 
 
 def _links(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
-    return links(trace, page.links, options=page.options, cached=cached)
+    return links(trace, page.links, options=page.options, cached=get_or_make)
 
 
 def _whole_model(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
-    return whole_model(trace, page.model, options=page.options, cached=cached)
+    return whole_model(trace, page.model, options=page.options, cached=get_or_make)
 
 
 def _one_row(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
-    return one_row(trace, page.row, options=page.options, cached=cached)
+    return one_row(trace, page.row, options=page.options, cached=get_or_make)
 
 
 def _neuron(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
@@ -105,12 +105,14 @@ def _alignment(trace: TraceLike, page: HeadsPageState, model: "Model | None") ->
     to = alignment_bar.draw(trace, page.against, model) if "cross" in trace.kinds else ""
     rates = alignment_bar.known_rates(trace.model_id, to) if to else {}
     known = None if model is None or trace.weights_only else _known_maps(model, trace)  # type: ignore[arg-type]
-    return alignment(trace, page.alignment, known=known, language=to, rates=rates, cached=cached)
+    return alignment(trace, page.alignment, known=known, language=to, rates=rates, cached=get_or_make)
 
 
 def _flow(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
     known = None if model is None or trace.weights_only else _known_maps(model, trace)  # type: ignore[arg-type]
-    made = flow(trace, page.flow, known=known, rates=alignment_bar.known_rates(trace.model_id, trace.to), cached=cached)
+    made = flow(
+        trace, page.flow, known=known, rates=alignment_bar.known_rates(trace.model_id, trace.to), cached=get_or_make
+    )
     sent = {name: made.header["view"][name] for name in ("row", "by")}
     choices.remember_rows(_rows_of_flow(trace, page), sent)
     return made
@@ -136,13 +138,13 @@ def _known_maps(model: "Model", trace: "Trace") -> "KnownMaps":
     model does not know the words of our text, as toys do not.
     """
     try:
-        return _known(model.model_id, "", model, None)
+        return _find_maps(model.model_id, "", model, None)
     except TextError:
-        return _known(model.model_id, str(trace.sentences[0]), model, trace)
+        return _find_maps(model.model_id, str(trace.sentences[0]), model, trace)
 
 
 @st.cache_resource(max_entries=2, show_spinner="Finding the model's maps …")
-def _known(model_id: str, text: str, _model: "Model", _trace: "Trace | None") -> "KnownMaps":
+def _find_maps(model_id: str, text: str, _model: "Model", _trace: "Trace | None") -> "KnownMaps":
     from attnviz.analysis.causes.alignment_ways import KnownMaps
     from attnviz.analysis.site.projections import NotPlain
     from attnviz.engine.probes import CannotTravelError

@@ -7,7 +7,7 @@ from typing import Any
 
 from attnviz.maps.options import MapOptions
 from attnviz.pictures.alignment import AlignmentState
-from attnviz.pictures.fields import MEAN, PageState, Problem, choice, declared, read, specs_of, text, write
+from attnviz.pictures.fields import MEAN, PageState, Problem, choice, declare, read, specs_of, text, write
 from attnviz.pictures.flow import FlowState
 from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.heads_state import HeadsState
@@ -34,7 +34,7 @@ class HeadsPageState(PageState):
     """
 
     tab: str = choice("heads", tuple(TABS))
-    quadrant: str = declared(WHOLE, lambda text, there, default, say: text if text in there else default)
+    quadrant: str = declare(WHOLE, lambda text, there, default, say: text if text in there else default)
     against: str = text(limit=20)
     heads: HeadsState = field(default_factory=HeadsState)
     links: LinksState = field(default_factory=LinksState)

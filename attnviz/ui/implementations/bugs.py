@@ -42,7 +42,7 @@ def bugs(bench: SiteExperiment, view: ImplementationsState) -> None:
         with right, st.container(gap="xsmall"):
             st.caption("Why it goes unnoticed" if bug.declared == "silent" else "When it is noticed")
             st.text(bug.unnoticed)
-            _caught(bug)
+            _draw_test(bug)
         if bug.declared == "silent" and bug.step and not bug.lacks(bench.case.weights):
             with left:
                 _translation(bench, view)
@@ -69,14 +69,14 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
         )
     found = outcome(bug.attention(case), case)
     if bug.ablates and isinstance(found, Outcome):
-        _taken_away(bench, case, found)
+        _draw_removed_head(bench, case, found)
         return
     wrong_vs_right(bench, found, head, own_sizes=make is not None)
     if case.mask is None and bug.step == "weigh":
         st.caption("This site has no mask. Choose decoder self-attention to see what the bug does to one.")
 
 
-def _taken_away(bench: SiteExperiment, case: Case, found: Outcome) -> None:
+def _draw_removed_head(bench: SiteExperiment, case: Case, found: Outcome) -> None:
     """Draw how the output changes without the head, rightly and with the bug: the head's map is the same either way."""
     numbers(found)
     whole = right(replace(case, off=None))(*case.call)[0][0]
@@ -97,7 +97,13 @@ def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
     writes = bench.model.writes
     with st.spinner("Running with the bug …"):
         found = _effect_in_model(
-            (bench.trace.model_id, *bench.request.to_params().values(), view.bug, str(_off(view)), *_where(view)),
+            (
+                bench.trace.model_id,
+                *bench.request.to_params().values(),
+                view.bug,
+                str(_off_phrase(view)),
+                *_scope_key(view),
+            ),
             bench,
             view,
         )
@@ -108,7 +114,7 @@ def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
     if not writes:
         st.caption(f"max |Δ| {of} {found.logits_change:.3g}. This model writes no text to compare.")
         return
-    without, with_ = ("without", "with   ") if _off(view) is None else ("correctly off", "as written ")
+    without, with_ = ("without", "with   ") if _off_phrase(view) is None else ("correctly off", "as written ")
     st.text(f"{without}: {display(found.before)}\n{with_}: {display(found.after)}")
     said = "translation" if bench.model.inputs.has_language else "text"
     same = f"the {said} stays the same" if found.before == found.after else f"the {said} changes"
@@ -116,7 +122,7 @@ def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
     st.caption(f"max |Δ| {of} {found.logits_change:.3g}; {same}{far}.")
 
 
-def _where(view: ImplementationsState) -> tuple[str, ...]:
+def _scope_key(view: ImplementationsState) -> tuple[str, ...]:
     return view.scope, view.kind, str(view.layer)
 
 
@@ -127,11 +133,11 @@ def _effect_in_model(key: tuple[str, ...], _bench: SiteExperiment, _view: Implem
         weights = _bench.weights(sites)
     except ValueError as refusal:  # of another layer than the one that is open
         return Raised.from_error(refusal)
-    steps, off = BUGS[_view.bug].steps, _off(_view)
+    steps, off = BUGS[_view.bug].steps, _off_phrase(_view)
     return bounded.with_room(lambda: bug_in_model(_bench.model, _bench.trace, steps, weights, off=off))
 
 
-def _off(view: ImplementationsState) -> int | None:
+def _off_phrase(view: ImplementationsState) -> int | None:
     """Name the head that is switched off, rightly and by the bug."""
     return view.head if BUGS[view.bug].ablates else None
 
@@ -152,10 +158,10 @@ def _visitors(bench: SiteExperiment, head: int) -> None:
     )
     st.caption("Each visitor still gets the right output; only the map that is drawn belongs to the other one.")
     if visits.example is not None:
-        _mixed_up(bench, visits, head)
+        _draw_mixed_heads(bench, visits, head)
 
 
-def _mixed_up(bench: SiteExperiment, visits: Visits, head: int) -> None:
+def _draw_mixed_heads(bench: SiteExperiment, visits: Visits, head: int) -> None:
     assert visits.example is not None
     titles = {"own": "its own map", "shown": "what it read"}
     for place, key, attn in zip(st.columns(2, gap="small"), titles, visits.example, strict=True):
@@ -175,7 +181,7 @@ def _words(bench: SiteExperiment, length: int) -> list[str]:
     return fitting[0] if len(fitting) == 1 else [f"position {at}" for at in range(length)]
 
 
-def _caught(bug: Bug) -> None:
+def _draw_test(bug: Bug) -> None:
     case = bug.trial
     st.caption("The one-line test that would have caught it, run just now at other sizes")
     st.code(bug.test, language="python", wrap_lines=True)

@@ -11,7 +11,7 @@ from attnviz.ui.frame.page import current_page
 from attnviz.ui.learning import runs
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import learning_feed
-from attnviz.ui.reports import NUMBER, TEXT, reported
+from attnviz.ui.reports import NUMBER, TEXT, reported_value
 from attnviz.views.learning.switches import title_of
 from attnviz.widgets.learning.feed import Piece, feed_payload
 from attnviz.widgets.learning.payload import run_key
@@ -81,7 +81,7 @@ def piece(run: LiveRun) -> Piece:
 
 def _send_again() -> None:
     """Send again what a browser has missed, which says how much it has."""
-    said = reported(_FEED, "have", {"key": TEXT, "count": NUMBER})
+    said = reported_value(_FEED, "have", {"key": TEXT, "count": NUMBER})
     if said is not None:
         sent: dict[str, int] = st.session_state.setdefault(_SENT, {})
         sent[said["key"]] = min(max(0, said["count"]), sent.get(said["key"], 0))

@@ -10,7 +10,7 @@ from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, TEXT, Question
 from attnviz.lessons.scoring import MOST_TEXT
 from attnviz.ui.lessons import marks
 from attnviz.ui.lessons.open_lesson import OpenedLesson
-from attnviz.ui.reports import reported
+from attnviz.ui.reports import reported_value
 
 _DRAWN, _HEARD = "drawn", "heard-row"
 _MOST_SAID = 200  # characters of a line
@@ -64,7 +64,7 @@ def fill(now: OpenedLesson, question: Question, given: Any) -> None:
 
 def take_over(now: OpenedLesson, question: Question, told: Mapping[str, Any]) -> None:
     """Put the other window's values into this one's fields, before they are drawn."""
-    marks.put(now, question, told.get("cells"))
+    marks.mark_cells(now, question, told.get("cells"))
     choices = len(question.heads if question.kind == HEAD else question.options)
     for name, is_taken in {
         "option": lambda chosen: type(chosen) is int and 0 <= chosen < choices,
@@ -102,5 +102,5 @@ def row_key(now: OpenedLesson) -> str:
 
 
 def _own_row(now: OpenedLesson) -> list[int] | None:
-    said = reported(row_key(now), "guess", {"weights": list})
+    said = reported_value(row_key(now), "guess", {"weights": list})
     return said["weights"] if said else None

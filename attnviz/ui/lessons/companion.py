@@ -28,7 +28,7 @@ from attnviz.ui.lessons.open_lesson import (
 )
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.mount import lesson_window
-from attnviz.ui.reports import NUMBER, TEXT, reported
+from attnviz.ui.reports import NUMBER, TEXT, reported_value
 from attnviz.ui.wording import phrase
 
 _KEY, _HELD, _SLOT = "lesson-window", "_attnviz_lesson_told", "_attnviz_lesson_slot"
@@ -93,7 +93,7 @@ def _draw(show_picture: Callable[[], None]) -> None:
             show_picture()
 
     lesson_window(data, key=_KEY, on_open=open_window, on_return=return_here, on_heard=_take)
-    if _heard() is not None:  # with the first run after the server was restarted: the next one takes it
+    if _newer_message() is not None:  # with the first run after the server was restarted: the next one takes it
         st.rerun()
 
 
@@ -143,16 +143,16 @@ def _step_news(now: OpenedLesson) -> dict[int, news.StepNews]:
     return {at: one for at, one in found.items() if one != news.StepNews()}
 
 
-def _heard() -> dict[str, Any] | None:
+def _newer_message() -> dict[str, Any] | None:
     """Return the other window's message, if it is newer than the state here."""
-    heard = reported(_KEY, "heard", {"revision": NUMBER, "text": TEXT})
+    heard = reported_value(_KEY, "heard", {"revision": NUMBER, "text": TEXT})
     told: _Told | None = st.session_state.get(_HELD)
     return heard if heard is not None and heard["revision"] > (told.revision if told else 0) else None
 
 
 def _take() -> None:
     """Repeat what the other window did, before anything is drawn that depends on it."""
-    if (heard := _heard()) is None:
+    if (heard := _newer_message()) is None:
         return
     st.session_state[_HELD] = _Told(heard["revision"], is_taken=True)
     found, now = news.read(heard["text"]), open_lesson()

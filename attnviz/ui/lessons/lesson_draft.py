@@ -15,7 +15,7 @@ from attnviz.lessons.proofreading import lesson_of
 from attnviz.lessons.reading import MOST_BYTES, read
 from attnviz.lessons.writing import draft_of
 from attnviz.ui import mount
-from attnviz.ui.reports import NUMBER, TEXT, reported
+from attnviz.ui.reports import NUMBER, TEXT, reported_value
 
 DRAFT = "~draft"  # what the address calls the lesson that is a draft
 _KEY, _KEEPER = "_attnviz_draft", "draft-keeper"
@@ -52,24 +52,24 @@ def keep() -> None:
 
 def _take() -> None:
     """Take over the browser's draft where it is newer."""
-    found, now = reported(_KEEPER, "kept", {"text": TEXT, "revision": NUMBER}), desk()
+    found, now = reported_value(_KEEPER, "kept", {"text": TEXT, "revision": NUMBER}), desk()
     if found is None:
         return
     now.is_known = True
     if found["revision"] <= now.revision or not found["text"]:
         return
     try:
-        _put(Draft.from_json(found["text"]), found["revision"])
+        _store(Draft.from_json(found["text"]), found["revision"])
     except ValueError:
         now.said = "The draft in this browser cannot be read: begin another one, or open a file."
 
 
 def change(draft: Draft) -> None:
     """Save a changed draft."""
-    _put(draft, desk().revision + 1)
+    _store(draft, desk().revision + 1)
 
 
-def _put(draft: Draft, revision: int) -> None:
+def _store(draft: Draft, revision: int) -> None:
     now = desk()
     now.draft, now.revision, now.said, now.tried, now.checked = draft, revision, "", None, None
 

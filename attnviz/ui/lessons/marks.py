@@ -8,7 +8,7 @@ from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, Question, positions
 from attnviz.ui.lessons.open_lesson import OpenedLesson, open_lesson, progress
 from attnviz.ui.lessons.run import picture
-from attnviz.ui.reports import NUMBER, reported
+from attnviz.ui.reports import NUMBER, reported_value
 
 MAP = "heads"  # the key of the widget that has the map (attnviz.ui.mount.heads)
 _ADOPTED = "_attnviz_marks_adopted"
@@ -33,7 +33,7 @@ def adopt() -> None:
     did = progress(now) if now is not None else None
     if now is None or now.question is None or did is None or told is None or did.is_over or did.is_closed:
         return
-    put(now, now.question, told["marks"])
+    mark_cells(now, now.question, told["marks"])
 
 
 def newest(now: OpenedLesson, question: Question, listed: Any) -> Any:
@@ -48,10 +48,10 @@ def newest(now: OpenedLesson, question: Question, listed: Any) -> Any:
 
 
 def _reported_marks() -> dict[str, Any] | None:
-    return reported(MAP, "view", {"marks": list, "seq": NUMBER})
+    return reported_value(MAP, "view", {"marks": list, "seq": NUMBER})
 
 
-def put(now: OpenedLesson, question: Question, cells: Any) -> None:
+def mark_cells(now: OpenedLesson, question: Question, cells: Any) -> None:
     """Mark these cells, where the question asks for as many."""
     if question.kind == CELL and isinstance(cells, list) and positions(cells, question.most):
         st.session_state[key(now, "cells")] = [list(map(int, cell)) for cell in cells]

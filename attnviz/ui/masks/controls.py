@@ -16,7 +16,7 @@ from attnviz.text.glossary import definitions
 from attnviz.ui import layout
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.masks.state import TABS
-from attnviz.ui.reports import NUMBER, SWITCH, reported, reported_view
+from attnviz.ui.reports import NUMBER, SWITCH, reported_value, reported_view
 from attnviz.views.labels import KINDS
 
 COMPONENT = "mask-lab"
@@ -35,13 +35,13 @@ def adopt() -> None:
     edit = reported_view(COMPONENT, MasksState, "edit")
     if edit is None:
         return
-    bakes = (reported(COMPONENT, "edit", {"bake": SWITCH}) or {"bake": False})["bake"]
+    bakes = (reported_value(COMPONENT, "edit", {"bake": SWITCH}) or {"bake": False})["bake"]
     persistent.write(write_view(MasksState, edit) | ({"masks": "none"} if bakes else {}))
 
 
 def last_edit() -> int:
     """Return the number of the newest edit that Python has heard of."""
-    return (reported(COMPONENT, "edit", {"seq": NUMBER}) or {"seq": 0})["seq"]
+    return (reported_value(COMPONENT, "edit", {"seq": NUMBER}) or {"seq": 0})["seq"]
 
 
 def site(trace, view: MasksState) -> None:

@@ -84,7 +84,7 @@ def _broadcast_picture(bench: MaskExperiment, combined, shape: tuple[int, int, i
 
 
 TABS: dict[str, Draw] = {
-    "pipeline": pipeline.below,
+    "pipeline": pipeline.draw_below,
     "says": output.says,
     "fills": fills.fills,
     "leak": leak.leak,

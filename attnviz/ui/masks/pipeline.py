@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from attnviz.analysis.masks.both_ways import Changed, changed, reads_ahead
+from attnviz.analysis.masks.both_ways import Changed, count_changed_rows, reads_ahead
 from attnviz.analysis.masks.effect import Effect, Refused, distances
 from attnviz.analysis.masks.findings import cells_table
 from attnviz.pictures.mask_lab import bench_payload, site_name
@@ -22,11 +22,11 @@ ROUNDING = 1e-5  # of a row's attention: two runs of the same in float32 differ 
 
 def picture(bench: MaskExperiment) -> None:
     """Draw scores, masked scores, weights and context of one head, with a mask to paint."""
-    payload = captions.on(bench_payload(bench, seq=last_edit()), site=site_name(bench.view))
+    payload = captions.add_caption(bench_payload(bench, seq=last_edit()), site=site_name(bench.view))
     mask_lab(payload, on_change=adopt)
 
 
-def below(bench: MaskExperiment) -> None:
+def draw_below(bench: MaskExperiment) -> None:
     """Draw what the model would now say, before and after, and the maps as a table."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="mask-below"):
         verdict = st.container(key="mask-verdict")
@@ -69,7 +69,7 @@ def _pass_sentence(bench: MaskExperiment, effect: Effect) -> str:
     item = bench.view.item
     is_new = reads_ahead(effect.after, item) and not reads_ahead(effect.before, item)
     future = ", where positions now read later tokens" if is_new else ""
-    told = _choices(changed(bench.model, effect, item=bench.view.item))
+    told = _choices(count_changed_rows(bench.model, effect, item=bench.view.item))
     return f"In one pass over the whole target, as in training{future}, {told}."
 
 

@@ -27,11 +27,11 @@ def metric_columns(metrics: pd.DataFrame | Columns, kinds: Iterable[str], blobs:
     units = {name: metric.unit for name, metric in METRICS.items()}
     return {
         "names": [[name, units.get(name, "")] for name in names],
-        "offsets": {kind: _packed(values[:, rows], blobs) for kind, rows in rows_of.items() if len(rows)},
+        "offsets": {kind: _pack(values[:, rows], blobs) for kind, rows in rows_of.items() if len(rows)},
     }
 
 
-def _packed(values: np.ndarray, blobs: Blobs) -> int:
+def _pack(values: np.ndarray, blobs: Blobs) -> int:
     finite = np.isfinite(values)
     low = np.where(finite, values, np.inf).min(axis=1, initial=np.inf)
     high = np.where(finite, values, -np.inf).max(axis=1, initial=-np.inf)

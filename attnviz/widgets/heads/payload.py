@@ -29,10 +29,10 @@ THUMBNAIL_SIDE = 64  # longer axes are pooled by their maximum, so that no peak 
 
 def fitted_view(view: dict[str, Any], shown: "ShownMaps") -> dict[str, Any]:
     """Return `view` with a kind, layer, head, row, zoom and pins that `shown` has; others become the first, or none."""
-    return _fitted(view, {kind: maps.shape for kind, maps in shown.items()})
+    return _fit(view, {kind: maps.shape for kind, maps in shown.items()})
 
 
-def _fitted(view: dict[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
+def _fit(view: dict[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
     kind: str = view["kind"] if view.get("kind") in shapes else next(iter(shapes))
     layers, heads, rows, cols = shapes[kind]
     row = view.get("row")
@@ -75,7 +75,7 @@ def _fits(pin: Any, shapes: Mapping[str, tuple[int, ...]]) -> bool:
 def with_fitted_view(payload: Payload, view: dict[str, Any]) -> Payload:
     """Return a payload that holds every map with another view, made to fit it as by `fitted_view`."""
     shapes = {kind["kind"]: tuple(kind["shape"]) for kind in payload.header["kinds"]}
-    return payload.with_view(_fitted(view, shapes))
+    return payload.with_view(_fit(view, shapes))
 
 
 def heads_payload(

@@ -63,10 +63,10 @@ def packed_strip(strip: Strip) -> Strip:
     """Return a `sentence_strip` whose lines hold texts, places of special tokens and, if known, vocabulary entries in a
     list each.
     """
-    return {**strip, "lines": [_packed(line) for line in strip["lines"]]}
+    return {**strip, "lines": [_pack_line(line) for line in strip["lines"]]}
 
 
-def _packed(line: dict[str, Any]) -> dict[str, Any]:
+def _pack_line(line: dict[str, Any]) -> dict[str, Any]:
     found = [token[2] if len(token) > 2 else None for token in line["tokens"]]
     return {
         "name": line["name"],

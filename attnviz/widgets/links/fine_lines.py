@@ -12,12 +12,12 @@ MOST_HEADS = 4
 BUDGET = 200_000  # lines of the chosen heads together, of six bytes each
 
 
-def wanted(payload: Payload, heads: Sequence[tuple[int, int]]) -> bool:
+def needs_fine_lines(payload: Payload, heads: Sequence[tuple[int, int]]) -> bool:
     """Whether a payload leaves lines of so few heads away that could be seen."""
     return 0 < len(heads) <= MOST_HEADS and payload.header["threshold"] > FAINTEST
 
 
-def refined(
+def add_fine_lines(
     payload: Payload, heads: Sequence[tuple[int, int]], maps: Iterable[np.ndarray], *, budget: int = BUDGET
 ) -> Payload:
     """Return the payload of `links_payload` with finer lines of `heads`, whose `(rows, cols)` weights are `maps`.

@@ -8,7 +8,7 @@ import torch
 from attnviz.analysis.anatomy import claims
 from attnviz.analysis.anatomy.additive import additive, dot_product, score_costs
 from attnviz.analysis.anatomy.modulation import modulation
-from attnviz.analysis.anatomy.skipped_lines import SKIPS, given
+from attnviz.analysis.anatomy.skipped_lines import SKIPS, tensor_before_line
 from attnviz.analysis.site.case import heads_of
 from attnviz.implementations.case import own_case
 
@@ -55,7 +55,7 @@ def test_without_softmax_a_row_would_not_sum_to_one() -> None:
 
 @pytest.mark.parametrize("name", SKIPS)
 def test_a_changed_line_says_what_it_was_given(name: str) -> None:
-    found = given(name, own_case())
+    found = tensor_before_line(name, own_case())
     assert found.tensors
     assert next(iter(found.tensors.values())).shape[0] == 2, "the batch stands in front"
     if "mask" in found.tensors:
@@ -63,8 +63,8 @@ def test_a_changed_line_says_what_it_was_given(name: str) -> None:
 
 
 def test_a_line_that_raises_itself_made_nothing() -> None:
-    assert given("contiguous", own_case()).made is None
-    assert not given("contiguous", own_case()).tensors["context"].transpose(1, 2).is_contiguous()
-    assert given("transpose", own_case()).made is not None, "a later line raises"
+    assert tensor_before_line("contiguous", own_case()).made is None
+    assert not tensor_before_line("contiguous", own_case()).tensors["context"].transpose(1, 2).is_contiguous()
+    assert tensor_before_line("transpose", own_case()).made is not None, "a later line raises"
     with pytest.raises(ValueError, match="line to skip"):
-        given("all", own_case())
+        tensor_before_line("all", own_case())

@@ -7,7 +7,7 @@ import torch
 
 from attnviz.analysis.anatomy.row_major import memory_order
 from attnviz.analysis.anatomy.shape_walk import LAYOUTS, shape_walk
-from attnviz.analysis.anatomy.skipped_lines import SKIPS, skipped
+from attnviz.analysis.anatomy.skipped_lines import SKIPS, run_skipped
 from attnviz.analysis.rerun import batch_of_two
 from attnviz.analysis.site.case import site_case
 from attnviz.analysis.site.outcome import Outcome, Raised
@@ -83,7 +83,7 @@ RAISES = {"contiguous", "unsqueeze 0", "transpose"}
 
 @pytest.mark.parametrize("name", SKIPS)
 def test_a_skipped_line_raises_or_is_wrong(name: str) -> None:
-    result = skipped(name, own_case(blind_row=False))  # batch 2, heads 3, length 5: no two sizes are equal
+    result = run_skipped(name, own_case(blind_row=False))  # batch 2, heads 3, length 5: no two sizes are equal
     if name in RAISES:
         assert isinstance(result, Raised)
         assert result.error.startswith("RuntimeError")
@@ -92,19 +92,19 @@ def test_a_skipped_line_raises_or_is_wrong(name: str) -> None:
 
 
 def test_a_view_without_contiguous_fails_in_torchs_own_words() -> None:
-    assert "view size is not compatible" in skipped("contiguous", own_case()).error
+    assert "view size is not compatible" in run_skipped("contiguous", own_case()).error
 
 
 def test_a_mask_for_a_batch_of_one_hides_the_wrong_unsqueeze() -> None:
     case = own_case()
     assert case.mask is not None
     one = Case(case.weights, case.input_, case.memory, case.mask[:1])
-    assert skipped("unsqueeze 0", one).output_change == 0
+    assert run_skipped("unsqueeze 0", one).output_change == 0
 
 
 def test_an_unknown_line_is_refused() -> None:
     with pytest.raises(ValueError, match="contiguous"):
-        skipped("everything", own_case())
+        run_skipped("everything", own_case())
 
 
 def test_row_major_order_of_a_small_tensor() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.analysis.anatomy.registration import registered
+from attnviz.analysis.anatomy.registration import count_parameters
 from attnviz.analysis.anatomy.target_shift import target_shift
 from attnviz.analysis.rerun import batch_of_two
 from attnviz.models.translator.tiny import tiny_translator
@@ -43,7 +43,7 @@ def test_a_translation_that_was_cut_drops_nothing() -> None:
 
 
 def test_layers_in_a_plain_list_are_nobodys_parameters() -> None:
-    found = registered(7)
+    found = count_parameters(7)
     assert found.in_module_list == 4 * 7 * 7 + 4 * 7
     assert (found.in_list, found.saved) == (0, 0)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attnviz.analysis.masks import effect as masks_effect
-from attnviz.analysis.masks.both_ways import both_ways, changed, reads_ahead, run_up_to, up_to
+from attnviz.analysis.masks.both_ways import both_ways, count_changed_rows, reads_ahead, run_up_to, up_to
 from attnviz.analysis.masks.fills import FillChoice, Weighing
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import batch_of_two, run_again
@@ -106,7 +106,7 @@ def test_each_sentence_of_a_batch_is_compared_without_its_padding(model, trace, 
     both = batch_of_two(model, trace, model.trace("I love you", to="fr", tgt_text="je"))
     effect = masks_effect.effect(model, both, probe("decoder_self", {}))
     real = len([token for token in both.query_tokens("decoder_self", item) if not model.is_pad(token)])
-    assert changed(model, effect, item=item).positions == real
+    assert count_changed_rows(model, effect, item=item).positions == real
 
 
 def test_positions_that_are_nan_are_counted_as_nan_and_not_as_changed(model, trace) -> None:
@@ -118,7 +118,9 @@ def test_positions_that_are_nan_are_counted_as_nan_and_not_as_changed(model, tra
     mask = MaskOverride([Site("decoder_self", 0)], row_two_sees_nothing, weigh=Weighing(FillChoice("-inf")))
     effect = masks_effect.effect(model, trace, mask)
     positions = len(trace.sentences[0].tgt_in)
-    assert (changed(model, effect).nan, changed(model, effect).other) == (positions, 0), "0 × NaN is NaN"
+    assert (count_changed_rows(model, effect).nan, count_changed_rows(model, effect).other) == (positions, 0), (
+        "0 × NaN is NaN"
+    )
     for step, empty in ((1, False), (3, True)):
         one = both_ways(model, effect, run_up_to(model, trace, mask, step))
         assert one.one_pass == []

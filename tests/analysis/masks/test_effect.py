@@ -6,7 +6,7 @@ import torch
 from attnviz.analysis import rerun
 from attnviz.analysis.decoding.next_tokens import next_tokens as decoding_candidates
 from attnviz.analysis.masks import effect
-from attnviz.analysis.masks.fills import FillChoice, Weighing, filled, one_head
+from attnviz.analysis.masks.fills import FillChoice, Weighing, fill_scores, one_head
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, write_again, writing
 from attnviz.models.translator.tiny import tiny_translator
@@ -113,7 +113,7 @@ def test_a_map_moves_as_far_as_its_fill_moved_it(model, trace, fill: str) -> Non
     probe = MaskOverride([Site("decoder_self", 0)], causal_but_for_row_two, head=head, weigh=Weighing(choice))
     found = effect.effect(model, trace, probe)
     call = one_head(trace.call("decoder_self", 0), head)
-    expected = filled(call, causal_but_for_row_two(*call.query.shape[2:3], call.key.shape[2]), choice).attn
+    expected = fill_scores(call, causal_but_for_row_two(*call.query.shape[2:3], call.key.shape[2]), choice).attn
     assert expected is not None
     torch.testing.assert_close(found.attn("decoder_self")[0, head], expected[0, 0], equal_nan=True, atol=1e-6, rtol=0)
     table = effect.distances(found)[["kind", "layer", "head", "moved"]].to_numpy()

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, Weighing, filled
+from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, Weighing, fill_scores
 from attnviz.analysis.masks.findings import cells_table, comparison, findings, rows_of
 from attnviz.transformer.attention import attend, call_attn
 from attnviz.transformer.probe import AttentionCall
@@ -60,7 +60,7 @@ def _softmax(scores: list[float]) -> list[float]:
 def test_a_fill_is_its_definition(fill, call: AttentionCall, mask: torch.Tensor) -> None:
     for dtype in DTYPES:
         choice = FillChoice(fill, dtype, number=-4.0)
-        result = filled(call, mask, choice)
+        result = fill_scores(call, mask, choice)
         if (fill, dtype) in REFUSED:
             assert result.attn is None
             continue
@@ -72,7 +72,7 @@ def test_a_fill_is_its_definition(fill, call: AttentionCall, mask: torch.Tensor)
 @pytest.mark.parametrize("fill", FILLS)
 def test_a_row_without_keys_becomes_what_the_fill_makes_of_it(fill, call, mask) -> None:
     for dtype in DTYPES:
-        result = filled(call, mask, FillChoice(fill, dtype))
+        result = fill_scores(call, mask, FillChoice(fill, dtype))
         if (fill, dtype) in REFUSED:
             assert "overflow" in result.error
             continue
@@ -87,13 +87,13 @@ def test_a_row_without_keys_becomes_what_the_fill_makes_of_it(fill, call, mask) 
 
 
 def test_nan_rows_reach_the_context_and_no_other_row(call: AttentionCall, mask: torch.Tensor) -> None:
-    context = filled(call, mask, FillChoice("-inf")).context
+    context = fill_scores(call, mask, FillChoice("-inf")).context
     assert context is not None
     assert context[0, 0].isnan().all(dim=-1).tolist() == [False, False, True, False]
 
 
 def test_torch_is_quoted_where_it_refuses(call: AttentionCall, mask: torch.Tensor) -> None:
-    result = filled(call, mask, FillChoice("-1e9", "float16"))
+    result = fill_scores(call, mask, FillChoice("-1e9", "float16"))
     with pytest.raises(RuntimeError) as refusal:
         torch.zeros(1, dtype=torch.float16).masked_fill(torch.tensor([True]), -1e9)
     assert result.error == str(refusal.value).splitlines()[0]
@@ -101,21 +101,21 @@ def test_torch_is_quoted_where_it_refuses(call: AttentionCall, mask: torch.Tenso
 
 
 def test_a_finite_fill_lets_a_little_weight_through(call: AttentionCall, mask: torch.Tensor) -> None:
-    one = _first(filled(call, mask, FillChoice("number", number=-4.0)))
+    one = _first(fill_scores(call, mask, FillChoice("number", number=-4.0)))
     assert one.attn is not None
     assert 0 < float(rows_of(one.attn, mask).leaked[1]) < 0.2
     assert any(sentence.startswith("Masked keys still get weight") for sentence in findings(one))
 
 
 def test_zero_before_the_softmax_is_no_mask(call: AttentionCall, mask: torch.Tensor) -> None:
-    one = _first(filled(call, mask, FillChoice("zero before")))
+    one = _first(fill_scores(call, mask, FillChoice("zero before")))
     assert one.attn is not None
     assert bool((one.attn > 0).all())
     assert "exp(0) is 1" in " ".join(findings(one))
 
 
 def test_zero_after_leaves_rows_that_do_not_sum_to_one(call: AttentionCall, mask: torch.Tensor) -> None:
-    one = _first(filled(call, mask, FillChoice("zero after")))
+    one = _first(fill_scores(call, mask, FillChoice("zero after")))
     assert one.attn is not None
     assert float(rows_of(one.attn, mask).sums[0]) < 0.99
     assert any("longer sum" in sentence for sentence in findings(one))
@@ -123,12 +123,12 @@ def test_zero_after_leaves_rows_that_do_not_sum_to_one(call: AttentionCall, mask
 
 def test_a_map_as_it_should_be_is_said_to_be_so(call: AttentionCall) -> None:
     causal = torch.ones(4, 5, dtype=torch.bool).tril()
-    assert findings(_first(filled(call, causal, FillChoice("-inf"))))[0].startswith("Every row sums to 1")
+    assert findings(_first(fill_scores(call, causal, FillChoice("-inf"))))[0].startswith("Every row sums to 1")
 
 
 def test_fused_is_what_the_package_and_pytorch_compute(call: AttentionCall, mask: torch.Tensor) -> None:
     masked = replace(call, mask=mask[None, None])
-    result = filled(call, mask, FillChoice("fused"))
+    result = fill_scores(call, mask, FillChoice("fused"))
     assert result.attn is not None
     assert result.context is not None
     torch.testing.assert_close(result.attn, call_attn(masked))
@@ -137,7 +137,7 @@ def test_fused_is_what_the_package_and_pytorch_compute(call: AttentionCall, mask
 
 @pytest.mark.parametrize("fill", ["-inf", "zero before", "zero after"])
 def test_a_run_weighs_as_the_pipeline_shows(fill, call: AttentionCall, mask: torch.Tensor) -> None:
-    shown = filled(call, mask, FillChoice(fill)).attn
+    shown = fill_scores(call, mask, FillChoice(fill)).attn
     run = Weighing(FillChoice(fill))(replace(call, mask=mask[None, None]))
     torch.testing.assert_close(run, shown, equal_nan=True)
 
@@ -153,7 +153,7 @@ def test_the_comparison_has_every_fill_in_every_dtype(call: AttentionCall, mask:
 
 
 def test_every_cell_of_the_map_has_a_line(call: AttentionCall, mask: torch.Tensor) -> None:
-    one = _first(filled(call, mask, FillChoice("number", number=-4.0)))
+    one = _first(fill_scores(call, mask, FillChoice("number", number=-4.0)))
     assert one.attn is not None
     table = cells_table(one, [("a", "b"), ("b", None), ("c", "d"), ("d", "e")], ["v", "w", "x", "y", "z"])
     assert len(table) == 20
@@ -164,7 +164,7 @@ def test_every_cell_of_the_map_has_a_line(call: AttentionCall, mask: torch.Tenso
 
 
 def test_where_torch_refused_the_cells_have_no_weights(call: AttentionCall, mask: torch.Tensor) -> None:
-    refused = _first(filled(call, mask, FillChoice("-1e9", "float16")))
+    refused = _first(fill_scores(call, mask, FillChoice("-1e9", "float16")))
     assert "weight" not in cells_table(refused, [("a", None)] * 4, ["k"] * 5)
 
 

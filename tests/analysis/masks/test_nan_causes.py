@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, filled
+from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, fill_scores
 from attnviz.analysis.masks.findings import comparison, findings, rows_of
 from attnviz.analysis.masks.nan_causes import nan_causes
 from attnviz.transformer.probe import AttentionCall
@@ -28,7 +28,7 @@ def mask() -> torch.Tensor:
 
 
 def run(choice: FillChoice, one: AttentionCall | None = None, seen: torch.Tensor | None = None) -> FilledScores:
-    made = filled(one or call(), mask() if seen is None else seen, choice)
+    made = fill_scores(one or call(), mask() if seen is None else seen, choice)
     parts = (made.mask, made.scores, made.masked_scores, made.attn, made.context)
     return FilledScores(choice, *(None if part is None else part[0, 0] for part in parts), error=made.error)  # type: ignore[arg-type]
 

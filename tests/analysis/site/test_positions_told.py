@@ -8,7 +8,7 @@ import torch
 
 from attnviz.analysis.anatomy import claims
 from attnviz.analysis.anatomy.modulation import modulation
-from attnviz.analysis.anatomy.skipped_lines import SKIPS, skipped, skips_of
+from attnviz.analysis.anatomy.skipped_lines import SKIPS, run_skipped, skips_of
 from attnviz.analysis.implementations.bug_in_model import bug_in_model
 from attnviz.analysis.implementations.cost import implementation_cost
 from attnviz.analysis.site.outcome import Raised
@@ -58,7 +58,7 @@ def test_a_line_that_a_model_has_not_is_no_line_to_skip(load_case) -> None:
     assert set(SKIPS) - set(skips_of(load_case("t5").weights())) == {"scale"}
     for name in ("llama", "t5"):
         for skip in skips_of(load_case(name).weights()):
-            found_ = skipped(skip, load_case(name).case())
+            found_ = run_skipped(skip, load_case(name).case())
             assert isinstance(found_, Raised) or found_.same_shape or skip == "transpose"
 
 

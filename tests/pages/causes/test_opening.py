@@ -1,7 +1,7 @@
 """What Causes opens on: one head of the shipped translator is off, and the words change by more than any rounding."""
 
 import attnviz
-from attnviz.analysis.causes.comparing.chances import asked_of, chances
+from attnviz.analysis.causes.comparing.chances import chances, compared_tokens
 from attnviz.analysis.causes.comparing.findings import HAIR
 from attnviz.tracing.causes import notation
 from attnviz.ui.address.names import OPENING
@@ -17,7 +17,9 @@ def test_a_single_head_turns_the_opening_sentence_and_not_by_a_hair() -> None:
     now = model.trace(opening["src"], to=opening["to"], interventions=done)
     assert plain.tgt_text != now.tgt_text
     for trace in (plain, now):
-        assert float(chances(trace, asked_of(model, trace)).margins.min()) > HAIR, "of every word that either writes"
+        assert float(chances(trace, compared_tokens(model, trace)).margins.min()) > HAIR, (
+            "of every word that either writes"
+        )
 
 
 def test_a_page_of_which_nothing_is_said_opens_on_it_and_its_link_says_all_of_it(open_page) -> None:

@@ -17,7 +17,7 @@ Hear = Callable[[str], None]
 @pytest.fixture
 def hear(monkeypatch: pytest.MonkeyPatch) -> Hear:
     """Have the pages that are opened next hear a text from the other window."""
-    return lambda text: monkeypatch.setattr(companion, "reported", lambda *_: {"revision": 1 << 42, "text": text})
+    return lambda text: monkeypatch.setattr(companion, "reported_value", lambda *_: {"revision": 1 << 42, "text": text})
 
 
 def news(at: int = 0, **more) -> str:

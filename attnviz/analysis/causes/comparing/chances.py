@@ -62,7 +62,7 @@ class Chances:
         return float(self.log_probabilities.double().mean())
 
 
-def asked_of(model: Model, trace: Trace) -> AskedTokens:
+def compared_tokens(model: Model, trace: Trace) -> AskedTokens:
     """Choose the tokens that a run of `model` is asked about: those that it outputs, or an encoder's text.
 
     Raises ValueError where there are no probabilities, or nothing to ask about.

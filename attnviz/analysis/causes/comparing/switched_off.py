@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.analysis.causes.comparing.chances import Chances, asked_of, chances
+from attnviz.analysis.causes.comparing.chances import Chances, chances, compared_tokens
 from attnviz.analysis.causes.comparing.divergence import divergence_by_kind
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.intervention import Intervention
@@ -28,7 +28,7 @@ class SwitchedOff:
     moved: Mapping[Kind, Float[Tensor, "layers heads"]]
 
 
-def switched_off(
+def rerun_under(
     model: Model, plain: Trace, interventions: Sequence[Intervention], *, written: Trace | None = None
 ) -> SwitchedOff:
     """Run `plain` again under interventions, the target given, so that each step stays comparable.
@@ -39,6 +39,6 @@ def switched_off(
     after = plain if not interventions else written if same else None
     if after is None:
         after = model.rerun(replace(plain, interventions=tuple(interventions)))
-    asked = asked_of(model, plain) if plain.logits is not None and after.logits is not None else None
+    asked = compared_tokens(model, plain) if plain.logits is not None and after.logits is not None else None
     both = None if asked is None else (chances(plain, asked), chances(after, asked))
     return SwitchedOff(plain, after, both, divergence_by_kind(plain, after))

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.comparing.chances import asked_of, chances
-from attnviz.analysis.causes.comparing.switched_off import switched_off
+from attnviz.analysis.causes.comparing.chances import chances, compared_tokens
+from attnviz.analysis.causes.comparing.switched_off import rerun_under
 from attnviz.analysis.causes.effects import head_effects
 from tests.models.huggingface import checkpoints
 
@@ -21,7 +21,7 @@ def load_checkpoint(tmp_path_factory: pytest.TempPathFactory):
 
 
 def test_probabilities_are_the_softmax_of_the_logits_and_the_rival_is_the_best_other(model, clean) -> None:
-    found = chances(clean, asked_of(model, clean))
+    found = chances(clean, compared_tokens(model, clean))
     logs = clean.logits[0].log_softmax(dim=-1)
     assert [token.text for token in found.asked.tokens] == [token.text for token in clean.sentences[0].tgt_out]
     for at, token in enumerate(found.asked.tokens):
@@ -34,10 +34,10 @@ def test_probabilities_are_the_softmax_of_the_logits_and_the_rival_is_the_best_o
 
 def test_an_encoder_is_asked_about_its_masked_places_or_else_about_its_own_tokens(load_checkpoint) -> None:
     bert = load_checkpoint("bert")
-    masked = asked_of(bert, bert.trace("the cat [MASK] here"))
+    masked = compared_tokens(bert, bert.trace("the cat [MASK] here"))
     assert (masked.what, len(masked.rows)) == ("masked", 1)
     own = bert.trace("the cat sat here")
-    asked = asked_of(bert, own)
+    asked = compared_tokens(bert, own)
     assert asked.what == "own"
     assert not any(token.is_special for token in asked.tokens)
     assert len(head_effects(bert, own).places) == sum(a * b for a, b in bert.shapes.values())
@@ -46,28 +46,28 @@ def test_an_encoder_is_asked_about_its_masked_places_or_else_about_its_own_token
 def test_every_token_of_a_prompt_is_asked_about(load_checkpoint) -> None:
     gpt2 = load_checkpoint("gpt2")
     trace = gpt2.trace("the cat sat on", new_tokens=2)
-    asked = asked_of(gpt2, trace)
+    asked = compared_tokens(gpt2, trace)
     assert asked.what == "text"
     assert len(asked.rows) == len([token for token in trace.sentences[0].tgt_out if token.id >= 0])
 
 
 def test_without_probabilities_it_says_so(model, clean) -> None:
     with pytest.raises(ValueError, match="no probabilities"):
-        asked_of(model, replace(clean, logits=None))
+        compared_tokens(model, replace(clean, logits=None))
 
 
 def test_nothing_off_changes_nothing_and_a_run_that_wrote_the_same_is_not_run_again(model, clean, make_trace) -> None:
-    nothing = switched_off(model, clean, ())
+    nothing = rerun_under(model, clean, ())
     assert nothing.after is clean
     assert nothing.chances is not None
     assert torch.equal(nothing.chances[0].log_probabilities, nothing.chances[1].log_probabilities)
     assert all(not bits.any() for bits in nothing.moved.values())
     done = [attnviz.ablate("cross", layer=0, heads=[1])]
     written = make_trace(clean.src_text, *done)
-    assert switched_off(model, clean, done, written=written).after is written
+    assert rerun_under(model, clean, done, written=written).after is written
     other = model.trace(clean.src_text, to="fr", tgt_text="le chat", interventions=done)
-    assert switched_off(model, clean, done, written=other).after.sentences == clean.sentences, "the target is given"
-    again = switched_off(model, clean, done)
+    assert rerun_under(model, clean, done, written=other).after.sentences == clean.sentences, "the target is given"
+    again = rerun_under(model, clean, done)
     torch.testing.assert_close(again.after.logits, written.logits, atol=1e-5, rtol=0)
     effects = head_effects(model, clean)
     place = effects.places.index(("cross", 0, 1))

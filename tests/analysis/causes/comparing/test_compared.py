@@ -6,7 +6,7 @@ import attnviz
 from attnviz.analysis.causes.comparing.divergence import divergence_by_kind
 from attnviz.analysis.causes.comparing.findings import effect_findings, pair_findings, run_findings, text_findings
 from attnviz.analysis.causes.comparing.run_comparison import compare_runs, pair_in_order, pairs_of, union
-from attnviz.analysis.causes.comparing.switched_off import switched_off
+from attnviz.analysis.causes.comparing.switched_off import rerun_under
 from attnviz.analysis.causes.effects import ReferenceEffects, head_effects
 from attnviz.models.translator.tiny import tiny_translator
 
@@ -73,7 +73,7 @@ def test_a_text_that_parts_is_told_with_the_margins_of_both_runs(model, make_tra
     done = [attnviz.ablate(kind) for kind in model.kinds]
     now = model.trace("I love fun.", to="fr", interventions=done)
     assert plain.tgt_text != now.tgt_text
-    runs = switched_off(model, plain, done, written=now)
+    runs = rerun_under(model, plain, done, written=now)
     assert runs.chances is not None
     (said,) = text_findings(*runs.chances, (plain.sentences[0].tgt, now.sentences[0].tgt))
     assert "The texts differ from" in said
