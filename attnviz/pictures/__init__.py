@@ -4,7 +4,7 @@ A picture is a file with two things::
 
     @dataclass(frozen=True)
     class LinksState(PageState):                # names, types, defaults and options, declared once
-        heads: Heads = declared((), _read, _write, name="lines", shape=list)
+        heads: Heads = declare((), _read, _write, name="lines", shape=list)
         scale: str = choice("fixed", {"fixed": "0 to 1", "max": "0 to max"}, name="opacity")
 
     def links(trace, state=LinksState(), *, options=MapOptions(), cached=make_anew) -> Payload: ...
@@ -17,11 +17,11 @@ field, so that a script has no defaults of its own.
 
 The function makes the whole payload but for its caption: the choice of maps, metrics, cells and header; what a lesson
 covers is an argument. It fits the state to what the trace has, and makes expensive parts by
-`cached(picture, key, make)`: `make_anew` by default, on a page `attnviz.ui.cache.pictures.cached`, which returns what
+`cached(picture, key, make)`: `make_anew` by default, on a page `attnviz.ui.cache.pictures.get_or_make`, which returns what
 `make` returned before for the same picture and key. The key is a tuple of the trace and of all else that `make` reads::
 
     made = cached("links", (trace, kind, options), lambda: links_payload(…))
-    return in_view(made, state)
+    return add_view(made, state)
 
 A page reads the state, calls the picture, adds the caption (`ui/captions.py`, or `captions.with_caption`), mounts it
 (`ui/mount.py`) and writes what the browser reports into the address.

@@ -1,4 +1,4 @@
-"""How pictures ask for what is expensive to make; pages pass their cache (`attnviz.ui.cache.pictures.cached`)."""
+"""How pictures ask for what is expensive to make; pages pass their cache (`attnviz.ui.cache.pictures.get_or_make`)."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar

@@ -65,7 +65,7 @@ class ReferenceEffects:
 def head_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell = untold) -> HeadEffects:
     """Measure what the first target of `trace` loses without each single head, on top of the trace's interventions.
 
-    What it is asked about says `chances.asked_of`, an encoder's masked places included. With `to` "diagonal",
+    What it is asked about says `chances.compared_tokens`, an encoder's masked places included. With `to` "diagonal",
     cross-attention's heads become zero. `tell(done, total)` hears of the heads that are done. Raises ValueError for a
     trace without logits, and where there is nothing to ask.
     """
