@@ -17,7 +17,7 @@ field, so that a script has no defaults of its own.
 
 The function makes the whole payload but for its caption: the choice of maps, metrics, cells and header; what a lesson
 covers is an argument. It fits the state to what the trace has, and makes expensive parts by
-`cached(picture, key, make)`: `make_anew` by default, on a page `attnviz.ui.cache.pictures.get_or_make`, which returns what
+`cached(picture, key, make)`: `make_anew` by default, on a page `ui.cache.pictures.get_or_make`, which returns what
 `make` returned before for the same picture and key. The key is a tuple of the trace and of all else that `make` reads::
 
     made = cached("links", (trace, kind, options), lambda: links_payload(…))
