@@ -61,6 +61,8 @@ class PictureWidget(anywidget.AnyWidget):
 
     @head.setter
     def head(self, site: Head) -> None:
+        if not isinstance(site, tuple | list) or len(site) != 3:
+            raise ValueError(f'head is a kind, a layer and a head, such as ("cross", 2, 5), not {site!r}.')
         self._set_fields(**dict(zip(("kind", "layer", "head"), site, strict=True)))
 
     @property
@@ -79,7 +81,7 @@ class PictureWidget(anywidget.AnyWidget):
 
     @pins.setter
     def pins(self, pins: tuple[Head, ...]) -> None:
-        self._set_fields(pins=tuple(map(tuple, pins)))
+        self._set_fields(pins=pins)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Add what is read where no widget is drawn, such as on GitHub."""

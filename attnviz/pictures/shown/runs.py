@@ -36,8 +36,10 @@ from attnviz.widgets.wire import Payload
 def stepper_of(model: Model, text: str, *, to: str = "", target: str = "", new_tokens: int = 0) -> Subject:
     """Show the training pass beside every step of decoding `text`.
 
-    Raises ValueError for a model that does not write.
+    Raises ValueError for a model that does not write, and where one of several languages is not said.
     """
+    if len(model.languages) > 1 and not to:
+        raise ValueError(f"Say which language is written: to= one of {', '.join(model.languages)}.")
     more = {"to": to, "tgt_text": target, "new_tokens": new_tokens}
     trace = model.trace(text, **{name: value for name, value in more.items() if value})
     asked = DecodingInput(text, trace.to, new_tokens)
