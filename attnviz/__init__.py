@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from attnviz.notebook.show import show
     from attnviz.pictures.shown.registry import picture
     from attnviz.saving import save
-    from attnviz.server.session import open_session as open  # noqa: F401 - not in __all__, see __getattr__
+    from attnviz.server.session import open as open
     from attnviz.text.tokens import Token
     from attnviz.tracing.causes.intervention import Intervention
     from attnviz.tracing.causes.making import ablate, edit, exchange, patch
@@ -69,7 +69,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"attnviz has no {name!r}; it has {', '.join(__all__)}.")
     if name == "open":  # left out of __all__, so that `from attnviz import *` keeps Python's own
         with needs("app", "attnviz.open"):
-            return import_module(_HOME[name]).open_session
+            return import_module(_HOME[name]).open
     return getattr(import_module(_HOME[name]), name)
 
 

@@ -55,7 +55,7 @@ class Session:
         self.close()
 
 
-def open_session(model: Any, tokenizer: Any = None, *, text: str = "", port: int = 0, browser: bool = False) -> Session:
+def open(model: Any, tokenizer: Any = None, *, text: str = "", port: int = 0, browser: bool = False) -> Session:
     """Start the dashboard on a model in memory, at the page Heads; print and return its address.
 
     `model` is what `attnviz.load` has returned, or a model of transformers with its `tokenizer`; it stays on its
