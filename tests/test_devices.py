@@ -21,7 +21,7 @@ GPU = "mps"  # refuses what "cuda" refuses, and float64; of "cuda" there are its
 CHECKPOINTS = pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "t5"])
 
 
-@pytest.mark.parametrize(("name", "kind"), [*((name, GPU) for name in SCENARIOS), ("traced", "cuda")])
+@pytest.mark.parametrize(("name", "kind"), [*((name, GPU) for name in SCENARIOS), ("trace_and_save", "cuda")])
 def test_a_translator_computes_on_a_gpu_what_it_computes_on_the_cpu(name, kind, tmp_path):
     expected = SCENARIOS[name](translator(CPU), tmp_path)
     with fake_device(kind) as device:

@@ -14,7 +14,7 @@ from tests.pages.page_terms import read_terms
 
 LINK = {"src": "a big red dog jumped", "to": "fr", "layer": "1", "head": "2"}
 MARKED = re.compile(r"data-term='([^']*)'")
-WORDS = re.compile(r"<dl class='words'>.*?</dl>", re.DOTALL)
+WORDS = re.compile(r"<dl class='words' tabindex='0'>.*?</dl>", re.DOTALL)
 HELPED = ("selectbox", "text_input", "button", "select_slider", "caption", "markdown")
 
 
