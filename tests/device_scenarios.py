@@ -19,8 +19,8 @@ from attnviz.analysis.causes.logit_decomposition.last_layer import LastLayer, la
 from attnviz.analysis.causes.logit_difference import LogitDifference
 from attnviz.analysis.causes.patching import patched_heads, patched_stream
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
+from attnviz.analysis.corpus.cancellable import TO_THE_END
 from attnviz.analysis.corpus.lines import lines_of
-from attnviz.analysis.corpus.stoppable import UNSTOPPED
 from attnviz.analysis.corpus.study import run_stages
 from attnviz.analysis.decoding.verdict import judge
 from attnviz.analysis.implementations.bug_in_model import bug_in_model
@@ -107,7 +107,7 @@ def causes(model, _):
 
 
 def count_study(model, _):
-    study = [*run_stages(model, lines_of([TEXT, OTHER]), to="fr", listen=lambda stage: UNSTOPPED)][-1]
+    study = [*run_stages(model, lines_of([TEXT, OTHER]), to="fr", listen=lambda stage: TO_THE_END)][-1]
     return [study.heads, study.sentence_table()]
 
 

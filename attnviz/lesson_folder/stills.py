@@ -8,7 +8,7 @@ from attnviz.analysis.anatomy.modulation import modulation
 from attnviz.analysis.anatomy.shape_walk import LAYOUTS, shape_walk
 from attnviz.analysis.anatomy.skipped_lines import SKIPS, run_skipped, skips_of
 from attnviz.analysis.site.case import site_case
-from attnviz.analysis.site.outcome import Outcome, Raised, describe_outcome, outcome
+from attnviz.analysis.site.outcome import Raised, SiteResult, describe_outcome, outcome
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.case import Case, own_case
 from attnviz.implementations.ways import WAYS
@@ -81,7 +81,7 @@ def _bugs(shown: Picture, case: Case) -> str:
     return "".join(told)
 
 
-def _damage(shown: Picture, found: Outcome | Raised, *, is_own: bool) -> str:
+def _damage(shown: Picture, found: SiteResult | Raised, *, is_own: bool) -> str:
     said = f"<p>As written: {html.escape(describe_outcome(found))}.</p>"
     if isinstance(found, Raised) or not found.has_maps:
         return said

@@ -8,7 +8,7 @@ from inspect import signature
 import torch
 from torch import Tensor
 
-from attnviz.analysis.site.outcome import Outcome, Raised, outcome
+from attnviz.analysis.site.outcome import Raised, SiteResult, outcome
 from attnviz.implementations.case import Case
 from attnviz.implementations.steps import RIGHT, AttentionSteps, SteppedAttention
 from attnviz.implementations.weights import SiteWeights
@@ -138,7 +138,7 @@ def skips_of(weights: SiteWeights) -> Mapping[str, Skip]:
     return {name: skip for name, skip in SKIPS.items() if weights.scoring.scale is None or not skip.of_scale}
 
 
-def run_skipped(name: str, case: Case) -> Outcome | Raised:
+def run_skipped(name: str, case: Case) -> SiteResult | Raised:
     """Run a case with one changed line. Raises ValueError for a name that is not in `SKIPS`."""
     return outcome(SteppedAttention(case.weights, _skip(name).steps), case)
 

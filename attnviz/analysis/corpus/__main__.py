@@ -82,12 +82,12 @@ def _orders(model: "Model", found_on: "ReadCorpus", options: argparse.Namespace)
 
 def _progress(what: str):
     """Progress on standard error."""
-    from attnviz.analysis.corpus.stoppable import Stoppable
+    from attnviz.analysis.corpus.cancellable import Cancellable
 
     def tell(done: int, total: int) -> None:
         print(f"\r{what}: {done} of {total}", end="\n" if done == total else "", file=sys.stderr, flush=True)
 
-    return Stoppable(tell)
+    return Cancellable(tell)
 
 
 def _parser() -> argparse.ArgumentParser:

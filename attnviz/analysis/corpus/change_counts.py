@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attnviz.analysis.corpus.bootstrap import Interval, draw_sentences, interval
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.corpus.intervened_runs import log_probabilities_under, written_under
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.corpus.reading import ReadCorpus, read_corpus, require_targets
-from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.intervention import Intervention
 
@@ -40,7 +40,9 @@ class ChangeCount:
     differ: int | None = None
 
 
-def run_untouched(model: Model, lines: Sequence[CorpusLine], *, to: str = "", stop: Stoppable = UNSTOPPED) -> Untouched:
+def run_untouched(
+    model: Model, lines: Sequence[CorpusLine], *, to: str = "", stop: Cancellable = TO_THE_END
+) -> Untouched:
     """Read and score the lines with nothing done to the model, less those that it cannot read whole.
 
     Raises ValueError where that is all of them, and for one that has no target.
@@ -53,7 +55,7 @@ def run_untouched(model: Model, lines: Sequence[CorpusLine], *, to: str = "", st
 
 
 def count_changes(
-    model: Model, before: Untouched, done: Sequence[Intervention], *, stop: Stoppable = UNSTOPPED
+    model: Model, before: Untouched, done: Sequence[Intervention], *, stop: Cancellable = TO_THE_END
 ) -> ChangeCount:  # fmt: skip
     """Count what interventions that fit every sentence do to these."""
     lost = (log_probabilities_under(model, before.corpus, done, stop=stop) - before.log_probabilities).numpy()

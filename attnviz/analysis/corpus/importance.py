@@ -15,8 +15,8 @@ from torch import Tensor
 
 from attnviz.analysis.causes.effects import To, head_effects
 from attnviz.analysis.causes.runs import HeadPlace, head_places
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.corpus.reading import CorpusBatch, ReadCorpus, log_probabilities, require_targets
-from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 from attnviz.models.protocol import Model
 from attnviz.transformer.probe import Probe, Site
 
@@ -78,7 +78,7 @@ class HeadImportance:
         return values[reached].sum(dim=0) / self.tokens[reached].sum()
 
 
-def gradient_importance(model: Model, corpus: ReadCorpus, *, stop: Stoppable = UNSTOPPED) -> HeadImportance:
+def gradient_importance(model: Model, corpus: ReadCorpus, *, stop: Cancellable = TO_THE_END) -> HeadImportance:
     """By gradient, a pass a batch. Raises ValueError where a sentence has no target."""
     found = _nothing("gradient", model, corpus)
     for batch in stop.over(corpus.batches(model), corpus.batch_count()):
@@ -87,7 +87,7 @@ def gradient_importance(model: Model, corpus: ReadCorpus, *, stop: Stoppable = U
 
 
 def ablation_importance(
-    model: Model, corpus: ReadCorpus, *, to: To = "zero", stop: Stoppable = UNSTOPPED
+    model: Model, corpus: ReadCorpus, *, to: To = "zero", stop: Cancellable = TO_THE_END
 ) -> HeadImportance:
     """By taking each head out, all heads of a sentence in a few passes. Raises ValueError where one has no target."""
     found = _nothing("ablation", model, corpus)

@@ -6,8 +6,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.corpus.reading import ReadCorpus, log_probabilities
-from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 from attnviz.analysis.rerun import write_again
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.intervention import Intervention
@@ -15,7 +15,7 @@ from attnviz.tracing.causes.intervention import Intervention
 Done = Sequence[Intervention]
 
 
-def log_probabilities_under(model: Model, corpus: ReadCorpus, done: Done, *, stop: Stoppable = UNSTOPPED) -> Tensor:
+def log_probabilities_under(model: Model, corpus: ReadCorpus, done: Done, *, stop: Cancellable = TO_THE_END) -> Tensor:
     """Each target's summed log-probability under interventions `(sentences,)`, in nats, float64; NaN for those that
     were not reached. Every sentence needs a target.
     """
@@ -27,7 +27,7 @@ def log_probabilities_under(model: Model, corpus: ReadCorpus, done: Done, *, sto
     return found
 
 
-def written_under(model: Model, corpus: ReadCorpus, done: Done, *, stop: Stoppable = UNSTOPPED) -> list[str]:
+def written_under(model: Model, corpus: ReadCorpus, done: Done, *, stop: Cancellable = TO_THE_END) -> list[str]:
     """Write greedily for each source under interventions; "" for those that were not reached."""
     texts = [""] * len(corpus.sentences)
     for batch in stop.over(corpus.batches(model), corpus.batch_count()):

@@ -9,9 +9,9 @@ import torch
 
 from attnviz.analysis.causes.effects import head_effects
 from attnviz.analysis.causes.runs import HeadPlace, head_places
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.corpus.importance import HeadImportance
 from attnviz.analysis.corpus.reading import ReadCorpus, require_targets
-from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.making import ablate
@@ -51,7 +51,7 @@ def random_orders(places: Sequence[HeadPlace], *, seeds: int = SEEDS) -> tuple[P
     )
 
 
-def greedy(model: Model, corpus: ReadCorpus, *, a_step: int = 1, stop: Stoppable = UNSTOPPED) -> PruningOrder:
+def greedy(model: Model, corpus: ReadCorpus, *, a_step: int = 1, stop: Cancellable = TO_THE_END) -> PruningOrder:
     """At each step, the heads that cost the targets least beside those that are out already; `a_step` at a time.
 
     Each step tries every head on every sentence. Stopped, the order ends with the last whole step. Raises ValueError

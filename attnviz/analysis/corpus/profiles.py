@@ -13,9 +13,9 @@ from torch import Tensor
 
 from attnviz.analysis.causes.output_maps import OutputMap, OutputMaps, output_maps
 from attnviz.analysis.causes.runs import HeadPlace, head_places
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.corpus.reading import ReadCorpus
 from attnviz.analysis.corpus.roles import WHAT, RoleCounts, role_counts, row_roles
-from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 from attnviz.analysis.heads.metric_table import METRICS, end_keys
 from attnviz.analysis.heads.metrics import (
     RowSums,
@@ -146,7 +146,7 @@ class HeadProfiles:
 
 
 @torch.inference_mode()
-def head_profiles(model: Model, corpus: ReadCorpus, *, stop: Stoppable = UNSTOPPED) -> HeadProfiles:
+def head_profiles(model: Model, corpus: ReadCorpus, *, stop: Cancellable = TO_THE_END) -> HeadProfiles:
     """Measure every head on every sentence; stopped, on those of the batches that were run."""
     places, count = head_places(model), len(corpus.sentences)
     measures = torch.full((count, len(places), len(METRICS)), torch.nan)

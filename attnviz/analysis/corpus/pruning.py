@@ -14,10 +14,10 @@ import pandas as pd
 
 from attnviz.analysis.causes.runs import HeadPlace
 from attnviz.analysis.corpus.bootstrap import DRAWS, Interval, draw_sentences, interval
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.corpus.intervened_runs import log_probabilities_under, written_under
 from attnviz.analysis.corpus.orders import PruningOrder, switch_off_heads
 from attnviz.analysis.corpus.reading import ReadCorpus, require_targets
-from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 from attnviz.extras import needs
 from attnviz.models.protocol import Model
 
@@ -124,7 +124,12 @@ class CurvePlan:
 
 
 def pruning_curve(
-    model: Model, corpus: ReadCorpus, orders: Sequence[PruningOrder], plan: CurvePlan, *, stop: Stoppable = UNSTOPPED
+    model: Model,
+    corpus: ReadCorpus,
+    orders: Sequence[PruningOrder],
+    plan: CurvePlan,
+    *,
+    stop: Cancellable = TO_THE_END,
 ) -> PruningCurve:
     """Score the model along each order. An order that ends early is scored as far as it goes; stopped, the points that
     were scored are there.

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.corpus.lines import CorpusLine
-from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 from attnviz.analysis.rerun import pad_sentence
 from attnviz.models.protocol import Model
 from attnviz.text.limits import TextError
@@ -87,7 +87,7 @@ class ReadCorpus:
 
 
 def read_corpus(
-    model: Model, lines: Sequence[CorpusLine], *, to: str = "", whole: bool = True, stop: Stoppable = UNSTOPPED
+    model: Model, lines: Sequence[CorpusLine], *, to: str = "", whole: bool = True, stop: Cancellable = TO_THE_END
 ) -> ReadCorpus:
     """Read each line as `model.trace` does; a target that no line gives the model writes itself, if it writes any.
 

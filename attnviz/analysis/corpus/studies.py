@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from threading import Condition
 
+from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.analysis.corpus.lines import CorpusLine
-from attnviz.analysis.corpus.stoppable import Stoppable
 from attnviz.analysis.corpus.study import CorpusStudy, Stage, run_stages
-from attnviz.learning.live.one_at_a_time import OneAtATime, Outcome, RunState, SharedRun
+from attnviz.learning.live.one_at_a_time import OneAtATime, RunState, SharedRun, Outcome
 from attnviz.models.protocol import Model
 
 _NICENESS = 10
@@ -110,9 +110,9 @@ class Studies:
             return run.is_stopped
 
     def _study(self, run: StudyRun) -> Outcome:
-        def listen(stage: Stage) -> Stoppable:
+        def listen(stage: Stage) -> Cancellable:
             run.stage, run.progress = stage, (0, len(run.lines))
-            return RestingProgress(run, self).stoppable()
+            return RestingProgress(run, self).cancellable()
 
         _lower_priority()
         assert run.model is not None  # it is not over
@@ -136,9 +136,9 @@ class RestingProgress:
     def __init__(self, run: StudyRun, studies: Studies) -> None:
         self.run, self._studies, self._begun = run, studies, time.monotonic()
 
-    def stoppable(self) -> Stoppable:
+    def cancellable(self) -> Cancellable:
         """Return what the work reports to."""
-        return Stoppable(self.note, lambda: self._studies.must_stop(self.run))
+        return Cancellable(self.note, lambda: self._studies.must_stop(self.run))
 
     def note(self, done: int, total: int) -> None:
         """Note how many steps are done, then sleep."""

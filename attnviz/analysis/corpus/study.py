@@ -8,16 +8,16 @@ from typing import Literal
 import pandas as pd
 
 from attnviz.analysis.causes.runs import HeadPlace
+from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.analysis.corpus.importance import HeadImportance, ablation_importance, gradient_importance
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.corpus.profiles import HeadProfiles, head_profiles
 from attnviz.analysis.corpus.reading import ReadCorpus, read_corpus
-from attnviz.analysis.corpus.stoppable import Stoppable
 from attnviz.models.protocol import Model
 
 Stage = Literal["reading", "measuring", "gradient", "ablation"]
 STAGES: tuple[Stage, ...] = ("reading", "measuring", "gradient", "ablation")
-Listen = Callable[[Stage], Stoppable]  # who hears how far each stage is, and may stop it
+Listen = Callable[[Stage], Cancellable]  # who hears how far each stage is, and may stop it
 NO_TARGETS = "{} writes no targets, so that nothing can be more or less important to them."
 
 

@@ -26,7 +26,7 @@ class Raised:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class SiteResult:
     """Output and weights, `(batch, q_len, d_model)` and `(batch, heads, q_len, k_len)`, beside the right ones."""
 
     output: Tensor
@@ -78,7 +78,7 @@ def largest_change(one: Tensor | None, other: Tensor | None) -> float:
     return float((one - other).abs().max())
 
 
-def describe_outcome(outcome: Outcome | Raised) -> str:
+def describe_outcome(outcome: SiteResult | Raised) -> str:
     """Describe an outcome in a few words."""
     if isinstance(outcome, Raised):
         return "raises " + outcome.error.split(":")[0]
@@ -90,7 +90,7 @@ def describe_outcome(outcome: Outcome | Raised) -> str:
 
 
 @torch.inference_mode()
-def outcome(attention: Attention, case: Case) -> Outcome | Raised:
+def outcome(attention: Attention, case: Case) -> SiteResult | Raised:
     """Run an attention on a case, and the right one beside it."""
     right_output, right_attn = right(case)(*case.call)
     assert right_attn is not None  # the stepped attention always has its weights
@@ -99,4 +99,4 @@ def outcome(attention: Attention, case: Case) -> Outcome | Raised:
     except (RuntimeError, TypeError, ValueError) as error:
         return Raised.from_error(error)
     assert attn is not None  # what is looked at here always has its weights
-    return Outcome(output, attn, right_output, right_attn)
+    return SiteResult(output, attn, right_output, right_attn)

@@ -35,11 +35,11 @@ def with_means(
 
 def _measure(loaded: "Model", to: str, progress: Progress | None) -> "MeanContexts":
     from attnviz.analysis.causes.baselines.means import reference_means
-    from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
+    from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 
     def tell(done: int, total: int) -> None:
         if progress is not None:
             progress(done / total, f"Measuring the heads' average outputs: {done} of {total} sentences")
 
     with threads.enough_for(_SENTENCE):
-        return reference_means(loaded, to, stop=UNSTOPPED if progress is None else Stoppable(tell))
+        return reference_means(loaded, to, stop=TO_THE_END if progress is None else Cancellable(tell))

@@ -118,7 +118,7 @@ def _matrices(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> "Matrices 
             return layout.run_or_refuse(lambda: get_or_make("matrices", (into.clean, into.changed, *leads), make))
 
     what = (into.clean.sentences, into.changed.sentences, *leads)
-    return progress.stoppable("patching", what, "Patching each place in turn", run)
+    return progress.cancellable("patching", what, "Patching each place in turn", run)
 
 
 def _payload(loaded: "Model", pair: "Pair", view: PatchState, found: "Matrices") -> "Payload":

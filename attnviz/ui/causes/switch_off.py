@@ -10,9 +10,9 @@ from attnviz.analysis.causes.baselines.spreads import usual_effects
 from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing.switched_off import SwitchedOff, rerun_under
 from attnviz.analysis.causes.effects import HeadEffects, head_effects
+from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.analysis.corpus.change_counts import ChangeCount, Untouched, count_changes, run_untouched
 from attnviz.analysis.corpus.lines import CorpusLine
-from attnviz.analysis.corpus.stoppable import Stoppable
 from attnviz.pictures.causes.switches import PUTS, SwitchOffState, head_name, switches
 from attnviz.pictures.fields import write_view
 from attnviz.tracing.causes.making import Put
@@ -92,7 +92,7 @@ def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[Head
     def run(tell: progress.Tell) -> "HeadEffects | str":
         return get_or_make("worth of heads", (plain, view.put), lambda: _measure(loaded, plain, view.put, tell))
 
-    made = progress.stoppable("worth", (plain.sentences, view.put), "Switching off each head in turn", run)
+    made = progress.cancellable("worth", (plain.sentences, view.put), "Switching off each head in turn", run)
     return (None, made or "") if made is None or isinstance(made, str) else (made, "")
 
 
@@ -130,16 +130,16 @@ def _count_in_words(loaded: "Model", to: str, done: "Sequence[Intervention]") ->
     asked = (loaded.model_id, to, tuple(each.digest for each in done))
 
     def run(tell: progress.Tell) -> tuple[str, ...]:
-        stop = Stoppable(tell)
+        stop = Cancellable(tell)
         try:
             return findings.count_findings(_counts.get(asked, read=lambda *_: _count(loaded, to, done, stop)))
         except ValueError as why:
             return (f"This cannot be counted. {why}",)
 
-    return progress.stoppable("count", asked, "Counting over many sentences", run) or ()
+    return progress.cancellable("count", asked, "Counting over many sentences", run) or ()
 
 
-def _count(loaded: "Model", to: str, done: "Sequence[Intervention]", stop: Stoppable) -> ChangeCount:
+def _count(loaded: "Model", to: str, done: "Sequence[Intervention]", stop: Cancellable) -> ChangeCount:
     with threads.enough_for(_SENTENCE):
         before = _untouched.get(
             (loaded.model_id, to), read=lambda *_: run_untouched(loaded, _sentences_for(loaded, to), to=to, stop=stop)

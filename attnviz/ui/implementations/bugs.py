@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from attnviz.analysis.implementations.bug_in_model import BugEffect, bug_in_model
-from attnviz.analysis.site.outcome import Outcome, Raised, outcome
+from attnviz.analysis.site.outcome import Raised, SiteResult, outcome
 from attnviz.implementations.bugs.bug import Bug, right
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.bugs.kept_map import Visits, kept_map, two_visitors
@@ -68,7 +68,7 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
             f"{case.weights.d_v}."
         )
     found = outcome(bug.attention(case), case)
-    if bug.ablates and isinstance(found, Outcome):
+    if bug.ablates and isinstance(found, SiteResult):
         _draw_removed_head(bench, case, found)
         return
     wrong_vs_right(bench, found, head, own_sizes=make is not None)
@@ -76,7 +76,7 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
         st.caption("This site has no mask. Choose decoder self-attention to see what the bug does to one.")
 
 
-def _draw_removed_head(bench: SiteExperiment, case: Case, found: Outcome) -> None:
+def _draw_removed_head(bench: SiteExperiment, case: Case, found: SiteResult) -> None:
     """Draw how the output changes without the head, rightly and with the bug: the head's map is the same either way."""
     numbers(found)
     whole = right(replace(case, off=None))(*case.call)[0][0]

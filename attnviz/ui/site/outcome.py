@@ -5,7 +5,7 @@ import math
 import streamlit as st
 from torch import Tensor
 
-from attnviz.analysis.site.outcome import Outcome, Raised, largest_change
+from attnviz.analysis.site.outcome import Raised, SiteResult, largest_change
 from attnviz.ui import charts
 from attnviz.ui.site.experiment import SiteExperiment
 from attnviz.views.site.panels import Panel, panels_figure, panels_table
@@ -14,13 +14,13 @@ from attnviz.views.terms import term
 SENTENCES = ("first sentence", "second sentence")
 
 
-def wrong_vs_right(bench: SiteExperiment, outcome: Outcome | Raised, head: int, *, own_sizes: bool = False) -> None:
+def wrong_vs_right(bench: SiteExperiment, outcome: SiteResult | Raised, head: int, *, own_sizes: bool = False) -> None:
     """Draw the exception as torch words it, or numbers and the map beside the right one."""
     numbers(outcome)
     maps(bench, outcome, head, own_sizes=own_sizes)
 
 
-def numbers(outcome: Outcome | Raised) -> None:
+def numbers(outcome: SiteResult | Raised) -> None:
     """Draw the exception as torch words it, or the errors of output, weights and row sums."""
     if isinstance(outcome, Raised):
         st.code(outcome.error, language=None, wrap_lines=True)
@@ -36,12 +36,12 @@ def numbers(outcome: Outcome | Raised) -> None:
         st.caption("The weights have a different shape, so no map can be compared with the right one.")
 
 
-def has_maps(outcome: Outcome | Raised) -> bool:
+def has_maps(outcome: SiteResult | Raised) -> bool:
     """Check whether a map can be drawn beside the right one."""
-    return isinstance(outcome, Outcome) and outcome.has_maps
+    return isinstance(outcome, SiteResult) and outcome.has_maps
 
 
-def maps(bench: SiteExperiment, outcome: Outcome | Raised, head: int, *, own_sizes: bool = False) -> None:
+def maps(bench: SiteExperiment, outcome: SiteResult | Raised, head: int, *, own_sizes: bool = False) -> None:
     """Draw the map beside the right one, and their difference, if there is a map."""
     if isinstance(outcome, Raised) or not outcome.has_maps:
         return
@@ -79,6 +79,6 @@ def _sums(low: float, high: float) -> str:
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
-def _positions(outcome: Outcome) -> tuple[list[str], list[str]]:
+def _positions(outcome: SiteResult) -> tuple[list[str], list[str]]:
     rows, cols = ([f"position {at}" for at in range(size)] for size in outcome.right_attn.shape[2:])
     return rows, cols

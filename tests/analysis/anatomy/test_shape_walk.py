@@ -10,7 +10,7 @@ from attnviz.analysis.anatomy.shape_walk import LAYOUTS, shape_walk
 from attnviz.analysis.anatomy.skipped_lines import SKIPS, run_skipped
 from attnviz.analysis.rerun import batch_of_two
 from attnviz.analysis.site.case import site_case
-from attnviz.analysis.site.outcome import Outcome, Raised
+from attnviz.analysis.site.outcome import Raised, SiteResult
 from attnviz.implementations.case import Case, own_case
 from attnviz.models.translator.tiny import tiny_translator
 
@@ -130,13 +130,13 @@ def test_damage_is_shown_on_the_sentence_that_has_it() -> None:
     second = right.clone()
     second[1, 2] = torch.nan
     for wrong, head, item in ((right, 2, 0), (second, 2, 1), (second, 0, 0), (second.flip(0), 2, 0)):
-        assert Outcome(right, wrong, right, right).shows_at(head) == item
+        assert SiteResult(right, wrong, right, right).shows_at(head) == item
 
 
 def test_row_sums_leave_rows_of_nan_out() -> None:
     attn = torch.full((1, 1, 2, 4), 0.5)
     attn[0, 0, 1] = torch.nan
-    assert Outcome(attn, attn, attn, attn).row_sums == (2.0, 2.0)
+    assert SiteResult(attn, attn, attn, attn).row_sums == (2.0, 2.0)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import torch
 
 import attnviz
 from attnviz.analysis.corpus import reading
+from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.analysis.corpus.importance import ablation_importance, gradient_importance
 from attnviz.analysis.corpus.intervened_runs import log_probabilities_under
 from attnviz.analysis.corpus.lines import lines_of
 from attnviz.analysis.corpus.orders import switch_off_heads
 from attnviz.analysis.corpus.reading import log_probabilities, read_corpus
-from attnviz.analysis.corpus.stoppable import Stoppable
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer.probe import Probe
 
@@ -84,7 +84,7 @@ def test_ablation_is_what_the_targets_lose_without_the_head(model, corpus) -> No
 
 def test_stopping_keeps_what_was_done(model, corpus) -> None:
     heard = []
-    stop = Stoppable(lambda *both: heard.append(both), lambda: len(heard) == 2)
+    stop = Cancellable(lambda *both: heard.append(both), lambda: len(heard) == 2)
     found = ablation_importance(model, corpus, stop=stop)
     assert found.sentences == 2
     first = replace(corpus, lines=corpus.lines[:2], sentences=corpus.sentences[:2])

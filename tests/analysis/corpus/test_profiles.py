@@ -9,12 +9,12 @@ import torch
 import attnviz
 from attnviz.analysis.causes.output_maps import output_maps
 from attnviz.analysis.corpus import reading
+from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.analysis.corpus.importance import gradient_importance
 from attnviz.analysis.corpus.lines import lines_of
 from attnviz.analysis.corpus.profiles import head_profiles
 from attnviz.analysis.corpus.reading import read_corpus
 from attnviz.analysis.corpus.samples import quantile_samples, top_sentences
-from attnviz.analysis.corpus.stoppable import Stoppable
 from attnviz.analysis.heads.metric_table import METRICS, head_metrics
 from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
@@ -129,7 +129,7 @@ def test_stopping_keeps_what_was_done(model, corpus, profiles, monkeypatch) -> N
     monkeypatch.setattr(reading, "BATCH_TOKENS", 1)
     heard = []
     stopped = head_profiles(
-        model, corpus, stop=Stoppable(lambda *both: heard.append(both), lambda: len(heard) == 2)
+        model, corpus, stop=Cancellable(lambda *both: heard.append(both), lambda: len(heard) == 2)
     )  # fmt: skip
     assert heard == [(1, 6), (2, 6)]
     done = stopped.measured

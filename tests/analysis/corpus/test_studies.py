@@ -5,9 +5,9 @@ import threading
 import pytest
 
 from attnviz.analysis.corpus import reading, studies
+from attnviz.analysis.corpus.cancellable import TO_THE_END
 from attnviz.analysis.corpus.lines import CorpusLine, lines_of
 from attnviz.analysis.corpus.shipped import languages, shipped_lines
-from attnviz.analysis.corpus.stoppable import UNSTOPPED
 from attnviz.analysis.corpus.studies import Studies
 from attnviz.analysis.corpus.study import STAGES, run_stages
 from attnviz.models.translator.tiny import tiny_translator
@@ -31,7 +31,7 @@ def gate(monkeypatch):
 
 
 def test_each_stage_adds_to_the_one_before(model) -> None:
-    found = list(run_stages(model, lines_of(LINES[:3]), to="fr", listen=lambda stage: UNSTOPPED))
+    found = list(run_stages(model, lines_of(LINES[:3]), to="fr", listen=lambda stage: TO_THE_END))
     assert [(one.gradient is None, one.ablation is None) for one in found] == [
         (True, True),
         (False, True),
@@ -184,7 +184,7 @@ def test_stages_are_told_in_their_order(model) -> None:
 
     def listen(stage):
         told.append(stage)
-        return UNSTOPPED
+        return TO_THE_END
 
     list(run_stages(tiny_translator(), lines_of(LINES[:1]), to="fr", listen=listen))
     assert tuple(told) == STAGES

@@ -14,10 +14,10 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.corpus.reading import trace_line
 from attnviz.analysis.corpus.shipped import shipped_lines
-from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
 from attnviz.models import catalogue
 from attnviz.models.protocol import Model
 from attnviz.text.arguments import reads_arguments
@@ -61,7 +61,7 @@ def _real(model: Model, tokens: tuple[Token, ...]) -> Tensor:
     return torch.tensor([at for at, token in enumerate(tokens) if not model.is_pad(token)], dtype=torch.long)
 
 
-def reference_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> MeanContexts:
+def reference_means(model: Model, to: str, *, stop: Cancellable = TO_THE_END) -> MeanContexts:
     """Return the mean context of each head over the shipped sentences: stored ones, or measured now.
 
     `to` is the language that is written. Raises ValueError, one sentence, for a model that cannot read them.
@@ -69,7 +69,7 @@ def reference_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> Me
     return _load_stored(model, to) or measured_means(model, to, stop=stop)
 
 
-def measured_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> MeanContexts:
+def measured_means(model: Model, to: str, *, stop: Cancellable = TO_THE_END) -> MeanContexts:
     """Measure the means now: with the shipped translations, else with what the model itself writes.
 
     Sentences that it cannot read whole are left out. Raises ValueError where that is all of them.

@@ -8,7 +8,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class Stoppable:
+class Cancellable:
     """`tell(done, total)` is called after each step; once `should_stop()` is true no other is begun.
 
     What was done until then is what the work returns.
@@ -26,4 +26,4 @@ class Stoppable:
             self.tell(done, total)
 
 
-UNSTOPPED = Stoppable()
+TO_THE_END = Cancellable()
