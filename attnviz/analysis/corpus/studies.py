@@ -15,7 +15,7 @@ from threading import Condition
 from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.corpus.study import CorpusStudy, Stage, run_stages
-from attnviz.learning.live.one_at_a_time import OneAtATime, RunState, SharedRun, Outcome
+from attnviz.learning.live.one_at_a_time import OneAtATime, Outcome, RunState, SharedRun
 from attnviz.models.protocol import Model
 
 _NICENESS = 10

@@ -7,7 +7,7 @@ from threading import Condition
 from attnviz.learning.batches import watched_lines
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.limits import require_affordable
-from attnviz.learning.live.one_at_a_time import OneAtATime, RunState, SharedRun, Outcome
+from attnviz.learning.live.one_at_a_time import OneAtATime, Outcome, RunState, SharedRun
 from attnviz.learning.live.process import WorkerProcess
 from attnviz.learning.recording import Recording, recording_from_moments
 from attnviz.learning.run import WATCHED, Moment
