@@ -11,6 +11,7 @@ Names are imported when they are first used, so that `import attnviz` costs noth
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from attnviz.doors import HOMES
 from attnviz.extras import needs
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ _HOME = {
     "save": "attnviz.saving",
     "show": "attnviz.notebook.show",
 }
+HOMES.update({name: _HOME[name] for name in ("page", "picture")}, trace_metrics="attnviz.analysis.heads.trace_metrics")
 
 
 def __getattr__(name: str) -> Any:

@@ -96,7 +96,7 @@ def room(file: str) -> str:
 def attnviz_room(name: str) -> str | None:
     """Return the folder of an imported name, None for other packages: `attnviz.text.tokenizer` is in "text"."""
     parts = name.split(".")
-    if parts[0] != "attnviz" or parts[1:2] in (["places"], ["extras"]):  # what lies where
+    if parts[0] != "attnviz" or parts[1:2] in (["places"], ["extras"], ["doors"]):  # what lies where
         return None
     return parts[1] if len(parts) > 1 and (ROOT / "attnviz" / parts[1]).is_dir() else ""
 

@@ -1,9 +1,7 @@
 """The interface of every trace, of a model that ran or of given weights: maps, masks, and their tokens."""
 
 from abc import ABC, abstractmethod
-from importlib import import_module
-from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import torch
 from jaxtyping import Bool, Float, UInt8
@@ -229,17 +227,6 @@ class TraceLike(TraceDoors, ABC):
         if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer < layers:
             raise ValueError(f"layer is 0 to {layers - 1}, not {layer!r}.")
         return self._only(kind, layer, None if head is None else self._head(kind, head))
-
-    def to_html(self, path: str | Path, picture: str = "heads", **view: Any) -> Path:
-        """Write a picture of the trace as one HTML file, which shows it without Python and without a network.
-
-        `picture` is heads, links, whole_model, one_row, neuron, flow or alignment, and `view` holds fields of its state
-        such as ``kind="cross", layer=2, head=5``. The file has every number, float32 up to some 150 tokens, and 16 bits
-        of each weight up to some 400. Returns the path. Raises ValueError, with one sentence, for a picture or a field
-        that there is not, for a longer text, and for a path that cannot be written.
-        """
-        shown = import_module("attnviz.pictures.shown.registry").picture(picture).of(self, **view)
-        return shown.to_html(path)
 
     def _kind(self, kind: str) -> Kind:
         return validate_choice(kind, "kind", self.kinds)

@@ -3,10 +3,10 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from attnviz.doors import door
 from attnviz.pictures.browser_view import is_of, to_view
 from attnviz.pictures.captions import with_caption
 from attnviz.pictures.shown import runs, traces
@@ -95,7 +95,7 @@ class ShownPicture:
 
         Raises ValueError, with one sentence, for a path that cannot be written and for a text that is too long.
         """
-        return import_module("attnviz.html.page").page([self], path, title=title)
+        return door("page")([self], path, title=title)
 
     def lacking(self) -> "ShownPicture":
         """Return the picture without the controls that only Python can answer, as a file has it."""
