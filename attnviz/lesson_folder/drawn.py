@@ -1,4 +1,4 @@
-"""Pictures of steps: what a link shows, for the browser of whoever reads the folder.
+"""Pictures of steps: what a link shows, for the reader's browser.
 
 What no widget draws, or needs a model that runs, is a still (`stills`).
 """

@@ -89,7 +89,7 @@ def _wait(server: subprocess.Popen, address: str, log: Path) -> None:
 
 
 class OpenNotebook:
-    """A notebook that is open in a page of JupyterLab, as somebody uses it."""
+    """A notebook in a page of JupyterLab, driven by clicks and keys."""
 
     def __init__(self, page: Page, lab: Lab, name: str) -> None:
         self.page = page

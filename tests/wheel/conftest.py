@@ -24,7 +24,7 @@ socket.socket.connect = on_this_machine
 
 @dataclass(frozen=True)
 class Installed:
-    """An environment with the wheel in it: `packages` is where, `home` a folder that nobody may write to."""
+    """An environment with the wheel in it: `packages` is where, `home` a read-only folder."""
 
     bin: Path
     packages: Path
@@ -41,7 +41,7 @@ class Installed:
         return kept | {"HOME": str(self.home), "HF_HUB_OFFLINE": "0", "OMP_WAIT_POLICY": "passive"}
 
     def run(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a program in the folder that nobody may write to."""
+        """Run a program in the read-only folder."""
         return subprocess.run(
             self.command(name, *arguments), cwd=self.home, env=self.variables, capture_output=True, text=True,
             timeout=120, check=False,

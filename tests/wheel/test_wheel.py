@@ -1,4 +1,4 @@
-"""What somebody has who installs the wheel: model, pictures, commands and dashboard, from any folder, offline."""
+"""An installed wheel has model, commands and dashboard, from any folder, offline."""
 
 import json
 import subprocess

@@ -72,7 +72,7 @@ class ShownPicture:
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """Names of controls that nobody answers."""
+        """Names of the controls that are left out, since no Python answers them."""
         return tuple(dict.fromkeys(self.subject.unanswered + self.picture.python_only * self.is_alone))
 
     @property
