@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from attnviz.extras import needs
-from attnviz.html.planes import in_planes
+from attnviz.html.byte_planes import in_planes
 from attnviz.pictures.shown.registry import ShownPicture
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.views.captions import Caption

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from attnviz.html.one_file import deflated
-from attnviz.html.planes import in_planes
+from attnviz.html.byte_planes import in_planes
 from attnviz.lesson_folder.asked import question_data
 from attnviz.lesson_folder.drawn import draw
 from attnviz.lesson_folder.markdown import instance_link, to_html
