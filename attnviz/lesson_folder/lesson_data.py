@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from attnviz.html.one_file import deflated
 from attnviz.html.byte_planes import in_planes
+from attnviz.html.one_file import deflated
 from attnviz.lesson_folder.asked import question_data
 from attnviz.lesson_folder.drawn import draw
 from attnviz.lesson_folder.markdown import instance_link, to_html

@@ -5,7 +5,7 @@ import base64
 import numpy as np
 import pytest
 
-from attnviz.html import planes
+from attnviz.html import byte_planes
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures.shown.registry import picture
 
@@ -14,7 +14,7 @@ from attnviz.pictures.shown.registry import picture
 def test_the_browser_reads_what_python_wrote(module, monkeypatch, exact) -> None:
     monkeypatch.setattr(planes, "EXACT", exact)
     made = picture("heads").of(tiny_translator(seed=0).trace("I love you", to="fr", tgt_text="je t'aime")).payload()
-    packed, spans = planes.in_planes(made)
+    packed, spans = byte_planes.in_planes(made)
     act = """({ withoutPlanes }, [text, spans]) => {
       const bytes = withoutPlanes(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)), spans);
       return btoa(String.fromCharCode(...bytes));
