@@ -57,7 +57,7 @@ def test_a_file_has_every_weight_of_the_trace_to_the_last_bit(trace, tmp_path) -
 
 
 def test_weights_of_a_long_text_are_rounded_and_the_caption_says_so(trace, monkeypatch) -> None:
-    monkeypatch.setattr(planes, "EXACT", 10)
+    monkeypatch.setattr(byte_planes, "EXACT", 10)
     shown = picture("heads").of(trace)
     file = one_file.one_file(shown)
     (payload,) = payloads(file)

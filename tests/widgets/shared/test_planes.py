@@ -12,7 +12,7 @@ from attnviz.pictures.shown.registry import picture
 
 @pytest.mark.parametrize("exact", [1_000_000, 10], ids=["float32", "16 bits"])
 def test_the_browser_reads_what_python_wrote(module, monkeypatch, exact) -> None:
-    monkeypatch.setattr(planes, "EXACT", exact)
+    monkeypatch.setattr(byte_planes, "EXACT", exact)
     made = picture("heads").of(tiny_translator(seed=0).trace("I love you", to="fr", tgt_text="je t'aime")).payload()
     packed, spans = byte_planes.in_planes(made)
     act = """({ withoutPlanes }, [text, spans]) => {
