@@ -18,9 +18,11 @@ BROWSER_READY := $(VENV)/.ready-to-browse
 CLUSTER_READY := $(VENV)/.ready-to-cluster
 NOTEBOOK_VENV := .venv-notebook
 NOTEBOOK_READY := $(NOTEBOOK_VENV)/.ready
+DOCS_VENV := .venv-docs
+DOCS_READY := $(DOCS_VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve cluster test test-portable test-cluster test-notebook wheel walk check format bench train recordings clean
+.PHONY: help run serve cluster test test-portable test-cluster test-notebook docs wheel walk check format bench train recordings clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -28,7 +30,7 @@ help: ## this list
 run: $(RUN_READY) ## the dashboard, on 127.0.0.1 (PORT=8501)
 	@exec $(BIN)/streamlit run dashboard.py --server.port $(PORT)
 
-serve: $(SERVE_READY) ## the dashboard for many, as docs/hosting.md tells it (CONFIG=deploy/attnviz.toml, ARGS="--port 8601")
+serve: $(SERVE_READY) ## the dashboard for many, as docs/how-to/hosting.md tells it (CONFIG=deploy/attnviz.toml, ARGS="--port 8601")
 	@MALLOC_ARENA_MAX=2 exec $(BIN)/python -m attnviz serve $(if $(CONFIG),--config "$(CONFIG)") $(ARGS)
 
 cluster: $(SERVE_READY) ## several of them behind HAProxy, which one command starts and looks after (FRONTS=2, CONFIG, ARGS as for serve)
@@ -54,6 +56,10 @@ test-cluster: $(CLUSTER_READY) ## what takes more than one process: dashboards b
 
 test-notebook: $(NOTEBOOK_READY) ## pictures in a real JupyterLab, which gets an environment of its own (ARGS="-k words")
 	@exec $(BIN)/python -m pytest tests/jupyterlab $(ARGS)
+
+docs: $(DOCS_READY) ## the documentation, with every picture and notebook made anew: docs/_build/html/index.html
+	@OMP_WAIT_POLICY=passive PYTHONPATH="$(CURDIR)" $(DOCS_VENV)/bin/python -m sphinx -b html -W --keep-going -n -q docs docs/_build/html
+	@echo 'docs/_build/html/index.html'
 
 walk: $(TEST_READY) $(BROWSER_READY) ## every control on every kind of model, then by dice (ATTNVIZ_WALK_STEPS=400, ATTNVIZ_WALK_SEED=14)
 	@ATTNVIZ_WALK_STEPS="$${ATTNVIZ_WALK_STEPS:-400}" exec $(BIN)/python -m pytest tests/browser/walk tests/browser/screens/test_every_page.py \
@@ -132,11 +138,24 @@ $(CLUSTER_READY): requirements-cluster.txt tests/cluster/haproxy.py tests/cluste
 	@$(BIN)/python tests/cluster/classroom/postgresql.py
 	@touch $@
 
+# Lets another environment find the packages of $(VENV).
+define sees_packages
+$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(" + repr(sysconfig.get_path("purelib")) + ")")' > \
+	"$$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/of_attnviz.pth"
+endef
+
 # JupyterLab's packages stay out of $(VENV), and find there what attnviz needs.
 $(NOTEBOOK_READY): requirements-jupyterlab.txt requirements-notebook.txt $(BROWSER_READY)
 	@echo 'Installing what a notebook needs'
 	@$(BIN)/python -m venv $(NOTEBOOK_VENV)
 	@$(NOTEBOOK_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-jupyterlab.txt
-	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(" + repr(sysconfig.get_path("purelib")) + ")")' > \
-		"$$($(NOTEBOOK_VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/of_attnviz.pth"
+	@$(call sees_packages,$(NOTEBOOK_VENV))
+	@touch $@
+
+# Sphinx's packages, too, stay out of $(VENV).
+$(DOCS_READY): requirements-docs.txt requirements-notebook.txt $(RUN_READY)
+	@echo 'Installing what the documentation needs'
+	@$(BIN)/python -m venv $(DOCS_VENV)
+	@$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	@$(call sees_packages,$(DOCS_VENV))
 	@touch $@

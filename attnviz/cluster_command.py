@@ -1,4 +1,4 @@
-"""`python -m attnviz cluster`: several dashboards behind HAProxy on one machine, as docs/hosting.md tells it."""
+"""`python -m attnviz cluster`: several dashboards behind HAProxy on one machine, as docs/how-to/hosting.md tells it."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`python -m attnviz engine`: models for many dashboards, as docs/hosting.md tells it."""
+"""`python -m attnviz engine`: models for many dashboards, as docs/how-to/hosting.md tells it."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""`python -m attnviz serve`: the dashboard for many, as docs/hosting.md tells it."""
+"""`python -m attnviz serve`: the dashboard for many, as docs/how-to/hosting.md tells it."""
 
 import argparse
 from pathlib import Path

@@ -13,7 +13,7 @@ from attnviz.learning.experiment import Experiment
 from tests.models.huggingface import checkpoints
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "developing" / "architecture.md").read_text(encoding="utf-8")
 PLACES = (ROOT, ROOT / "attnviz", ROOT / "attnviz" / "models" / "huggingface")
 
 

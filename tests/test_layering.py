@@ -1,4 +1,4 @@
-"""Imports run downward only, and each library is imported in one place (docs/architecture.md)."""
+"""Imports run downward only, and each library is imported in one place (docs/developing/architecture.md)."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What stays within 1.x (docs/stability.md): names, their arguments, the command line, pages and keys of saved files.
+"""What stays within 1.x (docs/reference/stability.md): names, their arguments, the command line, pages, keys of files.
 
 `python -m tests.test_promise` records what there is now in `promise.json`. What only adds to it may be recorded as it
 is; what takes something away is first kept for one minor version with a warning.

@@ -51,7 +51,7 @@ def reach(settings: Settings) -> Reach:
         return Reach(note=f"Visitors open a name of {', '.join(settings.hosts)}: set public_address to print it.")
     if not settings.is_local:
         return _network_reach(settings, names)
-    note = "Only this machine reaches it. To let others in, set host: --host 0.0.0.0 (docs/hosting.md)."
+    note = "Only this machine reaches it. To let others in, set host: --host 0.0.0.0 (docs/how-to/hosting.md)."
     return Reach((_address(settings, settings.host),), note, is_for_others=False)
 
 

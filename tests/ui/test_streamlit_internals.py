@@ -126,7 +126,7 @@ def test_one_file_alone_reaches_into_these_classes() -> None:
 
 CHANGED = (
     "Streamlit has changed {}: see attnviz/ui/streamlit_internals.py and the section on the address in "
-    "docs/architecture.md, then run tests/browser/test_address.py."
+    "docs/developing/architecture.md, then run tests/browser/test_address.py."
 )
 # Streamlit's frontend, as it is installed: its scripts are one text here.
 SCRIPTS = Path(streamlit.__file__).parent / "static" / "static" / "js"

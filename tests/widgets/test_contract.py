@@ -1,4 +1,4 @@
-"""Every picture widget by the contract of docs/architecture.md, on a page without Streamlit."""
+"""Every picture widget by the contract of docs/developing/architecture.md, on a page without Streamlit."""
 
 from collections.abc import Callable
 from itertools import product

@@ -2,8 +2,8 @@
 
 The session holds the texts. They follow the address when a page is opened and on Back and Forward; otherwise the
 address follows them. Every choice goes through `write`. `publish` tells the browser of all at once, before the model
-runs and at the end of the run: one entry in its history for each address that differs. docs/architecture.md tells the
-rest.
+runs and at the end of the run: one entry in its history for each address that differs. docs/developing/architecture.md
+tells the rest.
 """
 
 from collections import deque

@@ -20,7 +20,7 @@ LOST = "[data-testid='stApp']:not([data-test-connection-state='CONNECTED'])"
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[Restartable]:
-    """Start a server by the recipe of docs/hosting.md: a password for the class, and no secret for the cookie."""
+    """Start a server by the recipe of docs/how-to/hosting.md: a password for the class, no secret for the cookie."""
     lesson = Path(__file__).with_name("evening.md").read_text(encoding="utf-8")
     server = Restartable(tmp_path, lesson, {"ATTNVIZ_LOGIN": "password", "ATTNVIZ_CLASS_PASSWORD": PASSWORD})
     yield server

@@ -2,8 +2,8 @@
 
     FAMILIES["Llama 1-2"](folder)     # writes config, weights, and the tokenizer's files as on the hub
 
-Tests and `docs/models.md` go through whatever stands here: an architecture is added by an entry. Weights are random,
-and large enough for attention to be far from even.
+Tests and `docs/reference/models.md` go through whatever stands here: an architecture is added by an entry. Weights are
+random, and large enough for attention to be far from even.
 """
 
 import warnings

@@ -1,4 +1,4 @@
-"""`python -m tests.models.huggingface.table`: go through the catalogue of families and write docs/models.md.
+"""`python -m tests.models.huggingface.table`: go through the catalogue of families and write docs/reference/models.md.
 
 A test holds the table against the same rows (`test_families.py`); the largest difference alone may move with rounding.
 """
@@ -21,7 +21,7 @@ from tests.models.huggingface import architectures
 from tests.models.huggingface.families import FAMILIES, Builder
 from tests.models.huggingface.shown import PAGES, TEXT, describe_scoring
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "models.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "models.md"
 # Of those that transformers' own classes feed as attnviz does; their tokenizers are of the tests' own making.
 FURTHER = {
     name: build for name, build in architectures.ALL.items() if name not in architectures.SHOWN or name in (
@@ -167,7 +167,7 @@ def _mark(can: bool | None) -> str:
 
 
 def main() -> None:
-    """Write docs/models.md."""
+    """Write docs/reference/models.md."""
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     rows: dict[str, list[Row]] = {}

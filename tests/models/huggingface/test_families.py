@@ -1,10 +1,11 @@
-"""The catalogue of families, opened as visitors open them, against docs/models.md."""
+"""The catalogue of families, opened as visitors open them, against docs/reference/models.md."""
 
 import pytest
 
 from tests.models.huggingface import table
 from tests.models.huggingface.families import FAMILIES
 
+ANEW = "make docs/reference/models.md anew: python -m tests.models.huggingface.table"
 LINES = table.DOCUMENT.read_text(encoding="utf-8").splitlines()
 SAID = {
     cells[0]: tuple(cells) for cells in ([cell.strip() for cell in line[1:-1].split("|")] for line in LINES if line)
@@ -16,7 +17,7 @@ def test_the_table_says_what_is_so(name, family):
     """Whether it is shown, with which files, and on which pages; what differs is rounding."""
     found = table.row(name, family(name))
     said = SAID[name]
-    assert (*said[:4], *said[5:]) == found.says(), "make docs/models.md anew: python -m tests.models.huggingface.table"
+    assert (*said[:4], *said[5:]) == found.says(), ANEW
     if found.difference is not None:
         assert found.difference < 1e-4
         assert float(said[4]) < 1e-4
@@ -24,7 +25,7 @@ def test_the_table_says_what_is_so(name, family):
 
 def test_the_tokenizers_that_are_not_read_are_those_of_this_transformers():
     names = ", ".join(f"`{name}`" for name in table.python_alone())
-    assert LINES[-1] == f"{names}.", "make docs/models.md anew: python -m tests.models.huggingface.table"
+    assert LINES[-1] == f"{names}.", ANEW
 
 
 def test_the_table_has_no_family_that_is_gone():

@@ -1,4 +1,4 @@
-// A widget's place on a lesson's page: a shadow root of its own (docs/architecture.md, "A widget's contract").
+// A widget's place on a lesson's page: a shadow root of its own (docs/developing/architecture.md, "A widget's contract").
 
 import { element } from "../../shared/js/elements.js";
 

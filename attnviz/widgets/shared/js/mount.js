@@ -1,7 +1,7 @@
-// How a widget stands in whatever holds it: docs/architecture.md, "A widget's contract". Its default export is called
-// for each place, again on the same place whenever there is other data, a view or a theme to draw; what it returns takes
-// the widget away. `start(root)` builds it, `receive(app, data, view)` draws. `source()` is the widget itself, as a file of its
-// own holds it (files/html_file.js).
+// How a widget stands in whatever holds it: docs/developing/architecture.md, "A widget's contract". Its default export is
+// called for each place, again on the same place whenever there is other data, a view or a theme to draw; what it returns
+// takes the widget away. `start(root)` builds it, `receive(app, data, view)` draws. `source()` is the widget itself, as a
+// file of its own holds it (files/html_file.js).
 
 import { attach, detach } from "./attached.js";
 import { streamlit } from "./hosts/streamlit.js";
