@@ -7,7 +7,7 @@ from attnviz.extras import needs
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments."""
     parser.add_argument("--fronts", default="2", metavar="N", help="how many dashboards answer (2)")
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="settings in TOML, as for serve; each front reads it"

@@ -1,4 +1,4 @@
-"""Work that a method of a lower layer offers and a higher layer does: `attnviz/__init__.py` says which does what.
+"""Methods of lower layers whose work a higher layer does: `attnviz/__init__.py` says which function does which.
 
 A lower layer names no file above it; it asks for a door, and only then is what lies behind it imported.
 """

@@ -7,7 +7,7 @@ from attnviz.extras import needs
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments."""
     parser.add_argument("--model", action="append", required=True, help="a model's name, folder or hub id; repeatable")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1: this machine alone)")
     parser.add_argument("--port", type=int, default=8600, help="the port (8600)")

@@ -13,7 +13,7 @@ _CHOICES = ("seed", "leak", "pairs", "layers", "heads", "d_model", "d_ff", "step
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments. What is left out is what the task is learned with."""
+    """Add the command's arguments. An omitted one keeps the task's default."""
     parser.add_argument("task", help="french, reverse, sort, twice or add")
     parser.add_argument("--out", type=Path, help="an .npz file; attnviz.learning.storage lists its keys")
     parser.add_argument("--without", action="append", default=[], metavar="NAME",

@@ -1,5 +1,5 @@
-"""`python -m attnviz lessons check lesson.md`: what is wrong with a lesson's file, and what is right in each step;
-`… lessons export lesson.md --to folder`: the lesson as a folder for any web host.
+"""`python -m attnviz lessons check lesson.md`: the mistakes in a lesson's file, and the right answer of each step; `…
+lessons export lesson.md --to folder`: the lesson as a folder for any web host.
 """
 
 import argparse

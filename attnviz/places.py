@@ -1,4 +1,4 @@
-"""Where the files beside the code lie: in a repository at its top level, in an installed package in its `_app`."""
+"""The place of the files beside the code: the top level of a repository, or `_app` in an installed package."""
 
 from pathlib import Path
 

@@ -12,7 +12,7 @@ HOST = "127.0.0.1"  # this machine alone
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments."""
     parser.add_argument("--port", type=int, default=8501, help="the port (8501)")
     parser.add_argument("--no-browser", action="store_true", help="open no browser")
     parser.set_defaults(run=run)

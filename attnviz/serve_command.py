@@ -7,7 +7,7 @@ from attnviz.extras import needs
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments."""
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="settings in TOML; deploy/attnviz.toml has them all"
     )

@@ -1,4 +1,6 @@
-"""`python -m attnviz translate --to zh < sentences.txt`: a line for a line, in their order, as soon as it is there."""
+"""`python -m attnviz translate --to zh < sentences.txt`: one line for each line, in order, each as soon as it is
+translated.
+"""
 
 import argparse
 import os
@@ -31,7 +33,7 @@ def run(options: argparse.Namespace, progress: Callable[[float, str], None] | No
 
 
 def chunks_of(stream: TextIO, *, most: int) -> Iterator[list[str]]:
-    """Up to `most` lines at a time; fewer where no other comes for a moment.
+    """Yield up to `most` lines at a time; fewer where the next line does not come at once.
 
     Raises ValueError for a line whose bytes are no UTF-8, after those before it.
     """
@@ -60,7 +62,7 @@ def chunks_of(stream: TextIO, *, most: int) -> Iterator[list[str]]:
 
 
 def _pieces(stream: TextIO) -> Iterator[bytes]:
-    """Yield the input as it comes, its last line with its end; b"" where nothing comes for a moment."""
+    """Yield the input as it comes, its last line with its end; b"" where nothing comes within the wait."""
     try:
         file = stream.fileno()
     except OSError:  # not a file: what a test, or another program, put in its place
@@ -80,7 +82,7 @@ def _pieces(stream: TextIO) -> Iterator[bytes]:
 
 
 def _has_more(file: int) -> bool:
-    """Check whether there is something to read, or its end, within a moment."""
+    """Check whether input, or its end, comes within the wait."""
     try:
         return bool(select.select([file], [], [], _PAUSE)[0])
     except (OSError, ValueError):  # what cannot be asked: a pipe on Windows

@@ -83,7 +83,7 @@ def _choose(page: Page, at: int) -> float:
 
 
 def _live(page: Page, other: Page, address: str, pid: int) -> Iterator[Row]:
-    """PassRequest a run for four seconds, alone and while another visitor types sentences."""
+    """Watch a run for four seconds, alone and while another visitor types sentences."""
     sentences = list(islice(sentences_of(16, to="fr"), 3 * ANSWERS))
     for sentence in sentences[:ANSWERS]:  # warms up
         type_sentence(other, sentence)

@@ -46,8 +46,8 @@ class Writing:
         self._rows, self.done, self.error = _IdsSoFar([], []), False, ""
 
     def go_on(self, seconds: float) -> "Writing":
-        """Write for so long, a token at least, or to the end. What torch refuses ends it, and `error` says so; where a
-        device has no memory left it is raised, and asked again it is written anew.
+        """Write for that many seconds, one token at least, or to the end. An error of torch ends the writing and is
+        kept in `error`; a device out of memory is raised, and the next call writes anew.
         """
         until = time.perf_counter() + seconds
         with self._lock:

@@ -1,6 +1,4 @@
-"""A student's answer in the database: one row however often it is sent, changed in place while its step takes
-answers.
-"""
+"""A student's answer in the database: one row even if sent twice, changed in place while its step takes answers."""
 
 import json
 from collections.abc import Mapping
@@ -61,13 +59,13 @@ def _require_open(row: ClassRow, answer: AnswerRow, answers: Mapping[str, Answer
     if row.is_over:
         raise ClassroomError(_late(Translatable("This class has ended: it takes no more answers."), had))
     if row.is_guided and answer.given == _SKIPPED:
-        raise ClassroomError(Translatable("Your teacher shows what is right when everybody has answered."))
+        raise ClassroomError(Translatable("Your teacher shows the right answer when everybody has answered."))
     if row.is_guided and row.step != answer.step:
         raise ClassroomError(
             _late(Translatable("Your class has gone on to another step: this answer came too late."), had)
         )
     if stands.state == REVEALED or (there is not None and there.is_final):
-        raise ClassroomError(_late(Translatable("What is right has been shown: this answer came too late."), had))
+        raise ClassroomError(_late(Translatable("The right answer has been shown: this answer came too late."), had))
     if stands.state != OPEN:
         raise ClassroomError(
             _late(Translatable("This step takes no answers at the moment: wait for your teacher to open it."), had)

@@ -17,7 +17,7 @@ NO_REHEARSAL = Translatable(
     "This is the code of a rehearsal, whose students are invented: nobody else can join it. Ask your teacher for the "
     "code of the class."
 )
-NO_MEMBER = Translatable("This class is over and deleted, or you were taken out of it: join again with a code.")
+NO_MEMBER = Translatable("This class is over and deleted, or you were removed from it: join again with a code.")
 
 
 def class_by_code(session: Session, code: str, now: float, *, lock: bool = False) -> ClassRow:
@@ -28,7 +28,7 @@ def class_by_code(session: Session, code: str, now: float, *, lock: bool = False
     if row is None:
         raise ClassGoneError(
             Translatable(
-                "There is no class with the code {code}: look at it again, or ask for it.", code=format_code(code)
+                "There is no class with the code {code}: check it, or ask your teacher for it.", code=format_code(code)
             )
         )
     return row
@@ -85,8 +85,8 @@ class Standing(NamedTuple):
 
 
 def standing(row: ClassRow, step: ClassStepRow, answers: Mapping[str, AnswerRow]) -> Standing:
-    """Return the state of a step for a member: in a guided class the teacher's; alone, open until one's own answer
-    reveals what is right.
+    """Return the state of a step for a member: in a guided class the teacher's; alone, open until the member's own
+    answer reveals the right one.
     """
     if row.is_guided:
         state, in_round = step.state, step.round

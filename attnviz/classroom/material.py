@@ -59,8 +59,8 @@ def _decode_question(found: Mapping[str, Any]) -> Question:
 
 
 def strip_answer(step: LessonStep, rungs: int) -> LessonStep:
-    """Strip a step of all that tells the answer, as a student may see it before the reveal; of its hints the opened
-    ones stay.
+    """Remove from a step all that gives the answer away, as a student may see it before the reveal; of its hints the
+    opened ones stay.
     """
     question = step.question
     if question is None:

@@ -1,4 +1,4 @@
-"""A student's view, made from rows; it has nothing that tells the answer before the reveal."""
+"""A student's view, made from rows; before the reveal nothing in it gives the answer away."""
 
 import json
 from collections.abc import Mapping

@@ -47,8 +47,8 @@ class Presence:
                 self._waiting[place.member] = place, now
 
     def flush(self, *, now: bool = False) -> None:
-        """Write the reports, unless that was done a moment ago (`now`: even then) or another thread is writing.
-        Reports that cannot be written are kept for the next time.
+        """Write the reports, unless the last write is recent (`now`: even then) or another thread is writing. Reports
+        that cannot be written are kept for the next time.
         """
         is_due = now or time.monotonic() - self._flushed >= _FLUSH
         if not is_due or not self._flushing.acquire(blocking=False):

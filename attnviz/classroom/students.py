@@ -55,9 +55,7 @@ class Students:
         read, token = read_code(code), new_token()
         if not read:
             raise ClassroomError(
-                Translatable(
-                    "The code of a class has {count} letters, such as BCDF GHJK: look at it again.", count=LENGTH
-                )
+                Translatable("The code of a class has {count} letters, such as BCDF GHJK: check yours.", count=LENGTH)
             )
         try:
             class_id, name = self._parts.store.write(lambda session: self._new_member(session, read, nickname, token))
@@ -112,7 +110,7 @@ class Students:
         return member_view(rows, lesson, here, stands, self._parts.truths)
 
     def picture(self, token: str) -> Picture | None:
-        """Return the run of the student's step, for the server alone: it holds what is right."""
+        """Return the run of the student's step, for the server alone: it holds the right answer."""
 
         def find(session: Session) -> tuple[Lesson, int]:
             member, row = member_by_token(session, token, self._parts.clock())
@@ -130,7 +128,7 @@ class Students:
         code, lesson = self._parts.store.read(lambda session: self._lesson_of(session, token))
         question = lesson.questions.get(at)
         if question is None:
-            raise ClassroomError(Translatable("This step asks nothing."))
+            raise ClassroomError(Translatable("This step has no question."))
         truth = self._parts.truths.answer(code, lesson, at)
         try:
             score = score_answer(question, given, truth).share
@@ -142,10 +140,10 @@ class Students:
         return self._save(token, answer)
 
     def skip(self, token: str, at: int) -> Receipt:
-        """Reveal what is right without an answer, in a class that walks alone; it is counted."""
+        """Reveal the right answer without a guess, in a class that walks alone; it is counted."""
         _, lesson = self._parts.store.read(lambda session: self._lesson_of(session, token))
         if at not in lesson.questions:
-            raise ClassroomError(Translatable("This step asks nothing."))
+            raise ClassroomError(Translatable("This step has no question."))
         return self._save(token, AnswerRow(step=at, round=BEFORE, client_id="", score=None, given=encode_answer(None)))
 
     def hint(self, token: str, at: int) -> None:
@@ -161,7 +159,9 @@ class Students:
                 or stands.round in answers
                 or (row.is_guided and row.step != at)
             ):
-                raise ClassroomError(Translatable("Hints are for a question that takes answers, before your own."))
+                raise ClassroomError(
+                    Translatable("Hints are available while the question is open and before you answer.")
+                )
             rungs = min(rungs_of(session, member, at) + 1, question.rungs)
             session.merge(HintRow(member_id=member.id, step=at, rungs=rungs))
             row.news += 1

@@ -20,7 +20,7 @@ from attnviz.lessons.question import CELL, ROW, TEXT, Question
 
 MOST_CLASSES = 10_000
 _DAY = 86_400  # seconds
-_SHOWN = "What is right has been shown at this step: nobody can answer it any more."
+_SHOWN = "The right answer to this step has been shown: nobody can answer it any more."
 
 
 class Teachers:
@@ -116,12 +116,12 @@ class Teachers:
         self._change(key, change)
 
     def reveal(self, key: TeacherKey) -> None:
-        """Show all students what is right."""
+        """Show all students the right answer."""
         self._change(key, lambda session, row: _set_state(row, _current_step(session, row), REVEALED))
 
     def guide(self, key: TeacherKey, *, is_guided: bool) -> None:
-        """Walk together, or let each student walk alone and see what is right after each own answer, also after
-        those that were given by now.
+        """Walk together, or let each student walk alone and see the right answer after each own answer, also after
+        those that were given before.
         """
 
         def change(session: Session, row: ClassRow) -> None:
@@ -147,7 +147,7 @@ class Teachers:
         def change(session: Session, row: ClassRow) -> None:
             found = session.get(AnswerRow, answer)
             if found is None or found.class_id != row.id:
-                raise ClassroomError("This answer is not there any more.")
+                raise ClassroomError("This answer has been removed.")
             found.is_picked = is_picked
 
         self._change(key, change)

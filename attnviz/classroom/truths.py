@@ -31,7 +31,7 @@ class Truths:
         self._computing: dict[tuple[str, int], threading.Lock] = {}
 
     def answer(self, code: str, lesson: Lesson, at: int) -> Truth:
-        """Return what is right at a step that asks something. Raises ClassroomError where it cannot be computed."""
+        """Return the right answer of a step with a question. Raises ClassroomError where it cannot be computed."""
         key = code, at
         with self._lock:
             computing, is_found = self._computing.setdefault(key, threading.Lock()), key in self._found
@@ -60,7 +60,7 @@ class Truths:
             return truth_of(question, self._run(link))
         except ValueError as error:
             raise ClassroomError(
-                Translatable("What is right cannot be computed here: {why}", why=sentence(error))
+                Translatable("The right answer cannot be computed here: {why}", why=sentence(error))
             ) from error
 
     def _keep(self, key: tuple[str, int], truth: Truth) -> None:

@@ -21,7 +21,7 @@ ADDRESS = "ATTNVIZ_ENGINE"  # where a dashboard is told of it
 _SECONDS = 60.0  # that an answer may take
 _PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 _GONE_AFTER, _DOWN_AFTER = 3.0, 20.0  # seconds without any answer, and with none but a proxy's that has no replica
-_GONE = "The engine that runs this instance's models does not answer."
+_GONE = "The engine that runs this server's models does not answer."
 _LOOK_AGAIN, _SELDOMEST = 1.0, 8.0  # seconds between looks whether it is back
 
 
@@ -83,7 +83,7 @@ class Engine:
         headers = {ID: uuid.uuid4().hex, **({WEIGHTS: weights} if weights else {})}
         response = self._request("POST", f"{self._path(name)}/{operation}", message.to_bytes(), headers)
         if response.headers.get(ID) != headers[ID]:
-            raise EngineGoneError(f"What answers at {self.address} is no engine: the answer was to somebody else.")
+            raise EngineGoneError(f"{self.address} is no engine: it answered another request than this one.")
         return response.content
 
     def _path(self, name: str) -> str:
@@ -128,7 +128,7 @@ class Engine:
             if response is not None and response.status_code == 429:
                 wait = max(wait, min(_retry_after(response), _LONGEST_PAUSE))
             if time.time() + wait > until:
-                raise EngineGoneError(f"The engine had too much to do to answer within {self.seconds:.0f} seconds.")
+                raise EngineGoneError(f"The engine was too busy to answer within {self.seconds:.0f} seconds.")
             if patience.is_over(response):
                 self._is_gone()
                 raise EngineGoneError(_GONE)
@@ -206,5 +206,5 @@ def _require_answer(response: "httpx.Response") -> None:
     if kind == "weights":
         raise OtherWeightsError(f"{sentence} Run it again.")
     if kind == "late":
-        raise EngineGoneError("The engine had too much to do to answer in time.")
+        raise EngineGoneError("The engine was too busy to answer in time.")
     raise ValueError(sentence)

@@ -70,4 +70,6 @@ class ModelOnEngine:
                      "padding": Token(**said["padding"]), "vocabulary": rules}  # fmt: skip
             return cls(**(said | known))
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"The engine tells of a model what this attnviz does not understand ({error}).") from error
+            raise ValueError(
+                f"The engine's description of a model cannot be read by this attnviz ({error})."
+            ) from error

@@ -35,7 +35,7 @@ class Message:
         try:
             said = json.dumps(dict(self.meta), default=index)  # NumPy's whole numbers as Python's
         except TypeError as error:
-            raise ValueError(f"The engine is sent texts, numbers and interventions: {first_line(error)}.") from error
+            raise ValueError(f"Only texts, numbers and interventions go to the engine: {first_line(error)}.") from error
         meta = np.frombuffer(said.encode(), dtype=np.uint8)
         np.savez(file, allow_pickle=False, **{_META: meta}, **{name: _array(t) for name, t in self.tensors.items()})
         return file.getvalue()
@@ -51,7 +51,7 @@ class Message:
                 raise TypeError("its meta is no object")
             return cls(meta, {name: torch.from_numpy(array) for name, array in arrays.items()})
         except (*DAMAGED, *NOT_AN_ARRAY, KeyError) as error:
-            raise ValueError(f"What was received is no message of attnviz ({first_line(error)}).") from error
+            raise ValueError(f"The body is not a message of attnviz ({first_line(error)}).") from error
 
     def trace(self, name: str = "trace") -> Trace:
         """Return the trace of that name. Raises ValueError where there is none."""

@@ -74,7 +74,7 @@ class ModelService:
             if request.method == "GET" and operation == "about":
                 return JSONResponse(self.about.to_json())
             if request.method != "POST" or operation not in OPERATIONS:
-                raise RefusedError(404, f"The engine knows nothing that is called {operation[:40]!r}.")
+                raise RefusedError(404, f"The engine has no operation {operation[:40]!r}.")
             return await self._answer_request(request, operation)
         except RefusedError as refusal:
             return refusal.response()
@@ -83,7 +83,7 @@ class ModelService:
         sent, until = _time(request, SENT, time.time()), _deadline(request)
         id_ = request.headers.get(ID, "")[:_LONGEST_ID]
         if (weights := request.headers.get(WEIGHTS, "")) and weights != self.about.model_id:
-            raise RefusedError(409, f"The engine's {self.about.name} has other weights by now.", kind="weights")
+            raise RefusedError(409, f"The engine now has other weights of {self.about.name}.", kind="weights")
         body = await _body(request)
         content = await self._once(id_, lambda: self._run(_Job(operation, body, sent, until)))
         headers = {ID: id_, "X-Attnviz-Replica": str(os.getpid())}
@@ -140,7 +140,7 @@ class ModelService:
             raise
         except Exception as error:  # a fault of ours: told, so that nobody takes it for a replica that died
             log.exception("%s failed", job.operation)
-            raise RefusedError(422, f"The engine failed at this ({type(error).__name__}).", kind="fault") from error
+            raise RefusedError(422, f"The engine failed ({type(error).__name__}).", kind="fault") from error
 
     def _alone(self, job: "_Job") -> bytes:
         job.require_time()
@@ -168,7 +168,7 @@ class ModelService:
             return error
 
 
-_LATE = "The answer was wanted before the engine could begin."
+_LATE = "The time for this request ended before the engine could begin."
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class EngineSettings:
         if not self.token and not _is_loopback(self.host):
             raise ValueError(
                 f"--host {self.host} may be reached from other machines, and without a token they can run the models: "
-                "set ATTNVIZ_ENGINE_TOKEN, such as to what `openssl rand -hex 32` says."
+                "set ATTNVIZ_ENGINE_TOKEN, for example to the output of `openssl rand -hex 32`."
             )
         if self.most_replicas < self.replicas:
             raise ValueError(f"--most-replicas is at least --replicas ({self.replicas}), not {self.most_replicas}.")
@@ -100,4 +100,4 @@ def require_port(host: str, port: int) -> None:
         try:
             trial.bind((host, port))
         except OSError as error:
-            raise ValueError(f"Port {port} of {host} cannot be had ({error.strerror}).") from None
+            raise ValueError(f"Port {port} of {host} cannot be opened ({error.strerror}).") from None

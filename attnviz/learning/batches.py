@@ -1,4 +1,4 @@
-"""Lines as tensors: what goes in, what is to come out, and which of that is the answer."""
+"""Lines as tensors: the inputs, the labels, and which labels belong to the answer."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -29,7 +29,7 @@ class Evaluation:
 
 @torch.inference_mode()
 def evaluation(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> Evaluation:
-    """Compute both exact matches, greedily. Suppressed ids are no choices under a teacher, either."""
+    """Compute both exact matches, greedily. Suppressed ids cannot be chosen under a teacher, either."""
     src_mask = network.src_mask(batch.src)
     logits = network.logits(network.decode(batch.tgt_in, network.encode(batch.src, src_mask), src_mask))
     said = rules.forbid(logits.flatten(0, 1)).view_as(logits).argmax(dim=-1)

@@ -32,7 +32,7 @@ _BOUNDS = {
 
 @dataclass(frozen=True)
 class Experiment:
-    """One run, told in full. What is None is filled in with what the task is learned with; `pairs` None means all.
+    """One run, fully specified. None takes the task's default; `pairs` None means all.
 
     Raises ValueError, with one sentence, for what cannot be built and for switches that contradict each other.
     """
@@ -78,7 +78,7 @@ class Experiment:
 
     @property
     def key(self) -> str:
-        """The same text for the same run, however it was asked for."""
+        """A text that equal runs share, in whatever way they were asked for."""
         return json.dumps(self.to_dict(), sort_keys=True)
 
     @property
@@ -94,7 +94,7 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """A short name, also of a file: the task, and what is not as the task is learned."""
+        """A short name, also of a file: the task, and all settings that differ from its defaults."""
         return "-".join((self.task, *self.parts))
 
     @property

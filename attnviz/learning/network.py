@@ -1,4 +1,4 @@
-"""The networks that learn: the package's own classes, with what an experiment leaves out left out.
+"""The networks that learn: the package's own classes, without the parts that an experiment leaves out.
 
 A causal mask that is missing or leaks is a `MaskOverride` in front of whoever looks on, so that it can be put back.
 """

@@ -13,7 +13,7 @@ Say = Callable[[str], str]  # into the language of the lesson
 
 
 def question_data(question: Question, shown: Picture | None, *, say: Say, why: str) -> dict[str, Any]:
-    """Return a question, with its place on the map and what is right; `why` is its reason as HTML.
+    """Return a question, with its place on the map and its right answer; `why` is its reason as HTML.
 
     Raises ValueError with one sentence for a question that does not fit its picture.
     """

@@ -1,4 +1,4 @@
-"""A lesson as its page reads it: texts as HTML, questions with what is right, and the pictures of its steps."""
+"""A lesson as its page reads it: texts as HTML, questions with their right answers, and the pictures of its steps."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ class LessonData:
 
 
 def lesson_data(lesson: Lesson, run: Pictures, *, instance: str = "") -> LessonData:
-    """Run every step of a lesson, and compute what is right.
+    """Run every step of a lesson, and compute the right answers.
 
     Raises ValueError with one sentence, which names the step, for a step that cannot be shown or has no right answer.
     """
@@ -97,7 +97,7 @@ class _Steps:
         }
 
     def _piece(self, payload: Payload | None) -> str | None:
-        """Keep a payload without what is in view of it, and return its name."""
+        """Keep a payload without its view, and return its name."""
         if payload is None:
             return None
         header = {name: value for name, value in payload.header.items() if name != "view"}
@@ -112,7 +112,9 @@ class _Steps:
 
 
 def _asked(lesson: Lesson, steps: Sequence[Mapping[str, Any]]) -> str:
-    """Write what is asked and what is right, but for rounding: answers are kept as long as that is the same."""
+    """Write the questions and their right answers, rounded: a reader's kept answers are valid as long as that is the
+    same.
+    """
     asked = []
     for at, question in lesson.questions.items():
         right = fingerprint(question, Truth(steps[at]["question"]["truth"]["answer"]))

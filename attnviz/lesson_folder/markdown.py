@@ -1,4 +1,4 @@
-"""A lesson's texts as HTML: what a lesson brings as HTML stays text, and links into the app lead to an instance."""
+"""A lesson's texts as HTML: HTML in a lesson stays text, and links into the app lead to an instance."""
 
 from collections.abc import Sequence
 from urllib.parse import urlencode

@@ -1,4 +1,4 @@
-"""A folder of lessons on the disk, or as a zip file; and what has to be said before any model runs."""
+"""A folder of lessons on the disk, or as a zip file; and the checks before any model runs."""
 
 import io
 import re

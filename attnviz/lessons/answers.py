@@ -14,7 +14,7 @@ from attnviz.lessons.scoring import Truth, fold_text
 
 
 def truth_of(question: Question, picture: Picture | None) -> Truth:
-    """Compute what is right. Raises ValueError with one sentence where the question does not fit its picture.
+    """Compute the right answer. Raises ValueError with one sentence where the question does not fit its picture.
 
     A `picture` of None is that of a step whose lesson has shown none yet: then only what the author says is right.
     """

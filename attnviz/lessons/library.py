@@ -41,7 +41,7 @@ def lesson_named(name: str) -> Lesson:
     """
     one = next((one for one in shelf() if one.name == name), None)
     if one is None:
-        raise ValueError(f"There is no lesson “{name[:60]}”: the page Lessons lists those that there are.")
+        raise ValueError(f"There is no lesson “{name[:60]}”: the page Lessons lists all of them.")
     if one.lesson is None:
         raise ValueError(f"The lesson “{name[:60]}” cannot be opened: its file has mistakes.")
     return one.lesson

@@ -91,6 +91,6 @@ MEASURES = {
     "hidden_weight": ("weight of a row on hidden keys, under a fill", ("row",), _hidden_share),
     "row_outcome": ("0 zeros, 1 an even share, 2 NaN, 3 else, 4 refused: of a row, under a fill", ("row",), _outcome),
     "refused": ("1 where torch refuses a fill", (), _refusal),
-    "leak": ("earlier positions that notice a changed token", ("at", "instead"), _leaks(causal=True)),
+    "leak": ("earlier positions that change when a token is replaced", ("at", "instead"), _leaks(causal=True)),
     "leak_without_mask": ("the same without that mask", ("at", "instead"), _leaks(causal=False)),
 }  # fmt: skip

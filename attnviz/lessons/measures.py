@@ -182,7 +182,9 @@ _OWN: Mapping[str, Measure] = {
     "d_model": Measure("numbers of a hidden state", (), _d_model),
     "source_tokens": Measure("tokens of the source", (), _tokens("src")),
     "target_tokens": Measure("tokens of the target", (), _tokens("tgt")),
-    "parameter_share": Measure("parameters with so many heads, of those there are", ("heads",), _parameter_share),
+    "parameter_share": Measure(
+        "parameters with that many heads, as a share of the site's own", ("heads",), _parameter_share
+    ),
     "moved": Measure("how far the learned projections move the rows", (), _moved_weight),
     "one_head": Measure("one head's output against plain self-attention's", (), _one_head),
     "skip_raises": Measure("1 where a changed line raises", ("line",), _skip_raises),

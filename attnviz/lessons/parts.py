@@ -87,5 +87,5 @@ def link_of(target: str, line: int = 0) -> Link | None:
         return None
     texts: Mapping[str, str] = dict(parse_qsl(parts.query, keep_blank_values=True))
     if not texts:
-        raise LessonError(Fault("this link says nothing of a picture; use “Copy link” on the page"))
+        raise LessonError(Fault("this link shows no picture; use “Copy link” on the page"))
     return Link(page, {name: text for name, text in texts.items() if name not in _OF_LESSONS}, line)

@@ -90,6 +90,6 @@ MEASURES = {
     "tokens_fed": ("tokens that go into the decoder in training", (), _fed_tokens),
     "loss": ("the mean loss of the target, in nats", (), _loss),
     "probability": ("the probability of the token that a row puts out", ("row",), _probability),
-    "equal_prefixes": ("of five prefixes those whose earlier rows stay", (), _prefixes),
+    "equal_prefixes": ("how many of five prefixes leave all earlier rows unchanged", (), _prefixes),
     "run_score": ("a score of a shipped training run", ("run", "score"), _score),
 }

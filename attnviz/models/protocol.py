@@ -52,7 +52,7 @@ class Step:
 
 @runtime_checkable
 class Stepping(Protocol):
-    """A decoder that is fed tokens and answers with the logits of the next; one run's own."""
+    """A decoder that reads tokens and returns the logits of the next one; it belongs to one run."""
 
     def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
         """Feed the next ids `(batch,)`, or several at once `(batch, length)`; the logits `(batch, vocab_size)`."""
@@ -153,7 +153,7 @@ class Model(Protocol):
 
     @property
     def trace(self) -> Callable[..., Trace]:
-        """Run it on what `inputs` names and record every site."""
+        """Run the model on the texts that `inputs` names, and record every site."""
         ...
 
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:

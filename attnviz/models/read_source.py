@@ -1,4 +1,4 @@
-"""A text as a Transformer of this package reads it, and the vocabulary that it is read with."""
+"""A text as a Transformer of this package reads it, and its vocabulary."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -8,7 +8,7 @@ from attnviz.transformer.config import ModelConfig
 
 
 def structure(trace: TraceLike, model: Model | None = None) -> Structure:
-    """How the model that made `trace` is built; of weights that somebody brought, layers and heads alone."""
+    """Read how the model that made `trace` is built; for weights from a user, layers and heads alone."""
     if isinstance(model, TransformerModel):
         return _own(trace, model.model.config)
     if model is None or not hasattr(model, "torch_module"):  # a model on an engine lends its numbers, not its layers
@@ -19,7 +19,7 @@ def structure(trace: TraceLike, model: Model | None = None) -> Structure:
 
 
 def _own(trace: TraceLike, config: ModelConfig) -> Structure:
-    """Of the package's own Transformer, whose config says everything."""
+    """Read the structure of the package's own Transformer from its config."""
     network = FeedForwardPlan(config.d_ff)
     norm: NormPlace = "before" if config.norm_first else "after"
     stacks = tuple(

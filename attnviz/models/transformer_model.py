@@ -1,4 +1,4 @@
-"""A Transformer of this package with its vocabulary, as a `Model`: what the translator and toys have in common."""
+"""A Transformer of this package with its vocabulary, as a `Model`: the common part of the translator and of toys."""
 
 import time
 from abc import ABC, abstractmethod
@@ -113,8 +113,8 @@ class TransformerModel(ABC, Generic[Network, Words]):
     def generator(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64
     ) -> TextGenerator:
-        """Return a writer of up to `limit` tokens for each sentence of `trace`, its sources read with the probe in
-        force and with the interventions of that trace.
+        """Return a writer of up to `limit` tokens for each sentence of `trace`; sources are read under the probe and
+        the interventions of that trace.
         """
         edits = self.check_interventions(trace.interventions).resolve(trace.sentences).edits
         probes = [each for each in (probe, edits) if each is not None]
@@ -178,7 +178,7 @@ class TransformerModel(ABC, Generic[Network, Words]):
         self, source: ReadSource, given: Sentence | None, *, limit: int, changes: CheckedInterventions, to: str = "",
     ) -> Trace:  # fmt: skip
         """Run the model on a source and record every site: fed a `given` target, or up to `limit` tokens that the model
-        itself writes, greedily. The interventions are in force in both.
+        itself writes, greedily. The interventions apply to both.
         """
         recorder, resolved = Recorder(), changes.resolve([given or source.unwritten])
         started = time.perf_counter()

@@ -73,7 +73,7 @@ class Show:
         return _shown("attribution", (model, trace), asked)
 
     def compared(self, here: Any, there: Any, **asked: Any) -> "PictureWidget":
-        """Show two runs in step."""
+        """Show two runs side by side."""
         return _shown("compared", (here, there), asked)
 
     def learning(self, recording: Any, other: Any = None, **asked: Any) -> "PictureWidget":

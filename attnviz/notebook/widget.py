@@ -1,4 +1,4 @@
-"""A picture as a Jupyter widget: what is seen in the browser is what Python reads, and the other way round."""
+"""A picture as a Jupyter widget: Python reads the view in the browser, and the browser shows a view set in Python."""
 
 from html import escape
 from pathlib import Path
@@ -84,7 +84,7 @@ class PictureWidget(anywidget.AnyWidget):
         self._set_fields(pins=pins)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Add what is read where no widget is drawn, such as on GitHub."""
+        """Add a text for places where no widget is drawn, such as GitHub."""
         made = super()._repr_mimebundle_(**kwargs)
         if made is not None:
             lines = [self.shown.picture.title, *self.shown.subject.caption(self.shown.state).lines(), _NOT_DRAWN]
@@ -92,7 +92,7 @@ class PictureWidget(anywidget.AnyWidget):
         return made
 
     def _say_here(self, *_: Any) -> None:
-        """Answer the browser's question whether Python is there."""
+        """Answer the browser's question whether Python is running."""
         self.send("here")
 
     def _field(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""A state as the browser has it, the `view` of a payload: what it is sent, and what of its answer is valid."""
+"""The `view` of a payload, a state as the browser has it: what the browser is sent, and how its answer is validated."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields

@@ -68,7 +68,7 @@ def declare(
 
 
 def declare_unlinked(default: Any, shape: Shape) -> Any:
-    """Declare a field that browser and picture tell each other, and that no link carries."""
+    """Declare a field that browser and picture exchange, and that no link carries."""
     return field(default=default, metadata={"shape": shape})
 
 

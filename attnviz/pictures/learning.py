@@ -44,7 +44,7 @@ def runs_payload(runs: Sequence[Shown], view: dict[str, Any]) -> Payload:
 
 
 def view_of_runs(runs: Sequence[Shown], state: LearningState | RecordingState) -> dict[str, Any]:
-    """Return what the browser has in view; `of` names the runs, so that an answer about others can be told."""
+    """Return the browser's view; `of` names the runs, so that an answer about other runs is recognised."""
     of = ",".join(run.key for run in runs)
     if isinstance(state, RecordingState):
         return {"moment": state.moment, "site": state.site, "guess": "", "sentence": state.sentence, "of": of}
@@ -53,7 +53,7 @@ def view_of_runs(runs: Sequence[Shown], state: LearningState | RecordingState) -
 
 
 def shown_run(recording: Recording, line: str = "") -> ShownRun:
-    """Say what a recorded run came to, and run its toy on a line. Raises ValueError for a line that cannot be run."""
+    """Describe a recorded run's outcome, and run its toy on a line. Raises ValueError for a line that cannot be run."""
     outcome = [outcomes.outcome(recording.scores, HELD_OUT), *outcomes.more(recording.scores)]
     return ShownRun(
         recording.experiment,

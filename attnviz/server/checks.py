@@ -89,7 +89,7 @@ def _no_login(settings: Settings) -> None:
     for login, names in (("password", ("class_password", "teacher_password")), ("oidc", ("oidc_secret", "allowed"))):
         for name in names:
             if getattr(settings, name):
-                raise ValueError(f'{name} is set, and without login = "{login}" everybody comes in without it.')
+                raise ValueError(f'{name} has no effect without login = "{login}": set both, or neither.')
 
 
 def _passwords(settings: Settings) -> None:
@@ -99,7 +99,7 @@ def _passwords(settings: Settings) -> None:
         if 0 < len(getattr(settings, name)) < _SHORTEST:
             raise ValueError(f"{name} is too short: give {_SHORTEST} characters or more.")
     if settings.class_password == settings.teacher_password:
-        raise ValueError("class_password and teacher_password are the same: nobody could tell who is who.")
+        raise ValueError("class_password and teacher_password are the same: choose two different ones.")
 
 
 def _models(settings: Settings) -> None:
@@ -110,7 +110,7 @@ def _models(settings: Settings) -> None:
     if settings.open_models == "nobody":
         return
     if settings.open_models == "teachers" and settings.login == "none":
-        raise ValueError("open_models is for teachers, and without a login nobody is one: set login.")
+        raise ValueError("open_models is for teachers, and only a login tells who is a teacher: set login.")
     folder = Path(os.environ.get("HF_HOME", Path.home() / ".cache" / "huggingface"))
     there = next(place for place in (folder, *folder.parents) if place.exists())
     if not os.access(there, os.W_OK):

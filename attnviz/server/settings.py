@@ -117,7 +117,7 @@ def _read_file(file: Path) -> dict[str, Any]:
         raise ValueError(f"{file} is no TOML file: {error}.") from None
     for name in said:
         if name not in _FIELDS:
-            raise ValueError(f"{file} sets {name!r}, which there is not{_suggestion(name)}.")
+            raise ValueError(f"{file} sets {name!r}, which is no setting{_suggestion(name)}.")
     if any(said.get(name) for name in _FIELDS if _is_secret(name)) and file.stat().st_mode & stat.S_IROTH:
         raise ValueError(f"{file} holds secrets and everybody on this machine may read it: chmod 600 {file}.")
     return {name: _validate(name, value, f"{name} in {file}") for name, value in said.items()}

@@ -18,13 +18,15 @@ class BusyError(ValueError):
 
 
 class TooLongError(ValueError):
-    """A run took longer than `seconds`, the most that one may. It is raised by its class, and so says that itself."""
+    """A run took longer than `seconds`, the longest allowed. It is raised by its class, so the class holds the
+    sentence.
+    """
 
     seconds = 0.0
 
     def __str__(self) -> str:
         return (
-            f"This took longer than the {self.seconds:g} s that this instance gives one answer: "
+            f"This took longer than the {self.seconds:g} s that this server allows for one answer: "
             "ask for less, such as a shorter text or fewer steps."
         )
 
@@ -85,7 +87,7 @@ class Turns:
             ticket = _Ticket(address)
             if self._count() >= self._most and not self._has_place():
                 raise BusyError(
-                    f"{self._most} runs wait for their turn, as many as this instance lets wait: press Run in a moment."
+                    f"{self._most} runs wait already, and this server lets no more wait: press Run in a moment."
                 )
             self._waiting.setdefault(address, deque()).append(ticket)
             self._start_watchdog()

@@ -127,16 +127,16 @@ def _parser() -> argparse.ArgumentParser:
         "--more", type=Path, nargs="+", default=[Path("assets/pairs")],
         help="folders of the tables that the recipe's `more` names",
     )  # fmt: skip
-    parser.add_argument("--state", type=Path, default=Path(".state/translator"), help="where the run keeps itself")
+    parser.add_argument("--state", type=Path, default=Path(".state/translator"), help="folder where the run is saved")
     parser.add_argument("--recipe", default="{}", help="changes to the recipe, as JSON: '{\"steps\": 20000}'")
     parser.add_argument("--begin", type=Path, help="folder of a trained model whose weights a new run begins with")
     parser.add_argument("--device", help="cpu, cuda or mps; left out: ATTNVIZ_DEVICE, or the best there is")
     parser.add_argument("--threads", type=_positive, default=max(1, (os.cpu_count() or 2) - 1))
-    parser.add_argument("--every", type=_positive, default=1000, help="save and score every so many steps")
-    parser.add_argument("--dev", type=_positive, default=400, help="how many dev pairs a language to score as it goes")
+    parser.add_argument("--every", type=_positive, default=1000, help="steps between two saved states, each scored")
+    parser.add_argument("--dev", type=_positive, default=400, help="dev pairs per language to score during the run")
     parser.add_argument(
         "--watch", type=Path, nargs="?", const=SENTENCES, metavar="FILE",
-        help="trace sentences at every checkpoint: a table as in assets/pairs, or without a FILE four that come along",
+        help="trace sentences at every checkpoint: a table as in assets/pairs; without FILE, four built-in sentences",
     )  # fmt: skip
     group = parser.add_argument_group("model card and catalogue")
     group.add_argument("--card", type=Path, help="write the model card here, with scores on all dev pairs")
@@ -147,12 +147,14 @@ def _parser() -> argparse.ArgumentParser:
     group.add_argument("--title", default="translator en→de·es·fr·zh", help="what the model picker calls it")
     group.add_argument("--start", default="cross.0.0", help="the head that is shown first: kind.layer.head")
     group.add_argument(
-        "--demo", type=Path, nargs="*", default=[], help="files of sentences to translate in the card, one a line"
+        "--demo", type=Path, nargs="*", default=[], help="files of sentences to translate in the card, one per line"
     )
     group.add_argument(
         "--held-out", type=Path, nargs="*", default=[], help="the same, refused where a training pair has the sentence"
     )
-    group.add_argument("--marks", type=Path, help='wrong ones, as JSON: {"fr": {"I love you.": "what is wrong"}, …}')
+    group.add_argument(
+        "--marks", type=Path, help='translations that are wrong, as JSON: {"fr": {"I love you.": "what is wrong"}, …}'
+    )
     return parser
 
 

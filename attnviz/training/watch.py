@@ -91,7 +91,9 @@ class TrainingWatch:
         return bool(self._moments) and self._moments[-1].step == step
 
     def look(self, translator: Translator, step: int, scores: Mapping[str, Score]) -> None:
-        """Add what the translator does after `step` updates; what the file has of later ones was another course."""
+        """Append what the translator does after `step` updates; later moments in the file, from an abandoned course,
+        are dropped.
+        """
         found = [moment for moment in self._moments if moment.step < step]
         found.append(self._moment(translator, step, scores))
         self._moments = thin_out(found, self.most)

@@ -1,4 +1,4 @@
-"""A probe looks into a forward pass, or changes it: it is passed down with the call.
+"""Probes: objects that observe or change a forward pass, passed down with the call.
 
 The model holds no hooks and no state of a run, so that one loaded model serves many visitors at once.
 """

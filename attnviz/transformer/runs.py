@@ -1,5 +1,5 @@
-"""Numbers as slices. A list of numbers is an index that has to be copied to the device that it indexes on, which then
-waits, for each token and each edit; slices are not copied anywhere.
+"""Runs of numbers as slices. An index of a list must be copied to the device, which waits for it at each token and each
+edit; a slice needs no copy.
 """
 
 from collections.abc import Iterable

@@ -37,7 +37,7 @@ def picker() -> Entry:
         elif is_free() and len(linked) <= _MOST_TYPED:
             known[linked] = unshipped_entry(linked)
         else:
-            why = "which this instance does not offer" if not is_free() else "which is too long for a name"
+            why = "which this server does not offer" if not is_free() else "which is too long for a name"
             current_page().add(f"The link asks for the model “{linked[:80]}”, {why}. Another model is shown.")
     value = linked if linked in known else next(iter(known))
     titles = distinct_titles({name: entry.title for name, entry in known.items()})
@@ -105,7 +105,7 @@ def _ask() -> None:
         pressed = st.form_submit_button("Open", type="primary")
     st.caption(
         "Only safetensors weights are read, and code that comes with a checkpoint is never run. A model is shown only "
-        "if attnviz computes the same attention as transformers itself. If it does not, you are told why."
+        "if attnviz computes the same attention as transformers itself. If it does not, this dialog says why."
     )
     name = (typed or "").strip()
     if pressed and not name:

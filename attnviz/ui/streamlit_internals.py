@@ -107,7 +107,7 @@ def missing() -> str:
 
 
 def _missing_sentence(names: Sequence[str]) -> str:
-    return f"Streamlit {st.__version__} has no {', no '.join(names)}: see to {_FILE}, which uses it."
+    return f"Streamlit {st.__version__} has no {', no '.join(names)}: change {_FILE}, which uses it."
 
 
 def _has(owner: type, name: str) -> bool:
@@ -209,7 +209,7 @@ def set_options(options: Mapping[str, Any]) -> None:
     bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})
     for name, value in options.items():
         if name not in config.get_config_options() or config.get_option(name) != value:
-            raise RuntimeError(f"Streamlit {st.__version__} did not take {name}: see to {_FILE}.")
+            raise RuntimeError(f"Streamlit {st.__version__} did not take {name}: change {_FILE}.")
 
 
 def keep_quiet_outside_pages() -> None:

@@ -114,7 +114,7 @@ def test_who_was_shown_what_is_right_changes_nothing(room: Classroom, key: Teach
     assert room.students.view(ana).is_revealed
     for is_guided in (False, True):
         room.teachers.guide(key, is_guided=is_guided)
-        with pytest.raises(ClassroomError, match="What is right has been shown"):
+        with pytest.raises(ClassroomError, match="The right answer has been shown"):
             answer(0, "b")
         assert not room.students.view(ana).may_answer
 
@@ -126,7 +126,7 @@ def test_an_answer_that_was_given_before_everybody_walked_alone_is_final(
     room.teachers.guide(key, is_guided=False)
     assert room.students.view(ana).truth is not None
     room.teachers.guide(key, is_guided=True)
-    with pytest.raises(ClassroomError, match="What is right has been shown"):
+    with pytest.raises(ClassroomError, match="The right answer has been shown"):
         answer(0, "b")
 
 

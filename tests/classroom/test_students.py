@@ -131,7 +131,7 @@ def test_a_second_round_is_counted_beside_the_first(room: Classroom, key: Teache
     assert [summaries[which].share_right for which in (BEFORE, AFTER)] == [0.0, 1.0]
     room.teachers.reveal(key)
     for asked in (room.teachers.ask_again, room.teachers.open):
-        with pytest.raises(ClassroomError, match="has been shown at this step"):
+        with pytest.raises(ClassroomError, match="The right answer to this step has been shown"):
             asked(key)
 
 
@@ -154,7 +154,7 @@ def test_in_a_guided_class_nobody_skips_or_walks_ahead(room: Classroom, key: Tea
     ana = room.students.join(key.code, "Ana").token
     room.teachers.open(key)
     assert room.students.view(ana, 2).at == 0
-    with pytest.raises(ClassroomError, match="Your teacher shows what is right"):
+    with pytest.raises(ClassroomError, match="Your teacher shows the right answer"):
         room.students.skip(ana, 0)
 
 

@@ -81,7 +81,7 @@ def test_an_instance_that_offers_nothing_opens_nothing(address, name) -> None:
         assert not shown.has_dialog
         assert not shown.exceptions
         said = {alert.replace(f"“{name}”", "“…”") for alert in shown.alerts}
-        assert said <= {"The link asks for the model “…”, which this instance does not offer. Another model is shown."}
+        assert said <= {"The link asks for the model “…”, which this server does not offer. Another model is shown."}
         assert (
             shown.widgets["model-shown"][1].options == visitor.open("heads", SENTENCE).widgets["model-shown"][1].options
         )

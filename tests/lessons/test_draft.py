@@ -94,7 +94,7 @@ def test_steps_are_moved_doubled_and_deleted() -> None:
         (DraftStep("a", "one\n\n## two"), "A heading “## …”, or a line of dashes"),
         (DraftStep("a", "```\nopen", "", {"kind": "text", "ask": "b"}), "begins a block of code"),
         (DraftStep("a", "", "https://example.com/"), "The link leads to none"),
-        (DraftStep("a", "", "/heads"), "says nothing of a picture"),
+        (DraftStep("a", "", "/heads"), "shows no picture"),
         (DraftStep("a", "", "", {"kind": "cell"}), "“What is asked” is missing."),
         (DraftStep("a", "", "", {"kind": "row", "ask": "b"}), "“The row” is missing."),
         (
@@ -117,7 +117,7 @@ def test_all_that_a_step_lacks_is_said_at_once_by_the_names_of_the_fields() -> N
     asked = {"kind": "number", "within": "near", "show": "rows"}
     assert step_problems(DraftStep("", "", "/heads", asked)) == [
         "Give the step a title.",
-        "This link says nothing of a picture; use “Copy link” on the page.",
+        "This link shows no picture; use “Copy link” on the page.",
         "“What is asked” is missing.",
         "“What is measured” is missing.",
         "“Right within” is a number from 0 on, not “near”.",

@@ -131,7 +131,7 @@ def test_a_question_has_its_fields_and_a_word_such_as_no_stays_a_word() -> None:
         ("when: -1 to 0.5", "when: [-1, 0.5]", 38, "range such as"),
         ("when: -1 to 0.5", "when: 2 to 1", 38, "range such as"),
         ("Only text.", "/heads?src=a\n\n/heads?src=b", 49, "step 3: a step has one picture"),
-        ("Only text.", "/heads", 47, "says nothing of a picture"),
+        ("Only text.", "/heads", 47, "shows no picture"),
         ("Only text.", "/hads?src=a", 47, "none of the app's pages"),
         ("Only text.", "- a\n\n  ```question\n  kind: text\n  ```", 49, "left margin"),
         ("Only text.", "```question\nkind: text\nask: What?", 47, "no end"),

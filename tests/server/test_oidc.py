@@ -103,7 +103,7 @@ def test_who_is_not_on_it_is_told_so(instance, who) -> None:
         assert page.url.path == "/login"
         assert client.get("/heads").url.path == "/login"
         if who == "stranger":
-            assert "me@school.example.evil is not on the list of this instance" in client.get("/login").text
+            assert "me@school.example.evil is not on the list of this server" in client.get("/login").text
         refuses(instance, cookies(client))
 
 

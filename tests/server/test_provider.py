@@ -34,7 +34,7 @@ def test_a_provider_that_is_away_is_said_in_one_sentence(caplog) -> None:
     with TestClient(app, follow_redirects=False) as client:
         answer = client.get("/auth/login")
         assert answer.status_code == 502
-        assert "The login at id.school.example cannot be reached, or refuses this instance" in answer.text
+        assert "The login at id.school.example cannot be reached, or refuses this server" in answer.text
         assert "href='/login'" in answer.text
         assert client.get("/oauth2callback?code=1").status_code == 307  # nothing went wrong
         assert client.get("/other").text == "Authentication error"

@@ -107,7 +107,7 @@ def test_a_run_that_takes_the_place_of_its_own_lets_others_in_before() -> None:
 def test_where_too_many_wait_the_next_one_is_refused_at_once() -> None:
     waiting = Waiting(Turns(1, most=2, seconds=60))
     told = waiting.queue("a0", "b0", "c0")
-    with pytest.raises(BusyError, match="2 runs wait for their turn, as many as this instance lets wait"):
+    with pytest.raises(BusyError, match="2 runs wait already, and this server lets no more wait"):
         waiting.turns.take("d", quiet)
     waiting.finish(told)
 
@@ -140,7 +140,7 @@ def test_a_run_that_takes_too_long_is_ended_and_its_place_is_free(monkeypatch) -
             time.sleep(0.005)
 
     turns.take("a", quiet)
-    with pytest.raises(TooLongError, match=r"longer than the 0\.05 s that this instance gives one answer"):
+    with pytest.raises(TooLongError, match=r"longer than the 0\.05 s that this server allows for one answer"):
         work()
     turns.give_back()
     assert turns.running == 0

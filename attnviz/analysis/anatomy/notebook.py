@@ -66,7 +66,9 @@ def joined_as_documented(case: Case, *, length: int | None = None) -> tuple[Shap
 
 @dataclass(frozen=True)
 class HeadCount:
-    """A number of heads: what is left of d_model, what is left of it by d_model, and what PyTorch says ("": yes)."""
+    """A number of heads, both remainders (d_model by heads, heads by d_model), and PyTorch's refusal ("" where it
+    accepts).
+    """
 
     heads: int
     of_d_model: int

@@ -1,4 +1,4 @@
-"""Layers that a module knows of, and layers that lie in a plain list, where it does not look (seed 004's code)."""
+"""Layers that a module registers, and layers in a plain list, which it does not see (seed 004's code)."""
 
 from dataclasses import dataclass
 

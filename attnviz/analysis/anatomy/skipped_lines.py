@@ -114,7 +114,7 @@ SKIPS: Mapping[str, Skip] = {
         _SOFT,
         "masked_scores.softmax(dim=2)",
         replace(RIGHT, weigh=_softmax_over(2)),
-        "Columns sum to 1 instead of rows; a key that nobody may see gives NaN: every number of its column is −∞.",
+        "Columns sum to 1 instead of rows; a key that no query may see gives NaN: every number of its column is −∞.",
     ),
     "softmax 1": Skip(
         "softmax over the heads",

@@ -28,7 +28,7 @@ class TargetShift:
 def target_shift(trace: Trace, item: int = 0) -> TargetShift:
     """Count the tokens of a sentence of a trace with a target. Raises ValueError for a model without a decoder."""
     if not {"decoder_self", "cross"} <= set(trace.kinds):
-        raise ValueError("This model reads one text: no decoder's input is held against its labels.")
+        raise ValueError("This model has no target: only a decoder's input is shifted against its labels.")
     sentence = trace.sentences[item]
     tgt = tuple(token for token in sentence.tgt if not _is_padding(token))
     rows = tuple(zip(sentence.tgt_in, sentence.tgt_out, strict=True))[: len(tgt) - (not sentence.cut)]

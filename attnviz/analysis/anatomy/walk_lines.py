@@ -56,7 +56,7 @@ class Walk:
         self.mask, self.open = mask, case.mask is None
 
     def line(self, code: str, tensor: Tensor, axes: str, why: str, of: WalkStep | None = None) -> WalkStep:
-        """Write down what `code` made of the step `of`."""
+        """Append a line: `code`, applied to the step `of`."""
         after = tuple(zip(axes.split(), tensor.shape, strict=True))
         shares = of is not None and of.tensor.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
         name = code.split(" = ")[0].split("[")[0]

@@ -49,7 +49,7 @@ class SequenceFirstWalk(Walk):
             f"{name} = {name}.view({length}, batch, heads, {size})",
             step.tensor.view(*step.tensor.shape[:2], self.weights.n_heads, -1),
             f"{length} batch heads {size}",
-            "The last axis is cut into heads. No transpose follows: einsum is told which axes to multiply.",
+            "The last axis is cut into heads. No transpose follows: the letters of einsum name the axes to multiply.",
             step,
         )
 

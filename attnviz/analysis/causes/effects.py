@@ -1,4 +1,5 @@
-"""The effect of each single head on a sentence: how much less likely its target gets, and what is written instead.
+"""The effect of each single head on a sentence: how much less likely its target gets without it, and the text that is
+written then.
 
 Every head is ablated in a run of its own, all of them in a few passes; what they were put back to is the same target,
 so that tokens stay comparable. One head is rarely decisive, and one sentence tells a story that many refute (Michel et

@@ -104,7 +104,7 @@ def _pair(line: str, to: str) -> GoldPair:
             raise ValueError(f"{link!r} is no link: write one = (sure) or ~ (possible) between two words.")
         one = _spans(sides[1], src), _spans(sides[3], tgt)
         if one in found["="] or one in found["~"]:
-            raise ValueError(f"{link!r} links what is linked already.")
+            raise ValueError(f"{link!r}: these words are linked already.")
         found[sides[2]].append(one)
     if not found["="]:
         raise ValueError("there is no sure link.")

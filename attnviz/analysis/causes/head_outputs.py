@@ -44,5 +44,5 @@ def shares_of_heads(
 
 
 def _key_outputs(own: OutputMap, trace: Trace, site: Site, item: int) -> Float[Tensor, "heads k_len d_model"]:
-    """Compute f(x): what each head would write of each key at a weight of 1, float64."""
+    """Compute f(x): what each head would write from each key at a weight of 1, float64."""
     return trace.call(site.kind, site.layer).value[item].cpu().double() @ own.weight.double()

@@ -60,7 +60,7 @@ def lens_logits(model: Model, trace: Trace, stack: Stack) -> Float[Tensor, "laye
 def _iterate_layers(model: Model, trace: Trace, stack: Stack) -> Iterator[Float[Tensor, "rows vocab_size"]]:
     """One layer's logits after another: of a long text and many words each is large."""
     if trace.logits is None:
-        raise ValueError("This trace was recorded without logits: there is no vocabulary to look through.")
+        raise ValueError("This trace was recorded without logits, which the logit lens needs.")
     layers = sorted(layer for of, layer in trace.layers if of == stack)
     if not layers:
         raise ValueError("This trace was recorded without hidden states.")

@@ -64,7 +64,7 @@ class HeardProduct:
 
 
 class ProductWatch(TorchFunctionMode):
-    """Tells of the linear maps that this thread computes, and of no other visitor's."""
+    """Report the linear maps that this thread computes; other threads serve other visitors."""
 
     def __init__(self, hear: Callable[[HeardProduct], None]) -> None:
         super().__init__()
@@ -80,19 +80,19 @@ class ProductWatch(TorchFunctionMode):
         return result
 
 
-_UNHEARD = NotPlain("no linear map is given what its heads gathered, so that W_o is not known")
+_UNHEARD = NotPlain("no linear map reads its heads' contexts, so W_o is not known")
 
 
 @dataclass
 class _ContextWatch(Probe):
-    """Knows what each site's heads gathered, and waits for the map that is given it. Made for one run."""
+    """Pair each site's context with the linear map that reads it. Made for one run."""
 
     heard: dict[Site, tuple[Tensor, HeardProduct]] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)
     _open: tuple[Site, Tensor] | None = None
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """Remember the context that the map is to be given."""
+        """Remember the context that the next linear map may read."""
         self.sites.append(site)
         self._open = site, context
         return context
@@ -118,5 +118,5 @@ def _cut_into_heads(context: Tensor, one: HeardProduct) -> OutputMap | NotPlain:
     parts = found.head_outputs(context.float().cpu())
     allowed = ROUNDING * torch.finfo(context.dtype).eps * max(1.0, float(parts.abs().max()), float(made.abs().max()))
     if not bool(((parts.sum(dim=1) + bias - made).abs() <= allowed).all()):
-        return NotPlain("what its heads give through W_o does not add up to what it puts out")
+        return NotPlain("its heads' contexts through W_o do not add up to its output")
     return found

@@ -124,7 +124,7 @@ def patched_heads(
     model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, what: What = "context",
     control: LogitDifference | None = None, tell: Tell = untold,
 ) -> PatchedHeads:  # fmt: skip
-    """From `clean` into `changed`, one head at a time; `tell(done, total)` hears how far it is.
+    """Patch one head at a time from `clean` into `changed`; `tell(done, total)` reports the progress.
 
     Raises ValueError where the two cannot be patched.
     """
@@ -142,7 +142,7 @@ def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
     model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, stack: Stack,
     control: LogitDifference | None = None, most: int | None = None, tell: Tell = untold,
 ) -> PatchedStream:  # fmt: skip
-    """From `clean` into `changed`, the residual of one token after one layer at a time.
+    """Patch the residual of one token after one layer at a time from `clean` into `changed`.
 
     A cell that holds the same numbers in both runs is not run: it would restore nothing. Of more than `most` others
     those are run in which the two runs lie farthest apart. `tell(done, total)` hears how far it is. Raises ValueError

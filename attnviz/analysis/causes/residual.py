@@ -82,15 +82,15 @@ def residual_maps(model: Model, trace: Trace) -> ResidualMaps | NotPlain:
     if again.logits is None:
         return NotPlain("it has no output over a vocabulary")
     if watch.layers and any(kind in again.numbers for kind in again.kinds):
-        return NotPlain("some of its layers do not attend, and what they add is not told apart")
+        return NotPlain("some of its layers have no attention, and the parts that they add are not known")
     maps = output_maps(model, plain)
     if why := next((found for found in maps.values() if isinstance(found, NotPlain)), None):
         return why
     outputs = {site: found for site, found in maps.items() if isinstance(found, OutputMap)}
     if not watch.adds_up(outputs):
         return NotPlain(
-            "its layers do not only add to what goes through them (they normalise the sum, or what they add), so that "
-            "its logits have no exact split over layers"
+            "its layers do more than add to the residual stream (they normalise the sum, or the part that they add), "
+            "so its logits have no exact split over layers"
         )
     found = _find_end(stack, outputs, watch, again.logits)
     both = stack == "decoder" and "encoder_self" in model.kinds and beside.adds_up(outputs)
@@ -103,12 +103,12 @@ def _find_end(
     """Find the norm and the map between the stream's end and the logits."""
     head = next((one for one in reversed(watch.after) if _is_near(one.made, logits)), None)
     if head is None:
-        return NotPlain("its logits are more than a linear map of what goes in")
+        return NotPlain("its logits are not a linear map of the last hidden states")
     stream = watch.layers[-1].cpu().double().flatten(0, 1)
     normed = head.input_.cpu().double().reshape(len(stream), -1)
     norm = _norm_between(stream, normed)
     if norm is None:
-        return NotPlain("what stands between its last layer and its logits is no norm that can be taken apart")
+        return NotPlain("the step between its last layer and its logits is not a norm that can be taken apart")
     weight = head.weight.cpu().double()
     bias = weight.new_zeros(len(weight)) if head.bias is None else head.bias.cpu().double()
     return ResidualMaps(stack, outputs, norm, weight, bias)

@@ -1,4 +1,4 @@
-"""Batched ablations: many changed runs of one sentence in a few passes, a change a row of the batch."""
+"""Batched ablations: many changed runs of one sentence in a few passes, one change per row of the batch."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ def measure_runs(
 ) -> Tensor:  # fmt: skip
     """Apply `measure` to the logits `(copies, rows, vocab_size)` of each changed run, one after another; `rows` selects
     rows of the target, all by default. As many copies run at a time as memory is allowed for; `tell` is called after
-    each lot.
+    each batch.
     """
     vocab_size, sentence = _logits(trace).shape[-1], trace.sentences[0]
     each = 4 * vocab_size * (_logits(trace).shape[1] if rows is None else len(rows))

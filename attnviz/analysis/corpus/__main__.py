@@ -97,10 +97,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", default="", help="a checkpoint (default: the shipped translator)")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--out", type=Path, help="a CSV file, one line per point")
-    where.add_argument("--card", action="store_true", help="write it for a shipped model, and into its card")
-    parser.add_argument("--halves", action="store_true", help="find the orders on every other sentence")
+    where.add_argument("--card", action="store_true", help="write the file of a shipped model, and its card")
+    parser.add_argument("--halves", action="store_true", help="find the orders on every second sentence")
     parser.add_argument("--orders-from", type=Path, help="other sentences, on which the orders are found")
-    parser.add_argument("--step", type=int, default=4, choices=range(1, 73), metavar="N", help="heads at a time (4)")
+    parser.add_argument(
+        "--step", type=int, default=4, choices=range(1, 73), metavar="N", help="heads removed per step (4)"
+    )
     parser.add_argument("--no-greedy", action="store_true", help="leave out the greedy search, which takes longest")
     parser.add_argument("--no-bleu", action="store_true", help="leave out BLEU, and the writing that it needs")
     return parser

@@ -1,4 +1,4 @@
-"""Intervals of a score over sentences: the same sentences drawn again by lot, with replacement (bootstrap, 95 %)."""
+"""Intervals of a score over sentences: the same sentences drawn again at random, with replacement (bootstrap, 95 %)."""
 
 from typing import NamedTuple
 

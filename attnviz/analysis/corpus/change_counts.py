@@ -16,8 +16,8 @@ from attnviz.tracing.causes.intervention import Intervention
 
 @dataclass(frozen=True, eq=False)
 class Untouched:
-    """A corpus as the model reads it with nothing done to it: each target's summed log-probability in nats
-    `(sentences,)`, and what the model writes; None of one that writes no targets.
+    """A corpus as the unchanged model reads it: each target's summed log-probability in nats `(sentences,)`, and the
+    texts that the model writes; None for a model that writes no targets.
     """
 
     corpus: ReadCorpus
@@ -43,7 +43,7 @@ class ChangeCount:
 def run_untouched(
     model: Model, lines: Sequence[CorpusLine], *, to: str = "", stop: Cancellable = TO_THE_END
 ) -> Untouched:
-    """Read and score the lines with nothing done to the model, less those that it cannot read whole.
+    """Read and score the lines with the unchanged model, without those that it cannot read whole.
 
     Raises ValueError where that is all of them, and for one that has no target.
     """
@@ -57,7 +57,7 @@ def run_untouched(
 def count_changes(
     model: Model, before: Untouched, done: Sequence[Intervention], *, stop: Cancellable = TO_THE_END
 ) -> ChangeCount:  # fmt: skip
-    """Count what interventions that fit every sentence do to these."""
+    """Count the effects of interventions that fit every sentence."""
     lost = (log_probabilities_under(model, before.corpus, done, stop=stop) - before.log_probabilities).numpy()
     tokens = before.corpus.target_tokens.numpy()
     draws = draw_sentences(len(lost))

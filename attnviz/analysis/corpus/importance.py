@@ -1,4 +1,4 @@
-"""Importance of each head to the targets of a corpus: by its gradient, and by taking it out.
+"""Importance of each head to the targets of a corpus: by its gradient, and by ablation.
 
 By gradient (Michel et al. 2019): a gate stands before each row of each head's context z, and z·∂L/∂z is the derivative
 of the loss by that gate. One pass forth and back serves all heads, and it is a first guess: how the loss falls beside
@@ -79,7 +79,7 @@ class HeadImportance:
 
 
 def gradient_importance(model: Model, corpus: ReadCorpus, *, stop: Cancellable = TO_THE_END) -> HeadImportance:
-    """By gradient, a pass a batch. Raises ValueError where a sentence has no target."""
+    """Take the gradient, one pass per batch. Raises ValueError where a sentence has no target."""
     found = _nothing("gradient", model, corpus)
     for batch in stop.over(corpus.batches(model), corpus.batch_count()):
         _differentiate(model, corpus, batch, found)
@@ -89,7 +89,7 @@ def gradient_importance(model: Model, corpus: ReadCorpus, *, stop: Cancellable =
 def ablation_importance(
     model: Model, corpus: ReadCorpus, *, to: To = "zero", stop: Cancellable = TO_THE_END
 ) -> HeadImportance:
-    """By taking each head out, all heads of a sentence in a few passes. Raises ValueError where one has no target."""
+    """Ablate each head, all heads of a sentence in a few passes. Raises ValueError where a sentence has no target."""
     found = _nothing("ablation", model, corpus)
     for item in stop.over(range(len(corpus.sentences)), len(corpus.sentences)):
         effects = head_effects(model, model.rerun(corpus.only(item)), to=to)

@@ -1,4 +1,4 @@
-"""A corpus while something is done to every run: how likely its targets are then, and what the model then writes."""
+"""A corpus under interventions: how likely its targets are then, and what the model then writes."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -34,7 +34,7 @@ def lines_of(given: str | Sequence[str]) -> tuple[CorpusLine, ...]:
     texts = given.split("\n") if isinstance(given, str) else given
     read = [_line(text.rstrip("\r"), number) for number, text in enumerate(texts, 1) if text.strip()]
     if not read:
-        raise TextError("There is no line to read: give one sentence a line.")
+        raise TextError("There is no line to read: give one sentence per line.")
     if len(read) > MOST_LINES:
         raise TextError(
             f"{len(read):,} lines are more than the {MOST_LINES:,} that are read: leave out those from line "

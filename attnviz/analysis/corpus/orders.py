@@ -1,4 +1,4 @@
-"""In which order heads are taken out: by importance, by greedy search, or by lot."""
+"""The order in which heads are removed: by importance, by greedy search, or at random."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ SEEDS = 5  # of the orders by lot
 
 @dataclass(frozen=True)
 class PruningOrder:
-    """Heads in the order in which they are taken out; a search that was stopped has fewer than all."""
+    """Heads in the order in which they are removed; a search that was stopped has fewer than all."""
 
     name: str
     places: tuple[HeadPlace, ...]
@@ -44,7 +44,7 @@ def order_by_importance(importance: HeadImportance, *, most_first: bool = False)
 
 
 def random_orders(places: Sequence[HeadPlace], *, seeds: int = SEEDS) -> tuple[PruningOrder, ...]:
-    """Orders drawn by lot, one a seed from 0 on."""
+    """Draw random orders, one for each seed from 0 on."""
     drawn = (np.random.default_rng(seed).permutation(len(places)) for seed in range(seeds))
     return tuple(
         PruningOrder(f"random, seed {seed}", tuple(places[nth] for nth in order)) for seed, order in enumerate(drawn)
@@ -52,7 +52,7 @@ def random_orders(places: Sequence[HeadPlace], *, seeds: int = SEEDS) -> tuple[P
 
 
 def greedy(model: Model, corpus: ReadCorpus, *, a_step: int = 1, stop: Cancellable = TO_THE_END) -> PruningOrder:
-    """At each step, the heads that cost the targets least beside those that are out already; `a_step` at a time.
+    """Remove at each step the heads that cost the targets least, given those already removed; `a_step` at a time.
 
     Each step tries every head on every sentence. Stopped, the order ends with the last whole step. Raises ValueError
     where a sentence has no target.
@@ -74,6 +74,6 @@ def greedy(model: Model, corpus: ReadCorpus, *, a_step: int = 1, stop: Cancellab
 
 
 def _gains(model: Model, corpus: ReadCorpus, item: int, out: Sequence[HeadPlace]) -> torch.Tensor:
-    """Compute how much likelier a target gets without each head, beside those that are out."""
+    """Compute how much likelier a target gets without each head, given those already removed."""
     trace = model.rerun(replace(corpus.only(item), interventions=switch_off_heads(out)))
     return head_effects(model, trace).per_token.double().sum(dim=1)

@@ -121,8 +121,8 @@ class HeadProfiles:
         return pd.DataFrame(lines, columns=columns)
 
     def role_shares(self) -> pd.DataFrame:
-        """Tabulate, a line a head and role: the share of rows whose strongest key has it, and the share that lot would
-        give.
+        """Tabulate, a line a head and role: the share of rows whose strongest key has it, and the share that a random
+        key would reach.
 
         Shares of the roles of one `group` "where" sum to 1; those of "what" may overlap.
         """

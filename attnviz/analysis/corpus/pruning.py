@@ -1,4 +1,4 @@
-"""The pruning curve: what is left of a model as its heads are taken out one after another.
+"""The pruning curve: the scores of a model as its heads are removed one after another.
 
 After each step the whole corpus is scored: the log-probability of its targets, each fed the right tokens before it, and
 BLEU of what the model then writes. Intervals are of the sentences drawn again by lot (bootstrap, 95 %), the same draws
@@ -115,7 +115,7 @@ class CurvePlan:
 
     def __post_init__(self) -> None:
         if not self.counts or self.counts[0] < 0 or any(one >= other for one, other in pairwise(self.counts)):
-            raise ValueError(f"Numbers of removed heads rise from 0 or more, not {self.counts}.")
+            raise ValueError(f"Numbers of removed heads must be 0 or more and rise, not {self.counts}.")
 
     @classmethod
     def every(cls, step: int, heads: int, **how: bool | int) -> "CurvePlan":

@@ -109,7 +109,7 @@ def read_corpus(
         like = like or replace(trace, calls={}, contexts={}, layers={}, memory=None, logits=None)
         read.append((line, trace.sentences[0]))
     if like is None:
-        raise refused or TextError("It was stopped before the first line was read: there is nothing to tell of.")
+        raise refused or TextError("Stopped before the first line was read: nothing was measured.")
     return ReadCorpus(tuple(line for line, _ in read), tuple(sentence for _, sentence in read), like)
 
 
@@ -129,12 +129,10 @@ def log_probabilities(corpus: ReadCorpus, batch: CorpusBatch, logits: Tensor) ->
 
 
 def require_targets(corpus: ReadCorpus) -> None:
-    """Check that targets can be scored. Raises ValueError where a sentence has no target whose probability could be
-    told.
-    """
+    """Check that targets can be scored. Raises ValueError where a sentence has no target."""
     for line, rows in zip(corpus.lines, corpus.target_rows, strict=True):
         if not rows:
-            raise line.refusal("has no target whose probability could be told: this model puts out no text for it.")
+            raise line.refusal("has no target to score: this model writes no text for it.")
 
 
 def trace_line(model: Model, line: CorpusLine, to: str) -> Trace:

@@ -31,8 +31,8 @@ def row_roles(kind: Kind) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class RoleCounts:
-    """Sums over rows for each head of a kind `(layers, heads)`: rows that hold weight, and by role those whose
-    strongest key has it and what lot would give.
+    """Sums over rows for each head of a kind `(layers, heads)`: rows that hold weight, and by role the rows whose
+    strongest key has it (`hits`) and the number that a random key would reach (`lot`).
     """
 
     rows: Tensor

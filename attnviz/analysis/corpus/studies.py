@@ -1,4 +1,4 @@
-"""Studies that visitors wait for: one at a time on an instance, in a thread that leaves the machine to everybody else.
+"""Studies that visitors wait for: one at a time for a whole server, in a thread of low priority.
 
 The thread works a batch or a sentence at a time, rests as long as it worked, and has a low priority where the system
 gives threads one. All visitors who ask for the same study watch the same run.
@@ -99,12 +99,12 @@ class Studies:
 
         def admit(waiting: Collection[StudyRun]) -> None:
             if len(waiting) >= self._most_waiting:
-                raise ValueError(f"{len(waiting)} lists wait to be read already: ask again in a minute.")
+                raise ValueError(f"{len(waiting)} lists are waiting already: try again in a minute.")
 
         return self.queue.ask(StudyRun(model, tuple(lines), to, self.queue.changed, self._left), admit, again=again)
 
     def must_stop(self, run: StudyRun) -> bool:
-        """Check whether a run was stopped, or makes room for one that waits."""
+        """Check whether a run was stopped, or makes room for a waiting one."""
         with self.queue.changed:
             run.is_stopped = run.is_stopped or (run.is_left(self._left) and bool(self.queue.waiting))
             return run.is_stopped

@@ -1,4 +1,6 @@
-"""All that is asked of a corpus, stage by stage: each leaves what the next pages can show, and any may be stopped."""
+"""All measurements of a corpus, stage by stage; the results of each stage can be shown at once, and each can be
+stopped.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +20,7 @@ from attnviz.models.protocol import Model
 Stage = Literal["reading", "measuring", "gradient", "ablation"]
 STAGES: tuple[Stage, ...] = ("reading", "measuring", "gradient", "ablation")
 Listen = Callable[[Stage], Cancellable]  # who hears how far each stage is, and may stop it
-NO_TARGETS = "{} writes no targets, so that nothing can be more or less important to them."
+NO_TARGETS = "{} writes no targets, so the importance of its heads cannot be measured."
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ class LossTable:
 
     @property
     def counts(self) -> str:
-        """The lengths in one sentence, with what never is a label and what never is an input."""
+        """The lengths in one sentence, and which token is never a label and which never an input."""
         n, first, last = self.n_tokens, self.rows["input"].iloc[0], self.rows["label"].iloc[self.n_tokens - 2]
         if first == last:  # BART opens and closes with the same token
             first, last = f"the first {first}", "the last one"
@@ -42,10 +42,10 @@ class LossTable:
             last = f"the last {last}"
         sentence = f"{n} tokens in the target: {n - 1} go in, {n - 1} come out; {first} is never a label"
         if not self.ended:
-            return f"{sentence}; the text is not at its end, so that no end is a label."
+            return f"{sentence}; the text has no end token, so no end is a label."
         if len(self.rows) < n:
             return f"{sentence}, {last} never an input."
-        return f"{sentence}. Beside padding {last} does go in, but its label is <pad>, which does not count."
+        return f"{sentence}. With padding, {last} does go in, but its label is <pad>, which does not count."
 
 
 def token_losses(
@@ -72,7 +72,7 @@ def loss_table(whole: Trace, *, pad_id: int, smoothing: float = 0.0, name: Calla
     tgt = whole.tokens("tgt")
     labels = torch.tensor([token.id for token in tgt[1:]])
     if whole.logits is None or not len(labels):
-        raise ValueError("The target holds nothing to compare with: it needs a token after the first.")
+        raise ValueError("The target has no label: it needs a token after the first one.")
     logits = whole.logits[0, : len(labels)].float().cpu()
     probabilities, losses = logits.softmax(dim=-1), token_losses(logits, labels, smoothing)
     of_label = probabilities.gather(-1, labels.unsqueeze(-1)).squeeze(-1)

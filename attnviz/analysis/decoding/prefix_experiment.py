@@ -1,4 +1,4 @@
-"""An untrained Transformer and the five prefixes of a target: do rows that are there already change when one is added?
+"""An untrained Transformer reads the five prefixes of a target: do earlier rows change when a token is added?
 
 The model is PyTorch's own with its defaults (post-norm, 8 heads, 6 + 6 layers, d_ff 2048, no positions), and ours with
 the same weights.

@@ -32,7 +32,7 @@ class Tolerance:
     logits: Float[Tensor, " length"]
 
     def weight_tolerance(self, site: Site, attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len"]:
-        """Return how far a row's weights may differ: the most that moving its scores so far can do to any of them."""
+        """Return how far a row's weights may differ: the largest change that its scores' tolerance can cause."""
         return weights_within(attn, self.scores[site])
 
 

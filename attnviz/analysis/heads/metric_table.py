@@ -1,4 +1,4 @@
-"""Every metric of every head in one table, as sorted and tinted by on the Heads page."""
+"""Every metric of every head in one table, by which the Heads page sorts and tints."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

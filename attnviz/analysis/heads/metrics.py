@@ -1,4 +1,4 @@
-"""Numbers that describe a head: how sharp it is, how far it looks, and which tokens it always looks at.
+"""Numbers that describe a head: how sharp it is, how far it looks, and how much weight it gives to certain tokens.
 
 Each metric takes attn `(…, q_len, k_len)` and gives `(…)`, the mean over rows. Rows that hold no weight (no visible
 key, or every key hidden) are left out of that mean; where no row is left the metric is NaN. What several metrics have

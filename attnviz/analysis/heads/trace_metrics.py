@@ -1,4 +1,4 @@
-"""The metrics of a trace's heads as a table, as the Heads page has them, for those who count with them."""
+"""The metrics of a trace's heads as a table, with the numbers of the Heads page, for your own calculations."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A bug put into the running model for one run: what it then writes, and how far its logits move."""
+"""A bug in the running model for one run: the text that it then writes, and how far its logits move."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

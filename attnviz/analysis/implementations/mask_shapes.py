@@ -1,4 +1,4 @@
-"""Masks of many shapes for one sequence-first site: which of them `prepare_mask` takes, and what the scores get."""
+"""Masks of many shapes for one sequence-first site: which ones `prepare_mask` accepts, and the scores that result."""
 
 from dataclasses import dataclass
 

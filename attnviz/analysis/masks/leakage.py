@@ -1,4 +1,4 @@
-"""Does anything leak back from the future? Replace one token of the target and see which positions notice.
+"""The leak test: replace one token of the target, and compare the positions before it.
 
 With the causal mask everything before the token is unchanged, bitwise at equal length. Without it every position's
 encoding changes: the reason for the mask that seed 004 gives (section 3.1).
@@ -39,7 +39,7 @@ class Leak:
 
 
 def leak_test(model: Model, trace: Trace, position: int, replacement: Token) -> tuple[Leak, Leak]:
-    """Replace the token at `position` of the decoder's input; returns the leak with the causal mask, and without it.
+    """Replace the token at `position` of the decoder's input; return the leak with the causal mask, and without it.
 
     Raises ValueError for a position that the target does not have.
     """

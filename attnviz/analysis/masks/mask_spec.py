@@ -43,7 +43,7 @@ _RULES = (
     Rule("padding", "every key that is not padding", masks.full),
     Rule(
         "window",
-        "keys at most so far away",
+        "keys at most that far away",
         lambda q, k, reach: masks.sliding_window(q, k, reach=int(reach)),
         (RuleNumber("reach", 0, 64, 2),),
     ),
@@ -61,7 +61,7 @@ _RULES = (
     ),
     Rule(
         "dilated",
-        "every so-manieth key, counted from its own",
+        "every n-th key, counted from its own",
         lambda q, k, step: masks.dilated(q, k, step=int(step)),
         (RuleNumber("step", 1, 16, 2),),
     ),
@@ -117,7 +117,7 @@ class MaskSpec:
 
     @property
     def is_none(self) -> bool:
-        """Whether nothing masks: there is no rule, and nothing is painted shut."""
+        """Whether nothing is masked: no rule, and no painted cell."""
         return not self.rules and (self.painted is None or bool(self.painted.all()))
 
     @property

@@ -1,4 +1,5 @@
-"""Why a decoder is masked, on real numbers: O = A' V while the target grows, and o_1 that stays when v_2 arrives.
+"""Why a decoder needs a mask, on real numbers: O = A' V while the target grows; with the mask o_1 stays when v_2
+arrives.
 
 Seed 004, section 3.2: with one value `o_1 = α_11 v_1`; a second value must not change it, and so α_21 is masked.
 """

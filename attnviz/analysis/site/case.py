@@ -43,7 +43,7 @@ def observed_case(weights: SiteWeights, trace: Trace, kind: Kind, layer: int) ->
     call = trace.call(kind, layer)
     weights = weights.replace_bias(call.bias)
     if call.input_ is None or call.memory is None or not fits(weights, call):
-        raise ValueError(f"What was found of layer {layer} does not give this run's queries, keys and values.")
+        raise ValueError(f"The projections found for layer {layer} do not give this run's queries, keys and values.")
     input_ = call.input_.float().cpu()
     memory = input_ if call.memory is call.input_ else call.memory.float().cpu()
     mask = None if call.mask is None else _narrow(_drop_head_axis(visible(call)))
@@ -59,8 +59,8 @@ def _narrow(mask: Tensor) -> Tensor | None:
 
 
 def _is_normalised(trace: Trace, kind: Kind, layer: int) -> bool:
-    """Whether attention is handed something else than what its layer was: of cross-attention, what its layer's
-    self-attention is.
+    """Whether attention reads something else than its layer's input, which a norm before it has changed; for
+    cross-attention, its layer's self-attention decides.
     """
     stack = "encoder" if kind == "encoder_self" else "decoder"
     own = trace.call("decoder_self" if kind == "cross" else kind, layer).input_

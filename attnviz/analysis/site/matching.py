@@ -1,6 +1,4 @@
-"""Holding what an attention was given against what linear maps made: the same numbers, or as a norm, a rotation or a
-factor changes them.
-"""
+"""Match an attention's inputs with the results of linear maps: equal, or changed by a norm, a rotation or a factor."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""Operations of a pass between one attention and the next, recorded one by one: the maps, norms and angles
-that a site's queries and keys may be made with. Nothing is known of how a model names or stores them.
+"""Operations of a pass between one attention and the next, recorded one by one: the maps, norms and angles that a
+site's queries and keys may be made with. It does not depend on how a model names or stores them.
 """
 
 from collections.abc import Callable, Iterator

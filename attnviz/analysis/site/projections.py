@@ -98,7 +98,7 @@ class _Open:
 
 @dataclass
 class _SiteWatch(Probe):
-    """Holds what each site was given against what was computed before it, and finds the map after it."""
+    """Match each site's inputs with the maps that were computed before it, and find the map after it."""
 
     sites: frozenset[Site]
     found: dict[Site, SiteWeights | NotPlain] = field(default_factory=dict)
@@ -183,5 +183,5 @@ def _unsupported_reason(call: AttentionCall) -> str | None:
     if call.mask is not None and call.mask.shape[1] > 1:
         return "its heads do not share a mask"
     if call.input_ is None or call.memory is None:
-        return "nothing tells what its attention projects"
+        return "the inputs of its projections are not known"
     return None

@@ -73,7 +73,7 @@ class Rehearsals:
         return rehearsal.of
 
     def catch_up(self, key: TeacherKey) -> None:
-        """Have the invented students do what they would have done by now. Call it before reading a teacher's view."""
+        """Have the invented students do what is due by now. Call it before reading a teacher's view."""
         with self._lock:
             rehearsal = self._known.get(key)
             if rehearsal is None:

@@ -25,26 +25,25 @@ T = TypeVar("T")
 
 _PAUSES = (0.2, 0.4)  # seconds before a second and a third try
 _TURN = 10.0  # seconds that a thread waits for the threads that write before it
-_BUSY = Translatable(
-    "The class's database is busy: nothing is lost, and nothing of this is saved yet; try again in a moment."
-)
+_BUSY = Translatable("The class's database is busy: nothing is lost, but this is not saved yet; try again in a moment.")
 _FULL = Translatable(
-    "The disk of the class's database is full: what was saved is safe, but this is not; tell whoever runs attnviz."
+    "The disk of the class's database is full: what was saved is safe, but this is not saved; "
+    "tell the people who run attnviz."
 )
 _AWAY = Translatable(
-    "The class's database does not answer: what was saved is safe, but this is not yet; try again in a moment."
+    "The class's database does not answer: what was saved is safe, but this is not saved yet; try again in a moment."
 )
 _MOVED = Translatable(
-    "The file of the class's database was moved or deleted, so this is not saved: tell whoever runs attnviz."
+    "The file of the class's database was moved or deleted, so this is not saved: tell the people who run attnviz."
 )
 _DAMAGED = Translatable(
-    "The file that ATTNVIZ_DATABASE names is no SQLite database, or a damaged one: tell whoever runs attnviz."
+    "The file that ATTNVIZ_DATABASE names is no SQLite database, or a damaged one: tell the people who run attnviz."
 )
 _SQLITE = {
     sqlite3.SQLITE_BUSY: _BUSY,
     sqlite3.SQLITE_LOCKED: _BUSY,
     sqlite3.SQLITE_FULL: _FULL,
-    sqlite3.SQLITE_READONLY: Translatable("The class's database cannot be written: tell whoever runs attnviz."),
+    sqlite3.SQLITE_READONLY: Translatable("The class's database cannot be written: tell the people who run attnviz."),
     sqlite3.SQLITE_NOTADB: _DAMAGED,
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
 }
@@ -71,7 +70,7 @@ class Store:
 
     def write(self, work: Callable[[Session], T]) -> T:
         """Return the result of `work`, after its changes are on the disk. Raises StoreError, and then nothing was
-        changed, unless the database went away in that very moment; and IntegrityError where a row exists already.
+        changed, unless the database went away at that very moment; and IntegrityError where a row exists already.
         """
         return self._retry(lambda: self._transact(work, is_writing=True))
 

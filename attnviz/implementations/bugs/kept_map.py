@@ -29,7 +29,7 @@ class KeptMap:
 
 
 def kept_map(weights: SiteWeights) -> Attention:
-    """Make an attention of a shared module whose weights are read a moment later."""
+    """Make an attention of a shared module whose weights are read after the call."""
     module = KeptMap(weights)
 
     def attend(input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor | None]:

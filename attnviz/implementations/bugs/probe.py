@@ -55,6 +55,6 @@ def _invert_output(output: Tensor, weights: SiteWeights) -> Tensor:
     found = wanted @ torch.linalg.pinv(weight).T
     if not torch.allclose(found @ weight.T, wanted, atol=1e-5):
         raise ValueError(
-            "This model's W_o does not reach every output: what was zeroed behind it cannot be put before."
+            "This model's W_o does not reach every output, so zeroing its output has no equivalent before it."
         )
     return found.to(output.dtype)

@@ -1,4 +1,4 @@
-"""The worker as its server has it: a process that is begun when it is asked, and ended when it hangs."""
+"""The training worker, seen from its server: a process that starts when first asked, and is killed when it hangs."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ _PATIENCE = 45.0  # seconds of silence, besides those that a whole run may take:
 
 
 class WorkerProcess:
-    """One process, and another when that has ended. One thread asks it; any may look at `pid` and `kill` it.
+    """One process at a time, replaced after it has ended. One thread asks it; any may read `pid` and call `kill`.
 
     A worker that says nothing for `silence` seconds is killed; left out, for 45 and as many as a run may take.
     """

@@ -91,7 +91,7 @@ class LiveRuns:
             is_own_full = asked_by is not None and own >= max(1, self._most_waiting // 2)
             if is_own_full or len(waiting) >= self._most_waiting:
                 said = f"{own} runs from your address wait" if is_own_full else f"{len(waiting)} runs wait"
-                raise ValueError(f"{said} already. PassRequest a recording and try again in a minute.")
+                raise ValueError(f"{said} already. Watch a recording and try again in a minute.")
 
         return self.queue.ask(LiveRun(experiment, self.queue.changed, asked_by), admit, again=True)
 

@@ -73,7 +73,7 @@ class InputBuilder:
     def source_stepper(
         self, sentences: Sequence[Sentence], probe: Probe | None = None, *, cached: bool = True
     ) -> CheckpointStepper:
-        """Read sources, with the probe looking on, and make a stepper for their targets."""
+        """Read sources under the probe, and make a stepper for their targets."""
         src, resolved = self.batch([sentence.src for sentence in sentences]), self.changes.resolve(sentences)
         is_told = probe is not None or resolved.edits is not None
         memory = self.network.encode(src, PassRequest(resolved.chain_with(probe or Chain(())), hidden=is_told))

@@ -137,7 +137,9 @@ def _text(folder: Path, config: Any) -> CheckpointTokenizer:
     try:
         tokenizer = _tokenizer(folder, config)
     except Exception as error:
-        raise ModelError(f"The tokenizer in {folder.name!r} cannot be read: a tokenizer.json would do.") from error
+        raise ModelError(
+            f"The tokenizer in {folder.name!r} cannot be read: put a tokenizer.json into the folder."
+        ) from error
     return CheckpointTokenizer(
         tokenizer, max_tokens=positions(config), known=vocabulary_of(config), takes_pairs=is_encoder(config)
     )
@@ -190,10 +192,10 @@ def _weights(folder: Path, config: Any, architecture: Architecture, weights: tup
         name = missing[0] if missing else sorted(info["mismatched_keys"])[0]
         if not has_layer_count(folder):
             raise ModelError(
-                f"{files_folder.CONFIG} in {folder.name!r} is not whole: it says no number of layers, and the weights "
-                "hold fewer than is usual."
+                f"{files_folder.CONFIG} in {folder.name!r} is incomplete: it has no number of layers, and the weights "
+                "hold fewer than usual."
             )
-        raise ModelError(f"The weights in {folder.name!r} lack {name!r} as its config has it: it would be random.")
+        raise ModelError(f"The weights in {folder.name!r} lack {name!r}, which their config names: it would be random.")
     if name := left_over(set(info["unexpected_keys"])):
         raise ModelError(f"The weights in {folder.name!r} hold {name!r}, for which their config has no place.")
     patches.keep_apart(model)

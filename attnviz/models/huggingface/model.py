@@ -31,7 +31,8 @@ _WRITTEN = 20  # tokens after a prompt, if nobody says how many
 
 @reads_arguments
 class HuggingFaceModel(NetworkModel):
-    """A checkpoint that was found faithful, and its tokenizer. Every method is safe to call from many threads at once.
+    """A checkpoint that passed the parity check, and its tokenizer. Every method is safe to call from many threads at
+    once.
 
     `writes` is False for an encoder, and for a checkpoint without a head over the vocabulary.
     """

@@ -131,7 +131,7 @@ def _check_shapes(found: OurPass, expected: dict[str, tuple[Tensor, ...]]) -> No
 @dataclass
 class _ParitySpread:
     """How far rounding moves the scores of each row `(batch, heads, q_len)`, and the outputs of each position `(batch,
-    length)`: the most over repeated passes, each rounded otherwise.
+    length)`: the maximum over repeated passes, each rounded otherwise.
     """
 
     scores: dict[Site, Tensor]

@@ -37,7 +37,8 @@ _ROUNDING = 1e-3  # of the sum of a row
 
 @reads_arguments
 class ReplayedModel(CheckpointModel):
-    """A checkpoint of which transformers' own eager weights are shown. Every method is safe to call from many threads.
+    """A checkpoint of which only transformers' own eager weights are shown. Every method is safe to call from many
+    threads.
 
     `why` says in a sentence what that leaves out.
     """

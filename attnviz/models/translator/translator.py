@@ -160,7 +160,7 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         return ReadSource(text, src.tokens, (first,), prefix_notes("Source", src.notes))
 
     def write_target_ids(self, source: ReadSource, target: TargetPass, limit: int, edits: Edits | None) -> list[int]:
-        """As `TransformerModel.write_target_ids`, drafted with rounded weights where nothing is done to the run."""
+        """As `TransformerModel.write_target_ids`, drafted with rounded weights where the run is unchanged."""
         if self.draft is None or edits is not None:
             return super().write_target_ids(source, target, limit, edits)
         return draft_and_check(self, self.draft, target, bos_id=source.begun[0].id, limit=limit)

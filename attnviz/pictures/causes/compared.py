@@ -68,7 +68,7 @@ class Side:
 def compared(
     here: Side, there: Side, state: CompareState = _START, *, runs: RunComparison | None = None, most: int = ALL
 ) -> Payload:
-    """Draw two runs in step; `runs` is `compare_sides(here, there)`, computed here where it is left out.
+    """Draw two runs side by side; `runs` is `compare_sides(here, there)`, computed here where it is left out.
 
     Up to `most` bytes of maps are sent at once; of more, those of the head in focus.
     """
@@ -112,5 +112,5 @@ def _chances(side: Side) -> Chances | None:
 
 
 def _notes(here: Side, there: Side) -> tuple[str, ...]:
-    """Return what the other run says of itself, where the first does not say it too."""
+    """Return the other run's notes that the first run does not have."""
     return tuple(note for note in there.trace.info.notes if note not in here.trace.info.notes)

@@ -1,4 +1,4 @@
-"""One token of a vocabulary: its name in a picture, and its id from a text that asks for it."""
+"""One token of a vocabulary: its name in a picture, and its id from a typed text."""
 
 import re
 

@@ -62,7 +62,7 @@ def switches(
     written: Trace | None = None,
     known: ShownSwitches | None = None,
 ) -> Payload:
-    """Draw every head as a switch, and what came of those that are off in `runs.after`.
+    """Draw every head as a switch, and the effects in `runs.after` of those that are off.
 
     `written` is a run under the same interventions that wrote its own target, None where its target was given. `known`
     holds what was measured and counted before; left out, the worth of each head is measured here.
@@ -107,7 +107,7 @@ def _findings(runs: SwitchedOff, known: ShownSwitches) -> tuple[str, ...]:
 
 
 def _parting(runs: SwitchedOff, written: Trace | None) -> tuple[str, ...]:
-    """Say where two texts part that both began alike."""
+    """Name the place where two texts that begin alike first differ."""
     if runs.chances is None or runs.after is runs.before or written is None:
         return ()
     return findings.text_findings(*runs.chances, (runs.before.sentences[0].tgt, written.sentences[0].tgt))

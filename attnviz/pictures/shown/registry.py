@@ -1,4 +1,4 @@
-"""The fourteen pictures by name: the widget that draws each, what it is drawn of, and what only Python can answer."""
+"""The fourteen pictures by name: the widget of each, its subject, and the controls that only Python can answer."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from attnviz.widgets.wire import Payload
 
 @dataclass(frozen=True)
 class NamedPicture:
-    """A picture before it is drawn of anything.
+    """A picture before it has a subject.
 
     `widget` is its folder in `attnviz/widgets`, and `subject` reads what `of` is given.
     """
@@ -34,7 +34,7 @@ class NamedPicture:
         return PYTHON_ONLY.get(self.widget, ())
 
     def of(self, *subject: Any, **asked: Any) -> "ShownPicture":
-        """Draw it of a trace, or of what else it shows, with fields of its state such as `layer=2`.
+        """Draw it from a trace, or from its other subject, with fields of its state such as `layer=2`.
 
         A value is as the state has it, or a text as a link writes it. Raises ValueError, with one sentence, for what
         has not what the picture needs, for a field that there is not, and for a value out of range.
@@ -44,7 +44,7 @@ class NamedPicture:
         try:
             signature.bind(*subject, **named)
         except TypeError as why:
-            raise ValueError(f"{self.title} is drawn of {_said(signature)}: {why}.") from None
+            raise ValueError(f"{self.title} is drawn from {_said(signature)}: {why}.") from None
         read = self.subject(*subject, **named)
         return ShownPicture(self, read, read.asked(asked))
 

@@ -67,7 +67,7 @@ def mask_lab_of(model: Model, trace: Trace) -> Subject:
 
 
 def _baked(state: MasksState, told: Mapping[str, Any]) -> MasksState:
-    """Give up the rules once the paint says all that they said."""
+    """Drop the rules when the paint contains all of them."""
     return replace(state, rules=()) if told.get("bake") is True else state
 
 
@@ -126,7 +126,7 @@ def attribution_of(model: Model, trace: Trace) -> Subject:
 
 
 def _other_tokens(state: patches.PatchState, told: Mapping[str, Any]) -> patches.PatchState:
-    """Let go of the tokens of another step."""
+    """Drop the tokens that were chosen for another step."""
     return replace(state, a="", b="", c="", d="") if "step" in told else state
 
 

@@ -1,4 +1,4 @@
-"""What a picture is drawn of: how it opens, what may be asked of it, and how it is drawn."""
+"""The subject of a picture: how it opens, which fields may be set, and how it is drawn."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from attnviz.widgets.wire import Payload
 
 
 def as_told(state: Any, told: Mapping[str, Any]) -> Any:
-    """Leave a state as the browser told it."""
+    """Leave a state as the browser reported it."""
     return state
 
 
@@ -60,7 +60,7 @@ class Subject:
         return state
 
     def told(self, state: Any, told: Any) -> Any:
-        """Return the state with what a browser told; as it was, where no script of ours tells such a thing."""
+        """Return the state with a browser's report; unchanged where no script of ours sends such a report."""
         view = from_view(type(self.start), told)
         if view is None:
             return state
@@ -85,7 +85,7 @@ class Subject:
 
 
 def _text(spec: Spec, value: Any) -> str:
-    """Write a value as a link does; one that the field cannot have is written so that reading it is refused."""
+    """Write a value as a link does; one that the field cannot have is written so that reading it fails."""
     if isinstance(value, str):
         return value
     value = value.item() if hasattr(value, "item") else value  # a number of NumPy's or PyTorch's

@@ -70,7 +70,7 @@ class OidcLogin:
             answer.delete_cookie(NEXT)
             return answer
         if account:
-            refused = f"{account} is not on the list of this instance: ask whoever runs it."
+            refused = f"{account} is not on the list of this server: ask the people who run it."
             again = "<p><a class='button' href='/auth/logout'>Use another account</a></p>"
             return plain_page("attnviz", paragraph(refused, is_error=True), again, status=403)
         answer = plain_page("attnviz", f"<p><a class='button' href='{login_address()}'>Log in</a></p>")
@@ -116,7 +116,7 @@ class ProviderErrors:
 
         await self._app(scope, receive, send_unless_refused)
         if is_refused:
-            said = f"The login at {self._provider} cannot be reached, or refuses this instance: try again in a moment."
+            said = f"The login at {self._provider} cannot be reached, or refuses this server: try again in a moment."
             again = "<p><a class='button' href='/login'>Try again</a></p>"
             await plain_page("attnviz", paragraph(said, is_error=True), again, status=502)(scope, receive, send)
 

@@ -215,7 +215,7 @@ def _to_weights(weights: Tensor | Sequence[Any]) -> Tensor:
         shape = tuple(given.shape)
         raise ValueError(f"weights are numbers with axes (rows, k_len) or (heads, rows, k_len), and this is {shape}.")
     if not bool(given.isfinite().all()):
-        raise ValueError("weights are finite numbers, and one of these is infinite or none at all.")
+        raise ValueError("weights are finite numbers, and one of these is infinite or NaN.")
     return given
 
 

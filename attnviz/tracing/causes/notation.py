@@ -80,8 +80,8 @@ def length_problem(text: str) -> str:
     if len(text) <= MOST_CHARACTERS and text.count("~") < MOST_ITEMS:
         return ""
     return (
-        f"What is to be done to the run is {len(text):,} characters and {text.count('~') + 1} things long, and is left "
-        f"out: an address may ask for {MOST_ITEMS} things in {MOST_CHARACTERS:,} characters."
+        f"The changes to the run are left out: the link has {text.count('~') + 1} of them in {len(text):,} characters, "
+        f"and may have {MOST_ITEMS} in {MOST_CHARACTERS:,}."
     )
 
 
@@ -156,7 +156,7 @@ def _swap(verb: str, where: _Where, more: list[str]) -> Intervention:
 def _row(verb: str, where: _Where, more: list[str]) -> Intervention:
     row, weights = _number(more[0]), _parts(more[1])
     if where.layer is None or row >= _MOST_ROWS:
-        raise ValueError(f"a row that is written by hand is one of one layer, and one of the first {_MOST_ROWS:,}.")
+        raise ValueError(f"weights by hand need one layer, and a row among the first {_MOST_ROWS:,}.")
     if wrong := [weight for weight in weights if not _WEIGHT.fullmatch(weight)]:
         raise ValueError(f"a weight is a number such as 0.25, not “{wrong[0][:20]}”.")
     return edit(where.kind, [list(map(float, weights))], layer=where.layer, heads=where.heads, rows=[row])

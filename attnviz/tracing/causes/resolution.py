@@ -202,8 +202,8 @@ class _Resolver:
         one, other = (self._columns(each, place, tokens) for place in each.columns)
         if len(one) != len(other) or set(one) & set(other):
             raise ValueError(
-                f"{each}: {each.columns[0]} is {len(one)} and {each.columns[1]} {len(other)} tokens long: only as many "
-                "can change places, and no token with itself."
+                f"{each}: {each.columns[0]} is {len(one)} and {each.columns[1]} {len(other)} tokens long: choose two "
+                "different places of the same length."
             )
         return one, other
 

@@ -13,8 +13,8 @@
 SCRIPT = """
 if (!window.attnvizReconnects) {
   const KEPT = "attnviz-typed", SOON = 10000, ASK = 2000, LOOK = 200, LOOKS = 150;
-  const AWAY = "The instance is starting again; this page comes back by itself.";
-  const OFFLINE = "This device has no network; this page comes back by itself.";
+  const AWAY = "The server is starting again. This page comes back by itself.";
+  const OFFLINE = "This device has no network. This page comes back by itself.";
   const FIELDS = "input[type=text]:not([role=combobox]), input[type=number], textarea";
   const app = document.querySelector("[data-testid='stApp']");
   const isConnected = () => app.dataset.testConnectionState === "CONNECTED";

@@ -81,7 +81,7 @@ class BoundedCache(Generic[Name, Kept]):
         """
         read = read or self._read
         if read is None:
-            raise ValueError(f"Nobody has said how {name!r} is computed: give the cache a `read`, or pass one.")
+            raise ValueError(f"The cache cannot compute {name!r}: give the cache a `read`, or pass one.")
         with self._lock:
             place = self._places.setdefault(name, _Slot())
         if progress is not None and place.model is None and place.lock.locked():

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 VARIABLE = "ATTNVIZ_ENGINE"
 _GONE = (
-    "The engine that runs this instance's models does not answer. Until it does, the shipped translator runs on the "
-    "dashboard's own machine."
+    "The engine that runs this server's models does not answer. Until it does, the shipped translator runs on the "
+    "server itself."
 )
 
 
@@ -65,10 +65,10 @@ def engine_note(chosen: str = "") -> str:
     try:
         found = _engine_of(_address())
     except ValueError as error:
-        return f"{error} Until then models run here."
+        return f"{error} Until this is mended, models run on the server itself."
     if found is None or found.is_there:
         return ""
-    return f"{_GONE} The model that is chosen, {chosen[:80]}, waits." if has(chosen) else _GONE
+    return f"{_GONE} The chosen model, {chosen[:80]}, needs the engine." if has(chosen) else _GONE
 
 
 def has_gone(error: Exception) -> bool:

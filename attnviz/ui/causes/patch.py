@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 PAIRS = ASSETS / "pairs_to_patch.json"
-WAYS = {"in": "From above into changed", "out": "From changed into above"}
+WAYS = {"in": "From clean into changed", "out": "From changed into clean"}
 _EXAMPLE = "patch-example"
 _EMPTY = "the sentence above with one word changed"
 _FRESH = dict.fromkeys(("step", "a", "b", "c", "d", "put", "way"))
@@ -101,7 +101,7 @@ def _say_problems(view: PatchState, asked: PatchQuestion) -> None:
     """Say above the picture what the view asks wrongly."""
     layout.warn(*asked.problems)
     if view.step not in (None, asked.step) and "step" in persistent.texts().linked:
-        layout.note(f"Step {view.step} has no place in both runs: shown is the one where they differ most.")
+        layout.note(f"Step {view.step} is not in both runs. The step where they differ most is shown.")
 
 
 def _matrices(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> "Matrices | None":

@@ -55,8 +55,8 @@ def unbroken(found: Equality, view: DecodingState) -> Reason:
     """Why steps and pass are equal, or not, where no switch is on."""
     if not found.holds:
         if found.recomputes and view.way != "recomputed":
-            return Reason("Each position of this model sees what comes after it: the pass reads what no step has seen.")
-        return Reason("No switch is on: in this model steps and pass do not compute the same numbers.")
+            return Reason("Each position of this model sees later tokens: the pass reads tokens that no step has seen.")
+        return Reason("No switch is on: in this model, steps and pass do not compute the same numbers.")
     if found.equal == found.places:
         return Reason(f"Both are the same to the last bit, at all {found.places:,} places.")
     row = "as many rows as there are tokens so far" if found.recomputes else "one row"
@@ -101,10 +101,10 @@ def _dropout(view: DecodingState, seen: Seen) -> Reason | None:
         return None
     alone = view.causal == "causal"
     return Reason(
-        f"Dropout zeroes each number with probability {DROPOUT:g}, others in every run (seed {view.seed}), from the "
-        "embedding on.",
+        f"Dropout zeroes each number with probability {DROPOUT:g}, from the embedding on, and other numbers in each "
+        f"run (seed {view.seed}).",
         (f"The training loss {seen.losses}. " if alone else "")
-        + "That is what a forgotten eval() does: two runs of the same sentence differ, and so may what they write.",
+        + "A forgotten eval() does the same: two runs of the same sentence differ, and so may their texts.",
     )
 
 
@@ -121,10 +121,14 @@ def _dtype(view: DecodingState, seen: Seen) -> Reason | None:
         share = f"{seen.coarse_share:.2f}" if seen.coarse_share >= 0.01 else "less than 0.01"
         return Reason(
             why,
-            f"Rounding to {view.dtype} explains all of it: by what that does to this very pass, they part by {share} "
-            "of what is allowed.",
+            f"Rounding to {view.dtype} explains the whole difference: it is {share} of what rounding this pass to "
+            f"{view.dtype} allows.",
         )
-    return Reason(why, f"Rounding to {view.dtype} does not explain it: they part by more than that does to this pass.")
+    return Reason(
+        why,
+        f"Rounding to {view.dtype} does not explain the difference: it is larger than rounding this pass to "
+        f"{view.dtype} allows.",
+    )
 
 
 def _positions(view: DecodingState, seen: Seen) -> Reason | None:
@@ -136,5 +140,5 @@ def _positions(view: DecodingState, seen: Seen) -> Reason | None:
         return Reason("The only step stands at position 0: this switch changes nothing here.")
     return Reason(
         "Every cached step is embedded as if it stood at position 0.",
-        "Only the first one does: all that comes from position 1 on is computed for another place in the sentence.",
+        "Only the first step stands there: every later step is computed for a wrong position.",
     )

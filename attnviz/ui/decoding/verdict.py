@@ -36,15 +36,15 @@ def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = ())
         f"{_share(verdict.closest.share)}</span> <span class='verdict-head'>{_head(run, view)}</span></p>"
         + "".join([*(f"<p class='verdict-line'>{line}</p>" for line in _changes(done)), *seen])
         + f"<details class='verdict-words'><summary>What rounding allows in {verdict.dtype}"
-        f"{', where they come nearest to it,' if folded else ''} and other words here</summary>{''.join(folded)}"
+        f"{', where steps and pass differ most,' if folded else ''} and other words here</summary>{''.join(folded)}"
         f"<dl>{_WORDS}</dl></details></div>"
     )
 
 
 def _head(run: Decoded, view: DecodingState) -> str:
     if not run.verdict.holds:
-        return "times what rounding allows: " + ("not equal any more" if view.broken else "not equal")
-    return "of what rounding allows: " + ("equal all the same" if view.broken else "equal, as it must be")
+        return "times what rounding allows: " + ("no longer equal" if view.broken else "not equal")
+    return "of what rounding allows: " + ("still equal" if view.broken else "equal, as it must be")
 
 
 def _changes(interventions: Sequence[Intervention]) -> list[str]:
@@ -59,7 +59,7 @@ def _lines(run: Decoded) -> list[str]:
     if first is not None:
         lines.append(f"breaks first at <b>{_place(first, run)}</b>: {_share_of_allowed(first)}")
     elif _differs(run):
-        lines.append(f"nearest to it: {_place(closest, run)}: {_share_of_allowed(closest)}")
+        lines.append(f"nearest to the limit: {_place(closest, run)}: {_share_of_allowed(closest)}")
         if closest != largest:
             lines.append(f"largest |Δ|: {_place(largest, run)}: {_share_of_allowed(largest)}")
     steps = len(run.made.chosen)

@@ -27,7 +27,7 @@ from attnviz.widgets.learning.translator import ShownTranslator
 if TYPE_CHECKING:
     import pandas as pd
 
-NOT_HERE = "The link asks for the recording of the translator's training. This instance does not have it."
+NOT_HERE = "The link asks for the recording of the translator's training. This server does not have it."
 LIST_NAME = "How the translator learned"
 
 

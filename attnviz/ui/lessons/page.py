@@ -65,7 +65,7 @@ def _draw_unlisted(found: list[LibraryFile]) -> None:
     if not found:
         return
     st.markdown("##### Only you see these")
-    who = "Students do not have this part of the list: it is for teachers, and for a dashboard that you run yourself."
+    who = "Students do not see this part of the list. It is for teachers, and for a dashboard on your own machine."
     st.caption(who)
     for one in found:
         if one.lesson is not None:

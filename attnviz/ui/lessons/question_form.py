@@ -15,7 +15,7 @@ _KINDS = {
     ROW: "A row: draw how its weight is shared out",
     HEAD: "A head: which of these?",
     TOKEN: "A token: what is written at this step?",
-    TRANSLATION: "The translation: what is written in all?",
+    TRANSLATION: "The translation: what does the model write?",
     NUMBER: "A number",
     CHOICE: "One of several answers",
     TEXT: "Free text, not scored",
@@ -27,7 +27,7 @@ _SPOTS = {
     "grid": "the grid of heads",
     "strip": "the sentences",
 }
-_COVER = {"": "what fits the kind", **{name: name for name in COVERS}}
+_COVER = {"": "the usual part for this kind", **{name: name for name in COVERS}}
 _OPTIONS = f"{label('options')}, one per line"
 
 
@@ -56,7 +56,7 @@ def draw_common(fields: Fields) -> None:
             fields.choose("show", label("show"), _SPOTS)
         with right:
             fields.choose("cover", label("cover"), _COVER)
-        fields.area("why", label("why"), placeholder="Say what the wrong thought was (Markdown)")
+        fields.area("why", label("why"), placeholder="Explain the usual mistake (Markdown)")
 
 
 def _cell(fields: Fields, picture: Picture | None) -> None:
@@ -91,11 +91,11 @@ def _head(fields: Fields, picture: Picture | None) -> None:
 
 def _token(fields: Fields, picture: Picture | None) -> None:
     _row(fields, picture)
-    fields.area("options", f"{_OPTIONS} (none: it is typed)", height="content")
+    fields.area("options", f"{_OPTIONS} (none: students type)", height="content")
 
 
 def _translation(fields: Fields, picture: Picture | None) -> None:
-    fields.area("options", f"{_OPTIONS} (none: it is typed)", height="content")
+    fields.area("options", f"{_OPTIONS} (none: students type)", height="content")
 
 
 def _number(fields: Fields, picture: Picture | None) -> None:

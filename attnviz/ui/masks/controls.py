@@ -99,7 +99,7 @@ def fill(view: MasksState) -> None:
         widgets.show("pick-number", view.number, {"value": view.number}, draw, lambda: widgets.write("number"))
     _segments("dtype", "Computed in", {dtype: dtype for dtype in DTYPES}, view.dtype)
     reach = (f"L{view.layer} H{view.head}", f"all of L{view.layer}", "all layers")
-    _segments("scope", "In force at", dict(zip(SCOPES, reach, strict=True)), view.scope)
+    _segments("scope", "Applies to", dict(zip(SCOPES, reach, strict=True)), view.scope)
 
 
 def tabs(tab: str) -> None:

@@ -132,10 +132,10 @@ def _lesson(bench: MaskExperiment, found: BothWays, step: int) -> str:
         else "This model was trained with the mask, and never learned to read ahead."
     )
     return (
-        f"<b>Same mask, same tokens up to here: what differs is the future.</b> Step by step, position {step} is the "
-        "last, so there is nothing ahead to see, masked or not; only earlier positions may now read up to here. "
-        "In one pass the rest of the target stands there to be read. Training is such a pass: without the causal mask "
-        f"a model would learn to copy its answers from there and could not write on its own. {own}"
+        f"<b>Same mask, same tokens up to here: only the later tokens differ.</b> Step by step, position {step} is the "
+        "last one, so it has no later tokens to see, masked or not. In one pass the rest of the target is there, and "
+        "this position can read it. Training is such a pass: without the causal mask a model would learn to copy its "
+        f"answers from the later tokens, and could not write on its own. {own}"
     )
 
 

@@ -11,8 +11,8 @@ const SEEN = 1500; // milliseconds
 const READ = 6000;
 const READ_A_LETTER = 60;
 const FRAMED =
-  "Another site can show this only if the setting embedders of this instance names that site. A page or a class with a " +
-  "password cannot be embedded: in another site’s frame the browser keeps the login back.";
+  "Another site can show this only if the setting embedders of this server names that site. A page or a class with a " +
+  "password cannot be embedded: in another site’s frame the browser does not send the login.";
 
 export const reachOf = (name) =>
   OWN_NAMES.test(name) ? `This link works on this computer only: ${name} always means “this computer”.` : "";

@@ -145,7 +145,7 @@ def test_a_trace_of_other_sentences_has_no_links(clean) -> None:
         (PLAIN + "do=chien", "'do' is no word of"),
         (PLAIN + "dog#2=chien", "'dog' is not 2 times in"),
         ("A cat, a cat.\tUn chat.\tcat=chat", "'cat' is 2 times in 'A cat, a cat.': write cat#1 for the first"),
-        (PLAIN + "dog=chien dog~chien", "'dog~chien' links what is linked already"),
+        (PLAIN + "dog=chien dog~chien", "'dog~chien': these words are linked already"),
         (PLAIN + "dog~chien", "there is no sure link"),
         ("The cat.\tLe chat.\tcat=chat", "this pair has a line already"),
     ],

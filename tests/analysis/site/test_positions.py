@@ -126,7 +126,7 @@ def test_a_rotation_that_is_not_the_runs_own_is_refused(load_case, name: str) ->
     weights = load_case(name).weights()
     for rotation in (None, *_break(weights.scoring.rotation)):
         changed = replace(weights, scoring=replace(weights.scoring, rotation=rotation))
-        with pytest.raises(ValueError, match="does not give this run's queries, keys and values"):
+        with pytest.raises(ValueError, match="do not give this run's queries, keys and values"):
             load_case(name).case(weights=changed)
 
 

@@ -92,7 +92,7 @@ def test_another_matrix_is_not_taken_for_a_sites_own(model) -> None:
     assert not fits(found, trace.call("encoder_self", 0))
     nearly = found.W_k.clone()
     nearly[3] *= 1.001
-    with pytest.raises(ValueError, match="does not give this run's queries, keys and values"):
+    with pytest.raises(ValueError, match="do not give this run's queries, keys and values"):
         observed_case(replace(found, W_k=nearly), trace, "encoder_self", 1)
 
 

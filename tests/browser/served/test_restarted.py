@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.served.restartable import Restartable
 
-AWAY = "The instance is starting again; this page comes back by itself."
+AWAY = "The server is starting again. This page comes back by itself."
 LOST = "[data-testid='stApp']:not([data-test-connection-state='CONNECTED'])"
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 LESSON = """---

@@ -133,7 +133,7 @@ def test_a_model_by_a_link_is_refused_in_the_same_words_whether_it_is_there_or_n
             said.append(" ".join(shown.alerts).replace(name, "…"))
             assert not shown.exceptions
     assert len(set(said)) == 1
-    assert "which this instance does not offer" in said[0]
+    assert "which this server does not offer" in said[0]
 
 
 def test_asked_to_stop_it_finishes_what_has_begun_and_lets_nobody_in(tmp_path) -> None:

@@ -81,7 +81,7 @@ def test_who_asks_for_the_same_watches_the_same_and_a_worker_that_is_killed_says
     others = [runs.watch(Experiment("reverse", steps=2, seed=seed)) for seed in (11, 12, 13)]
     assert [run.look().ahead for run in others] == [1, 2, 3]
     assert runs.watch(Experiment("reverse", steps=2, seed=12)) is others[1]
-    said = "3 runs wait already. PassRequest a recording and try again in a minute."
+    said = "3 runs wait already. Watch a recording and try again in a minute."
     with pytest.raises(ValueError, match=f"^{said}$"):
         runs.watch(Experiment("reverse", steps=2, seed=14))
 
@@ -149,7 +149,7 @@ def test_one_address_has_half_of_the_places_and_leaves_the_others_to_others(monk
     monkeypatch.setattr(runs.queue, "begin", lambda: None)  # nothing is trained: all wait
     for seed in (1, 2):
         runs.watch(Experiment("reverse", steps=2, seed=seed), "192.0.2.1")
-    said = "2 runs from your address wait already. PassRequest a recording and try again in a minute."
+    said = "2 runs from your address wait already. Watch a recording and try again in a minute."
     with pytest.raises(ValueError, match=f"^{said}$"):
         runs.watch(Experiment("reverse", steps=2, seed=3), "192.0.2.1")
     assert runs.watch(Experiment("reverse", steps=2, seed=2), "192.0.2.1").state == "waiting", "it waits already"

@@ -33,7 +33,7 @@ def test_a_config_without_its_number_of_layers_is_blamed_and_not_the_weights(tmp
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     del config["num_hidden_layers"]
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    assert refusal(folder).startswith("config.json in 'llama' is not whole: it says no number of layers")
+    assert refusal(folder).startswith("config.json in 'llama' is incomplete: it has no number of layers")
 
 
 def call(**arguments):

@@ -102,7 +102,7 @@ def test_stop_keeps_what_was_done(open_page, monkeypatch) -> None:
     app = run_study(
         type_lines(open_page("causes", sentences="own", kind="decoder_self", layer="1", head="3", **OPEN), *LINES[:4])
     )
-    assert notes(app).startswith("Stopped: heads were measured on 4 of 4 sentences, and taken out on 2.")
+    assert notes(app).startswith("Stopped: heads were measured on 4 of 4 sentences, and switched off on 2.")
     assert [heading.value for heading in app.subheader] == ["Decoder self L1 H3 over 4 sentences"]
     monkeypatch.setattr(studies.RestingProgress, "note", real)
     assert "stopped" not in notes(run_study(app))

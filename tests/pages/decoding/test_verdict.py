@@ -36,7 +36,7 @@ def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
 def test_each_switch_of_a_link_breaks_it_and_says_why(open_page, switch: dict, words: str) -> None:
     app = open_page("decoding", **PAIR, way="cached", **switch)
     assert not app.exception
-    assert "times what rounding allows: not equal any more" in verdict(app)
+    assert "times what rounding allows: no longer equal" in verdict(app)
     assert "breaks first at" in verdict(app)
     assert "e+" not in verdict(app), "large differences are plain numbers"
     assert words in verdict(app)
@@ -75,9 +75,9 @@ def test_several_switches_do_not_ascribe_the_loss_to_one(open_page) -> None:
 
 
 def test_a_coarse_type_says_whether_rounding_to_it_explains_the_difference(open_page) -> None:
-    assert "explains all of it" in verdict(open_page("decoding", **PAIR, way="cached", dtype="float16"))
+    assert "explains the whole difference" in verdict(open_page("decoding", **PAIR, way="cached", dtype="float16"))
     told = verdict(open_page("decoding", **PAIR, way="cached", dtype="float16", restart="true"))
-    assert "does not explain it" in told
+    assert "does not explain the difference" in told
 
 
 def test_what_a_break_does_to_the_choice_is_counted(open_page) -> None:
@@ -106,7 +106,7 @@ def test_a_model_that_sees_ahead_is_not_excused_by_rounding(open_page) -> None:
     assert not app.exception
     told = verdict(app)
     assert "times what rounding allows: not equal" in told
-    assert "Each position of this model sees what comes after it" in told
+    assert "Each position of this model sees later tokens" in told
     assert "any more" not in told
     assert "rounded differently" not in told
 
@@ -117,4 +117,4 @@ def test_all_equal_is_said_of_all_places_and_nothing_is_said_of_other_runs() -> 
     (reason,) = reasons(DecodingState(causal="none"), Seen(1.0, 1.0, steps=1))
     assert "changes nothing here" in reason.why
     (reason,) = reasons(DecodingState(dtype="float16"), Seen(1.0, 1.0, coarse_share=0.004))
-    assert "by less than 0.01 of what is allowed" in reason.more
+    assert "is less than 0.01 of what rounding" in reason.more

@@ -40,7 +40,7 @@ def test_before_it_trains_it_asks_and_then_it_trains_to_the_end(open_page, queue
 def test_a_full_queue_is_said_and_the_recording_plays(open_page, monkeypatch) -> None:
     monkeypatch.setattr(runs, "queue", lambda: LiveRuns(most_waiting=0))
     app = open_page("learning", train="1", guess="no")
-    assert notes(app) == ["0 runs wait already. PassRequest a recording and try again in a minute."]
+    assert notes(app) == ["0 runs wait already. Watch a recording and try again in a minute."]
     assert states(app) == ["recorded", "recorded"]
 
 

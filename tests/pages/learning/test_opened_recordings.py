@@ -156,9 +156,7 @@ def test_the_translators_training_is_in_the_list_where_the_instance_has_it(open_
     path = tmp_path / "translator.npz"
     monkeypatch.setattr(upload, "TRANSLATOR_FILE", path)
     app = open_page("learning", recording="translator")
-    assert notes(app) == [
-        "The link asks for the recording of the translator's training. This instance does not have it."
-    ]
+    assert notes(app) == ["The link asks for the recording of the translator's training. This server does not have it."]
     assert titles(app) == TOYS
     path.write_bytes(trained.content())
     app = open_page("learning", recording="translator", moment="2", sentence="3")

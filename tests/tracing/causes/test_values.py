@@ -135,7 +135,7 @@ RUNNING = [
     (lambda d: attnviz.edit("cross", torch.eye(3), layer=0), "those weights are over 3 keys"),
     (lambda d: attnviz.edit("cross", torch.rand(3, 2, 9), layer=0), "that is for 3 heads, and there are 5"),
     (lambda d: attnviz.exchange("cross", ("red", "cat")), "There is no word “cat”"),
-    (lambda d: attnviz.exchange("cross", (0, 0)), "can change places, and no token with itself"),
+    (lambda d: attnviz.exchange("cross", (0, 0)), "choose two different places of the same length"),
 ]
 
 

@@ -43,7 +43,7 @@ def mean_contexts(model: Model, traces: Iterable[Trace]) -> MeanContexts:
     rows: dict[Kind, int] = {}
     for trace in traces:
         if not isinstance(trace, Trace) or trace.model_id != model.model_id or trace.interventions:
-            raise ValueError("A mean is measured on traces of this model to which nothing was done.")
+            raise ValueError("A mean is measured on unchanged traces of this model.")
         for item in range(len(trace.sentences)):
             for kind in trace.kinds:
                 real = _real(model, trace.query_tokens(kind, item))
@@ -52,7 +52,7 @@ def mean_contexts(model: Model, traces: Iterable[Trace]) -> MeanContexts:
                     added = trace.context(kind, layer, item)[:, real].double().sum(dim=1)
                     sums[kind, layer] = sums[kind, layer] + added if (kind, layer) in sums else added
     if not sums:
-        raise ValueError("A mean needs at least one trace to be measured on.")
+        raise ValueError("A mean needs at least one trace.")
     means = {place: (sums[place] / rows[place[0]]).float() for place in sums}
     return MeanContexts(means, rows, model.model_id)
 

@@ -72,7 +72,7 @@ def run_findings(before: Chances, after: Chances) -> tuple[str, ...]:
 def text_findings(
     before: Chances, after: Chances, written: tuple[tuple[Token, ...], tuple[Token, ...]]
 ) -> tuple[str, ...]:
-    """Say at which token two texts part, and by how much either run preferred its own word: by a hair, or clearly.
+    """Name the first token at which two texts differ, and the lead of each run's own word there.
 
     `written` are the tokens that both wrote, special ones included; the chances are those of the first text. Margins
     are told only where either run wrote what it found likeliest: a token that no model may write can be ahead of it.
@@ -88,12 +88,12 @@ def text_findings(
     ahead, behind = float(before.margins[place]), -float(after.margins[place])
     here, there = display_token(one[at]), display_token(other[at])
     if ahead <= 0 or behind <= 0 or int(after.rivals[place]) != other[at].id:
-        return (f"The texts differ from “{here}”: “{there}” is written there now.",)
+        return (f"The first difference is at “{here}”: the model now writes “{there}”.",)
     hair = min(ahead, behind) < HAIR
     verdict = " The lead was tiny, so any small change turns it." if hair else ""
     return (
-        f"The texts differ from “{here}”, which was ahead of its runner-up by {amount(ahead)} nats, and is now behind "
-        f"“{there}” by {amount(behind)}.{verdict}",
+        f"The first difference is at “{here}”: it was ahead of its runner-up by {amount(ahead)} nats, and is now "
+        f"behind “{there}” by {amount(behind)}.{verdict}",
     )
 
 

@@ -24,8 +24,8 @@ Union = tuple[Place, ...]
 
 
 def union(here: Sequence[Hashable], there: Sequence[Hashable]) -> Union:
-    """Merge both into one order (difflib, the longest runs first). Between two runs that both have, as many as stand on
-    the other side stand in each other's place; else each stands alone.
+    """Merge two sequences into one order (difflib). Equal items are paired; between them, two runs of the same length
+    are paired item by item, and others stay unpaired.
     """
     places = list[Place]()
     for _, a, b, c, d in SequenceMatcher(None, here, there, autojunk=False).get_opcodes():
@@ -37,8 +37,8 @@ def union(here: Sequence[Hashable], there: Sequence[Hashable]) -> Union:
 
 
 def pair_in_order(here: Sequence[Hashable], there: Sequence[Hashable]) -> tuple[Union, bool]:
-    """Merge both into one order, and say whether they are in step; with too few partners, each keeps its own order by
-    number.
+    """Merge two sequences into one order, and say whether that succeeded; with too few partners, each keeps its own
+    order by number.
     """
     places = union(here, there)
     if 2 * len(pairs_of(places)) >= min(len(here), len(there)):
@@ -47,7 +47,7 @@ def pair_in_order(here: Sequence[Hashable], there: Sequence[Hashable]) -> tuple[
 
 
 def own_order(here: int, there: int) -> Union:
-    """Each in its own order."""
+    """Keep both in their own order: position n beside position n."""
     return tuple((at if at < here else None, at if at < there else None) for at in range(max(here, there)))
 
 

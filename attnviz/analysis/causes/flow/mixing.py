@@ -88,14 +88,12 @@ def sublayers(trace: TraceLike) -> tuple[tuple[Kind, int], ...]:
     )
     if "decoder_self" not in layers:
         if "cross" in layers:
-            raise ValueError(
-                "Cross-attention alone is no way through a model: its decoder's self-attention is missing."
-            )
+            raise ValueError("Flow needs the decoder's self-attention beside its cross-attention, and it is missing.")
         return encoder
     decoder = layers["decoder_self"]
     if layers.get("cross", decoder) != decoder:
         raise ValueError(
-            f"{layers['cross']} layers of cross-attention do not tell where they stand among {decoder} of the decoder."
+            f"{layers['cross']} layers of cross-attention cannot be matched with {decoder} layers of the decoder."
         )
     kinds: tuple[Kind, ...] = ("decoder_self", "cross") if "cross" in layers else ("decoder_self",)
     return (*encoder, *((kind, layer) for layer in range(decoder) for kind in kinds))

@@ -132,14 +132,14 @@ def last_layer(model: Model, trace: Trace) -> LastLayer | NotPlain:
         return NotPlain("its last layer does not end each of its sums in a norm that can be taken apart")
     head = _head(watch.products[watch.products_ended :], norms[-1].made, again.logits)
     if head is None:
-        return NotPlain("its logits are more than a linear map of what its last layer puts out")
+        return NotPlain("its logits are not a linear map of its last layer's output")
     before = _rows(watch.before)
     sublayers = tuple(
         NormedSum(site, _rows(one.input_), one.norm, output if isinstance(output, OutputMap) else None)
         for site, one, output in zip((*sites, None), norms, (*found, None), strict=True)
     )
     last = LastLayer(before, sublayers, head[0], head[1])
-    return last if _adds_up(last, again) else NotPlain("what its last layer adds is not told apart")
+    return last if _adds_up(last, again) else NotPlain("the parts that its last layer adds are not known")
 
 
 def _adds_up(last: LastLayer, trace: Trace) -> bool:
@@ -200,7 +200,7 @@ class _HeardNorm:
 
 
 class _NormWatch(TorchFunctionMode):
-    """Writes down the layer norms that this thread computes."""
+    """Record the layer norms that this thread computes."""
 
     def __init__(self, heard: list[_HeardNorm]) -> None:
         super().__init__()
@@ -220,7 +220,7 @@ class _NormWatch(TorchFunctionMode):
 
 @dataclass
 class _EndWatch(Probe):
-    """Knows which norms and maps are the last layer's, and what went into it. Made for one run."""
+    """Find the norms and maps of the last layer, and its input. Made for one run."""
 
     stack: Stack
     norms: list[_HeardNorm] = field(default_factory=list)

@@ -15,7 +15,7 @@ _PARAMETERS = 12e6  # of that model: a larger one has fewer cells run
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """`heads` of every kind, and of each stack that there is its positions; the metric and what it is in both runs."""
+    """Patching matrices: `heads` of every kind and `streams` of each stack, and the metric with its control pair."""
 
     metric: LogitDifference
     control: LogitDifference
@@ -24,14 +24,14 @@ class Matrices:
 
     @property
     def ends(self) -> Restored:
-        """The metric in both runs; and whether anything is drawn."""
+        """The metric in both runs, and whether shares of it are drawn."""
         return self.heads
 
 
 def matrices(
     model: Model, pair: Pair, metric: LogitDifference, control: LogitDifference, *, tell: Tell = untold
 ) -> Matrices:
-    """From `pair.clean` into `pair.changed`; `tell(done, total)` hears of each matrix how far it is.
+    """Patch every cell from `pair.clean` into `pair.changed`; `tell(done, total)` reports the progress of each matrix.
 
     Raises ValueError where the two cannot be patched.
     """

@@ -46,8 +46,8 @@ def _negations_gone(model: Translator) -> Numbers:
 
 
 def _pronouns_turned(model: Translator) -> Numbers:
-    """Count the translations with *elle*, and those of them that have *il* without the head of the story, and without
-    another.
+    """Count the translations with *elle*, and those of them that have *il* without the experiment's head, and without
+    another head.
     """
     sentences = [
         f"The {animal} didn't cross the {way} because it was too {adjective}."
@@ -91,7 +91,9 @@ def _lead_of_articles(model: Translator) -> Numbers:
 
 
 def _one_vector(model: Translator) -> Numbers:
-    """Find after how many of the encoder's layers *it* from the other sentence brings *il* along: the first one."""
+    """Find the first layer of the encoder after which the vector of *it* from the other sentence makes the translation
+    say *il*.
+    """
     address = experiment("one-vector").address
     brings = [
         layer for layer in range(model.model.config.n_layers) if " qu'il " in _patch_vector(model, address, layer)

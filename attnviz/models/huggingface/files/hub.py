@@ -27,8 +27,8 @@ _MOST_TEXT, _MOST_TEXTS = 50_000_000, 200_000_000  # bytes of one, and of all; a
 
 
 def download(name: str, limit: int, progress: Progress) -> Path:
-    """Return the folder of a repository's snapshot: a whole one that is here already, or a new download once its files'
-    names and sizes were checked. Raises ModelError.
+    """Return the folder of a repository's snapshot: a complete one that is here already, or a new download after a
+    check of its files' names and sizes. Raises ModelError.
     """
     if (here := _cached_snapshot(name)) is not None:
         return here

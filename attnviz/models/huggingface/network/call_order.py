@@ -1,4 +1,4 @@
-"""The order in which a model computes, recorded once on loading: its attention calls, and the layers around them."""
+"""The order of a model's attention calls and of the layers around them, recorded once on loading."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -69,7 +69,8 @@ def shapes_of(order: CallOrder, places: tuple[AttentionModule, ...]) -> dict[Kin
 
 
 def hook(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[Kind, tuple[int, ...]]:
-    """Tell the observer of a pass what goes into attention modules, and into and out of all layers beside them.
+    """Report to the observer of a pass the inputs of attention modules, and the inputs and outputs of all layers around
+    them.
 
     The hooks look up the run of their own thread, and do nothing where there is none. Returns the numbers that the
     attending layers of a kind have among all layers of their stack, where some of these do not attend.

@@ -182,7 +182,7 @@ class Network:
         src_len, tgt_len = sample.ids.shape[1], target.ids.shape[1]
         if src_len == tgt_len:
             raise ValueError(
-                "Source and target of the sample must differ in length, or cross-attention is not told apart."
+                "Source and target of the sample must differ in length, or cross-attention cannot be told apart."
             )
         with watch_pass(order):
             read = self.model.get_encoder()(input_ids=sample.ids, attention_mask=sample.mask)

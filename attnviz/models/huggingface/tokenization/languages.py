@@ -1,4 +1,4 @@
-"""Languages that a tokenizer marks its texts with: M2M100, NLLB, mBART. Which is written is said before the source.
+"""Languages that a tokenizer marks its texts with: M2M100, NLLB, mBART. The mark stands before the source.
 
 Marian's own notation holds for all of them: ">>fra_Latn<< I love you.", or ">>deu_Latn:fra_Latn<< Ich liebe dich."
 where the source is in another language than the tokenizer takes for granted. A language may also be said beside the

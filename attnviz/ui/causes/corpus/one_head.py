@@ -97,7 +97,7 @@ def _samples(study: CorpusStudy, place: HeadPlace) -> None:
         st.caption("The most", help=definition("The most"))
         _list(study, place, top)
     with columns[1]:
-        st.caption("Random sample: two from each fifth, the smallest first", help=definition("By lot"))
+        st.caption("Random sample: two from each fifth, the smallest first", help=definition("Random sample"))
         _list(study, place, drawn)
 
 

@@ -99,7 +99,7 @@ def _most_often(study: CorpusStudy) -> list[str]:
     shares = study.profiles.role_shares()
     ordered = shares.loc[shares["group"] == "where"].sort_values(by="share")
     best = ordered.groupby(["kind", "layer", "head"]).last()
-    said = {place: f"{one['role']} {one['share']:.0%} (lot {one['by lot']:.0%})" for place, one in best.iterrows()}
+    said = {place: f"{one['role']} {one['share']:.0%} (chance {one['by lot']:.0%})" for place, one in best.iterrows()}
     return [said.get(place, "") for place in study.places]
 
 

@@ -24,7 +24,7 @@ _DOING = {
     "gradient": "Importance by gradient: {} of {} batches",
     "ablation": "Switching off each head in turn: {} of {} sentences",
 }
-OTHERS = "It goes on: {} more {} for it."
+OTHERS = "The list goes on, because {} more {} for it."
 
 
 @cache
@@ -77,7 +77,7 @@ def _stopped_sentence(view: StudyView, count: int) -> str:
         return "Stopped before anything was measured."
     measured = int(view.study.profiles.measured.sum())
     taken_out = view.study.ablation.sentences if view.study.ablation is not None else 0
-    return f"Stopped: heads were measured on {measured} of {count} sentences, and taken out on {taken_out}."
+    return f"Stopped: heads were measured on {measured} of {count} sentences, and switched off on {taken_out}."
 
 
 def _progress(run: StudyRun, drawn: StudyView) -> None:
@@ -97,7 +97,7 @@ def _progress(run: StudyRun, drawn: StudyView) -> None:
 def _stop(run: StudyRun) -> None:
     if not run.stop(_watcher()):
         others = run.look().others
-        current_page().add(OTHERS.format(others, "waits" if others == 1 else "wait"))
+        current_page().add(OTHERS.format(others, "visitor waits" if others == 1 else "visitors wait"))
 
 
 def _share(view: StudyView) -> float:

@@ -85,7 +85,7 @@ def roles_figure(shares: pd.DataFrame, *, title: str, theme: str = "light") -> g
         y=roles,
         mode="markers",
         marker={"symbol": "line-ns", "size": 14, "line": {"width": 3, "color": look.text}},
-        name="by lot",
+        name="a random key",
         hovertemplate="%{y}: %{x:.1%} by chance<extra></extra>",
     )
     figure = go.Figure([bars, lot])

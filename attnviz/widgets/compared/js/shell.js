@@ -17,7 +17,7 @@ const KEYS = [
   ["g", "the model as a drawing", "drawing"],
   ["?", "these keys and words"],
 ];
-const WORDS = ["noticed", "Words in step", "probabilities in step"];
+const WORDS = ["Heads that changed most", "Texts side by side", "probabilities side by side"];
 const FULL_BITS = 0.25; // where a bar is full
 const STEPS = { ArrowDown: 1, ArrowRight: 1, j: 1, ArrowUp: -1, ArrowLeft: -1, k: -1 };
 
@@ -36,7 +36,7 @@ function headsPane(app) {
     role: "listbox",
     "aria-label": "Heads, by how far apart they are",
   });
-  const head = [element("h2", {}, termNode("Heads that changed most", "noticed"))];
+  const head = [element("h2", {}, termNode("Heads that changed most"))];
   return pane(
     { label: "Heads that changed most", className: "noticed-pane", head },
     parts.heads,
@@ -78,8 +78,8 @@ function wordsPane(app) {
   return element(
     "section",
     { class: "pane pair-words", "aria-label": "Texts and probabilities" },
-    element("div", {}, element("h3", {}, termNode("Words in step")), parts.words, parts.said, fixed),
-    element("div", { class: "pair-chances" }, element("h3", {}, termNode("probabilities in step")), parts.strip),
+    element("div", {}, element("h3", {}, termNode("Texts side by side")), parts.words, parts.said, fixed),
+    element("div", { class: "pair-chances" }, element("h3", {}, termNode("probabilities side by side")), parts.strip),
   );
 }
 

@@ -12,18 +12,18 @@ const HONEST =
 export function forcePane(app) {
   const { parts } = app;
   parts.ends = element("p", { class: "ends" });
-  parts.list = element("ul", { class: "in-force", "aria-label": "In force", "data-control": "put" });
+  parts.list = element("ul", { class: "in-force", "aria-label": "Applied patches", "data-control": "put" });
   parts.undo = explained(button("Undo last", { onclick: () => undo(app) }), "Undo last", "U");
   parts.undoAll = explained(button("Undo all", { onclick: () => undoAll(app) }), "Undo all");
   parts.came = element("dl");
   return element(
     "section",
-    { class: "pane side", "aria-label": "In force" },
+    { class: "pane side", "aria-label": "Applied patches" },
     parts.ends,
     element(
       "header",
       { class: "spread", "data-control": "put" },
-      explained(element("h2", { text: "In force", class: "term", tabindex: "0" }), "In force"),
+      explained(element("h2", { text: "Applied patches", class: "term", tabindex: "0" }), "Applied patches"),
       element("div", { class: "tools" }, parts.undo, parts.undoAll),
     ),
     parts.list,
@@ -33,7 +33,7 @@ export function forcePane(app) {
 }
 
 const measureText = ({ a, b, clean, changed }) =>
-  `logit(${isolated(a)}) − logit(${isolated(b)}): ${shortText(clean)} where numbers come from, ${shortText(changed)} where they go`;
+  `logit(${isolated(a)}) − logit(${isolated(b)}): ${shortText(clean)} in the run that gives numbers, ${shortText(changed)} in the run that gets them`;
 
 export function paintForce(app) {
   const { parts, payload } = app;

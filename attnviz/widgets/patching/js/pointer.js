@@ -117,7 +117,7 @@ function point(app, event, found) {
       element("div", {
         class: "tip-at",
         "data-control": "put",
-        text: isIn ? "in force: click to undo" : "click to patch it",
+        text: isIn ? "patched: click to undo" : "click to patch it",
       }),
     );
   tip.replaceChildren(...lines);

@@ -24,7 +24,7 @@ const KEYS = [
   ["g", "the model as a drawing", "drawing"],
   ["?", "these keys and words"],
 ];
-const WORDS = ["Restored", "Control", "In force", "Direction"];
+const WORDS = ["Restored", "Control", "Applied patches", "Direction"];
 const HINT = "Click a cell to patch it, drag over several (or arrow keys and Enter).";
 
 export function buildShell(app) {

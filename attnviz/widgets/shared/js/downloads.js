@@ -7,7 +7,7 @@ import { button, element, saveFile } from "./elements.js";
 import { saveHTML } from "./files/html_file.js";
 import { svgPen } from "./pens/svg_pen.js";
 
-const TOO_LONG = "Not all of it is in the browser. Python writes such a file: trace.to_html(…)";
+const TOO_LONG = "The browser does not have all the numbers. Python can write this file: trace.to_html(…)";
 
 // `items` are [text, act], and the name of the control where somebody else has to answer it.
 export function exportMenu(app, items) {

@@ -76,6 +76,6 @@ def test_a_text_that_parts_is_told_with_the_margins_of_both_runs(model, make_tra
     runs = rerun_under(model, plain, done, written=now)
     assert runs.chances is not None
     (said,) = text_findings(*runs.chances, (plain.sentences[0].tgt, now.sentences[0].tgt))
-    assert "The texts differ from" in said
+    assert "The first difference is at" in said
     assert "→" in run_findings(*runs.chances)[0]
     assert text_findings(*runs.chances, (plain.sentences[0].tgt, plain.sentences[0].tgt)) == ()

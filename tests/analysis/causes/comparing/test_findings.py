@@ -98,7 +98,7 @@ def test_margins_are_told_only_of_what_either_run_found_likeliest() -> None:
     (said,) = text_findings(before, after, ((start, own), (start, other)))
     assert "by 0.0030 nats" in said, "no margin is 0.00"
     (said,) = text_findings(before, chances([-1.0], rivals=[4], of_rivals=[-0.6]), ((start, own), (start, other)))
-    assert said == "The texts differ from “a”: “z” is written there now."
+    assert said == "The first difference is at “a”: the model now writes “z”."
     (said,) = text_findings(chances([-0.5], of_rivals=[-0.1]), after, ((start, own), (start, other)))
     assert "ahead" not in said, "a token that may not be written was likelier"
 

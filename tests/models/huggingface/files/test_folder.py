@@ -37,7 +37,7 @@ def test_a_missing_tokenizer(copy):
 
 def test_a_broken_tokenizer(copy):
     (copy / "tokenizer.json").write_text("{}", encoding="utf-8")
-    assert refusal(copy) == "The tokenizer in 'bert' cannot be read: a tokenizer.json would do."
+    assert refusal(copy) == "The tokenizer in 'bert' cannot be read: put a tokenizer.json into the folder."
 
 
 def test_a_tokenizer_of_another_model(copy, checkpoint):
