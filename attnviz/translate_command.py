@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
-_MANY, _FEW = 1_024, 32  # lines translated together: enough to batch by length; few where somebody looks on
+_MANY, _FEW = 1_024, 32  # lines translated together: enough to batch by length; few on a terminal
 _PAUSE = 0.05  # seconds without another line, after which those that are there are translated
 _PIECE = 1 << 16
 

@@ -1,4 +1,4 @@
-"""What every test shares: one thread, shapes checked at run time, hypothesis profiles."""
+"""Shared settings of all tests: one thread, shapes checked at run time, hypothesis profiles."""
 
 import os
 from collections.abc import Iterator
@@ -79,8 +79,8 @@ def _own_random_numbers():
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_scan_for_components() -> Iterator[None]:
-    """Streamlit looks for components in all installed packages whenever AppTest runs a page, as a server does once when
-    it starts: two thirds of the time that a page takes.
+    """Let Streamlit look for components in installed packages once: AppTest would do so for each page, which takes two
+    thirds of a page's time.
     """
     from streamlit.components.v2 import manifest_scanner
 

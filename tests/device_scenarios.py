@@ -162,7 +162,7 @@ def translator(device):
 
 
 def whole(trace):
-    """All that a trace holds, in float32 on the CPU."""
+    """Collect all numbers of a trace, in float32 on the CPU."""
     layers = [trace.layer_output(*place) for place in getattr(trace, "layers", ())]
     return [trace.tgt_text, *(trace.attn(kind) for kind in trace.kinds), *layers, getattr(trace, "logits", None)]
 

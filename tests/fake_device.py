@@ -27,7 +27,7 @@ counts: Counter[str] = Counter()  # "copies" to the device, "waits" for numbers,
 
 
 def _each(change: Callable[[Tensor], Any], found: Any) -> Any:
-    """`found` with each tensor in it changed; what is written into is handed back as it came."""
+    """Apply `found` to each tensor; a tensor that is written into is returned as it came."""
     if isinstance(found, Tensor):
         return change(found)
     return type(found)(_each(change, one) for one in found) if isinstance(found, list | tuple) else found
@@ -209,7 +209,7 @@ def _round_to_tf32(tensor: Tensor) -> Tensor:
 
 @contextmanager
 def fake_device(kind: str) -> Iterator[torch.device]:
-    """Inside the block this machine has one device of a kind, "cuda" or "mps"."""
+    """Give this machine one device of a kind inside the block, "cuda" or "mps"."""
     with pytest.MonkeyPatch.context() as patch, FakeDevice(kind) as mode:
         counts.clear()
         cuda = kind == "cuda"

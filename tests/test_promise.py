@@ -78,7 +78,7 @@ def by_position(arguments: list[str]) -> list[str]:
 
 
 def lost(then: Any, now: Any, path: str = "") -> list[str]:
-    """List what was promised and is not there as it was."""
+    """List the promised names that are missing or changed."""
     if isinstance(then, dict) and isinstance(now, dict):
         return [one for name in then for one in lost(then[name], now.get(name), f"{path}/{name}")]
     if isinstance(then, list) and isinstance(now, list) and not path.startswith(("/functions", "/show", "/views")):

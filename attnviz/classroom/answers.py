@@ -45,7 +45,7 @@ def save_answer(
         there.former_ids = encode_answer(_ids(there)[-_REMEMBERED:])
         there.is_picked = there.is_picked and there.given == answer.given
     there.given, there.score, there.client_id = answer.given, answer.score, answer.client_id
-    there.saved, there.is_final = now, not row.is_guided  # who walks alone is shown what is right
+    there.saved, there.is_final = now, not row.is_guided  # a student who walks alone sees the right answer now
     return there, True
 
 

@@ -33,7 +33,7 @@ class News:
             asked, version = self._known.get(class_id, (float("-inf"), None))
             if now - asked < _FRESH:
                 return version
-            if version is not None:  # who comes while it is read takes the last one, and asks nobody
+            if version is not None:  # a call while it is read takes the last one, without a query
                 self._known[class_id] = now, version
             forgotten = self._drops[class_id]
         version = self._store.read(lambda session: self._read_version(session, class_id))

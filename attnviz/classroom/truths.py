@@ -36,7 +36,7 @@ class Truths:
         with self._lock:
             computing, is_found = self._computing.setdefault(key, threading.Lock()), key in self._found
         if not is_found:
-            self._wait()  # before the lock: whoever has a turn may wait for this answer
+            self._wait()  # before the lock: a run that has its turn may wait for this answer
         with computing:
             if key not in self._found:
                 self._keep(key, self._compute(lesson.questions[at], lesson.picture(at)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from attnviz.engine.exchange import RefusedError
 
 _LATELY = 0.3  # what the newest answer's seconds count
-_LONGEST_PAUSE = 10  # seconds that somebody is told to stay away, at most
+_LONGEST_PAUSE = 10  # seconds of a refused caller's pause, at most
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class Batcher(Generic[Item, Made]):
             except Exception as error:
                 made = [error] * len(now)
             for (_, future), one in zip(now, made, strict=True):
-                if future.done():  # who asked has gone
+                if future.done():  # the caller has gone
                     continue
                 if isinstance(one, Exception):
                     future.set_exception(one)

@@ -124,7 +124,7 @@ class Engine:
                 self._is_back()
                 _require_answer(response)
                 return response
-            wait = pause * random.uniform(0.7, 1.3)  # so that all who were cut off do not come back at once
+            wait = pause * random.uniform(0.7, 1.3)  # so that clients that were cut off together do not return together
             if response is not None and response.status_code == 429:
                 wait = max(wait, min(_retry_after(response), _LONGEST_PAUSE))
             if time.time() + wait > until:

@@ -19,7 +19,7 @@ from attnviz.engine.service import ModelService, require_token
 from attnviz.engine.serving import EngineSettings, load, require_port, say
 
 NAMESPACE = "attnviz"
-_SECONDS = 120  # of a request, when nobody says how long: then Ray gives up
+_SECONDS = 120  # of a request without a deadline: then Ray gives up
 
 
 def run(settings: EngineSettings) -> None:

@@ -28,7 +28,7 @@ from attnviz.models.protocol import Model
 from attnviz.transformer.device import OutOfDeviceMemoryError, retry_out_of_memory
 
 log = logging.getLogger(__name__)
-_KEPT_BYTES = 64 << 20  # of answers, for who asks again because the first answer was lost
+_KEPT_BYTES = 64 << 20  # of answers, for a client that asks again because the first answer was lost
 _LONGEST_ID = 100
 _LIMITS = Limits()
 _WARM_UP = ("I love you.", "The old man has lost the keys of a red car.")
@@ -97,7 +97,7 @@ class ModelService:
             known = asyncio.ensure_future(run())
             self._kept[id_] = known
             known.add_done_callback(lambda made: self._keep(id_, made))
-        return await asyncio.shield(known)  # who goes away leaves the run to who asks again
+        return await asyncio.shield(known)  # a client that goes away leaves its run to the next one that asks the same
 
     def _keep(self, id_: str, made: "asyncio.Future[bytes]") -> None:
         if made.cancelled() or made.exception() is not None:
@@ -138,7 +138,7 @@ class ModelService:
             raise RefusedError(400, f"The message is not what {job.operation} needs ({error}).") from error
         except RefusedError:
             raise
-        except Exception as error:  # a fault of ours: told, so that nobody takes it for a replica that died
+        except Exception as error:  # a fault of ours: answered, so that it is not taken for a dead replica
             log.exception("%s failed", job.operation)
             raise RefusedError(422, f"The engine failed ({type(error).__name__}).", kind="fault") from error
 

@@ -24,7 +24,7 @@ def main(names: list[str]) -> int:
     return 0
 
 
-if __name__ == "__main__":  # whoever imports this hands no such settings on to its children
+if __name__ == "__main__":  # an import of this module must not hand such settings on to child processes
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
     # What the shipped ones were made with: with AVX-512 the last bits are others, and in time so is the run.
     os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")

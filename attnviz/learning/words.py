@@ -12,7 +12,7 @@ from attnviz.transformer.decoding import Vocabulary
 
 SPECIAL = ("<pad>", "<bos>", "<eos>")
 PAD, BOS, EOS = range(3)
-MOST_WORDS = 64  # in a line that somebody types; the tasks' own have 24 at most
+MOST_WORDS = 64  # in a typed line; the tasks' own have 24 at most
 _SPACED, _CHARACTERS = re.compile(r"\S+"), re.compile(r"\S")
 
 

@@ -112,7 +112,7 @@ def load(
     if tokenizer is not None:
         raise ValueError("Give a tokenizer only with a model in memory. A folder or hub id has its own.")
     if model == DEFAULT:
-        require_files()  # nobody else has it: no hub is asked
+        require_files()  # only this server has it: no hub is asked
     if is_translator(model):
         return translator(model, device=device, dtype=dtype)
     chosen = choose_device(device)

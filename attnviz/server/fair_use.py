@@ -24,7 +24,7 @@ from attnviz.server.settings import Settings
 from attnviz.server.telemetry import SCRIPTS, Telemetry
 from attnviz.ui.streamlit_internals import is_poll
 
-_AGAIN = 20  # seconds after which who was refused a place may ask again
+_AGAIN = 20  # seconds after which a refused visitor may ask again
 _UPLOADS, _UPLOADS_AN_ADDRESS = 4, 2  # files that are taken at a time
 _UPLOAD_SECONDS, _SLOWEST, _PATIENCE = 120, 16_000, 10.0  # of one file; bytes a second, after so many seconds
 _BYTES, _BYTES_AT_ONCE = 250_000, 2_000_000  # a second, of one browser's frames, after inflating
@@ -174,7 +174,7 @@ class FairUse:
                 await self._app(scope, receive_in_time, send)
         finally:
             self._connected[address] -= 1
-            self._connected += Counter()  # forgets who has gone
+            self._connected += Counter()  # forgets connections that have gone
             self._telemetry.visitors.set(self._connected.total())
 
     def _full(self, address: str) -> str:

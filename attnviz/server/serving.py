@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = 75  # seconds that an idle connection is kept
 _MOST_FILES = 65_536  # open at a time, connections among them, where the system allows it
-_SWEEP = 15  # seconds between two looks for sessions that nobody came back to
+_SWEEP = 15  # seconds between two looks for abandoned sessions
 _LAST_MESSAGES = 0.5  # seconds in which what the last run has drawn reaches its browser
 
 
@@ -75,7 +75,7 @@ def _serve(settings: Settings, secret: str) -> None:
     set_up_log()
     instance = Instance(settings, secret)
     app: Any = instance.app
-    if settings.proxies:  # nobody else's word is taken for where a request comes from
+    if settings.proxies:  # only these proxies are believed about where a request comes from
         app = ProxyHeadersMiddleware(app, trusted_hosts=list(settings.proxies))
     if settings.metrics_port:
         instance.telemetry.listen(settings.metrics_port)

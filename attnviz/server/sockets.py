@@ -135,7 +135,12 @@ class Sockets(WebSocketsSansIOProtocol):
             self.transport.abort()
 
 
-_VARINT, _EIGHT_BYTES, _LENGTH, _FOUR_BYTES = 0, 1, 2, 5  # protobuf's wire types, but for groups, which nobody sends
+_VARINT, _EIGHT_BYTES, _LENGTH, _FOUR_BYTES = (
+    0,
+    1,
+    2,
+    5,
+)  # protobuf's wire types, but for groups, which no browser sends
 
 
 def count_fields(frame: bytes, most: int) -> int:

@@ -99,7 +99,7 @@ class CountedRequests:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-            with suppress(OSError):  # whoever asked has gone
+            with suppress(OSError):  # the client has gone
                 await send(message)
 
         try:

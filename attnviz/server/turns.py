@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 _LOOK = 0.5  # seconds between two looks at what takes too long
-_TOLD = 0.5  # seconds between two words to somebody who waits
+_TOLD = 0.5  # seconds between two messages to a waiting visitor
 _USUAL = 0.1  # seconds of a run, before any was seen
-_GRACE = 5.0  # seconds between two times that a run is told to end
+_GRACE = 5.0  # seconds between two requests to a run to end
 
 
 class BusyError(ValueError):
@@ -204,7 +204,7 @@ class Turns:
             self._leave(ticket)
             return
         ticket.is_over = True
-        ticket.since += _GRACE  # time to say so; what catches it and goes on hears it again
+        ticket.since += _GRACE  # time to show the error; code that catches it and goes on gets it again
         _raise_in(ticket.thread, self._too_long)
 
 

@@ -39,7 +39,7 @@ export default (component) => {{
 
 def widget(name: str) -> Callable[..., Any]:
     """Return the function that draws a widget; its `key` and `data` are those of Streamlit's component."""
-    if not streamlit_internals.has_server():  # a page that is run as a plain script, which nobody sees
+    if not streamlit_internals.has_server():  # a page that runs as a plain script, without a browser
         return component(f"{_PACKAGE}_{name}", html=source(name).html)
     with _REGISTERING:
         if get_bidi_component_manager().get_component_asset_root(f"{_PACKAGE}.{name}") is None:

@@ -53,7 +53,7 @@ class Hosting:
         self.queue.take(self.network_of(st.context.ip_address or ""), tell)
 
 
-ROLE = "X-Attnviz-Role"  # the header in which the server says who a visitor is; it lets nobody else's through
+ROLE = "X-Attnviz-Role"  # the header with the visitor's role; the server drops it from what a browser sends
 _hosting: list[Hosting] = []
 
 

@@ -58,7 +58,7 @@ def apply_to(request: Request) -> Request:
     asked, problems = notation.parse(text)
     try:
         loaded = traces.model(request.entry.name)
-    except ValueError:  # said by who runs it
+    except ValueError:  # the caller that runs it says so
         return request
     given, why = _measure_means(loaded, asked, request.to)
     found = fitting.split_by_fit(given, loaded.shapes, loaded.model_id)

@@ -91,12 +91,12 @@ def switches(payload: Payload, *, key: str = "switches", on_change: OnChange) ->
 
 
 def compared(payload: Payload, *, key: str = "compared", on_change: OnChange) -> None:
-    """Two runs in step: which heads noticed, and the two maps of one of them with their difference."""
+    """Draw two runs side by side: the heads that changed most, and the maps of one of them with their difference."""
     _view("compared", payload, key, on_change)
 
 
 def patching(payload: Payload, *, key: str = "patching", on_change: OnChange) -> None:
-    """Draw what patches between two runs bring back, as matrices whose cells can be put in force."""
+    """Draw what patches between two runs restore, as matrices whose cells can be patched."""
     _view("patching", payload, key, on_change)
 
 

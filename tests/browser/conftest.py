@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def outbound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the dashboard notes every address outside this machine that it asks for."""
+    """Return the file in which the dashboard notes every requested address outside this machine."""
     log = tmp_path_factory.mktemp("dashboard") / "outbound.log"
     log.touch()
     return log
@@ -67,7 +67,7 @@ def tolerated_errors() -> tuple[str, ...]:
 
 @dataclass
 class Heard:
-    """What pages ask for, and what their scripts raise."""
+    """Requests of pages, and errors of their scripts."""
 
     asked: list[str] = field(default_factory=list)
     raised: list[str] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Heard:
         return context
 
     def forget(self) -> None:
-        """Let go of what was asked for and raised until now."""
+        """Forget all requests and errors so far."""
         self.asked.clear()
         self.raised.clear()
 

@@ -28,7 +28,7 @@ def language(page: Page):
 
 @pytest.fixture
 def page(fresh_page: Page) -> Page:
-    """One whose history has room: it is counted, and ends at fifty entries."""
+    """Open a page whose history has room: the test counts entries, and a browser keeps fifty."""
     return fresh_page
 
 

@@ -99,7 +99,7 @@ def test_a_number_under_the_pointer_goes_when_another_line_is_shown(page: Page, 
 
 
 def fits(page: Page, last: Locator, height: int) -> None:
-    """Every line is in view without scrolling, and so are the picture's buttons and what comes `last`."""
+    """Check that every line and the picture's buttons are in view without scrolling, down to the element `last`."""
     lines = page.locator(".lines:not(.number-rows)")
     assert lines.evaluate("box => box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight")
     for part in (page.get_by_role("button", name="PNG"), last):

@@ -25,7 +25,7 @@ def heads_off(page: Page) -> Locator:
 
 
 def written_sentences(page: Page) -> Locator:
-    """As it is, and now."""
+    """Read the two written sentences, unchanged and now."""
     return page.locator(".written")
 
 

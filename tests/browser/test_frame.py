@@ -148,7 +148,7 @@ def test_a_link_that_others_can_open_says_nothing(page: Page) -> None:
 
 
 def test_a_page_that_is_pressed_right_after_typing_opens_with_what_was_typed(page: Page, settle) -> None:
-    """As a hand is, faster than the field that loses the focus tells of its text."""
+    """The click comes before the field has reported its text, as a fast hand's does."""
     page.goto("/heads?src=I+love+you.&to=fr")
     settle(page)
     box = page.get_by_role("link", name="Masks").bounding_box()

@@ -16,7 +16,7 @@ def sheet(page: Page) -> Locator:
 
 
 def overlapping(texts: list) -> list[tuple[str, str]]:
-    """Pairs of texts that cover each other by more than a hair."""
+    """List pairs of texts that overlap."""
     return [
         (one[0], other[0])
         for at, one in enumerate(texts)

@@ -1,4 +1,4 @@
-"""What is known of the model in the top bar: by mouse and by keyboard, on a desk and on a phone."""
+"""The facts of the model in the top bar: by mouse and by keyboard, on a desk and on a phone."""
 
 import re
 

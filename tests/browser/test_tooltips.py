@@ -13,7 +13,7 @@ ENTRY = re.compile("piece .+, id [0-9]+")
 
 
 def ask(page: Page, settle, sentence: str = OTHER) -> None:
-    """Another sentence, by the keyboard: the pointer stays where it is."""
+    """Enter another sentence by keyboard: the pointer stays where it is."""
     picture = page.locator("[data-attnviz-painted]").first
     before = picture.get_attribute("data-attnviz-painted") or ""
     field = page.get_by_label("Source sentence")

@@ -19,7 +19,7 @@ def painted_pictures(page: Page) -> Locator:
 
 @pytest.fixture
 def page(fresh_page: Page) -> Page:
-    """One whose browser has no script yet."""
+    """Open a page in a browser that has no script cached."""
     return fresh_page
 
 

@@ -12,7 +12,7 @@ from tests.widgets.heads.heads_app import START, maps, metrics, strip
 
 
 def _do_nothing() -> None:
-    """Nobody asks what is chosen here."""
+    """Do nothing with a choice."""
 
 
 def main() -> None:

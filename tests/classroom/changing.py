@@ -1,4 +1,4 @@
-"""A student who changes an answer over and over from two tabs, which two servers of one database serve."""
+"""A student who changes an answer repeatedly from two tabs, served by two servers of one database."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,7 +9,7 @@ _AT_ONCE, _IN_TURN = 30, 4
 
 
 def change_everywhere(servers: tuple[Classroom, Classroom], token: str) -> None:
-    """Change the answer to an open first step at once and in turn, then send all of it again, and look after each."""
+    """Change the answer to an open first step, in parallel and in turn, send each change again, and check each time."""
 
     def change(turn: int) -> Receipt:
         return servers[turn % 2].students.answer(token, 0, turn % 3, in_round=BEFORE, client_id=str(turn))

@@ -11,7 +11,7 @@ from tests.classroom.lesson import choices
 
 
 class Clock:
-    """A time that tests move."""
+    """A clock that tests move."""
 
     def __init__(self) -> None:
         self.now = 1_800_000_000.0

@@ -1,4 +1,4 @@
-"""A class whose server is killed while everybody answers, and what is there afterwards."""
+"""A class whose server is killed while all students answer: every acknowledged answer must remain."""
 
 import subprocess
 import sys
@@ -14,7 +14,9 @@ STUDENTS, STEPS = 30, 6
 
 
 def lose_nothing(address: str, *, kill_after: int, then: Callable[[], None] = lambda: None) -> None:
-    """Kill a worker with -9 after so many acknowledged answers, call `then`, answer on elsewhere, and look."""
+    """Kill a worker with -9 after so many acknowledged answers, call `then`, answer at another server, and check the
+    table.
+    """
     room = Classroom(address, lambda link: None)
     key = room.teachers.start(choices(STEPS), is_guided=False)
     tokens = [room.students.join(key.code, f"Student {number}").token for number in range(STUDENTS)]
@@ -44,7 +46,7 @@ def _kill_worker(address: str, tokens: list[str], kill_after: int) -> list[str]:
 
 
 def _look(address: str, key, acknowledged: list[str], *, is_all: bool = False) -> None:
-    """Every acknowledged answer is in the table as it was given, and no answer is there twice."""
+    """Check that each acknowledged answer is in the table once, as it was given."""
     room = Classroom(address, lambda link: None)
     rows = [line.split(",") for line in room.teachers.answers_csv(key).decode("utf-8-sig").splitlines()[1:]]
     there = Counter((row[0], int(row[1]) - 1, row[6]) for row in rows)

@@ -31,7 +31,7 @@ def ana(room: Classroom, key: TeacherKey) -> str:
 
 @pytest.fixture
 def answer(room: Classroom, ana: str) -> Answer:
-    """Ana answers the first step."""
+    """Answer the first step as Ana."""
 
     def give(given: object, client_id: str, in_round: str = BEFORE) -> Receipt:
         return room.students.answer(ana, 0, given, in_round=in_round, client_id=client_id)

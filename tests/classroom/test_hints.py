@@ -51,9 +51,9 @@ def test_hints_are_for_a_question_that_is_open_and_not_answered(room: Classroom,
     ]
     for change in refused:
         change()
-        with pytest.raises(ClassroomError, match="before your own"):
+        with pytest.raises(ClassroomError, match="before you answer"):
             room.students.hint(ana, 0)
-    with pytest.raises(ClassroomError, match="before your own"):
+    with pytest.raises(ClassroomError, match="before you answer"):
         room.students.hint(ana, 99)
 
 
@@ -61,7 +61,7 @@ def test_a_step_that_was_left_open_gives_no_hints_in_a_class_that_walks_together
     ana = room.students.join(key.code, "Ana").token
     room.teachers.open(key)
     room.teachers.go(key, 1)
-    with pytest.raises(ClassroomError, match="before your own"):
+    with pytest.raises(ClassroomError, match="before you answer"):
         room.students.hint(ana, 0)
 
 

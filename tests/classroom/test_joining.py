@@ -1,4 +1,4 @@
-"""Nicknames are whatever people write, and nothing that cannot be seen."""
+"""Nicknames may have any letters that people write, and no invisible characters."""
 
 import pytest
 

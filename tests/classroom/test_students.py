@@ -1,4 +1,4 @@
-"""What students may do and see, in a class that walks together and in one that walks alone."""
+"""What students may do and see: in a class that walks together, and in one that walks alone."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""What a teacher sees of a class, and what becomes of its data."""
+"""A teacher's view of a class, and the end of its data."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The timer of an open question: set, kept for everybody, and gone once the question is another or told."""
+"""The timer of an open question: set, the same for all, and gone with the next question or the reveal."""
 
 import sqlite3
 from collections.abc import Callable

@@ -20,7 +20,7 @@ def answer_of(number: int, at: int) -> int:
 
 
 def answer_all(address: str, tokens: list[str], steps: int, say: Callable[[str], object]) -> None:
-    """Every student answers every step, all at once; `say` is told of each answer once it is acknowledged."""
+    """Answer every step as every student, all at once; `say` is called with each acknowledged answer."""
     room = Classroom(address, lambda link: None)
     with ThreadPoolExecutor(len(tokens)) as pool:
         told = [pool.submit(_answer, room, who, steps, say) for who in enumerate(tokens)]

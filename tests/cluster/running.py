@@ -49,7 +49,7 @@ class RunningCluster:
         return [line for line in map(json.loads, lines) if line["event"] == event]
 
     def wait(self, event: str, times: int = 1, seconds: float = 90) -> None:
-        """Until its log says something so many times. Raises TimeoutError."""
+        """Wait until its log has a line so many times. Raises TimeoutError."""
         until = time.monotonic() + seconds
         while len(self.log_lines(event)) < times:
             if time.monotonic() > until:

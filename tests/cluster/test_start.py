@@ -61,7 +61,7 @@ def test_it_says_that_it_starts_and_that_it_is_full_and_stops_with_all_its_proce
     with running_cluster(tmp_path / "log", 2, given) as running:
         pids = running.pids
         cookie = log_in(running.address)
-        for front in ("f1", "f2"):  # one secret: who has logged in at one is known at the other
+        for front in ("f1", "f2"):  # one secret: a visitor logged in at one front is known at the other
             headers = PAGE | {"Cookie": f"{cookie}; attnviz_front={front}"}
             assert page(f"{running.address}/heads", headers)[0] == 200
         with ExitStack() as stack:
@@ -93,7 +93,7 @@ def test_fronts_end_with_a_supervisor_that_is_killed(haproxy: str, tmp_path) -> 
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; who has ended and waits to be noticed does not."""
+    """Check whether a process runs; a process that has ended and waits for its parent does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

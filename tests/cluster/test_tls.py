@@ -52,7 +52,7 @@ def tls_cluster(
 
 @pytest.fixture
 def client(tls_cluster: RunningCluster, site: tuple[Path, Path]) -> Iterator[httpx.Client]:
-    """Who believes this certificate and no other."""
+    """Make an HTTP client that trusts this certificate and no other."""
     trust = ssl.create_default_context(cafile=str(site[0]))
     with httpx.Client(verify=trust, base_url=f"https://127.0.0.1:{tls_cluster.port}", timeout=30) as made:
         yield made

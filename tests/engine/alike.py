@@ -1,4 +1,4 @@
-"""Whether two traces are of the same run."""
+"""Check that two traces belong to the same run."""
 
 import torch
 
@@ -6,7 +6,7 @@ from attnviz.tracing.trace import Trace
 
 
 def assert_alike(one: Trace, other: Trace, *, within: float = 0.0) -> None:
-    """Every number of one trace is that of the other, within so much; tokens, texts and interventions are the same."""
+    """Require equal numbers within a tolerance, and the same tokens, texts and interventions."""
     assert one.sentences == other.sentences
     assert one.kinds == other.kinds
     assert list(map(str, one.interventions)) == list(map(str, other.interventions))

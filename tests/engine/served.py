@@ -1,4 +1,4 @@
-"""An engine in a thread of this process, on a port of its own: what a test asks goes over HTTP."""
+"""An engine in a thread of this process, on a port of its own: tests reach it over HTTP."""
 
 import socket
 import threading
@@ -31,7 +31,7 @@ class Served:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Answer, from when this returns."""
+        """Start answering; return when it does."""
         self.services = {
             path_of(name): ModelService(model, name, token=TOKEN, limits=self._limits)
             for name, model in self._models.items()
@@ -48,7 +48,7 @@ class Served:
             time.sleep(0.005)
 
     def stop(self) -> None:
-        """Answer no more."""
+        """Stop answering."""
         self._server.should_exit = True
         self._thread.join()
 

@@ -1,4 +1,6 @@
-"""Who is let in: what can be answered in time, by what answers have lately taken, and nobody for ever."""
+"""Admission control: a request is accepted if it can be answered in time, by the times of recent answers; nobody is
+refused for ever.
+"""
 
 import asyncio
 import time
@@ -29,7 +31,7 @@ def taking(**seconds: float) -> Admission:
 
 
 def admits(admission: Admission, operation: str = "trace", *, age: float = 0.0, within: float = FOR_EVER) -> bool:
-    """Whether one more is let in, which was sent so long ago and is wanted within so many seconds."""
+    """Check whether one more request is accepted, by its age and its deadline in seconds."""
     try:
         admission.enter(operation, sent=time.time() - age, until=time.time() + within)
     except RefusedError as refusal:

@@ -1,4 +1,4 @@
-"""The engine's client: it asks again, waits when told to, gives up in time, and knows when the engine is back."""
+"""The engine's client: it retries, waits when asked to, stops at its deadline, and finds the engine again."""
 
 import threading
 import time
@@ -34,7 +34,7 @@ def status(code: int, **headers: str) -> Callable[[BaseHTTPRequestHandler], None
 
 
 def hang_up(handler: BaseHTTPRequestHandler) -> None:
-    """No answer at all, as of a replica that is killed."""
+    """Close the connection without an answer, as a killed replica does."""
     handler.close_connection = True
 
 
@@ -62,7 +62,7 @@ def answering(first: Answers) -> Iterator[tuple[str, list[dict]]]:
             self.wfile.write(Message({"done": True}).to_bytes())
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
@@ -75,7 +75,7 @@ def answering(first: Answers) -> Iterator[tuple[str, list[dict]]]:
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short pauses."""
+    """Shorten the pauses between retries."""
     for name, seconds in (("_PAUSE", 0.01), ("_GONE_AFTER", 0.2), ("_LOOK_AGAIN", 0.05), ("_SELDOMEST", 0.1)):
         monkeypatch.setattr(client, name, seconds)
 
@@ -92,7 +92,7 @@ def test_what_a_dying_replica_loses_is_asked_again_with_the_same_id() -> None:
 
 def test_a_replica_that_dies_late_in_a_long_answer_is_no_engine_that_is_gone() -> None:
     def hang_up_later(handler: BaseHTTPRequestHandler) -> None:
-        time.sleep(0.5)  # longer than nobody's silence is borne
+        time.sleep(0.5)  # longer than silence is tolerated
         hang_up(handler)
 
     with answering([hang_up_later]) as (address, seen), closing(Engine(address)) as engine:
@@ -125,7 +125,7 @@ def test_an_answer_to_somebody_else_is_none() -> None:
     with (
         answering([foreign]) as (address, _),
         closing(Engine(address)) as engine,
-        pytest.raises(EngineGoneError, match="somebody else"),
+        pytest.raises(EngineGoneError, match="another request"),
     ):
         engine.ask("tiny", "trace", Message())
 

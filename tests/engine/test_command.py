@@ -1,4 +1,4 @@
-"""`python -m attnviz engine`: what cannot be is said in one sentence before anything is started."""
+"""`python -m attnviz engine`: unusable arguments are refused in one sentence before anything starts."""
 
 import importlib.util
 import socket
@@ -46,7 +46,7 @@ def test_a_port_that_is_taken_is_said(capsys: pytest.CaptureFixture[str]) -> Non
         taken.listen()
         port = taken.getsockname()[1]
         assert main(["engine", "--model", "gpt2", "--port", str(port)]) == 2
-        assert f"Port {port} of 127.0.0.1 cannot be had" in capsys.readouterr().err
+        assert f"Port {port} of 127.0.0.1 cannot be opened" in capsys.readouterr().err
 
 
 def test_nobody_is_told_where_a_folder_is(tmp_path) -> None:

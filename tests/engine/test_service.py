@@ -1,4 +1,4 @@
-"""The engine's HTTP surface: who may ask, until when, how much; asked twice with one id, a message runs once."""
+"""The engine's HTTP surface: token, deadline, size limits; a message that is sent twice with one id runs once."""
 
 import asyncio
 import time
@@ -76,7 +76,7 @@ def test_what_is_no_request_is_refused_with_a_sentence(
 
 
 class Slow:
-    """A model that takes its time and counts its runs."""
+    """A model that is slow and counts its runs."""
 
     def __init__(self, seconds: float = 0.15) -> None:
         self._model, self._seconds, self.runs = tiny_translator(), seconds, 0

@@ -14,7 +14,7 @@ ATTN = np.full((1, 1, 3, 3), 1 / 3, np.float32)
 
 
 def npz(**arrays: np.ndarray) -> bytes:
-    """NumPy's own writer."""
+    """Write arrays with NumPy's own writer."""
     file = io.BytesIO()
     np.savez(file, **arrays)
     return file.getvalue()
@@ -46,7 +46,7 @@ def archive_of_shape(shape: str, descr: str = "'<f4'", order: str = "False") -> 
 
 
 def archive(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """Python's own writer."""
+    """Write members with Python's own writer."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", compression) as made:
         for name, content in members.items():
@@ -83,7 +83,7 @@ def directory_changed(content: bytes, at: int, value: bytes) -> bytes:
 
 
 def overlapping(members: int = 500) -> bytes:
-    """Many members that are one and the same, as David Fifield's "A better zip bomb" (2019) overlaps them."""
+    """Make many members that share the same bytes, as in David Fifield's "A better zip bomb" (2019)."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     plain = npy(np.zeros((1, 1, 1024, 1024), np.float32))
     data = packer.compress(plain) + packer.flush()
@@ -101,7 +101,7 @@ def a_directory_without_end() -> bytes:
 
 
 def many_members_of_zeros() -> bytes:
-    """Each below the limit, all together far above it."""
+    """Make members that are each below the limit, and together far above it."""
     zeros = npy(np.zeros((64, 1, 512, 512), np.uint8))
     return archive({f"mask.encoder_self.{at}.npy": zeros for at in range(12)})
 
@@ -115,7 +115,7 @@ def two_of_one_name() -> bytes:
 
 
 def streamed_archive() -> bytes:
-    """Sizes stand behind the data, and are others than in the directory."""
+    """Write sizes behind the data that differ from those in the directory."""
 
     class Pipe(io.BytesIO):
         def seekable(self) -> bool:

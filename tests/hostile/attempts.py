@@ -1,4 +1,4 @@
-"""What is tried with each piece of the corpus: it is made ready first, so that only opening it is measured."""
+"""The attempt for each piece of the corpus: it is prepared first, so that only opening it is measured."""
 
 import tempfile
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Opens crafted material in this process, one after another, and tells of each what came of it and what it took.
+"""Open crafted material in this process, one piece after another, and report the result and the cost of each.
 
 Lines of a kind, a tab and a name come on standard input, a line of JSON goes out for each; what else is printed goes
 the way of errors. Of memory, what is in use at the most (VmHWM, set back before each) beyond what was in use before; a
@@ -17,13 +17,13 @@ ROOM = 3 << 30  # bytes of address space beyond the baseline: more than any of t
 
 
 def status(field: str) -> int:
-    """Bytes, of a field of /proc/self/status."""
+    """Read a field of /proc/self/status, in bytes."""
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
     return int(line.split()[1]) * 1024
 
 
 def measure(attempt) -> dict[str, object]:
-    """Run an attempt: its sentence ("" for taken) or the name of another fault, bytes and seconds."""
+    """Run an attempt; return its sentence ("" if accepted) or the name of another fault, bytes and seconds."""
     Path("/proc/self/clear_refs").write_text("5")  # sets the highest mark back
     before, started = status("VmRSS"), time.process_time()
     try:
@@ -38,7 +38,7 @@ def measure(attempt) -> dict[str, object]:
 
 
 def main() -> None:
-    """Open everything that is named on standard input."""
+    """Open every piece named on standard input."""
     answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(2, 1)
     from tests.hostile import attempts

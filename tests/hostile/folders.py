@@ -13,7 +13,7 @@ Spoil = Callable[[Path], None]
 
 
 def instead(name: str, make: Callable[[Path], object]) -> Spoil:
-    """Another thing in a file's place."""
+    """Put something else in a file's place."""
 
     def spoil(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)

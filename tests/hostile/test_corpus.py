@@ -1,4 +1,4 @@
-"""Whatever a crafted file holds: it is opened within memory and seconds, or refused in one sentence."""
+"""Crafted files of any content: each is opened within bounds of memory and time, or refused in one sentence."""
 
 import json
 import select

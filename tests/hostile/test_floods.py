@@ -92,7 +92,7 @@ def test_messages_that_deflate_well_are_inflated_one_at_a_time(server: Server) -
 
 
 def test_who_goes_on_after_the_server_has_closed_is_cut_off(server: Server) -> None:
-    """Streamlit closes for a text that is none, and uvicorn then waits ten seconds for the other end to close, too."""
+    """Streamlit closes after a malformed message, and uvicorn then waits ten seconds for the client to close, too."""
     wrong = BackMsg()
     wrong.rerun_script.query_string = "a=1"
     message = raw.deflate(texts(900_000))

@@ -1,4 +1,6 @@
-"""Messages that no browser would send, to a real server: a sentence or nothing, and never a fault or another's loss."""
+"""Messages that no browser would send, to a real server: a sentence or nothing, but no fault and no harm to other
+visitors.
+"""
 
 import json
 from collections.abc import Iterator

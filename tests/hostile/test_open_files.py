@@ -1,4 +1,4 @@
-"""Connections that say half of a request, and sessions that nobody comes back to: others come in all the same."""
+"""Half requests and abandoned sessions: other visitors still get in."""
 
 import resource
 import socket
@@ -52,7 +52,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]
 
 
 def comes_true(is_so: Callable[[], bool], seconds: float) -> bool:
-    """Whether it comes to be so in time."""
+    """Wait until a condition holds; return whether it did in time."""
     end = time.monotonic() + seconds
     while not is_so():
         if time.monotonic() > end:

@@ -1,4 +1,4 @@
-"""The login of a real server under guesses, half forms and odd ones: whoever knows the password comes in."""
+"""The login of a real server under guesses and malformed forms: a visitor with the password gets in."""
 
 import http.client
 import time

@@ -1,4 +1,4 @@
-"""What an attack takes of a server, and of its other visitors."""
+"""The cost of an attack to a server and to its other visitors."""
 
 import resource
 import sys
@@ -54,7 +54,7 @@ class Watched:
             self._is_over.wait(0.3)
 
     def _status(self, field: str) -> int:
-        """Bytes, of a field of the process's status."""
+        """Read a field of the process's status, in bytes."""
         lines = Path(f"/proc/{self._pid}/status").read_text(encoding="ascii").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
 

@@ -25,7 +25,7 @@ def weights_equal_pytorch(make: Make) -> None:
 
 
 def sizes_of_their_own_work_or_are_refused(make: Make) -> None:
-    """d_model 17, 3 heads, d_k 11, d_v 13; an attention may refuse them when it is made, not later."""
+    """Try d_model 17, 3 heads, d_k 11, d_v 13; an attention may refuse them when it is made, not later."""
     try:
         attend = make(UNEQUAL)
     except ValueError:

@@ -1,4 +1,6 @@
-"""Pictures in a real JupyterLab: what is clicked is read in Python, what Python sets is seen, nothing else moves."""
+"""Pictures in a real JupyterLab: Python reads each click, the picture shows each value set in Python, and nothing else
+changes.
+"""
 
 import json
 import re

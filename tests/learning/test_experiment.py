@@ -1,4 +1,4 @@
-"""What may be trained, and what is said of what may not."""
+"""The experiments that may be trained, and the refusals of others."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The recordings that are shipped show what is said of them."""
+"""The shipped recordings show what lessons and pages claim about them."""
 
 from dataclasses import replace
 

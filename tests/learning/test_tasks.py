@@ -1,4 +1,4 @@
-"""What a toy is taught is right, and what it is scored on was never seen."""
+"""Tasks of toys: the taught answers are right, and the scored lines were never trained on."""
 
 from itertools import permutations, product
 from math import log
@@ -90,7 +90,7 @@ def test_the_floor_of_twice_is_the_one_that_is_drawn():
 
 
 def test_who_knows_few_lines_by_heart_must_still_find_out_which_it_is():
-    """A causal toy of 30 pairs ends at 0.1430 nats a letter: by the floor of all lines it would seem to cheat."""
+    """A causal toy of 30 pairs ends at 0.1430 nats a letter; the floor of all lines would make it look like a cheat."""
     assert TASKS["twice"].loss_floor(30) == pytest.approx(0.1417, abs=1e-4)
 
 

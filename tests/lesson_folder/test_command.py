@@ -1,4 +1,4 @@
-"""`python -m attnviz lessons export`: what it writes, and what it refuses before anything is run."""
+"""`python -m attnviz lessons export`: the files that it writes, and its refusals before anything runs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""All shipped lessons as one folder: what is in it, what is right in it, and how large it is."""
+"""All shipped lessons as one folder: its files, its right answers, and its size."""
 
 import base64
 import json

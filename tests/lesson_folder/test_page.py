@@ -1,4 +1,4 @@
-"""A lesson of a folder as a reader has it: opened from the disk, walked, kept, saved, and read by everybody."""
+"""A lesson of a folder in a browser: opened from the disk, walked, kept, saved, and accessible."""
 
 import csv
 import re
@@ -29,7 +29,7 @@ def verdict(page: Page) -> Locator:
 
 
 def marks(page: Page) -> list[str]:
-    """Return what the numbers of the steps say of them."""
+    """Read the marks on the steps' numbers."""
     return page.locator("nav a").evaluate_all("(links) => links.map(({ dataset }) => dataset.mark)")
 
 

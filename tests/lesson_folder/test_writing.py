@@ -1,4 +1,4 @@
-"""A folder on the disk and as a zip file, and what is refused before anything is run."""
+"""A folder on the disk and as a zip file, and refusals before anything runs."""
 
 import io
 import zipfile

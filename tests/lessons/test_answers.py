@@ -1,4 +1,4 @@
-"""What is right comes from the model's own run: held against PyTorch's numbers of the same trace."""
+"""Right answers come from the model's own run: compared with PyTorch's numbers of the same trace."""
 
 from dataclasses import replace
 

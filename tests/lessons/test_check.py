@@ -1,4 +1,4 @@
-"""`python -m attnviz lessons check`: what an author hears."""
+"""`python -m attnviz lessons check`: its output for an author."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A draft: what was typed is kept, becomes a lesson's file, and comes back from one."""
+"""A draft keeps the typed texts, becomes a lesson's file, and can be made from one."""
 
 import dataclasses
 import json

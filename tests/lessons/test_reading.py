@@ -1,4 +1,4 @@
-"""A lesson's file is read line by line, and a mistake in it is said with its line and with what to do."""
+"""A lesson's file is read line by line; each mistake is reported with its line and its remedy."""
 
 from itertools import pairwise
 from pathlib import Path

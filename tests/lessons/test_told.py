@@ -1,4 +1,4 @@
-"""What lessons on heads and on decoding tell outside their answers is true of the shipped model."""
+"""Claims of the lessons on heads and on decoding, outside their answers, are true of the shipped model."""
 
 import math
 
@@ -24,7 +24,7 @@ def writing(trace, word: str) -> int:
 
 
 def looks_at(trace, layer: int, head: int, word: str) -> str:
-    """Where a head of cross-attention looks most while it writes."""
+    """Return the token that a head of cross-attention looks at most at a step."""
     return strongest(trace.attn("cross", layer=layer, head=head)[writing(trace, word)], keys(trace, "cross"))
 
 

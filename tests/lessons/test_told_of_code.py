@@ -1,4 +1,4 @@
-"""What the lessons on shapes and bugs tell besides is true of the shipped model, of toys, and of torch."""
+"""Claims of the lessons on shapes and bugs are true of the shipped model, of toys, and of torch."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What the lessons on masks tell besides their answers is true: of the shipped model, of toys, and of torch."""
+"""Claims of the lessons on masks, outside their answers, are true of the shipped model, of toys, and of torch."""
 
 import re
 from pathlib import Path

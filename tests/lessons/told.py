@@ -1,4 +1,4 @@
-"""What the prose of the shipped lessons tells, for tests that compute it."""
+"""Read the claims in the prose of the shipped lessons, for tests that compute them."""
 
 import re
 from functools import cache

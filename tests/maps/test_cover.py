@@ -1,4 +1,4 @@
-"""What is covered is not in the maps, in whatever form they are asked for."""
+"""Covered numbers are in no form of the maps."""
 
 import pytest
 import torch

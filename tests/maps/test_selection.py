@@ -66,7 +66,7 @@ def test_repeated_tokens_keep_their_places() -> None:
 def test_invisible_characters_are_named() -> None:
     src = (Token("a\u200bb", 1, 0, 3), Token("<b>", 2, 3, 6))
     maps = select(trace_of("encoder_self", torch.eye(2), src=src), "encoder_self")
-    assert [col.text for col in maps.cols] == ["a U+200B b", "<b>"]  # escaping is left to whoever draws
+    assert [col.text for col in maps.cols] == ["a U+200B b", "<b>"]  # the drawing code escapes
 
 
 def test_mean_is_over_layers_heads_or_both(trace) -> None:

@@ -1,4 +1,4 @@
-"""What a model takes is asked for, not matched: each kind answers the questions that pages and the shell have."""
+"""Callers ask `Inputs` for a model's fields: each kind answers the questions of pages and shell."""
 
 import pytest
 

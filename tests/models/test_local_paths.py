@@ -1,4 +1,4 @@
-"""A model's name is any text: one that can be no folder is refused like one that is none."""
+"""A model's name may be any text: an impossible folder name is refused like a missing folder."""
 
 import os
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_a_place_that_may_not_be_looked_into_is_none(tmp_path, monkeypatch) -> N
 
 
 def test_a_folder_that_may_not_be_read_is_refused_in_one_sentence(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("os.access", lambda *_: False)  # whoever runs the tests may be let in everywhere
+    monkeypatch.setattr("os.access", lambda *_: False)  # the tests may run as root, who may read everything
     with pytest.raises(ValueError, match=r"The folder .* may not be read here"):
         attnviz.load(tmp_path, device="cpu")
 

@@ -1,4 +1,4 @@
-"""The list of shipped models: made of whatever lies in its folder, which may be anything."""
+"""The list of shipped models is read from their folder, which may hold other things."""
 
 import json
 import shutil

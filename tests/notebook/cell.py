@@ -56,6 +56,6 @@ class Cells:
         self.page.evaluate("([name, value]) => cell.model.set(name, value)", [name, value])
 
     def told(self) -> dict[str, Any]:
-        """Wait for the browser to report a view to Python; return it."""
+        """Wait for the browser to report a view; return it."""
         self.page.wait_for_function("() => cell.told.length")
         return self.page.evaluate("() => cell.told.splice(0).at(-1)")

@@ -1,4 +1,4 @@
-"""What is seen in a cell is what Python reads, and what Python sets is sent to the cell; no browser here."""
+"""Python reads the view of a cell, and the cell gets the view that Python sets; no browser here."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-"""The Masks page as AppTest has run it: what its component was told, and what stands there."""
+"""Read the Masks page after AppTest has run it: the data of its component, and the texts."""
 
 import numpy as np
 from streamlit.testing.v1 import AppTest

@@ -1,4 +1,4 @@
-"""What stands on a page that AppTest has run."""
+"""Read a page that AppTest has run."""
 
 from streamlit.testing.v1 import AppTest
 

@@ -13,7 +13,7 @@ KINDS = ("encoder_self", "decoder_self", "cross")
 
 
 def page_text(app: AppTest) -> str:
-    """Everything that the page says in words and HTML."""
+    """Return all words and HTML of the page."""
     notes = [note.value for note in (*app.error, *app.info, *app.markdown, *app.caption, *app.code)]
     notes += [str(json.loads(part.proto.json)) for part in app.get("bidi_component") if part.proto.json]
     return "\n".join(notes + [part.proto.body for part in app.get("html")]).replace("\\", "")

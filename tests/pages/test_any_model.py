@@ -1,4 +1,4 @@
-"""Every page with somebody else's encoder, decoder, and both: it works, or says in one sentence why not."""
+"""Every page with a checkpoint (encoder, decoder, or both): it works, or gives its reason in one sentence."""
 
 from pathlib import Path
 

@@ -11,7 +11,7 @@ TABS = ("agreement", "cost", "source", "parameters", "relative", "shapes", "bugs
 
 
 def page_text(app: AppTest) -> str:
-    """Everything that the page says in words and HTML."""
+    """Return all words and HTML of the page."""
     notes = [note.value for note in (*app.error, *app.info, *app.markdown, *app.caption, *app.code, *app.text)]
     return "\n".join(notes + [part.proto.body for part in app.get("html")]).replace("\\", "")
 

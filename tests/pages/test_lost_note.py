@@ -1,4 +1,4 @@
-"""What the frame says when a run shows that the model cannot read its input: once, on every page."""
+"""The note that the model cannot read its input: once, on every page."""
 
 import json
 from pathlib import Path

@@ -24,7 +24,7 @@ SESSION = "test session id"  # what Streamlit calls the session of a page under 
 
 @pytest.fixture(autouse=True)
 def _a_new_visitor() -> None:
-    """Nothing is kept of the test before, whose session has the same name."""
+    """Clear the kept files of the test before, whose session has the same name."""
     cache_resource_api.clear_session_cache(SESSION)
 
 

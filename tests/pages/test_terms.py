@@ -57,7 +57,7 @@ def lists(app: AppTest) -> list[dict]:
 
 
 def missing(app: AppTest) -> set[str]:
-    """Terms that stand on the page without a definition."""
+    """List the terms on the page that have no definition."""
     text, helps = visible_text(app), open_definitions(app)
     found = {term for term in words_of("Anatomy") if re.search(rf"(?<!\w){re.escape(term)}(?!\w)", text)}
     return {term for term in found if definition(term)[:40] not in helps.replace("&#x27;", "'")}

@@ -1,4 +1,4 @@
-"""Every picture by its name: what may be asked of it, and the one sentence for what may not."""
+"""Every picture by its name: its fields, and one sentence for a field or value that it does not have."""
 
 import numpy as np
 import pytest
@@ -108,7 +108,7 @@ def test_an_unknown_picture_and_a_wrong_subject_are_said_in_one_sentence(model, 
         picture(["heads"])
     with pytest.raises(ValueError, match=r"trace is a trace .*, not 'I love you'"):
         picture("heads").of("I love you")
-    with pytest.raises(ValueError, match=r"Masks is drawn of \(model, trace\): missing a required argument: 'trace'"):
+    with pytest.raises(ValueError, match=r"Masks is drawn from \(model, trace\): missing a required argument: 'trace'"):
         picture("mask_lab").of(model)
     own = from_tensors(np.full((1, 2, 3, 3), 1 / 3, np.float32), ["a", "b", "c"])
     with pytest.raises(ValueError, match="Neuron needs queries and keys"):

@@ -1,4 +1,4 @@
-"""An application in this process, asked as over the network."""
+"""Ask an application in this process as if over the network."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
@@ -14,7 +14,7 @@ Client = httpx.AsyncClient
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
-    """Says the role that the server has given, or accepts a websocket and sends back what comes."""
+    """Answer with the role that the server has given; of a websocket, send back each message."""
     if scope["type"] == "http":
         role = dict(scope["headers"]).get(b"x-attnviz-role", b"").decode()
         await PlainTextResponse(f"{scope['path']} {role}")(scope, receive, send)
@@ -37,7 +37,7 @@ def ask(app: Any, work: Callable[[Client], Coroutine[Any, Any, Any]], address: s
 
 
 class Socket:
-    """A websocket to an ASGI application: what is said to it, and what it has sent with the time it took."""
+    """A websocket to an ASGI application: the messages sent to it, and its answers with their times."""
 
     def __init__(self, app: Any, address: str, headers: Mapping[str, str] | None = None) -> None:
         encoded = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
@@ -65,12 +65,12 @@ class Socket:
 
     @property
     def frames(self) -> list[bytes]:
-        """What came back."""
+        """Return the received frames."""
         return [message["bytes"] for message in self.sent if message["type"] == "websocket.send"]
 
     @property
     def status(self) -> int:
-        """Of an answer in plain HTTP; 0 without."""
+        """Return the status of an answer in plain HTTP; 0 without one."""
         return next((said["status"] for said in self.sent if said["type"] == "websocket.http.response.start"), 0)
 
     async def _send(self, message: Any) -> None:

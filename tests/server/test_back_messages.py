@@ -1,4 +1,4 @@
-"""What a browser's message holds is counted before anything is allocated for it."""
+"""The fields of a browser's message are counted before anything is allocated for them."""
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg

@@ -1,4 +1,4 @@
-"""A cluster before it starts: what cannot be is said in one sentence; and a process that is started again."""
+"""A cluster before it starts: impossible settings are refused in one sentence; and a process that is started again."""
 
 import asyncio
 import shutil

@@ -1,4 +1,4 @@
-"""Buckets delay and do not drop; who finds every place taken is told so."""
+"""Token buckets delay and do not drop; a visitor who finds every place taken is told so."""
 
 import asyncio
 

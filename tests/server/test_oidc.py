@@ -35,7 +35,7 @@ COOKIE = "_streamlit_user"
 
 
 class Instance(NamedTuple):
-    """Where the server is, and what it has printed."""
+    """The server's address, and its printed lines."""
 
     address: str
     log: Path
@@ -108,7 +108,7 @@ def test_who_is_not_on_it_is_told_so(instance, who) -> None:
 
 
 def refuses(instance: Instance, cookie: str) -> None:
-    """No websocket is opened."""
+    """Check that no websocket is opened."""
     visitor = Visitor(instance.address, headers={"Cookie": cookie})
     with pytest.raises(InvalidStatus):
         visitor.__enter__()

@@ -1,4 +1,4 @@
-"""A class comes in by its password, and nobody else."""
+"""Only visitors with the class's password get in."""
 
 import pytest
 from itsdangerous import URLSafeTimedSerializer

@@ -1,4 +1,4 @@
-"""What the start of a server says about where visitors find it."""
+"""The addresses that a server prints at its start."""
 
 import io
 import json

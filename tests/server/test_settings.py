@@ -1,4 +1,4 @@
-"""Every value is looked at before the server starts, and what is wrong is said in one sentence."""
+"""Every setting is checked before the server starts, and a wrong one is refused in one sentence."""
 
 import re
 import socket

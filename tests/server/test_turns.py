@@ -1,4 +1,4 @@
-"""So many runs at a time, and one address after the other."""
+"""The queue of runs: a bounded number at a time, one address after the other."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Arguments are read by their annotations: what can be meant in one way only is taken, the rest gets one sentence."""
+"""Arguments are read by their annotations: a value with one possible meaning is accepted, others get one sentence."""
 
 import re
 from collections.abc import Callable, Sequence

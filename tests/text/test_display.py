@@ -1,4 +1,4 @@
-"""Display strings: faithful (nothing dropped) and safe (nothing unseen, nothing that moves its neighbours)."""
+"""Display strings: faithful (nothing dropped) and safe (nothing invisible, nothing that moves its neighbours)."""
 
 import unicodedata
 

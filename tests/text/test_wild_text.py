@@ -1,4 +1,4 @@
-"""Whatever is typed goes through: wild strings by the thousand, and a megabyte of text."""
+"""Any typed text is accepted: wild strings by the thousand, and a megabyte of text."""
 
 import pytest
 from hypothesis import example, given, settings

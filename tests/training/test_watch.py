@@ -1,4 +1,4 @@
-"""`--watch`: what is written down of sentences as a translator learns is what the translator did."""
+"""`--watch`: the recording of the watched sentences equals what the translator did."""
 
 import json
 import shutil

@@ -59,7 +59,7 @@ def either_norm(request: pytest.FixtureRequest) -> Transformer:
 
 
 def perturb(model: Transformer) -> Transformer:
-    """Biases and norms away from 0 and 1, where a mistake would not show."""
+    """Move biases and norms away from 0 and 1, where a mistake would not show."""
     generator = torch.Generator().manual_seed(7)
     with torch.no_grad():
         for parameter in model.parameters():

@@ -1,4 +1,4 @@
-"""On a server that many share, who waits for a turn sees why, and who is refused keeps what was typed."""
+"""On a shared server a visitor who waits for a turn sees why, and a refused one keeps the typed text."""
 
 import time
 from collections.abc import Iterator

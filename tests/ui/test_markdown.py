@@ -1,4 +1,4 @@
-"""What is said is shown as it is: no Markdown in it counts, and nothing becomes a link, an emoji or an arrow."""
+"""Sentences are shown literally: no Markdown takes effect, and nothing becomes a link, an emoji or an arrow."""
 
 import re
 

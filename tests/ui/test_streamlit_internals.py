@@ -38,7 +38,7 @@ def test_a_name_that_is_gone_is_said_in_one_sentence_and_nothing_is_set(internal
     with pytest.raises(RuntimeError) as error:
         internals.install()
     said = f"Streamlit {streamlit.__version__} has no {owner}.{name}"
-    assert str(error.value) == f"{said}: see to attnviz/ui/streamlit_internals.py, which uses it."
+    assert str(error.value) == f"{said}: change attnviz/ui/streamlit_internals.py, which uses it."
     assert name not in vars(getattr(internals, owner))
 
 
@@ -53,11 +53,11 @@ def test_a_name_or_a_module_that_a_server_misses_is_said(internals, monkeypatch)
     monkeypatch.delattr(bootstrap, "load_config_options")
     monkeypatch.setitem(internals._OF_SERVER, "no_such_module", ("name",))
     said = f"Streamlit {streamlit.__version__} has no web.bootstrap.load_config_options, no no_such_module.name"
-    assert internals.missing_for_server() == f"{said}: see to attnviz/ui/streamlit_internals.py, which uses it."
+    assert internals.missing_for_server() == f"{said}: change attnviz/ui/streamlit_internals.py, which uses it."
 
 
 def test_an_option_that_streamlit_does_not_take_is_said(internals) -> None:
-    with pytest.raises(RuntimeError, match=r"did not take server.noSuchOption: see to attnviz/ui/streamlit_internals"):
+    with pytest.raises(RuntimeError, match=r"did not take server.noSuchOption: change attnviz/ui/streamlit_internals"):
         internals.set_options({"server.noSuchOption": 1})
 
 
@@ -147,4 +147,4 @@ def test_streamlit_still_names_what_our_styles_and_scripts_look_for() -> None:
     assert len(wanted) > 5
     frontend = b"".join(path.read_bytes() for path in SCRIPTS.glob("*.js"))
     gone = sorted(name for name in wanted if name.encode() not in frontend)
-    assert not gone, f"Streamlit {streamlit.__version__} has no {', no '.join(gone)}: see to the styles that name it."
+    assert not gone, f"Streamlit {streamlit.__version__} has no {', no '.join(gone)}: change the styles that name it."

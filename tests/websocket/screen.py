@@ -34,12 +34,12 @@ class Screen(Visitor):
         self.shown.fragments = {place: before.fragments.get(place, "") for place in stays}
 
     def tell(self, message: BackMsg) -> Shown:
-        """As a visitor does; what stood before may stay."""
+        """Change some widgets as a visitor does; other elements may stay."""
         self._before = self.shown
         return super().tell(message)
 
     def go(self, page: str) -> None:
-        """Be on the page that the last run has switched to."""
+        """Open the page that the last run has switched to."""
         self._page = page
 
     def press(self, key: str, *others: WidgetState) -> Shown:

@@ -1,4 +1,6 @@
-"""What a class sends to whom, read off the websocket: a student is sent nothing that tells before the reveal."""
+"""The messages of a class, read off the websocket: before the reveal, a student gets nothing that gives the answer
+away.
+"""
 
 import json
 from collections.abc import Iterator
@@ -27,7 +29,7 @@ class Listener(Screen):
         super()._take(message)
 
     def sits(self, code: str, role: str, token: str) -> None:
-        """As the browser says who this is."""
+        """Report this visitor's seat as the browser does."""
         seat = json.dumps({"seat": {"code": code, "role": role, "token": token}})
         self.send(self.state("class-seat", json_value=seat))
 

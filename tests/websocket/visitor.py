@@ -114,7 +114,7 @@ class Visitor:
         return self.send()
 
     def send(self, *states: WidgetState) -> Shown:
-        """Widget states, whatever they are; what the page shows after the run that they start."""
+        """Send widget states, valid or not; return the page after the run that they start."""
         message = BackMsg()
         message.rerun_script.query_string = self._query
         message.rerun_script.page_name = self._page
@@ -154,7 +154,7 @@ class Visitor:
         return message.SerializeToString()
 
     def pass_over(self, seconds: float) -> int:
-        """Take whatever comes for so long, and look at nothing of it; how many runs have finished."""
+        """Ignore all messages for so many seconds; return how many runs have finished."""
         runs, deadline = 0, time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:

@@ -1,4 +1,4 @@
-"""The wheel, and an environment that has nothing of attnviz but what was installed of it."""
+"""The wheel, and an environment in which attnviz comes from that wheel alone."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-# Runs first in each Python of the environment: whoever asks the network fails; what this machine serves is reached.
+# Runs first in each Python of the environment: a request to the network fails; this machine's own servers are reached.
 _ALONE = """
 import socket
 connect = socket.socket.connect

@@ -1,4 +1,4 @@
-"""What a widget's modules give, in the browser that runs them."""
+"""Run a widget's modules in the browser, and return their results."""
 
 import json
 from collections.abc import Callable, Iterator

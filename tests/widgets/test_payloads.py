@@ -1,4 +1,4 @@
-"""What the Links, Whole model and Neuron tabs are sent: every line, label and number is the trace's own."""
+"""The data of the tabs Links, Whole model and Neuron: every line, label and number is the trace's own."""
 
 from dataclasses import replace
 

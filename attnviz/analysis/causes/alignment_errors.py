@@ -19,7 +19,7 @@ from attnviz.tracing.trace import Trace
 
 ERRORS = FOLDER / "errors"  # tables of shipped weights, which the command writes
 NumberedLink = tuple[int, int, int]  # a sentence and a link in it
-Progress = Callable[[float], object]  # told which share is done
+Progress = Callable[[float], object]  # called with the share that is done
 
 
 class _Counted:

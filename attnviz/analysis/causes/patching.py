@@ -22,7 +22,7 @@ from attnviz.tracing.causes.making import patch
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Stack
 
-LEAST = 0.1  # of |clean − changed|, in logits: below it a share says nothing and is not drawn
+LEAST = 0.1  # of |clean − changed|, in logits: below it shares are noise and are not drawn
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from attnviz.models.protocol import Model
 
 Stage = Literal["reading", "measuring", "gradient", "ablation"]
 STAGES: tuple[Stage, ...] = ("reading", "measuring", "gradient", "ablation")
-Listen = Callable[[Stage], Cancellable]  # who hears how far each stage is, and may stop it
+Listen = Callable[[Stage], Cancellable]  # receives the progress of each stage, and may stop it
 NO_TARGETS = "{} writes no targets, so the importance of its heads cannot be measured."
 
 

@@ -34,7 +34,7 @@ class BugEffect:
     cut: int = 0
 
 
-MOST = 64  # tokens: with a bug in force the whole prefix runs again at every step
+MOST = 64  # tokens: with a bug the whole prefix runs again at every step
 
 
 @torch.inference_mode()

@@ -93,7 +93,7 @@ _WRONG: dict[str, Callable[[Question, Truth, Random], Any]] = {
 
 
 ViewOf = Callable[[int], TeacherView]
-_ALONE = (-1, "")  # what stands for a step and round while everybody walks alone
+_ALONE = (-1, "")  # the key in the place of a step and round while everybody walks alone
 
 
 class Crowd:
@@ -153,7 +153,7 @@ class Crowd:
         question, truth = view.lesson.questions[at], view.truth
         if truth is None:  # it cannot be computed: the teacher is told
             return
-        chance = Random(f"{self._code} {turn.student} {at}")  # who is wrong again says the same again
+        chance = Random(f"{self._code} {turn.student} {at}")  # a student who is wrong again gives the same answer
         given = invented_answer(question, truth, chance, is_right=turn.is_right)
         self._do_once(
             turn.student,

@@ -105,7 +105,7 @@ def _sqlite(url: URL) -> Engine:
     file = Path(url.database or "")
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file.touch(mode=0o600)  # nobody else on this machine reads who is in a class
+        file.touch(mode=0o600)  # no other user of this machine may read the members of a class
     except OSError as error:
         raise ClassroomError(
             f"Classes cannot be stored in {file} ({error.strerror}): set {VARIABLE} to a file that can be written."

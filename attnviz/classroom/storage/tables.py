@@ -10,7 +10,7 @@ _NAMES = {
     "fk": "fk_%(table_name)s_%(column_0_name)s",
     "pk": "pk_%(table_name)s",
 }
-_NUMBERED = {"sqlite_autoincrement": True}  # the number of a row that was deleted is nobody else's
+_NUMBERED = {"sqlite_autoincrement": True}  # the number of a deleted row is never used again
 
 
 class Table(DeclarativeBase):

@@ -42,7 +42,7 @@ class ToyTask(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
-    sample: ClassVar[str]  # a line to begin with, as somebody types it
+    sample: ClassVar[str]  # a line to begin with, as a visitor types it
     words: Words
     spaced: ClassVar[bool] = False
     is_decoder_only: ClassVar[bool] = False

@@ -97,7 +97,7 @@ class CheckpointModel:
     """
 
     folder: Path | None = None
-    known_id: str = ""  # of weights that nobody but this model holds
+    known_id: str = ""  # of weights that only this model holds
     text_id: str = ""  # of the tokenizer, as `weights.text_id` gives it
     name: str
     writes: bool

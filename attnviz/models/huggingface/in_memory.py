@@ -56,7 +56,7 @@ def from_memory(
     except Exception as error:
         raise ModelError(f"{type(whole).__name__} cannot be shown ({reason(error)}).") from error
     made.name, made.text_id = _name(whole), text_id(tokenizer)
-    if not _shares(whole, shown):  # nobody else can train these
+    if not _shares(whole, shown):  # no code outside can train these
         made.known_id = weights_id(whole, made.text_id)
     return made
 

@@ -26,7 +26,7 @@ from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Probe, gradients_if_needed
 
 _READS_SOURCE = "This model writes no text. Its decoder reads the source again, as transformers does without a target."
-_WRITTEN = 20  # tokens after a prompt, if nobody says how many
+_WRITTEN = 20  # tokens after a prompt, unless the caller says how many
 
 
 @reads_arguments

@@ -1,6 +1,6 @@
 """A model whose attention cannot be replaced: transformers' own weights, as it returns them, and no more.
 
-What was computed on the way to them stays unknown, so that no mask can be put in force and no step be followed.
+What was computed on the way to them stays unknown, so masks cannot be changed and decoding cannot be followed.
 """
 
 import copy

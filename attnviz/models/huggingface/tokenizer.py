@@ -17,7 +17,7 @@ _PROBE = ("The quick brown fox jumps over the lazy dog.", "It sleeps on.")
 _STRANGE = (
     " a  \u00e9e\u0301\n\ufb01 \u732b\U0001f469\u200d\U0001f467 12"  # what one tokenizer keeps and another changes
 )
-MOST_TOKENS = 1_024  # of a text, if nobody says otherwise: every head of twelve layers can still be drawn
+MOST_TOKENS = 1_024  # of a text, unless the caller says otherwise: every head of twelve layers can still be drawn
 _CHARACTERS_A_TOKEN = 8  # more than any language needs, so that cut characters never cost kept tokens
 
 

@@ -57,7 +57,7 @@ def _fill_template(plan: ClusterPlan, folder: Path) -> str:
         connections_an_address=settings.connections_an_address * count,
         an_address=an_address,
         visitors=settings.visitors,
-        proxies=" ".join(settings.proxies) or "255.255.255.255",  # nobody comes from there
+        proxies=" ".join(settings.proxies) or "255.255.255.255",  # no visitor comes from there
         redirect=_redirect(settings, host),
         scheme="https" if is_secure else "http",
         secure="secure " if is_secure else "",

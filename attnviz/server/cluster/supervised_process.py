@@ -11,7 +11,7 @@ from contextlib import suppress
 from attnviz.server.telemetry import Say
 
 _FIRST, _LONGEST = 0.5, 30.0  # seconds of a pause
-_STEADY = 60.0  # seconds after which an end is no longer one of a row
+_STEADY = 60.0  # seconds of running after which the pauses start small again
 _PARENT_DIES = 1  # prctl's PR_SET_PDEATHSIG
 
 

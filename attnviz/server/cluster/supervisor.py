@@ -20,7 +20,7 @@ from attnviz.server.telemetry import Say
 
 _LOOK = 0.2  # seconds between two looks at whether a front is ready
 _WATCH, _MISSES = 5.0, 6  # seconds between two looks at a front that was ready; it may miss fewer than so many in a row
-_GRACE = 10.0  # seconds beyond `stop_seconds` until who does not stop is ended
+_GRACE = 10.0  # seconds beyond `stop_seconds` after which a process that does not stop is killed
 
 
 def run(plan: ClusterPlan, say: Say) -> None:
@@ -70,7 +70,7 @@ class Cluster:
                         task.cancel()
                     await self._end()
                     for task in running:
-                        task.cancel()  # who waits to be started again waits no longer
+                        task.cancel()  # a process that waits to be started again stops waiting
         except* (ValueError, OSError) as errors:
             raise ValueError(str(errors.exceptions[0])) from None
 

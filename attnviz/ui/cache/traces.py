@@ -61,7 +61,9 @@ def _load_shipped(name: str, _: Progress | None) -> "Model":
         from attnviz.models.catalogue import translator
 
         loaded = engine.on_engine(translator(name))
-        loaded.translate("Hello.", to=loaded.languages[0])  # the first run allocates and compiles: nobody waits for it
+        loaded.translate(
+            "Hello.", to=loaded.languages[0]
+        )  # the first run allocates and compiles: no visitor waits for it
     gc.collect()
     gc.freeze()  # what exists now lives as long as the server: later collections skip it
     return loaded

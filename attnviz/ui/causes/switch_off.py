@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
 
 COMPONENT = "switches"
-# Heads times tokens times parameters: some three seconds of one core. More is measured when somebody asks for it.
+# Heads times tokens times parameters: some three seconds of one core. More is measured when the visitor asks for it.
 AT_ONCE = 3e11
 A_SECOND = 8e10  # of these, roughly, on one core
 _FEW = 40  # sentences, where the model has to write each target before it is scored

@@ -91,7 +91,7 @@ def _submit(own: Seat, found: MemberView, now: OpenedLesson, question: Question)
         return
     if found.is_guided:
         following.note_answer(found, saved)
-    else:  # what is right is shown now
+    else:  # the right answer is shown now
         st.session_state[IS_MORE] = True
 
 

@@ -12,7 +12,7 @@ from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKE
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 
-# Each kind of question: what it is called, and what it asks if nobody says it otherwise.
+# Each kind of question: its name, and its usual question.
 _KINDS: Mapping[str, tuple[str, str]] = {
     CELL: ("Click the cell of most weight", "Which cell has most weight?"),
     ROW: ("Draw a row", "How is the weight of this row shared out?"),

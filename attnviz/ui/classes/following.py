@@ -27,7 +27,7 @@ def begin() -> None:
     try:
         found = None if own is None else _read(own)
     except ClassGoneError as gone:
-        assert own is not None  # nobody else is gone
+        assert own is not None  # only a visitor with a seat can be gone
         seat.give_up(own)
         say(translate(gone))
         found = None

@@ -133,7 +133,7 @@ def _take_rules(before: dict[str, tuple[int | float, ...]], second: str) -> None
     names = [name for name in st.session_state.get("pick-masks") or [] if name in RULES]
     texts = {"masks": rules_to_text(tuple((name, before.get(name, RULES[name].defaults)) for name in names))}
     if "padding" in names and "padding" not in before and not second.strip():
-        texts["second"] = SECOND  # padding needs somebody to be padded
+        texts["second"] = SECOND  # padding needs a shorter sentence
     persistent.write(texts)
 
 

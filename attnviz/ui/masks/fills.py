@@ -21,7 +21,7 @@ def fills(bench: MaskExperiment) -> None:
     named = [f"{at}: {' → '.join(filter(None, names))}" for at, names in enumerate(rows)]
     select("row", "Row", range(len(rows)), row, named.__getitem__, means=definitions("Masks")["Row"])
     table = comparison(bench.call, bench.mask, row, bench.view.number)
-    # The dtype in force comes first: its fills are in view at once.
+    # The chosen dtype comes first: its fills are in view at once.
     table = table.sort_values("dtype", key=lambda names: names != bench.view.dtype, kind="stable")
     if not bool(bench.mask[row].any()):
         in_force = table.loc[table["dtype"] == bench.view.dtype]

@@ -29,7 +29,7 @@ def drop_malformed(get: Any, sent: type) -> Any:
             if not _is_of(state.value.WhichOneof("value"), known.value_type):
                 raise TypeError("another type than the widget's")
             value = get(states, name)
-        except Exception as error:  # whatever a crafted state does to whatever reads it
+        except Exception as error:  # a crafted state may raise anything in the code that reads it
             _LOG.debug("A state of %s was left out: %s", name, error)
             raise KeyError(name) from None
         states.widget_metadata[name] = known  # Streamlit notes what was sent as the type: none, of an empty field

@@ -1,6 +1,6 @@
-// Copies this page's address with the query that Python made, or the code that shows it in somebody's own page. Where the
+// Copies this page's address with the query that Python made, or the code that shows it in another page. Where the
 // browser refuses (no permission, plain http from another machine), it is shown, selected, to be copied by hand. A link is
-// mostly meant for somebody else: where nobody else can follow it, that is said. The button beside presents the picture
+// mostly meant for other people: where it opens on this computer only, a note says so. The button beside presents the picture
 // (attnviz/widgets/screen); a link that is copied meanwhile presents it, too. Another adds the picture to the draft of a
 // lesson, which the browser keeps (attnviz/widgets/draft_keeper).
 

@@ -1,4 +1,4 @@
-"""What a notebook says of per-head attention, against what torch does."""
+"""Statements of a notebook about per-head attention, compared with torch."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The shape walk ends where the model ends, on every site, and every line says the truth of its tensor."""
+"""The shape walk gives the model's own output on every site, and every line describes its tensor correctly."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What the decoder reads: the target without its last token, whatever the source's length."""
+"""The decoder reads the target without its last token, for a source of any length."""
 
 import pytest
 
@@ -51,5 +51,5 @@ def test_layers_in_a_plain_list_are_nobodys_parameters() -> None:
 def test_a_model_of_one_text_is_refused() -> None:
     trace = MODEL.trace("a", to="fr")
     calls = {site: call for site, call in trace.calls.items() if site.kind == "encoder_self"}
-    with pytest.raises(ValueError, match="reads one text"):
+    with pytest.raises(ValueError, match="has no target"):
         target_shift(type(trace)(calls, {}, {}, trace.sentences))

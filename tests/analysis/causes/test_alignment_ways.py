@@ -1,4 +1,4 @@
-"""Every way of aligning: its scores are what its name says, and a model that has not what it needs says why."""
+"""Every way of aligning gives the scores that its name says, and a model that lacks what a way needs says so."""
 
 import pytest
 import torch

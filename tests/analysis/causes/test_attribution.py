@@ -1,4 +1,4 @@
-"""The parts of a logit sum to it; each is what it says; where there is no exact sum, that is said."""
+"""The parts of a logit sum to it, and each part is right; a model without an exact sum is refused with a reason."""
 
 import pytest
 import torch
@@ -16,7 +16,7 @@ from attnviz.transformer.transformer import Transformer
 
 @pytest.fixture(scope="module")
 def model():
-    """Its last norm has a gain and a bias, as a trained one's has."""
+    """Make a model whose last norm has a gain and a bias, as a trained one's has."""
     made = tiny_translator(seed=3, n_heads=5, n_layers=3, d_k=14)
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():

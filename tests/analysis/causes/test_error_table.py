@@ -1,4 +1,4 @@
-"""The errors that come along are those of the weights that come along."""
+"""The shipped alignment errors belong to the shipped weights."""
 
 import pytest
 

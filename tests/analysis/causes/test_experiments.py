@@ -46,7 +46,7 @@ def test_the_numbers_are_counted_again(model, one) -> None:
 
 
 def test_what_is_told_besides_holds_too(model) -> None:
-    """What stands in the texts and in no number."""
+    """Claims that stand in the texts, and in no number of the file."""
     told = {one.name: one.address["src"] for one in ready_experiments()}
 
     def translate_under(name: str, do: str) -> str:

@@ -1,4 +1,4 @@
-"""Links of words made by hand: the tables that come along, how they are read, and what is said of a damaged one."""
+"""Word links made by hand: the shipped tables, how tables are read, and the refusal of a damaged one."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Two runs side by side: what may be measured, what a control is, and patches that are in force together."""
+"""Two runs side by side: the metrics that can be measured, the control pair, and several patches at once."""
 
 from dataclasses import replace
 

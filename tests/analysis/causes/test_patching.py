@@ -1,4 +1,6 @@
-"""A patching matrix is one run a cell: its ends are known, its outside is known, and what says nothing is not drawn."""
+"""A patching matrix takes one run per cell: known values at its ends, known cells outside its reach, no shares of a
+tiny difference.
+"""
 
 from dataclasses import replace
 

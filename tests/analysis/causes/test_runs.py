@@ -1,4 +1,4 @@
-"""Changed runs in lots: how many at a time changes no number, and whoever waits hears of each lot."""
+"""Changed runs in batches: the batch size changes no number, and progress is reported after each batch."""
 
 import torch
 

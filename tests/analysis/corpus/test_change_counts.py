@@ -1,4 +1,4 @@
-"""What interventions do over many sentences is what they do to each, added up."""
+"""The effects of interventions over many sentences are the sums of their effects on each."""
 
 import numpy as np
 import pytest

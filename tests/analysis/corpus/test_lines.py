@@ -1,4 +1,4 @@
-"""A list that somebody pasted: what cannot be read is one sentence that names the line."""
+"""A pasted list: an unusable line is refused in one sentence that names its number."""
 
 import pytest
 
@@ -62,5 +62,5 @@ def test_reading_stops_where_it_is_told_to(model) -> None:
     corpus = read_corpus(model, lines_of(["A pond.", "I love fun.", "a dog"]), to="fr", stop=stop)
     assert [line.text for line in corpus.lines] == ["A pond.", "I love fun."]
     assert heard == [(1, 3), (2, 3)]
-    with pytest.raises(TextError, match="stopped before the first line"):
+    with pytest.raises(TextError, match="Stopped before the first line"):
         read_corpus(model, lines_of("A pond."), to="fr", stop=Cancellable(should_stop=lambda: True))

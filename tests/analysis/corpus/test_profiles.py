@@ -1,4 +1,4 @@
-"""What every head does over a corpus is what it does in each of its sentences, in whatever batches they ran."""
+"""The profile of a head over a corpus equals the sum over its sentences, for any batches."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A shipped model's card has the pruning curve that lies beside its weights, and nobody draws another model's."""
+"""A shipped model's card has the pruning curve beside its weights, and a curve of other weights is never drawn."""
 
 import io
 import sys

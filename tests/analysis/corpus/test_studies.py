@@ -1,4 +1,4 @@
-"""Studies of an instance: one at a time, shared by all who ask for the same, stopped between two steps."""
+"""Studies of a server: one at a time, shared by visitors who ask for the same, stopped between two steps."""
 
 import threading
 
@@ -18,7 +18,7 @@ PATIENCE = 60.0  # seconds, on a busy machine
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Nothing is studied before it is opened."""
+    """Provide a gate that holds every study until it is opened."""
     opened = threading.Event()
     real = studies.run_stages
 

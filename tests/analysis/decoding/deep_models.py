@@ -49,7 +49,7 @@ _CHANNEL = 3  # where the huge number stands
 
 @dataclass(frozen=True)
 class Case:
-    """What a model is made of, and what it reads."""
+    """A model's sizes, and the text that it reads."""
 
     family: str
     depth: int
@@ -70,7 +70,7 @@ class Case:
 
 
 def checkpoint(case: Case, folder: Path) -> HuggingFaceModel:
-    """Make a decoder of somebody else's, with weights of the case's size and its sink."""
+    """Make a transformers decoder with random weights of the case's size and its sink."""
     recipe = checkpoints.ALL[case.family]
     tokenizer = recipe.tokenizer()
     ids = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("pad", "bos", "eos")}
@@ -97,7 +97,7 @@ def _draw(network: torch.nn.Module, case: Case) -> None:
 
 
 def translator(case: Case) -> Translator:
-    """Make a translator of our own, as deep, with its sink on `<bos>`."""
+    """Make one of attnviz's own translators, as deep, with its sink on `<bos>`."""
     model = tiny_translator(case.seed, n_layers=case.depth)
     if case.sink:
         with torch.no_grad():

@@ -172,7 +172,7 @@ def test_one_layer_that_is_wrong_is_caught_there(deep, share: float) -> None:
 
 
 def test_a_token_at_a_wrong_position_is_caught(deep, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a loop does that counts one too many: a step of the cache is told the next position."""
+    """A loop that counts one too many passes the next position to a step on the cache."""
     model, case = deep
     _, trace = continue_prompt(model, case)
     forward, wrong = model.network.model.forward, 3

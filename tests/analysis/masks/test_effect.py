@@ -1,4 +1,4 @@
-"""Running a model again with a mask in force: what it would say, and what moved."""
+"""Running a model again under a mask: the text that it would write, and how far its maps move."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Each fill against a reference written from its definition, in every dtype; nothing is mended."""
+"""Each fill against a reference written from its definition, in every dtype; wrong results are kept as they are."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A row that is NaN is told its own cause and no other; what is said of one row does not speak of every row."""
+"""Each NaN row is explained by its own cause, and a sentence about one row does not speak of all rows."""
 
 import math
 

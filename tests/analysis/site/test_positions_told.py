@@ -1,4 +1,4 @@
-"""What pages say of sites with positions: models made of them, claims, lines to skip, bugs, costs, refusals."""
+"""Pages on sites with positions: models made of them, claims, lines to skip, bugs, costs, refusals."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The projections of a site, found by watching a pass, are the model's own; what is not plain says why."""
+"""The projections that are found by watching a pass are the model's own; an unsupported site gives a reason."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What is chosen while the news of Back are still on their way to the browser."""
+"""Choices made while the server's answer to Back is still on its way to the browser."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 
 class _Held:
-    """What the server says to a page, kept back from `begin` until `release`."""
+    """Messages from the server to a page, held back from `begin` until `release`."""
 
     def __init__(self, page: Page) -> None:
         self.messages: list[tuple[WebSocketRoute, str | bytes]] = []
@@ -21,14 +21,14 @@ class _Held:
         server.on_message(lambda said: self.messages.append((browser, said)) if self.is_held else browser.send(said))
 
     def count_finished_runs(self) -> int:
-        """How many runs came to their end whose news are held."""
+        """Count the finished runs among the held messages."""
         said = (ForwardMsg.FromString(said) for _, said in self.messages if isinstance(said, bytes))
         return sum(
             one.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY and one.HasField("script_finished") for one in said
         )
 
     def release(self) -> None:
-        """Let all of it reach the browser."""
+        """Deliver all held messages to the browser."""
         self.is_held = False
         for browser, said in self.messages:
             browser.send(said)

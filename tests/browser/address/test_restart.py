@@ -28,7 +28,7 @@ class Restartable:
         self.process = server.start(self.port, self._log)
 
     def stop_reading(self) -> None:
-        """Stop the process: it reads nothing that is sent to it from now on."""
+        """Suspend the process, so that it reads no further message."""
         self.process.send_signal(signal.SIGSTOP)
 
     def kill(self) -> None:
@@ -45,7 +45,7 @@ def running(tmp_path: Path) -> Iterator[Restartable]:
 
 @pytest.fixture
 def come(visitor: Callable[..., BrowserContext], settle: Callable, running: Restartable) -> Callable[[int], list[Page]]:
-    """Make visitors, each with a Heads page that is drawn, and whose scripts are all there."""
+    """Make visitors, each with a drawn Heads page and all its scripts loaded."""
 
     def make(count: int) -> list[Page]:
         pages = [visitor(base_url=f"http://127.0.0.1:{running.port}").new_page() for _ in range(count)]

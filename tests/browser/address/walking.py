@@ -46,7 +46,7 @@ def chosen_view(page: Page) -> dict:
 
 
 def focus(page: Page) -> tuple[str, ...]:
-    """Kind, layer and head as the page's own controls or picture show them."""
+    """Read kind, layer and head from the page's own controls or picture."""
     here = ".st-key-mask-controls" if "/masks" in page.url else "[data-attnviz-view], .st-key-site"
     page.locator(here).first.wait_for()
     picture = page.locator("[data-attnviz-view]")

@@ -1,4 +1,4 @@
-"""Patch and Attribute in a browser: a cell is put in force, read, taken back, and Back brings it back."""
+"""Patch and Attribute in a browser: a cell is patched, read, undone, and patched again by Back."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Classes in the database of the dashboard: a test does what a teacher and students do without a page."""
+"""Classes in the dashboard's database: tests act as a teacher and as students, without a page."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -11,7 +11,7 @@ _WALL = {"viewport": {"width": 1920, "height": 1080}}
 
 
 class Evening:
-    """Everybody's screen, and every byte that each was sent."""
+    """The screens of a class, and every byte that each was sent."""
 
     def __init__(self, visitor: Callable[..., BrowserContext]) -> None:
         self._visitor = visitor
@@ -41,7 +41,7 @@ class Evening:
         expect(self.projector.locator("[data-present=page] .st-key-class-stage")).to_be_visible()
 
     def join(self, name: str) -> None:
-        """By code, on a phone of one's own."""
+        """Join by code, on a phone of one's own."""
         phone = self.phones[name] = self._page(self._visitor(**PHONE))
         phone.goto("/class")
         login(phone)
@@ -53,7 +53,7 @@ class Evening:
         return list(self._sent)
 
     def require_nobody_was_sent(self, page: Page, *private: str) -> None:
-        """Neither on the screen nor behind it."""
+        """Fail if a text was sent to a screen, seen or unseen."""
         sent = b"".join(self._sent[page])
         assert len(sent) > 10_000, "the page was listened to"
         assert not [said for said in private if said.encode() in sent]

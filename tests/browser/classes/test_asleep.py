@@ -9,7 +9,7 @@ from tests.classroom.lesson import choices
 
 
 def sleep(page: Page, state: str) -> None:
-    """As a phone does: its scripts stand still while it is "frozen", until it is "active"."""
+    """Freeze a phone: its scripts stand still from "frozen" until "active"."""
     page.context.new_cdp_session(page).send("Page.setWebLifecycleState", {"state": state})
 
 

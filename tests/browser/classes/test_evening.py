@@ -65,11 +65,11 @@ def say_number(phone: Page, number: str, button: str) -> None:
 
 
 def the_server_is_killed(evening: Evening, running: Restartable) -> None:
-    """And started again by the same command: everybody is back where they were, without a login."""
+    """Kill the server and start it with the same command: every screen returns to its place, without a login."""
     places = [page.url for page in evening.everybody()]
     running.kill()
     for page in evening.everybody():
-        expect(page.get_by_role("dialog")).to_contain_text("this page comes back by itself")
+        expect(page.get_by_role("dialog")).to_contain_text("This page comes back by itself")
     running.start()
     for page in evening.everybody():
         page.locator(LOST).wait_for(state="detached")
@@ -81,7 +81,7 @@ def the_server_is_killed(evening: Evening, running: Restartable) -> None:
 
 
 def a_late_student(evening: Evening) -> None:
-    """Comes in at the question that is open; the slip of the thumb counts once, as what it was changed to."""
+    """Let a student join at the open question and change a mistaken answer: it counts once, as the new one."""
     evening.join(LATE)
     say_number(evening.phones[LATE], "0.5", "Answer")
     expect(evening.projector.get_by_text("3 of 3 have answered")).to_be_visible()
@@ -92,7 +92,7 @@ def a_late_student(evening: Evening) -> None:
 
 
 def require_told(projector: Page, right: str, why: str) -> None:
-    """Picture, what is right and why: on one screen."""
+    """Require the picture, the right answer and its reason on one screen."""
     for part in (projector.locator(CHART).first, projector.get_by_text(right), projector.get_by_text(why)):
         expect(part).to_be_in_viewport(ratio=1)
 
@@ -118,7 +118,7 @@ def say_cell(phone: Page, cell: tuple[int, int]) -> None:
 
 
 def ask_again(evening: Evening) -> None:
-    """Who looks at another tab by then is brought back."""
+    """Ask again: a student on another tab is brought back."""
     quirin = evening.phones["Quirin"]
     quirin.get_by_role("radiogroup", name="View").get_by_text("Alignment", exact=True).tap()
     quirin.wait_for_url(re.compile("tab=alignment"))
@@ -137,7 +137,7 @@ def ask_again(evening: Evening) -> None:
 
 
 def texts(evening: Evening) -> None:
-    """Of three the teacher picks one: nobody but who wrote them is sent the others."""
+    """Pick one of three texts: the others are sent to their authors only."""
     press(evening.teacher, "Next")
     for name, phone in evening.phones.items():
         phone.get_by_label("In your own words").fill(TEXTS[name])
@@ -150,7 +150,7 @@ def texts(evening: Evening) -> None:
 
 
 def the_end(evening: Evening) -> None:
-    """No name and no text that was not picked has been sent to the projector, nor anybody's to another's phone."""
+    """Require that no name and no unpicked text was sent to the projector, and none to another student's phone."""
     evening.teacher.keyboard.press("Escape")
     press(evening.teacher, "End the class")
     press(evening.teacher, "End it")

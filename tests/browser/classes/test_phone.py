@@ -36,7 +36,7 @@ def key(classes: Classroom) -> TeacherKey:
 
 @pytest.fixture
 def phone(visitor: Callable[..., BrowserContext], classes: Classroom, key: TeacherKey) -> Page:
-    """Ann's, at the class's first step, which is open."""
+    """Provide Ann's phone, at the class's first step, which is open."""
     page = visitor(**PHONE).new_page()
     page.goto(f"/class?class={key.code}")
     page.get_by_label("Nickname").fill("Ann")

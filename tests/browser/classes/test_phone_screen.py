@@ -49,7 +49,7 @@ def require_one_screen_at_each_size(page: Page) -> None:
 
 
 def require_nothing_is_out_of_reach(page: Page) -> None:
-    """Scrolled to its end, the page ends above what stands at the foot of the window."""
+    """Require that the page, scrolled to its end, ends above the bar at the foot of the window."""
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
     form = page.locator(".st-key-lesson-form").bounding_box()
     last = page.locator("[data-picture]").first.bounding_box()

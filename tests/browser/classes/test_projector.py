@@ -1,4 +1,4 @@
-"""What the room sees of a class, presented: on one screen, and large enough for its last row."""
+"""A class on the projector, presented: on one screen, and large enough for the last row of the room."""
 
 import re
 
@@ -36,7 +36,9 @@ def open_projector(visitor, key: TeacherKey) -> Page:
 
 
 def require_in_each_window(page: Page, parts: dict[str, float], large: tuple[str, float, float]) -> None:
-    """Each part lies in the window, with letters of so many pixels on 1280, and one has its share of the window."""
+    """Require each part inside the window, with letters of the given pixels on 1280, and one part with its share of the
+    window.
+    """
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(STANDS, arg=list(parts.items()))

@@ -14,7 +14,7 @@ _MARKS = "(root) => JSON.stringify(root.attnviz.payload.header.lesson.guess ?? r
 
 
 def tap(phone: Page, x: float, y: float) -> None:
-    """As a finger does, which stays a moment: what moves meanwhile is not what it hits."""
+    """Tap as a finger does, which stays down a moment: an element that moves meanwhile is not hit."""
     client = phone.context.new_cdp_session(phone)
     client.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
     phone.wait_for_timeout(120)
@@ -29,7 +29,7 @@ def tap_on(phone: Page, found: Locator) -> None:
 
 
 def tap_cell(phone: Page, row: int, col: int) -> None:
-    """On the large map."""
+    """Tap a cell of the large map."""
     root = phone.locator("[data-attnviz-painted]")
     root.locator(".map-box").scroll_into_view_if_needed()
     tap(phone, *root.evaluate(_CELL, [row, col]))

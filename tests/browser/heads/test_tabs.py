@@ -1,4 +1,4 @@
-"""Whole model, Neuron and somebody's own tensors as a visitor has them, and that no tab's panes overlap."""
+"""Whole model, Neuron and a visitor's own tensors in a browser; no tab's panes overlap."""
 
 import re
 from pathlib import Path

@@ -24,7 +24,7 @@ def add_to_lesson(page: Page, settle, address: str, said: str) -> None:
 
 
 def fill_fields(page: Page, settle, **texts: str) -> None:
-    """Type into fields, by the beginning of their label, as nobody leaves them."""
+    """Type into fields, named by the beginning of their label, without leaving them."""
     for label, text in texts.items():
         field = page.get_by_label(re.compile("^" + label.replace("_", " "))).first
         field.click()

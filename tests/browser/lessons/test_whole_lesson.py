@@ -27,12 +27,12 @@ def wait_for_step(page: Page, settle, number: int) -> None:
 
 
 def press(page: Page, name: str) -> None:
-    """As a mouse does."""
+    """Press a button with the mouse."""
     page.locator(".st-key-lesson-panel").get_by_role("button", name=name).click()
 
 
 def reach(page: Page, name: str) -> None:
-    """As the Tab key and Enter do."""
+    """Press a button with the Tab key and Enter."""
     for _ in range(60):
         page.keyboard.press("Tab")
         if name in page.evaluate(FOCUSED):

@@ -32,12 +32,12 @@ def sums(page: Page) -> Locator:
 
 
 def corner(page: Page, name: str = "masked") -> dict[str, float]:
-    """Where the cell (0, 0) of a map is on the screen, or would be; its size; where the map's upper edge is."""
+    """Locate the cell (0, 0) of a map on the screen, with its size and the map's upper edge."""
     return lab(page).evaluate(CORNER.replace("MAP", name))
 
 
 def middle(page: Page, row: int, col: int, name: str = "masked") -> tuple[float, float]:
-    """Where a cell of a map is on the screen."""
+    """Locate the middle of a cell on the screen."""
     box = corner(page, name)
     return box["x"] + (col + 0.5) * box["w"], box["y"] + (row + 0.5) * box["h"]
 

@@ -1,4 +1,4 @@
-"""The Masks page as a visitor has it: a painted mask in force, links, tables, both themes, narrow screens."""
+"""The Masks page in a browser: a painted mask, links, tables, both themes, narrow screens."""
 
 import re
 

@@ -20,7 +20,7 @@ def says(page: Page, word: str) -> None:
 
 
 def scroll_under_the_bubble(page: Page) -> None:
-    """As the browser does by itself where what takes the keyboard is not in view."""
+    """Scroll as the browser does when the focused element is out of view."""
     before = bubble(page).bounding_box()
     page.get_by_test_id("stMain").evaluate("main => main.scrollBy(0, 24)")
     page.wait_for_function(

@@ -55,7 +55,7 @@ def addresses() -> Iterator[str]:
 
 
 def overhang(page: Page) -> int:
-    """How many pixels of the page lie beyond its right edge."""
+    """Count the pixels of the page beyond its right edge."""
     return page.evaluate(
         """() => Math.max(...[document.documentElement, document.querySelector("[data-testid=stMain]")]
           .map((node) => node.scrollWidth - node.clientWidth))"""

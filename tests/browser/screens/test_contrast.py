@@ -14,7 +14,7 @@ def forced_colors_page(visitor) -> Page:
 
 
 def look(part: Locator) -> tuple[str, str]:
-    """Its background, and the kind of its outline."""
+    """Read an element's background, and the style of its outline."""
     return part.evaluate("node => [getComputedStyle(node).backgroundColor, getComputedStyle(node).outlineStyle]")
 
 

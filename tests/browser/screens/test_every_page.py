@@ -52,7 +52,7 @@ KEEP = f"localStorage['attnviz-draft'] ??= {json.dumps(json.dumps(DRAFT))}"
 
 @pytest.fixture
 def page(fresh_page: Page) -> Page:
-    """One with axe-core in each of its documents."""
+    """Open a page with axe-core in each of its documents."""
     fresh_page.add_init_script(path=AXE_FILE_PATH)
     return fresh_page
 
@@ -71,7 +71,7 @@ def faults(page: Page, theme: str, rules: dict) -> list[str]:
 
 
 def too_wide(page: Page) -> list[str]:
-    """Widths at which the page is wider than its window."""
+    """List the widths at which the page is wider than its window."""
     said = []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})

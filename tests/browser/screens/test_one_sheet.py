@@ -14,7 +14,7 @@ SCROLLED = """() => Math.max(...[".align-body", ".avz"].map((name) => {
 
 
 def sheets(page: Page) -> list[tuple[float, float]]:
-    """Width and height of each sheet that would be printed, in the window's pixels."""
+    """Measure width and height of each printed sheet, in the window's pixels."""
     found = re.findall(rb"/MediaBox \[0 0 (\S+) (\S+)\]", page.pdf(prefer_css_page_size=True))
     return [(float(width) * 96 / 72, float(height) * 96 / 72) for width, height in found]
 

@@ -20,17 +20,17 @@ class Restartable:
         self.start()
 
     def start(self, **changed: str) -> None:
-        """Come back when it is ready."""
+        """Start the server, and return when it is ready."""
         log = self._folder / "log"
         self.address, self._process = self._running.enter_context(
             start_server(log, self._settings | changed, port=self._port)
         )
 
     def kill(self) -> None:
-        """As `kill -9` does."""
+        """Kill the server with `kill -9`."""
         self._process.kill()
         self._process.wait()
 
     def close(self) -> None:
-        """End it, as a test does at its end."""
+        """End the server at the end of a test."""
         self._running.close()

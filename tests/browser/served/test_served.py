@@ -1,4 +1,4 @@
-"""`attnviz serve` as a process: what a browser may do there, what it says of itself, and how it stops."""
+"""`attnviz serve` as a process: its limits for a browser, its health checks, and how it stops."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def address(serving: Serving) -> str:
 
 
 def violations(page: Page) -> list[list[str]]:
-    """Return what the policy kept from the page, less what is known."""
+    """Return what the page's policy has blocked, without the known cases."""
     found = page.evaluate("window.violations")
     return [one for one in found if not (tuple(one[:2]) == KNOWN and "protobuf" in one[2])]
 

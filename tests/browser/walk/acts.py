@@ -69,7 +69,7 @@ def strip_numbers(name: str) -> str:
 
 
 def ways(control: dict[str, Any], texts: tuple[str, ...]) -> Iterator[Act]:
-    """Everything that can be done with a control; `texts` are what may be typed."""
+    """List every act on a control; `texts` are the texts to type."""
     me, role = control_key(control), control["role"]
     if role in ("select", "combobox"):
         last = control.get("value")  # which is chosen already
@@ -104,7 +104,7 @@ def presses(place: str, said: list[str]) -> Iterator[Act]:
 
 
 def do(page: Page, act: Act, files: dict[str, str]) -> None:
-    """Do it. Raises PlaywrightError or LookupError with what was in the way."""
+    """Carry the act out. Raises PlaywrightError or LookupError with the obstacle."""
     page.evaluate("walkPage.act()")
     if act.do in _PLAIN:
         _PLAIN[act.do](page, act.value)

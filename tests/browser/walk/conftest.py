@@ -20,7 +20,7 @@ SEED = int(os.environ.get("ATTNVIZ_WALK_SEED", "14"))
 
 @dataclass
 class Ground:
-    """Where is walked: the dashboard's address, the models it offers, and the report."""
+    """The place of a walk: the dashboard's address, its models, and the report."""
 
     address: str
     encoder: str

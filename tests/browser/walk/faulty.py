@@ -1,4 +1,4 @@
-"""A page on which things go wrong, each in a way that a walk has to notice."""
+"""A page with faults, each of which a walk must notice."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""What a hand does with a pointer on a picture; places are shares of its width and height."""
+"""Pointer gestures on a picture; places are shares of its width and height."""
 
 from playwright.sync_api import ElementHandle, Page
 
@@ -23,7 +23,7 @@ def double(page: Page, node: ElementHandle, share: tuple[float, float]) -> None:
 
 
 def drag(page: Page, node: ElementHandle, shares: tuple) -> None:
-    """From one place to the other, with the button held."""
+    """Drag from one place to the other, with the button held."""
     page.mouse.move(*spot(node, shares[0]))
     page.mouse.down()
     page.mouse.move(*spot(node, shares[1]), steps=4)

@@ -1,4 +1,4 @@
-"""What a walk did and what went wrong: a script that can be walked again, screenshots, and one list at the end."""
+"""The acts of a walk and its failures: a script that can be walked again, screenshots, and one list at the end."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ CONSOLE_LINES = {
 
 @dataclass
 class Failure:
-    """Something that went wrong: what, after how many acts, where it was last seen, and how often."""
+    """A failure: its sentence, the number of acts before it, where it was last seen, and how often."""
 
     what: str
     number: int
@@ -50,7 +50,7 @@ class Report:
 
     @property
     def script(self) -> Path:
-        """The acts, a line each: walked again by ATTNVIZ_WALK_SCRIPT."""
+        """The acts, one per line: ATTNVIZ_WALK_SCRIPT walks them again."""
         return self.folder / "walk.jsonl"
 
     def did(self, who: int, act: Act) -> None:
@@ -60,7 +60,7 @@ class Report:
             script.write(f"{who} {act.to_json()}\n")
 
     def add_failure(self, who: int, page: Page, what: str) -> None:
-        """Remember what went wrong; the same again, with other numbers in it, is counted only."""
+        """Note a failure; a repetition that differs in numbers alone is counted."""
         key = re.sub(r"\d+", "#", what)[:160]
         if key in self.failures:
             self.failures[key].times += 1

@@ -203,7 +203,7 @@ def _turn(act: Act) -> int:
 def walk_at_random(
     visitor: Visitor, *, dice: random.Random, steps: int, texts: tuple[str, ...], start: str
 ) -> Iterator[Act]:
-    """Walk over all pages by dice: controls of the page, typing, other pages, Back, Forward, reload."""
+    """Walk over all pages at random: controls of the page, typing, other pages, Back, Forward, reload."""
     yield Act("open", value=start)
     for step in range(steps):
         if visitor.is_lost:
@@ -233,7 +233,7 @@ def _throw(visitor: Visitor, dice: random.Random, texts: tuple[str, ...]) -> Act
 
 
 def _families(controls: list[dict[str, Any]], dice: random.Random) -> list[dict[str, Any]]:
-    """One of each family: forty heads are no likelier than one switch."""
+    """Choose one control of each family: forty heads are no likelier than one switch."""
     found: dict[tuple, list[dict[str, Any]]] = {}
     for control in controls:
         found.setdefault(kin(control), []).append(control)

@@ -1,4 +1,6 @@
-"""What the models make of what stands in the bar, computed apart from the dashboard; is it what the page shows?"""
+"""Check that a page shows what the models compute for its sentence; the expected results are computed apart from the
+dashboard.
+"""
 
 import re
 from collections.abc import Mapping
@@ -71,7 +73,7 @@ def run_sentence(name: str, src: str, to: str, tgt: str, new: int, do: str = "")
 
 
 def problems(look: Mapping) -> list[str]:
-    """Where what is shown, copied and addressed is not of the sentence, language and model in the bar."""
+    """List where picture, copied link and address do not belong to the sentence, language and model in the bar."""
     is_presented = "present=1" in urlsplit(look["address"]).query  # the picture alone
     if look["refused"] or look["isWithoutLink"] or look["link"] is None or is_presented:
         return []

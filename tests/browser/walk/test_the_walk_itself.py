@@ -1,4 +1,4 @@
-"""The walk notices what goes wrong, finds every control, and can be walked again."""
+"""The walk notices faults, finds every control, and can be walked again."""
 
 from collections.abc import Callable
 from pathlib import Path

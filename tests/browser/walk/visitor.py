@@ -1,4 +1,4 @@
-"""Somebody who walks through the dashboard: does things, waits until the page is at rest, and looks."""
+"""A simulated visitor of the dashboard, who acts, waits until the page is at rest, and looks."""
 
 import re
 import time
@@ -16,7 +16,9 @@ from tests.browser.walk.report import Report, is_news
 HERE = Path(__file__).parent
 SCRIPTS = [(HERE / name).read_text(encoding="utf-8") for name in ("controls.js", "shown.js")]
 REST = 330  # milliseconds without a word to the server: components speak after 250
-LOOKS = 0.15  # seconds between two looks whether somebody is at rest: each look costs the machine that the pages run on
+LOOKS = (
+    0.15  # seconds between two looks whether a visitor is at rest: each look costs the machine that the pages run on
+)
 PATIENCE = 120  # seconds until a page has to be at rest
 OURS = re.compile(r"/(attnviz|pages)/\w")
 MOST_SEARCHES = 3  # for the act after which a reload shows another page: each takes a minute
@@ -24,7 +26,7 @@ SAVES = ("PNG", "SVG", "CSV", "npz", "Download")
 
 
 class Visitor:
-    """A visitor with a page of its own. What goes wrong is told to the `report`, and the visitor walks on."""
+    """A visitor with a page of its own. It reports failures to the `report` and walks on."""
 
     def __init__(self, who: int, context: BrowserContext, report: Report, files: dict[str, str]) -> None:
         self.who, self.report, self.files = who, report, files
@@ -90,7 +92,9 @@ class Visitor:
             self.fail(f"{guilty}, and after {act.do}: {difference}")
 
     def _guilty(self) -> Generator[None, None, str]:
-        """Which act since the last reload it was: after the fewest of them a reload shows something else."""
+        """Find the act since the last reload that makes a reload show another page, by repeating as few acts as
+        possible.
+        """
         done, low, high = self._since, 0, len(self._since)
         self._searches += 1
         if self._searches > MOST_SEARCHES or not (yield from self._differs(done)):
@@ -119,7 +123,7 @@ class Visitor:
             return False  # which the act itself will tell
 
     def _try(self, act: Act) -> Exception | None:
-        """Do an act; what was in the way, if it could not be done."""
+        """Do an act; return the obstacle if it could not be done."""
         self._asked = time.monotonic()
         try:
             acts.do(self.page, act, self.files)
@@ -160,11 +164,11 @@ class Visitor:
         return self.page.evaluate("walkPage.picture()")
 
     def fail(self, what: str) -> None:
-        """Tell the report."""
+        """Report a failure."""
         self.report.add_failure(self.who, self.page, what)
 
     def _look(self, act: Act) -> list[str]:
-        """Tell what is wrong; what is shown of another sentence, the browser may be about to draw."""
+        """Report wrong parts of the page; a picture of another sentence gets time to be replaced."""
         look = self.page.evaluate("walkPage.look()")
         self.is_lost = bool(look["problems"])
         heard, self._heard[:] = list(self._heard), []
@@ -213,7 +217,7 @@ def _reason(error: Exception) -> str:
 
 
 def together(walks: dict[Visitor, Iterator[None]]) -> None:
-    """All visitors at the same time: whoever's page is at rest goes on, while the others' pages still run."""
+    """Let all visitors walk at once: a visitor whose page is at rest acts while the others' pages still run."""
     live = dict(walks)
     for walk in live.values():
         next(walk, None)

@@ -23,7 +23,7 @@ def bubble(page: Page) -> Locator:
 
 
 def find_word(page: Page, word: str) -> Locator:
-    """Where a word stands: a marked term, a button, or a field's label."""
+    """Find a word on the page: a marked term, a button, or a field's label."""
     label = page.locator("[data-testid=stWidgetLabel]:visible").filter(has_text=re.compile(rf"^{re.escape(word)}\b"))
     button = page.locator("button:visible").filter(has=page.get_by_text(word, exact=True))
     tool = page.get_by_role("button", name=word, exact=True)

@@ -1,4 +1,4 @@
-"""Invented answers are such as the question takes: right ones are the truth, wrong ones are not right."""
+"""Invented answers fit the question: right ones are the truth, wrong ones are not right."""
 
 from random import Random
 

@@ -46,7 +46,7 @@ def key(rehearsals: Rehearsals, room: Classroom, class_key: TeacherKey) -> Teach
 
 
 def teacher_view(rehearsals: Rehearsals, key: TeacherKey) -> TeacherView:
-    """As a screen sees it that asks now."""
+    """Return the teacher's view after the invented students have caught up."""
     rehearsals.catch_up(key)
     return rehearsals.teachers.view(key)
 

@@ -58,7 +58,7 @@ class OnRay:
         self._models, self._replicas, self._log = models, replicas, log
 
     def start(self) -> None:
-        """Until it answers for every model."""
+        """Start the engine, and return when it answers for every model."""
         asked = [part for model in self._models for part in ("--model", model)]
         how = ["--replicas", str(self._replicas), "--port", str(PORT), "--waiting", "16"]
         environment = os.environ | {
@@ -78,7 +78,7 @@ class OnRay:
         self.wait_for("the engine answers")
 
     def wait_for(self, words: str, *, seconds: float = 600) -> None:
-        """Until it has said this."""
+        """Wait until its output contains this text."""
         until = time.monotonic() + seconds
         while words not in self._log.read_text(errors="replace"):
             assert self.process.poll() is None, self._log.read_text(errors="replace")[-2000:]
@@ -86,7 +86,7 @@ class OnRay:
             time.sleep(0.2)
 
     def stop(self) -> None:
-        """As an operator does."""
+        """Stop it with the signal that an operator sends."""
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(60)
 

@@ -108,7 +108,7 @@ def test_of_five_times_too_much_the_rest_is_told_to_come_again(engine: Engine) -
 
 
 class _Answer(NamedTuple):
-    """What came of one request, and when it was sent and ended by the client's clock."""
+    """The answer to one request, and when it was sent and received by the client's clock."""
 
     text: str
     status: int
@@ -123,7 +123,7 @@ def _p95(answers: list[_Answer]) -> float:
 
 
 async def _too_much(times: float, *, seconds: float) -> tuple[float, list[_Answer]]:
-    """How many are answered a second at most, and what so many times as many are answered."""
+    """Measure how many requests a second are answered, at capacity and far above it."""
     async with httpx.AsyncClient(limits=httpx.Limits(max_connections=None), headers=_WHO, timeout=120) as client:
         stop, answered = time.monotonic() + 4, list[int]()
 

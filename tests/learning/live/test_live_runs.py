@@ -1,4 +1,6 @@
-"""Runs that are trained while people watch: in a process of their own, in turn, and the same run for all who ask."""
+"""Runs that are trained while people watch: in a process of their own, one at a time, shared by visitors who ask for
+the same.
+"""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""What tests of refusals share: the sentence that a model is refused with, and a config that is changed."""
+"""Helpers for tests of refusals: the sentence that refuses a model, and a changed config."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What each page can show of a model, as the table of families says it: tried on the model, not read from its name."""
+"""The pages that can show a model, as the table of families lists them: tried on the model, not read from its name."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ def _has_queries(model: Any, trace: Any) -> bool:
 
 
 def _takes_masks(model: Any, trace: Any) -> bool:
-    """Whether a mask that leaves the first key alone is in force where it was asked for."""
+    """Check whether a mask that leaves the first key alone takes effect."""
     kind = trace.kinds[-1]
     first = MaskOverride([Site(kind, 0)], lambda q_len, k_len: torch.arange(k_len).eq(0).expand(1, q_len, k_len))
     try:

@@ -68,8 +68,8 @@ transformers returns brought with their tokens (“Your own tensors” on Heads,
 
 @dataclass(frozen=True)
 class Row:
-    """What was found of a family: why it is not shown ("" where it is), a mark for each page that can show it, and what
-    stands `between` the projections of its sites and their scores.
+    """The findings on a family: the reason why it is not shown ("" where it is), a mark for each page that can show it,
+    and the steps `between` the projections of its sites and their scores.
     """
 
     family: str

@@ -1,4 +1,4 @@
-"""`attnviz.load(model, tokenizer)`: a model that somebody has in memory is shown as its folder is, and left alone."""
+"""`attnviz.load(model, tokenizer)`: a model in memory is shown as its folder would be, and stays unchanged."""
 
 import copy
 

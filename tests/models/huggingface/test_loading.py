@@ -1,4 +1,4 @@
-"""`attnviz.load` on somebody else's checkpoint, from the API and from the shell; transformers is imported only then."""
+"""`attnviz.load` on a transformers checkpoint, from the API and from the shell; transformers is imported only then."""
 
 import subprocess
 import sys
@@ -49,7 +49,7 @@ def test_other_weights_have_another_id(model):
 
 
 def test_own_models_need_no_transformers(tmp_path):
-    """Neither the import nor a translator of our own pays for transformers."""
+    """Neither the import nor a translator of attnviz loads transformers."""
     translator = tiny_translator(seed=1)
     own.save(translator.model, tmp_path, dtype=torch.float32)
     translator.codec.save(tmp_path / "tokenizer.json")

@@ -1,4 +1,4 @@
-"""What analyses and pages ask of every model, asked of a checkpoint: run again, write on, spell, save."""
+"""The methods that analyses and pages call on every model, on a checkpoint: rerun, generate, spell, save."""
 
 import pytest
 import torch

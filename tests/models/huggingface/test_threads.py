@@ -1,4 +1,4 @@
-"""One model serves every visitor: what a thread gets among others is what it gets alone."""
+"""One model serves every visitor: a thread gets the same result among others as alone."""
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +21,7 @@ ABLATION = Edits(((Edit(Site("decoder_self", 0), "context", "zero", heads=(1,)),
 
 
 def maps(trace):
-    """Everything that could have been mixed up."""
+    """Collect everything that could have been mixed up."""
     found = [trace.attn(kind) for kind in trace.kinds]
     return [*found, *(trace.layers[key] for key in sorted(trace.layers)), trace.logits]
 

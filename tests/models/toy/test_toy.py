@@ -1,4 +1,4 @@
-"""A trained toy is a model like any other: what pages ask of one, it answers."""
+"""A trained toy is a model like any other: it has all that pages ask of one."""
 
 import re
 

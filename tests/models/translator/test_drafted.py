@@ -24,7 +24,7 @@ SENTENCES = (
 
 @dataclass
 class _Misled:
-    """A draft that writes what it is told, up to a mistake in each of its next `mistakes`."""
+    """A draft that writes given tokens, with a mistake in each of its next `mistakes`."""
 
     truth: list[int]
     mistakes: list[tuple[int, int]]  # a place, and the id that it writes there
@@ -107,7 +107,7 @@ def test_a_limit_cuts_it_where_it_cuts_the_model(shipped_translator: Translator,
 
 
 def test_what_is_done_to_a_run_is_done_at_each_step(shipped_translator: Translator, plain: Translator) -> None:
-    """A draft would not know of it."""
+    """Interventions act at every step: a draft, which does not know them, is not used."""
     off = [ablate("cross", layer=1, heads=[2, 6])]
     drafted, expected = (model.trace(SENTENCES[0], to="fr", interventions=off) for model in (shipped_translator, plain))
     assert drafted.sentences == expected.sentences

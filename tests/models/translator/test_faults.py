@@ -1,4 +1,4 @@
-"""What is broken on purpose breaks, says where, and is broken in one run only."""
+"""Faults made on purpose break the run, are located, and stay within one run."""
 
 import pytest
 import torch

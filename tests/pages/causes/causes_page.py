@@ -1,4 +1,4 @@
-"""What the Causes page shows, as tests read it."""
+"""Read the Causes page in tests."""
 
 from streamlit.testing.v1 import AppTest
 
@@ -19,7 +19,7 @@ def header(app: AppTest) -> dict:
 
 
 def notes(app: AppTest) -> str:
-    """Read what stands above the picture."""
+    """Read the notes above the picture."""
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
 
 

@@ -1,4 +1,4 @@
-"""The Attribute tab without a browser: its bars sum to the model's logit, and what cannot be asked is said."""
+"""The Attribute tab without a browser: its bars sum to the model's logit, and impossible questions get a sentence."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Many sentences on the Causes page, without a browser: a list is gone over, stopped, refused; a head is chosen."""
+"""Many sentences on the Causes page, without a browser: a list is measured, stopped, refused; a head is chosen."""
 
 import json
 import time

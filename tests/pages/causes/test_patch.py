@@ -1,4 +1,4 @@
-"""The Patch tab without a browser: its numbers are the analysis' own, and what cannot be asked is said."""
+"""The Patch tab without a browser: its numbers are the analysis' own, and impossible questions get a sentence."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The Causes page without a browser: its tabs, and what it says to a link that asks for what there is not."""
+"""The Causes page without a browser: its tabs, and its notes on links that ask for missing things."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is said and sent on the page Class and in the panel of a class, and how somebody joins."""
+"""Read the page Class and the panel of a class, and join a class."""
 
 from streamlit.testing.v1 import AppTest
 
@@ -9,7 +9,7 @@ def page_text(app: AppTest) -> str:
 
 
 def sent_text(app: AppTest) -> str:
-    """All that the run sent to the browser, as far as it is text."""
+    """Return all text that the run sent to the browser."""
     return "\n".join(str(element.proto) for element in app.main) + page_text(app)
 
 

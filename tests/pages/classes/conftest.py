@@ -1,4 +1,4 @@
-"""Classes of a database of each test's own, and the pages of whoever sits in one."""
+"""Classes in a database of each test's own, and pages opened as their members."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

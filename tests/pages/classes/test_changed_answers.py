@@ -1,4 +1,4 @@
-"""An answer that is in: its fields show it, also after a reload, and it can be changed until its step is closed."""
+"""A saved answer: its fields show it, also after a reload, and it can be changed until its step is closed."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""The page Class and the panel of a class, without a browser: what is said of bad input, and what is sent to whom."""
+"""The page Class and the panel of a class, without a browser: its sentences on bad input, and its messages to each
+member.
+"""
 
 import pytest
 

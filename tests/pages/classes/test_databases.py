@@ -1,4 +1,4 @@
-"""A database of classes that is locked or away, as the pages say it."""
+"""A locked or missing database of classes: the pages say so."""
 
 import sqlite3
 

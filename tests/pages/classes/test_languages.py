@@ -1,4 +1,4 @@
-"""What a student reads of a class is in the language of its lesson, from the form that joins it on."""
+"""All texts for a student of a class are in the language of its lesson, from the join form on."""
 
 import pytest
 from streamlit.testing.v1 import AppTest

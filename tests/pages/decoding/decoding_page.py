@@ -1,4 +1,4 @@
-"""The Decoding page as AppTest has run it: what its component was told, the verdict, and what stands there."""
+"""Read the Decoding page after AppTest has run it: the data of its component, the verdict, and the texts."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What the Decoding page says of a decoding, intact or broken on purpose, without a browser."""
+"""The sentences of the Decoding page on a decoding, intact or broken on purpose, without a browser."""
 
 import re
 

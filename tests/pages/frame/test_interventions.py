@@ -1,4 +1,4 @@
-"""What is done to the run stands in the address of every page, as a chip below the bar, and every page runs with it."""
+"""Changes to the run stand in the address of every page and as chips below the bar, and every page applies them."""
 
 import json
 from pathlib import Path
@@ -101,7 +101,7 @@ def test_what_the_model_has_no_head_for_is_said_and_left_out(open_page) -> None:
     assert chips(app) == ["cross L0 H1 off ✕", "cross L7 H1 off (not in this model) ✕", "Undo all changes ✕"]
     assert "There is no layer 7: this model has cross layers 0 to 1" in notes(app)
     assert "“nonsense” cannot be applied" in notes(app)
-    assert link_interventions(app) == OFF  # for whoever opens the link
+    assert link_interventions(app) == OFF  # for a visitor who opens the link
     assert app.query_params["do"] == f"{OFF}~off.cross.7.1~nonsense"  # another model may have such a head
 
 

@@ -1,4 +1,4 @@
-"""The tabs Alignment and Flow without a browser: what they are sent, and what they say where there is nothing."""
+"""The tabs Alignment and Flow without a browser: their data, and their sentences where nothing can be shown."""
 
 import io
 

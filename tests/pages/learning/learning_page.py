@@ -1,4 +1,4 @@
-"""What the Learning page shows, as tests read it."""
+"""Read the Learning page in tests."""
 
 import json
 from urllib.parse import parse_qs
@@ -26,7 +26,7 @@ def chosen_view(told: dict) -> dict:
 
 
 def notes(app: AppTest) -> list[str]:
-    """Read what stands above the picture."""
+    """Read the notes above the picture."""
     return [note.value.replace("\\", "") for note in (*app.error, *app.info)]
 
 

@@ -1,4 +1,4 @@
-"""Learning while it trains: asked first, queued, followed to the end, and told where it cannot be."""
+"""Learning while it trains: the question first, then the queue and the run to its end; refusals give a reason."""
 
 import pytest
 

@@ -26,7 +26,7 @@ TOYS = ["Nothing left out", "No causal mask"]
 
 @pytest.fixture(autouse=True)
 def _a_new_visitor() -> None:
-    """Nothing is kept of the test before, whose session has the same name."""
+    """Clear the kept files of the test before, whose session has the same name."""
     cache_resource_api.clear_session_cache("test session id")
 
 

@@ -1,4 +1,4 @@
-"""Pages of a lesson, without a browser: what is covered is in nothing that is sent."""
+"""Pages of a lesson, without a browser: no message holds covered numbers."""
 
 import numpy as np
 import pytest

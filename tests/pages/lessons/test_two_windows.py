@@ -1,4 +1,4 @@
-"""A lesson's panel in a window of its own: what each window's session shows of what the other has told it."""
+"""A lesson's panel in a window of its own: each window's session shows the other window's news."""
 
 import json
 from collections.abc import Callable

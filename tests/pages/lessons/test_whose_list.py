@@ -30,7 +30,7 @@ class Queue:
     has_turn, is_over = True, False
 
     def take(self, address: str, tell) -> None:
-        """Let them in."""
+        """Return at once."""
 
     def give_back(self) -> float:
         return 0.0

@@ -59,7 +59,7 @@ def test_a_model_of_another_build_is_refused(shipped_translator):
 
 
 class _Written:
-    """A search that has found what it is told to find."""
+    """A search that returns given results."""
 
     def __init__(self, found: dict[str, list[BeamTranslation]]) -> None:
         self.found = found

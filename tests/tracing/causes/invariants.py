@@ -1,4 +1,4 @@
-"""What must hold of interventions on any model. Each is a function of the model and of two sentences of it.
+"""Invariants of interventions on any model. Each is a function of the model and of two of its sentences.
 
 A `Pair` says how a model is asked for a trace: what is done to the run, and which of the two sentences.
 """
@@ -33,7 +33,7 @@ class Pair:
 
 
 def same(one: Trace, other: Trace) -> bool:
-    """Whether all that two runs computed is the same to the bit."""
+    """Check that two runs computed the same, to the bit."""
     return (
         torch.equal(one.logits, other.logits)
         and all(torch.equal(one.contexts[site], other.contexts[site]) for site in one.contexts)

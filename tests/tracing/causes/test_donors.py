@@ -1,4 +1,6 @@
-"""What comes from another run: patched at the right places, whole where it is all that differs, and said where not."""
+"""Numbers from another run: patched at the right places, complete where they are the only difference, and refused with
+a reason elsewhere.
+"""
 
 import pytest
 import torch

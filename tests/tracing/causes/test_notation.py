@@ -1,4 +1,4 @@
-"""Interventions go into an address and come back; what cannot be followed is said in a sentence, and costs little."""
+"""Interventions in an address are read back equal; an unreadable part gets a sentence, at little cost."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Weights that somebody hands over: every label and number as given, flaws named, misfits refused in one sentence."""
+"""Weights from a user: every label and number as given, flaws named, misfits refused in one sentence."""
 
 import numpy as np
 import pytest

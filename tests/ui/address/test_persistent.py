@@ -1,4 +1,4 @@
-"""What the session keeps of a visitor's choices, and which of them stand in a page's address."""
+"""The visitor's choices that a session keeps, and those that stand in a page's address."""
 
 from dataclasses import dataclass
 

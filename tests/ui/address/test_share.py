@@ -1,4 +1,4 @@
-"""Links: what goes in comes out, what cannot be followed is said, and the rest of the link still counts."""
+"""Links: a written state is read back, an unreadable text gets a sentence, and the rest of the link still counts."""
 
 from urllib.parse import parse_qsl
 

@@ -1,4 +1,4 @@
-"""The one front of caches: what was made of a run is not made again."""
+"""One cache for all pictures: a result of a run is made once."""
 
 from attnviz.maps.options import MapOptions
 from attnviz.models.translator.tiny import tiny_translator

@@ -1,4 +1,4 @@
-"""A room in bytes that all share: what does not fit is refused, and what is gone makes room."""
+"""A shared room in bytes: a thing that does not fit is refused, and a deleted one makes room."""
 
 import gc
 

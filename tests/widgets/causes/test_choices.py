@@ -1,4 +1,4 @@
-"""What the browser makes of the heads that are off, and of two runs' maps laid over each other."""
+"""The browser's results for switched-off heads, and for two runs' maps laid over each other."""
 
 from itertools import zip_longest
 

@@ -1,4 +1,4 @@
-"""Cells lie where they are looked for, and inside their box."""
+"""Every cell lies where a pointer looks for it, and inside its box."""
 
 import itertools
 

@@ -17,7 +17,7 @@ from attnviz.widgets.heads.payload import fitted_view, heads_payload
 from attnviz.widgets.heads.sentences import sentence_strip
 from attnviz.widgets.wire import Blobs, Payload, unpack
 
-LAYERS, HEADS, ROWS, COLS = 2, 3, 5, 7  # different primes, so that no two axes can be taken for each other
+LAYERS, HEADS, ROWS, COLS = 2, 3, 5, 7  # different primes, so that no two axes can be confused
 VIEW = {"kind": "cross", "layer": 1, "head": 2, "row": 4, "pins": []}
 STRIP = {"lines": [], "axes": {}}
 

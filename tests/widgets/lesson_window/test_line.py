@@ -1,4 +1,4 @@
-"""Two ends of one line know the same, and which of them is there."""
+"""Both ends of a line between two windows agree, and each knows whether the other is there."""
 
 import pytest
 

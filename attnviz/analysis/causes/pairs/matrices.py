@@ -40,7 +40,7 @@ def matrices(
     length = max(1, len(sentence.src) + metric.step + 1)
     most = max(24, int(_TOKENS * _PARAMETERS / max(model.n_parameters, _PARAMETERS) / length))
     ends = Restored(metric.value_in_clean(pair.clean), metric.value(pair.changed), metric.values(_row(pair, metric)))
-    if not ends.is_drawn:  # nothing need be run for what says nothing
+    if not ends.is_drawn:  # shares of so small a difference are not drawn
         return Matrices(metric, control, PatchedHeads(ends.clean, ends.changed, ends.patched), ())
     return Matrices(
         metric,

@@ -2,7 +2,7 @@
 
 export const AT_ONCE = ["way"]; // only Python has another way's scores
 
-// The way whose scores these are; the one that was chosen a moment ago may be another.
+// The way whose scores these are; a newer choice may still be on its way.
 export const wayOf = ({ payload, view }) =>
   payload.header.ways.find(({ name }) => name === view.way) ?? payload.header.ways[0];
 

@@ -3,7 +3,7 @@
 import { definitionOf } from "../../shared/js/definitions.js";
 import { button, element } from "../../shared/js/elements.js";
 
-// `keys` are [key, what it does], and the name of the control where somebody else has to answer it; `words` are terms of the
+// `keys` are [key, what it does], and the name of the control that Python has to answer, if any; `words` are terms of the
 // glossary.
 export function helpPane(app, keys, words) {
   const { parts } = app;

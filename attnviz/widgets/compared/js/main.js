@@ -1,4 +1,4 @@
-// Two runs in step: which heads noticed, and both maps of one of them (shared/js/store.js, base/js/tab.js).
+// Two runs side by side: the heads that changed most, and both maps of one of them (shared/js/store.js, base/js/tab.js).
 
 import { tab } from "../../base/js/tab.js";
 import { settle } from "./choice.js";

@@ -11,11 +11,11 @@ export function kept() {
     const found = JSON.parse(localStorage.getItem(KEY));
     return Number.isSafeInteger(found?.revision) && typeof found.draft === "object" ? found : NONE;
   } catch {
-    return NONE; // nothing is kept, or somebody else's
+    return NONE; // nothing is kept, or something that is not a draft
   }
 }
 
-// Whether the browser takes it.
+// Keep the draft; whether the browser could.
 export function keep(revision, draft) {
   try {
     localStorage.setItem(KEY, JSON.stringify({ revision, draft }));

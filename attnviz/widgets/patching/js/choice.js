@@ -1,9 +1,9 @@
-// The view: the step that is asked about, and the cells in force, in the order in which they were put there.
+// The view: the step that is asked about, and the patched cells, in the order in which they were patched.
 
 import { change } from "../../shared/js/store.js";
 
 export const AT_ONCE = ["step", "put"]; // only Python runs the model
-export const MOST = 200; // cells in force (attnviz/pictures/causes/patching.py)
+export const MOST = 200; // patched cells (attnviz/pictures/causes/patching.py)
 
 export function settle() {}
 

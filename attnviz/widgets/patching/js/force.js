@@ -1,4 +1,4 @@
-// The pane on the right: what is measured, which cells are in force, and what the model writes under them.
+// The pane on the right: what is measured, which cells are patched, and what the model then writes.
 
 import { explained } from "../../shared/js/definitions.js";
 import { button, element } from "../../shared/js/elements.js";

@@ -1,4 +1,4 @@
-// Patches between two runs, and how much each restores: matrices of cells to put in force (shared/js/store.js, base/js/tab.js).
+// Patches between two runs, and how much each restores: matrices of cells to patch (shared/js/store.js, base/js/tab.js).
 
 import { tab } from "../../base/js/tab.js";
 import { AT_ONCE, settle } from "./choice.js";

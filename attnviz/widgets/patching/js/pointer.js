@@ -1,4 +1,4 @@
-// Cells under the pointer and the keyboard: a click puts one in force or takes it back, a drag puts several there.
+// Cells under the pointer and the keyboard: a click patches one or undoes it, a drag patches several.
 
 import { toggleHelp } from "../../base/js/help.js";
 import { ARROWS, clamp } from "../../shared/js/cells.js";

@@ -9,7 +9,7 @@ import { svgPen } from "./pens/svg_pen.js";
 
 const TOO_LONG = "The browser does not have all the numbers. Python can write this file: trace.to_html(…)";
 
-// `items` are [text, act], and the name of the control where somebody else has to answer it.
+// `items` are [text, act], and the name of the control that Python has to answer, if any.
 export function exportMenu(app, items) {
   const menu = element("details", { class: "menu" }, explained(element("summary", { text: "Export" }), "Export"));
   const item = ([text, act, control]) =>

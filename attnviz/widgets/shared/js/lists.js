@@ -4,7 +4,7 @@ import { range } from "./cells.js";
 import { explained } from "./definitions.js";
 import { element } from "./elements.js";
 
-// `control` is the name of the choice, where somebody else has to answer it (shared/js/store.js).
+// `control` is the name of the choice, where Python has to answer it (shared/js/store.js).
 export function select(label, { key = "", control, onchoose }) {
   const list = element("select", { "aria-label": label });
   list.onchange = () => onchoose(list.value);

@@ -33,11 +33,13 @@ export function change(app, asked) {
   reportSoon(app, app.widget.reportAfter(app, patch));
 }
 
-// Without what nobody answers here: a control of it is not there (`data-control`), but it may have a key.
+// Without the choices that need Python, where there is none: their controls are hidden (`data-control`), but keys may
+// ask for them.
 export const answered = ({ lacks }, patch) =>
   Object.fromEntries(Object.entries(patch).filter(([name]) => !lacks.has(name)));
 
-// Takes what there is to draw, and the view that came beside it, if any; leaves out the controls that nobody answers.
+// Takes what there is to draw, and the view that came beside it, if any; leaves out the controls that need
+// Python where there is none.
 export function take(app, payload, viewBeside = null) {
   app.payload = { ...payload, viewBeside };
   app.lacks = new Set([...(payload.header.lacks ?? []), ...app.host.lacks]);

@@ -1,4 +1,6 @@
-"""Means of heads: measured over the shipped sentences, read for their own weights alone, and never taken for zeros."""
+"""Means of heads: measured over the shipped sentences, used only with the weights they belong to, and never replaced by
+zeros.
+"""
 
 from dataclasses import replace
 
@@ -16,7 +18,7 @@ from attnviz.tracing.causes.intervention import MeanContexts
 
 @pytest.fixture
 def few(monkeypatch) -> None:
-    """Measure on five sentences: an untrained model has nothing to say of more."""
+    """Measure on five sentences: the means of an untrained model need no more."""
     monkeypatch.setattr(means, "shipped_lines", lambda to: shipped_lines(to)[:5])
 
 

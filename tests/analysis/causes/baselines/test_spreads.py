@@ -1,4 +1,4 @@
-"""How much heads usually do: written, read for the weights that it was measured on, and for no others."""
+"""The usual effects of heads: written to a file, and read only for the weights that they were measured on."""
 
 import json
 

@@ -1,4 +1,6 @@
-"""What a run is asked about, and its probabilities: PyTorch's own, of a translator, a decoder and an encoder."""
+"""The tokens that a run is asked about, and their probabilities, equal to PyTorch's: of a translator, a decoder and an
+encoder.
+"""
 
 from dataclasses import replace
 

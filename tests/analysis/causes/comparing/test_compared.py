@@ -1,4 +1,4 @@
-"""Two runs side by side: the same one is 0 everywhere, and tokens stand beside those that they stand for."""
+"""Two runs side by side: equal runs differ by 0 everywhere, and each token stands beside its partner."""
 
 import torch
 

@@ -1,4 +1,6 @@
-"""Whatever is handed to a model, a trace or a function of `attnviz`: one sentence, or what is meant."""
+"""Wrong arguments of a model, a trace or a function of `attnviz`: accepted if the meaning is clear, else refused in one
+sentence.
+"""
 
 import inspect
 from pathlib import Path
@@ -49,7 +51,7 @@ def traces(models):
 
 
 def must_say_it(function, good):
-    """Each argument in turn is something else; all that a caller may see of that is a ValueError with one sentence."""
+    """Replace each argument in turn by something else: the caller may see only a ValueError with one sentence."""
     for name in [each.name for each in inspect.signature(function).parameters.values() if each.kind not in (2, 4)]:
         for wrong in WRONG:
             try:

@@ -1,4 +1,4 @@
-"""The hub, which no test asks: what it lists is looked at before anything is fetched."""
+"""The hub, simulated: the list of files is checked before anything is fetched."""
 
 import shutil
 import socket
@@ -90,7 +90,7 @@ def test_a_copy_that_was_cut_short_is_no_copy(checkpoint, monkeypatch, tmp_path)
 
 
 def test_a_hub_that_says_nothing_is_not_waited_for(monkeypatch):
-    """A server that takes the connection and never answers."""
+    """A server accepts the connection and never answers."""
     monkeypatch.setattr(hub_file, "PATIENCE", 0.3)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -1,4 +1,4 @@
-"""sentencepiece files that are none, hold nothing, or would make a text endless; tokenizers that cannot be read."""
+"""Broken sentencepiece files, empty ones, and ones that would make a text endless; tokenizers that cannot be read."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What a model is refused for: more than rounding does to its very pass, at whatever depth it begins."""
+"""A model is refused for a difference beyond rounding, at whatever depth it begins."""
 
 import dataclasses
 

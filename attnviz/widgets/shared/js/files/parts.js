@@ -1,5 +1,5 @@
-// What a file of this widget is made of, and the controls that nobody answers there. Python says it with the script
-// (attnviz/widgets/bundle.py).
+// What a file of this widget is made of, and the controls that it leaves out, as they need Python. The bundle fills both
+// in (attnviz/widgets/bundle.py).
 
 export const WIDGET = "";
 export const LACKS = [];
