@@ -19,6 +19,7 @@ WITH_WEIGHTS = (
     Experiment("french", without=("cross-attention",)),
     Experiment("reverse", without=("padding-mask",)),
     Experiment("sort", without=("positions",)),
+    Experiment("twice"),
 )
 WITHOUT_WEIGHTS = (
     Experiment("french", without=("shifted-labels",)),
@@ -30,7 +31,6 @@ WITHOUT_WEIGHTS = (
     Experiment("reverse", heads=1, d_model=64, seed=2),
     Experiment("reverse", heads=1, d_model=64, seed=2, without=("scale",)),
     Experiment("sort", without=("causal-mask",)),
-    Experiment("twice"),
     Experiment("twice", layers=1),
     Experiment("twice", heads=1),
     Experiment("twice", without=("causal-mask",)),

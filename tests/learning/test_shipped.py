@@ -46,8 +46,8 @@ def test_the_moment_at_which_a_head_passes_a_level_is_the_first(recordings):
 def test_what_is_shipped_is_small():
     sizes = {name: shipped.path(one).stat().st_size for name, one in ALL.items()}
     for one in (*shipped.WITH_WEIGHTS, *shipped.WITHOUT_WEIGHTS):
-        assert sizes[one.name] <= (100_000 if one in shipped.WITH_WEIGHTS else 60_000)
-    assert sum(sizes.values()) < 1_000_000
+        assert sizes[one.name] <= (140_000 if one in shipped.WITH_WEIGHTS else 60_000)
+    assert sum(sizes.values()) < 1_100_000
     assert {path.stem for path in shipped.FOLDER.glob("*")} == set(ALL)
 
 
