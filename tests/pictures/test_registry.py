@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import attnviz
 from attnviz.learning import shipped
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.storage import toy_recording
@@ -134,6 +135,26 @@ def test_heads_that_the_browser_switches_off_are_off_in_a_run_of_the_model(model
     assert "off" not in shown.lacks
     done = picture("switches").of(model, trace).with_view({"off": ["cross.0.1"]}).payload().header
     assert done["done"] == ["cross.0.1"]
+
+
+def test_the_text_beside_switched_off_heads_is_what_the_model_writes_without_them(model, trace) -> None:
+    heads = [f"{kind}.{layer}.{head}" for kind in model.shapes for layer in range(2) for head in range(5)]
+    told = picture("switches").of(model, trace, off=heads).payload().header["texts"]
+    texts = ["".join(text for text, _ in runs) for runs in told]
+    for text, done in zip(texts, ((), [attnviz.ablate(kind) for kind in model.shapes]), strict=True):
+        assert text
+        assert model.translate("I love you", to="fr", interventions=done).startswith(text)  # it is cut earlier
+    assert texts[0] != texts[1]
+
+
+def test_a_run_that_is_compared_is_a_name_a_model_and_a_trace(model, trace, every) -> None:
+    other = model.trace("I see you", to="fr", tgt_text="je t'aime")
+    shown = picture("compared").of(("one", model, trace), ["other", model, other])
+    assert shown.payload().blobs == every["compared"].payload().blobs
+    assert [runs[0][0] for runs in shown.payload().header["texts"]] == ["je t'aime", "je t'aime"]
+    for wrong in (trace, ("one", model), ("one", trace, model), "one"):
+        with pytest.raises(ValueError, match=r"given as \(name, model, trace\)"):
+            picture("compared").of(wrong, ("other", model, other))
 
 
 def test_another_step_lets_go_of_the_tokens_of_the_one_before(model, trace) -> None:

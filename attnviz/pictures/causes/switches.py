@@ -7,6 +7,7 @@ from attnviz.analysis.causes.baselines.spreads import usual_effects
 from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing.switched_off import SwitchedOff
 from attnviz.analysis.causes.effects import head_effects
+from attnviz.analysis.causes.pairs.pair import written_under
 from attnviz.models.protocol import Model
 from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.fields import PageState, choice, declare_unlinked, flag
@@ -67,7 +68,7 @@ def switches(
     `written` is a run under the same interventions that wrote its own target, None where its target was given. `known`
     holds what was measured and counted before; left out, the worth of each head is measured here.
     """
-    known = known or _measure(model, runs.before, state, written)
+    known = known or _measure(model, runs, state, written)
     done = runs.after.interventions
     off = tuple(head_name(head) for head in replacements(done, model.shapes))
     shown = replace(
@@ -87,9 +88,9 @@ def head_name(head: Head) -> str:
     return ".".join(map(str, head))
 
 
-def _measure(model: Model, plain: Trace, state: SwitchOffState, written: Trace | None) -> ShownSwitches:
+def _measure(model: Model, runs: SwitchedOff, state: SwitchOffState, written: Trace | None) -> ShownSwitches:
     """Measure what every head is worth to the sentence, and say why it cannot be where it cannot."""
-    texts = (plain.tgt_text, (written or plain).tgt_text) if model.writes else None
+    plain, texts = runs.before, _texts(model, runs, written)
     if plain.logits is None:
         return ShownSwitches(texts=texts)
     try:
@@ -98,6 +99,16 @@ def _measure(model: Model, plain: Trace, state: SwitchOffState, written: Trace |
         return ShownSwitches(texts=texts, waits=str(why))
     usual = usual_effects(model, plain.to) if state.put == "zero" else None
     return ShownSwitches(worth, usual, texts)
+
+
+def _texts(model: Model, runs: SwitchedOff, written: Trace | None) -> tuple[str, str] | None:
+    """Return what the model writes by itself, unchanged and changed; None for a model that writes nothing."""
+    if not model.writes:
+        return None
+    if written is not None:
+        return runs.before.tgt_text, written.tgt_text
+    unchanged = written_under(model, runs.before)
+    return unchanged, written_under(model, runs.after) if runs.after.interventions else unchanged
 
 
 def _findings(runs: SwitchedOff, known: ShownSwitches) -> tuple[str, ...]:

@@ -136,8 +136,9 @@ def _other_token(state: attributions.AttributeState, told: Mapping[str, Any]) ->
 
 
 @reads_arguments
-def compared_of(here: Side, there: Side) -> Subject:
-    """Show two runs side by side; a `Side` is a name, a model and its trace."""
+def compared_of(here: Any, there: Any) -> Subject:
+    """Show two runs side by side, each given as `(name, model, trace)`. Raises ValueError for anything else."""
+    here, there = _side(here), _side(there)
     trace, silent = here.trace, ("by", "other", "into", "against", "rule")
     most = (trace.n_layers, trace.n_heads)  # of the kind whose maps are farthest apart, which drawing finds
     shapes = {"": most, **SiteBounds.of(trace).shapes}
@@ -145,6 +146,17 @@ def compared_of(here: Side, there: Side) -> Subject:
     draw = partial(compared, here, there)
     return Subject(CompareState(), draw, _caption(trace, here.model), bounds, silent,
                    draw_whole=partial(draw, most=EVERYTHING), trace=trace)  # fmt: skip
+
+
+def _side(given: Any) -> Side:
+    """Read one of two runs. Raises ValueError, with one sentence, for what is no name, model and trace."""
+    if isinstance(given, Side):
+        return given
+    parts = tuple(given) if isinstance(given, tuple | list) else ()
+    if len(parts) != 3 or not isinstance(parts[0], str) or not isinstance(parts[2], Trace):
+        raise ValueError('A run that is compared is given as (name, model, trace), such as ("one", model, trace).')
+    name, model, trace = parts
+    return Side(name, model, trace, trace.tgt_text if model.writes else "")
 
 
 @reads_arguments
