@@ -35,13 +35,18 @@ def step(lesson: str, nth: int) -> Picture:
 
 
 def tells(lesson: str, sentence: str, *values: float) -> bool:
-    """Whether a lesson has this sentence, with a number in the place of each `{}` that is the value, rounded.
+    """Whether a lesson has this sentence with these values, as `says` has it."""
+    return says(text(lesson), sentence, *values)
+
+
+def says(joined: str, sentence: str, *values: float) -> bool:
+    """Whether a text has this sentence, with a number in the place of each `{}` that is the value, rounded.
 
     A little more than half a unit of the last digit is allowed, since processors add in different orders.
     """
     parts = [re.escape(part) for part in sentence.split("{}")]
-    found = re.findall(r"(\d+(?:\.\d+)?)".join(parts), text(lesson))
-    assert found, f"lesson {lesson} does not say “{sentence}”"
+    found = re.findall(r"(\d+(?:\.\d+)?)".join(parts), joined)
+    assert found, f"the text does not say “{sentence}”"
     (said,) = found
     numbers = (said,) if isinstance(said, str) else said
     return not values or all(_is_rounded(*pair) for pair in zip(numbers, values, strict=True))

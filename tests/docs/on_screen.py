@@ -1,0 +1,43 @@
+"""The words that the app can show: strings of its pages and scripts, terms of the glossary, titles of lessons."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from tests.docs.chapters import ROOT
+
+# Folders whose strings reach the screen, and what is read of each kind of file.
+SOURCES = (
+    "attnviz/ui", "attnviz/widgets", "attnviz/views", "attnviz/pictures", "attnviz/implementations",
+    "attnviz/analysis/masks", "attnviz/analysis/heads", "attnviz/learning/tasks", "assets/terms", "assets/lessons",
+)  # fmt: skip
+_IN_SCRIPT = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`([^`]*)`')
+_TITLE = re.compile(r"^(?:##? |title: )(.+)$", re.MULTILINE)
+_IN_MARKUP = re.compile(r">([^<>]+)<|=\"([^\"]+)\"")
+
+
+@cache
+def strings() -> str:
+    """Return all of them, one a line, in small letters and with blanks made one."""
+    files = (path for place in SOURCES for path in sorted((ROOT / place).rglob("*")) if path.suffix in _READ)
+    return "\n".join(" ".join(one.lower().split()) for path in files for one in _READ[path.suffix](path))
+
+
+def _of_python(path: Path) -> Iterator[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    loose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in loose:
+            yield node.value
+
+
+def _by(pattern: re.Pattern[str]):
+    def read(path: Path) -> Iterator[str]:
+        return (next(filter(None, found.groups()), "") for found in pattern.finditer(path.read_text(encoding="utf-8")))
+
+    return read
+
+
+_READ = {".py": _of_python, ".js": _by(_IN_SCRIPT), ".md": _by(_TITLE), ".html": _by(_IN_MARKUP)}
