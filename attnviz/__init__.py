@@ -38,7 +38,7 @@ __all__ = [
     "load", "load_recording", "load_trace", "mean_contexts", "page", "patch", "picture", "save",
     "show", "views",
 ]  # fmt: skip
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 _HOME = {
     "Intervention": "attnviz.tracing.causes.intervention",
