@@ -1,0 +1,105 @@
+"""What an earlier version saved opens, and holds what that version read in it."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz.classroom.room import Classroom
+from attnviz.classroom.state import BEFORE, TeacherKey
+from attnviz.learning.recording import Recording
+from attnviz.learning.translator.recording import TranslatorRecording
+from attnviz.lessons import reading, writing
+from attnviz.lessons.draft import Draft
+from tests.earlier.kept import NEWEST, expected, files, version
+
+CLOSE = {"atol": 1e-5}  # weights are computed again, on another processor
+
+
+def of_trace(trace: Any) -> dict[str, Any]:
+    return {
+        "src": trace.src_text, "tgt": trace.tgt_text, "kinds": list(trace.kinds),
+        "tokens": [token.text for token in trace.key_tokens("cross")],
+    }  # fmt: skip
+
+
+def assert_shows(trace: Any, then: dict[str, Any], *, layer: int = 1, head: int = 2) -> None:
+    assert of_trace(trace).items() <= then.items()
+    np.testing.assert_allclose(trace.attn("cross", layer=layer, head=head), then["cross"], **CLOSE)
+
+
+@pytest.mark.parametrize("file", files("trace.npz"), ids=version)
+def test_a_saved_trace_opens(file: Path) -> None:
+    trace = attnviz.load_trace(file)
+    assert_shows(trace, expected(file))
+    assert [token.segment for token in trace.key_tokens("cross")] == [0] * 4
+
+
+def test_a_saved_trace_keeps_what_was_done_to_its_run() -> None:
+    file = NEWEST / "changed-trace.npz"
+    trace = attnviz.load_trace(file)
+    assert_shows(trace, expected(file))
+    done = [[one.where, one.how, one.layer, list(one.heads or ()), one.source] for one in trace.interventions]
+    assert done == expected(file)["changed"]
+
+
+@pytest.mark.parametrize("file", files("weights.npz"), ids=version)
+def test_saved_weights_open(file: Path) -> None:
+    weights = attnviz.load_trace(file)
+    (kind,) = weights.kinds
+    assert [token.text for token in weights.key_tokens(kind)] == ["a", "b"]
+    assert weights.attn(kind).tolist() == [[[[1.0, 0.0], [0.25, 0.75]]] * 3] * 2
+
+
+def test_a_checkpoint_opens_as_the_same_model() -> None:
+    file = NEWEST / "checkpoint"
+    model, then = attnviz.load(str(file)), expected(file)
+    assert model.model_id == then["model_id"]
+    assert_shows(model.trace("I love you", to="fr", tgt_text="Je t'aime"), then)
+
+
+def test_a_toy_s_recording_opens_and_so_does_its_model() -> None:
+    file = NEWEST / "toy-recording.npz"
+    run, then = attnviz.load_recording(file), expected(file)
+    assert isinstance(run, Recording)
+    assert [run.steps[0], run.steps[-1]] == then["steps"]
+    assert (run.experiment.task, [*run.experiment.without]) == (then["task"], then["without"])
+    assert run.scores == pytest.approx(then["scores"])
+    assert run.losses.astype(float).sum() == pytest.approx(then["loss"], abs=0.01)
+    trace = attnviz.load(str(file)).trace(then["src"], tgt_text=then["tgt"])
+    np.testing.assert_allclose(trace.attn("cross", layer=0, head=1), then["cross"], **CLOSE)
+
+
+def test_a_translator_s_recording_opens() -> None:
+    file = NEWEST / "translator-recording.npz"
+    run, then = attnviz.load_recording(file), expected(file)
+    assert isinstance(run, TranslatorRecording)
+    assert ([*run.steps], [line.sentence.src_text for line in run.lines]) == (then["steps"], then["lines"])
+    assert [list(wrote) for wrote in run.wrote] == then["wrote"]
+    assert run.held_out_loss.tolist() == pytest.approx(then["loss"])
+
+
+def test_a_lesson_opens_and_so_does_its_draft() -> None:
+    lesson = reading.read_file(NEWEST / "lesson.md")
+    assert (lesson.title, lesson.language, lesson.minutes) == ("Earlier", "fr", 5)
+    assert [step.question.kind for step in lesson.steps if step.question] == ["choice", "cell", "number"]
+    draft = Draft.from_json((NEWEST / "draft.json").read_text(encoding="utf-8"))
+    assert reading.read(writing.markdown(draft)).steps == lesson.steps
+
+
+def test_a_database_of_classes_is_migrated_and_has_its_answers(tmp_path: Path) -> None:
+    file, then = tmp_path / "classes.sqlite", expected(NEWEST / "classes.sql")
+    with sqlite3.connect(file) as database:
+        database.executescript((NEWEST / "classes.sql").read_text(encoding="utf-8"))
+    database.close()
+    room = Classroom(str(file), lambda link: None, clock=lambda: 1_800_000_060.0)
+    try:
+        teacher = room.teachers.view(TeacherKey(then["code"], then["secret"]))
+        assert teacher.summaries[BEFORE].options == (1, 1, 0)
+        assert teacher.summaries[BEFORE].mean_score == 0.5
+        assert room.students.view(then["students"]["Ana"]).has_answered
+    finally:
+        room.close()
