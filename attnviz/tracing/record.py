@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from attnviz.text.spans import Span
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind
 
@@ -15,6 +16,7 @@ class Sentence:
     """One item of a batch: its texts and tokens. `tgt` holds `<bos:…>` and, unless it was cut, `<eos>`.
 
     `first_row` is the target position of the first row that was computed: above 0 where a cache holds the rows before.
+    `spans` name tokens of a decoder's text, such as the turns of a conversation.
     """
 
     src: tuple[Token, ...] = ()
@@ -23,6 +25,7 @@ class Sentence:
     tgt_text: str = ""
     cut: bool = False
     first_row: int = 0
+    spans: tuple[Span, ...] = ()
 
     @property
     def tgt_in(self) -> tuple[Token, ...]:

@@ -33,6 +33,7 @@ from torch import Tensor
 
 from attnviz.text import plain_file
 from attnviz.text.arguments import reads_arguments
+from attnviz.text.spans import Span
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes import serialization
 from attnviz.tracing.external.file import TEXTS, trace_of
@@ -214,5 +215,6 @@ def _token(fields: dict[str, Any]) -> Token:
 def sentence_of(fields: dict[str, Any]) -> Sentence:
     """Build a sentence from its fields, as `dataclasses.asdict` has them."""
     tokens = {side: tuple(map(_token, fields[side])) for side in ("src", "tgt")}
-    values: dict[str, Any] = fields | tokens
+    spans = tuple(Span(**span) for span in fields.get("spans", ()))
+    values: dict[str, Any] = fields | tokens | {"spans": spans}
     return Sentence(**values)

@@ -126,7 +126,7 @@ def write_ids(stepper: CheckpointStepper, prompt: Sequence[int], rules: Generati
 class GenerationPlan:
     """The plan of a decoding: `given` is fed first, token by token, over the model's own choices; these follow,
     up to `count` of them. `source` are the source's tokens and `encoder` its record, for a model with an encoder;
-    `interventions` act at every step.
+    `interventions` act at every step. With `reads_at_once`, the first step feeds all that is given.
     """
 
     given: EncodedText
@@ -135,6 +135,7 @@ class GenerationPlan:
     source: EncodedText | None = None
     encoder: Recorder = field(default_factory=Recorder)
     interventions: tuple[Intervention, ...] = ()
+    reads_at_once: bool = False
 
 
 @torch.inference_mode()
@@ -144,17 +145,19 @@ def steps(
     """Decode as planned, a `Step` at a time: the last row of its decoder maps belongs to the step."""
     fed, total = plan.given, len(plan.given.tokens) + plan.count - 1
     ids = torch.tensor([fed.ids], device=stepper.network.device)
-    newest = ids[:, 0]
-    for index in range(total):
+    newest, begin = ids[:, 0], ids.shape[1] - 1 if plan.reads_at_once else 0
+    for index in range(begin, total):
         prefix = _first(fed, index + 1)
         recorder, started = Recorder(), time.perf_counter()
-        logits = stepper.step(ids[:, index] if index < ids.shape[1] else newest, probe=recorder)
+        first_row = 0 if stepper.cache is None or index == begin else index
+        taught = ids[:, : index + 1] if index == begin else ids[:, index : index + 1]
+        logits = stepper.step(taught if index < ids.shape[1] else newest, probe=recorder)
         wait_for(stepper.network.device)
         seconds = time.perf_counter() - started
         newest = plan.choose(rules.forbid(logits))
         chosen = int(newest)
         longer = text.append_ids(prefix, [chosen], segment=0 if plan.source else 1)
-        yield _step(stepper, plan, (recorder, logits, seconds), longer, info)
+        yield _step(stepper, plan, (recorder, logits, seconds), longer, first_row, info)
         if index + 1 < len(fed.tokens):
             continue
         if chosen in rules.ends:
@@ -167,14 +170,12 @@ def _step(
     plan: GenerationPlan,
     record: tuple[Recorder, Tensor, float],
     longer: EncodedText,
+    first_row: int,
     info: RunInfo,
 ) -> Step:
     recorder, logits, seconds = record
     source = plan.source or EncodedText((), "")
-    sentence = Sentence(
-        source.tokens, longer.tokens, source.text, longer.text,
-        first_row=0 if stepper.cache is None else len(longer.tokens) - 2,
-    )  # fmt: skip
+    sentence = Sentence(source.tokens, longer.tokens, source.text, longer.text, first_row=first_row)
     trace = Trace(
         plan.encoder.calls | recorder.calls,
         plan.encoder.contexts | recorder.contexts,

@@ -1,28 +1,26 @@
 """A Hugging Face checkpoint as a model like the translator: sentences in, traces and continuations out."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 
-from attnviz.models.huggingface.checkpoint_model import NetworkModel, Texts, split_pairs
-from attnviz.models.huggingface.generate import GenerationRules, steps
+from attnviz.models.huggingface.chat.chat_model import ChatModel
+from attnviz.models.huggingface.checkpoint_model import Texts, split_pairs
+from attnviz.models.huggingface.generate import steps
 from attnviz.models.huggingface.inputs import InputBuilder
-from attnviz.models.huggingface.network.network import Network, PassRequest
-from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
+from attnviz.models.huggingface.network.network import PassRequest
+from attnviz.models.huggingface.tokenizer import MOST_TOKENS, EncodedText
 from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import MAX_TOKENS, require_count, require_room
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
-from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
-from attnviz.tracing.interventions import Chain
-from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Choose, likeliest
-from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Probe, gradients_if_needed
 
 _READS_SOURCE = "This model writes no text. Its decoder reads the source again, as transformers does without a target."
@@ -30,27 +28,12 @@ _WRITTEN = 20  # tokens after a prompt, unless the caller says how many
 
 
 @reads_arguments
-class HuggingFaceModel(NetworkModel):
+class HuggingFaceModel(ChatModel):
     """A checkpoint that passed the parity check, and its tokenizer. Every method is safe to call from many threads at
     once.
 
     `writes` is False for an encoder, and for a checkpoint without a head over the vocabulary.
     """
-
-    def __init__(
-        self,
-        network: Network,
-        text: CheckpointTokenizer,
-        rules: GenerationRules,
-        *,
-        writes: bool,
-        name: str = "",
-        model_id: str = "",
-    ) -> None:
-        super().__init__(network)
-        self.text, self.name, self.known_id = text, name, model_id
-        self.writes = writes and network.family != "encoder"
-        self._rules, self._builder = rules, InputBuilder(network, text, rules)
 
     @property
     def own_language(self) -> str:
@@ -59,46 +42,46 @@ class HuggingFaceModel(NetworkModel):
 
     @torch.inference_mode()
     def trace(  # noqa: PLR0913 - each is something that a caller may ask
-        self, text: Texts | Sequence[tuple[str, str]], pair: Texts | None = None, *, tgt_text: Texts | None = None,
+        self, text: Texts | Sequence[tuple[str, str]] = "", pair: Texts | None = None, *, tgt_text: Texts | None = None,
         to: str = "", new_tokens: int | None = None, max_tokens: int = MOST_TOKENS, logits: bool = True,
         hidden: bool = True, interventions: Sequence[Intervention] = (),
+        messages: Sequence[Mapping[str, Any]] | None = None,
     ) -> Trace:  # fmt: skip
         """Run the model on a sentence, or a batch of them, and record every site.
 
         `pair` is an encoder's second sentence, or one for each text; pairs may also be given as a list. `tgt_text` is
         an encoder-decoder's target, which it writes itself, where none is given, in the language `to` if it has several
         (`languages`; a mark before the text holds before it). A decoder writes `new_tokens` after
-        its prompt (by default one: what its last row puts out). Texts are cut at `max_tokens`. `logits` and `hidden`
+        its prompt (by default one: what its last row puts out). A decoder with a chat template also takes a
+        conversation, `messages` [{"role": "user", "content": …}, …] in the place of the text; its trace's sentence
+        names the turns (`spans`). Texts are cut at `max_tokens`. `logits` and `hidden`
         (inputs of sites, outputs of layers) may be left out, for speed and memory. The `interventions` are in force in
         the pass and in what is written before it, for each of the texts. Raises TextError for an empty sentence,
         ValueError for what the model does not take and for an intervention that cannot be.
         """
         builder = self._builder_under(interventions)
+        request = PassRequest(Recorder(keeps_hidden=hidden), hidden, logits and self.writes_logits)
+        if messages is not None:
+            self._check_conversation(text=text, pair=pair, tgt_text=tgt_text, new_tokens=new_tokens)
+            read = self._encode_conversation(messages, max_tokens)
+            notes = (*self._notes([read.encoded]), *read.notes)
+            return read.name_turns(self._trace_prompts(builder, [read.encoded], request, notes, new_tokens))
         texts, pairs = split_pairs(text, pair)
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
         self._check.check(texts, pairs=pairs, targets=targets, new_tokens=new_tokens)
         seconds = pairs or [None] * len(texts)
         encoded = [self.text.encode(*both, to=to, limit=max_tokens) for both in zip(texts, seconds, strict=True)]
-        request, started = (
-            PassRequest(Recorder(keeps_hidden=hidden), hidden, logits and self.writes_logits),
-            time.perf_counter(),
-        )
+        started = time.perf_counter()
         notes = (*self._notes(encoded), *self.text.languages.override_note(texts[0], to))
         if self.family == "encoder":
             return self._again(builder.singles(encoded), request, notes, changes=builder.changes)
         if self.family == "decoder":
-            unsaid = 1 if request.logits and len(texts) == 1 and self.writes else 0
-            count = unsaid if new_tokens is None else new_tokens
-            if count == 1 and request.logits:
-                once = self._again(builder.prompts(encoded, 0), request, notes, changes=builder.changes)
-                return self._append_next(once, encoded[0])
-            sentences = builder.prompts(encoded, count)
-        else:
-            given = targets if all(target.strip() for target in targets) else ()
-            if not given and not self.writes:
-                given, notes = texts, (*notes, _READS_SOURCE)
-            sentences, more = builder.translations(encoded, given, max_tokens)
-            notes = (*notes, *more)
+            return self._trace_prompts(builder, encoded, request, notes, new_tokens)
+        given = targets if all(target.strip() for target in targets) else ()
+        if not given and not self.writes:
+            given, notes = texts, (*notes, _READS_SOURCE)
+        sentences, more = builder.translations(encoded, given, max_tokens)
+        notes = (*notes, *more)
         decoding = time.perf_counter() - started
         trace = self._again(sentences, request, notes, changes=builder.changes)
         to = self.text.languages.code(encoded[0].language) or to
@@ -197,50 +180,3 @@ class HuggingFaceModel(NetworkModel):
             encoded, taught, new_tokens=new_tokens, choose=choose, cached=cached,
         )  # fmt: skip
         yield from steps(stepper, self.text, self._rules, plan, self._info(0.0, self._notes([encoded])))
-
-    def _builder_under(self, interventions: Sequence[Intervention]) -> InputBuilder:
-        """Return a builder that applies interventions. Raises ValueError for one that this model has no place for."""
-        if not interventions:  # to ask for an id may take as long as to run
-            return self._builder
-        return replace(self._builder, changes=CheckedInterventions.check(interventions, self.shapes, self.model_id))
-
-    def _append_next(self, trace: Trace, prompt: EncodedText) -> Trace:
-        """Append the token that a prompt's last row outputs to its trace: nothing need run twice for it."""
-        assert trace.logits is not None  # they were asked for
-        chosen = int(likeliest(self._rules.forbid(trace.logits[:, -1])))
-        longer = self.text.append_ids(prompt, [chosen], segment=1)
-        return replace(trace, sentences=(Sentence(tgt=longer.tokens, tgt_text=longer.text),))
-
-    def _again(
-        self, sentences: list[Sentence], request: PassRequest, notes: tuple[str, ...] = (), *,
-        first: Probe | None = None, changes: CheckedInterventions = NO_INTERVENTIONS,
-    ) -> Trace:  # fmt: skip
-        """Run one recorded pass over sentences whose tokens are known; `first` acts, then the interventions."""
-        recorder, asked, resolved = request.probe, request.hidden, changes.resolve(sentences)
-        assert isinstance(recorder, Recorder)  # each pass has its own
-        looking = resolved.chain_with(recorder)
-        request = replace(
-            request,
-            probe=looking if first is None else Chain((first, looking)),
-            hidden=asked or resolved.edits is not None,  # they may change hidden states
-        )
-        src, tgt = [each.src for each in sentences], [each.tgt_in for each in sentences]
-        memory, started = None, time.perf_counter()
-        if self.family == "encoder-decoder":
-            batch = self._builder.batch(src)
-            memory = self.network.encode(batch, request)
-            out = self.network.decode(self._builder.batch(tgt), memory, batch.mask, request)
-        else:
-            out = self.network.single(self._builder.batch(src if self.family == "encoder" else tgt), request)
-            memory = out.last_hidden_state if self.family == "encoder" and not request.logits else None
-        wait_for(self.device)
-        info = self._info(time.perf_counter() - started, (*notes, *resolved.notes))
-        logits = out.logits if request.logits else None
-        return Trace.from_recorder(
-            recorder, sentences, memory=memory, logits=logits, info=info, numbers=self.network.layer_numbers,
-            interventions=changes.interventions,
-        )  # fmt: skip
-
-    def _info(self, forward: float, notes: tuple[str, ...]) -> RunInfo:
-        dtype = str(self.dtype).removeprefix("torch.")
-        return RunInfo(self.model_id, "", self.device.type, dtype, forward, notes=notes)

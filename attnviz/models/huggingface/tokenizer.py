@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from attnviz.models.huggingface.errors import ModelError
-from attnviz.models.huggingface.tokenization.backend import Frame, cut_to_fit, specials_in
+from attnviz.models.huggingface.tokenization.backend import FIRST, Frame, cut_to_fit, specials_in
 from attnviz.models.huggingface.tokenization.backends import backend_of
 from attnviz.models.huggingface.tokenization.languages import Languages, languages_of
 from attnviz.models.huggingface.tokenization.spelling import EncodedText, Spelling
@@ -100,6 +100,20 @@ class CheckpointTokenizer(Spelling):
         frame = self.languages.source_frame(self._frames[pair is not None], source)
         encoded = self._encode((text[taken:],) if pair is None else (text, pair), frame, limit)
         return replace(self._check(encoded), language=target)
+
+    @property
+    def tokenizer(self) -> Any:
+        """transformers' own tokenizer, which holds the chat template."""
+        return self._tokenizer
+
+    def encode_rendered(self, text: str, *, limit: int) -> EncodedText:
+        """Encode what a chat template wrote, whose special tokens stand in the text. Raises TextError for more than
+        `limit` tokens, for more than the model has positions, and for a token that the model does not know.
+        """
+        pieces, most = self._backend.tokenize(text), min(limit, self.max_tokens)
+        if len(pieces.ids) > most:
+            raise TextError(f"The conversation has {len(pieces.ids):,} tokens; at most {most:,} fit: shorten a turn.")
+        return self._check(EncodedText(self._tokens((FIRST,), [pieces], [text]), text))
 
     def encode_target(self, text: str, language: int | None = None, *, limit: int = MOST_TOKENS) -> EncodedText:
         """Encode a target in a language as an encoder-decoder was trained on it, without the token that every target

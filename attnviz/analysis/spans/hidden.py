@@ -1,0 +1,78 @@
+"""Hide a span from an answer: cut its keys out of the rows that write the answer, and compare the log-probabilities."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import pandas as pd
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.analysis.spans.shares import span_shares, spans_of
+from attnviz.models.protocol import Model
+from attnviz.text.spans import Span
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import AttentionCall, Probe, Site, visible
+
+HiddenFrom = Literal["answer", "all later rows"]
+
+
+@dataclass(frozen=True)
+class HiddenKeys(Probe):
+    """Hide the keys `start` to `end` of the decoder's self-attention from rows `first_row` to `end_row`, in every layer
+    and head; what a row may see besides stays as the model has it.
+    """
+
+    start: int
+    end: int
+    first_row: int
+    end_row: int
+
+    def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
+        """Take the keys out of the mask of those rows."""
+        if site.kind != "decoder_self":
+            return call
+        seen = visible(call).clone()
+        seen[:, :, self.first_row : self.end_row, self.start : self.end] = False
+        return replace(call, mask=seen)
+
+
+def answer_logprobs(trace: Trace, answer: Span, *, item: int = 0) -> Float[Tensor, " tokens"]:
+    """Return the log-probability of each token of an answer, given all before it. Raises ValueError for a trace without
+    logits, and for an answer that begins with the text.
+    """
+    if trace.logits is None:
+        raise ValueError("This trace has no logits: trace with logits=True.")
+    if answer.start < 1:
+        raise ValueError("The answer begins with the first token, which no row puts out: take a later span.")
+    tokens = trace.sentences[item].tgt[answer.start : answer.end]
+    rows = trace.logits[item, answer.start - 1 : answer.start - 1 + len(tokens)].float().cpu()
+    return rows.log_softmax(dim=-1).gather(1, torch.tensor([[token.id] for token in tokens]))[:, 0]
+
+
+def hide_spans(
+    model: Model, trace: Trace, answer: Span, spans: Sequence[Span] | None = None, *, hidden_from: HiddenFrom = "answer"
+) -> pd.DataFrame:
+    """Run the text again with each span hidden, and return one line a span: its tokens, the answer's log-probability
+    with and without it, the difference, and the share of the answer rows' attention that it had, mean over heads.
+
+    "answer" hides the span from the rows that put the answer out; what earlier rows have read of it still reaches them.
+    "all later rows" hides it from every row behind it, so that nothing of it does. Spans that begin after the answer
+    does are left out. Raises ValueError for a trace without logits.
+    """
+    before = answer_logprobs(trace, answer)
+    rows = Span(answer.name, answer.start - 1, answer.end - 1)
+    shares = span_shares(trace, spans)
+    given = shares.table(rows).groupby("span")["share"].mean()
+    lines = []
+    for span in spans_of(trace, spans):
+        if span.start >= answer.start:
+            continue
+        first_row = rows.start if hidden_from == "answer" else span.end
+        without = model.rerun(trace, HiddenKeys(span.start, span.end, max(first_row, span.end), rows.end))
+        after = answer_logprobs(without, answer)
+        lines.append((span.name, len(span), float(before.sum()), float(after.sum()), float(given[span.name])))
+    table = pd.DataFrame(lines, columns=["span", "tokens", "logprob", "without", "share"])
+    table.insert(4, "difference", table["without"] - table["logprob"])
+    return table

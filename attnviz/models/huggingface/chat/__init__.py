@@ -1,0 +1,1 @@
+"""Conversations with a checkpoint: its chat template, and the turns among its tokens."""

@@ -1,0 +1,125 @@
+"""Conversations with a checkpoint that has a chat template: what `trace(messages=…)` and `reply` need."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from attnviz.models.huggingface.chat.conversation import encode_conversation
+from attnviz.models.huggingface.chat.template import ChatTemplate
+from attnviz.models.huggingface.generate import GenerationPlan, steps
+from attnviz.models.huggingface.inputs import InputBuilder
+from attnviz.models.huggingface.network.network import PassRequest
+from attnviz.models.huggingface.recorded_model import RecordedModel
+from attnviz.models.huggingface.tokenization.spelling import EncodedText
+from attnviz.models.huggingface.tokenizer import MOST_TOKENS
+from attnviz.models.protocol import Step
+from attnviz.text.arguments import reads_arguments
+from attnviz.text.conversation import Turn, read_turns
+from attnviz.text.limits import TextError, require_count
+from attnviz.text.spans import Span
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.record import Sentence
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.decoding import Sampling, likeliest
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A conversation as the model reads it: its turns, the tokens of the template's text, and each turn's span."""
+
+    turns: tuple[Turn, ...]
+    encoded: EncodedText
+    spans: tuple[Span, ...]
+    notes: tuple[str, ...]
+
+    def name_turns(self, trace: Trace) -> Trace:
+        """Return a trace of this conversation with its turns as spans; what the model wrote is the assistant's."""
+        sentence, begin = trace.sentences[0], len(self.encoded.tokens)
+        spans = self.spans
+        if spans and len(sentence.tgt) > begin:
+            spoken = sum(turn.role == "assistant" for turn in self.turns)
+            name = f"assistant {spoken + 1}" if spoken else "assistant"
+            spans = (*spans, Span(name, begin, len(sentence.tgt), "assistant"))
+        return replace(trace, sentences=(replace(sentence, spans=spans),))
+
+
+@reads_arguments
+class ChatModel(RecordedModel):
+    """A checkpoint's network, with the conversations that its chat template can write."""
+
+    @property
+    def has_chat(self) -> bool:
+        """Whether it takes a conversation: a decoder that writes, with a chat template."""
+        return self.family == "decoder" and self.writes and ChatTemplate.of(self.text.tokenizer) is not None
+
+    def reply(
+        self, messages: Sequence[Mapping[str, Any]], *, new_tokens: int = 256, temperature: float | None = None,
+        top_p: float | None = None, seed: int = 0, max_tokens: int = MOST_TOKENS,
+        interventions: Sequence[Intervention] = (),
+    ) -> Iterator[Step]:  # fmt: skip
+        """Write the assistant's answer, a token at a time: the first step reads the whole conversation.
+
+        Each `Step` has the token, the logits it was chosen by, and the newest row of every head. It ends with a token
+        that ends a turn, or after `new_tokens`. Without a `temperature` and `top_p` the likeliest token is chosen; with
+        one of them, tokens are drawn, the same for the same `seed`. The `interventions` are in force at each step. A
+        step keeps the keys of its prefix in memory: keep its rows (`attn`), not the step, of a long answer.
+
+        Raises TextError for a conversation that cannot be read, ValueError for a model that does not write, and for an
+        intervention that cannot be.
+        """
+        self._check_conversation()
+        require_count(new_tokens)
+        read = self._encode_conversation(messages, max_tokens)
+        if read.turns[-1].role == "assistant":
+            raise TextError("The last turn is the assistant's already: end with a user turn to get a reply.")
+        choose = likeliest
+        if temperature is not None or top_p is not None:
+            generator = torch.Generator(self.device).manual_seed(seed)
+            choose = Sampling(generator, 1.0 if temperature is None else temperature, None, top_p)
+        builder = self._builder_under(interventions)
+        count = builder.max_new_tokens(read.encoded, min(new_tokens, max_tokens))
+        plan = GenerationPlan(
+            read.encoded, count, choose, interventions=builder.changes.interventions, reads_at_once=True
+        )
+        notes = (*self._notes([read.encoded]), *read.notes)
+        written = steps(builder.prompt_stepper(read.encoded), self.text, self._rules, plan, self._info(0.0, notes))
+        return (replace(step, trace=read.name_turns(step.trace)) for step in written)
+
+    def _trace_prompts(
+        self, builder: InputBuilder, encoded: Sequence[EncodedText], request: PassRequest, notes: tuple[str, ...],
+        new_tokens: int | None,
+    ) -> Trace:  # fmt: skip
+        """Trace a decoder's prompts, and `new_tokens` that it writes after a single one."""
+        started = time.perf_counter()
+        unsaid = 1 if request.logits and len(encoded) == 1 and self.writes else 0
+        count = unsaid if new_tokens is None else new_tokens
+        if count == 1 and request.logits:
+            once = self._again(builder.prompts(encoded, 0), request, notes, changes=builder.changes)
+            return self._append_next(once, encoded[0])
+        sentences = builder.prompts(encoded, count)
+        decoding = time.perf_counter() - started
+        trace = self._again(sentences, request, notes, changes=builder.changes)
+        return replace(trace, info=replace(trace.info, decoding_seconds=decoding))
+
+    def _append_next(self, trace: Trace, prompt: EncodedText) -> Trace:
+        """Append the token that a prompt's last row outputs to its trace: nothing need run twice for it."""
+        assert trace.logits is not None  # they were asked for
+        chosen = int(likeliest(self._rules.forbid(trace.logits[:, -1])))
+        longer = self.text.append_ids(prompt, [chosen], segment=1)
+        return replace(trace, sentences=(Sentence(tgt=longer.tokens, tgt_text=longer.text),))
+
+    def _encode_conversation(self, messages: Sequence[Mapping[str, Any]], max_tokens: int) -> Conversation:
+        turns = read_turns(messages)
+        encoded, spans, notes = encode_conversation(self.text, turns, limit=max_tokens, name=self.name)
+        return Conversation(turns, encoded, spans, notes)
+
+    def _check_conversation(self, *, new_tokens: int | None = None, **others: Any) -> None:
+        """Raise ValueError where this model holds no conversation, or where a text is given beside one."""
+        require_count(new_tokens)
+        if named := next((name for name, value in others.items() if value), None):
+            raise ValueError(f"Give messages or {named}, not both: a conversation is all that the model reads.")
+        if self.family != "decoder" or not self.writes:
+            raise ValueError(f"{self.name} holds no conversation: that takes a decoder that writes text.")

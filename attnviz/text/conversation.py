@@ -1,0 +1,73 @@
+"""A conversation: turns of a system, a user and an assistant, checked before any template reads them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from attnviz.text.limits import TextError, replace_surrogates
+
+Role = Literal["system", "user", "assistant"]
+ROLES: tuple[Role, ...] = get_args(Role)
+MOST_TURNS = 200
+_EXAMPLE = 'for example [{"role": "user", "content": "Hello"}]'
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of a conversation: who speaks, and the text."""
+
+    role: Role
+    content: str
+
+    @property
+    def as_message(self) -> dict[str, str]:
+        """The turn as a chat template reads it."""
+        return {"role": self.role, "content": self.content}
+
+
+def read_turns(messages: Sequence[Mapping[str, Any] | Turn]) -> tuple[Turn, ...]:
+    """Check messages and return them as turns: perhaps a system's, then a user's and an assistant's in alternation.
+
+    Raises TextError for no message, a role that is unknown or out of order, and a turn without text.
+    """
+    if isinstance(messages, str | Mapping) or not isinstance(messages, Sequence):
+        raise TextError(f"messages is a list of turns, {_EXAMPLE}.")
+    if not messages:
+        raise TextError(f"The conversation is empty: give at least one turn, {_EXAMPLE}.")
+    if len(messages) > MOST_TURNS:
+        raise TextError(f"The conversation has {len(messages):,} turns; at most {MOST_TURNS} are read.")
+    turns = tuple(_turn(message, number) for number, message in enumerate(messages, start=1))
+    _check_order(turns)
+    return turns
+
+
+def _turn(message: Mapping[str, Any] | Turn, number: int) -> Turn:
+    if isinstance(message, Turn):
+        message = message.as_message
+    if not isinstance(message, Mapping) or set(message) != {"role", "content"}:
+        raise TextError(f"Turn {number} is not a turn: give a role and a content, {_EXAMPLE}.")
+    role, content = message["role"], message["content"]
+    if role not in ROLES:
+        raise TextError(f"Turn {number} has the role {role!r}; roles are {', '.join(ROLES)}.")
+    if not isinstance(content, str):
+        raise TextError(f"The content of turn {number} is not text. Images and tool calls are not read here.")
+    if not content.strip():
+        raise TextError(f"Turn {number} ({role}) is empty: write something in it, or remove it.")
+    return Turn(role, replace_surrogates(content))
+
+
+def _check_order(turns: Sequence[Turn]) -> None:
+    """Raise TextError where a system's turn is not the first, or the user and the assistant do not alternate."""
+    spoken = turns[1:] if turns[0].role == "system" else turns
+    first = len(turns) - len(spoken) + 1
+    if not spoken:
+        raise TextError("The conversation has only a system turn: add a user turn.")
+    for number, turn in enumerate(spoken, start=first):
+        if turn.role == "system":
+            raise TextError(f"Turn {number} is a system turn; only the first turn can be one.")
+        expected = "user" if (number - first) % 2 == 0 else "assistant"
+        if turn.role != expected:
+            raise TextError(
+                f"Turn {number} is the {turn.role}'s, where the {expected}'s is expected: "
+                "user and assistant take turns, and the user begins."
+            )

@@ -1,0 +1,113 @@
+"""Chat templates are rendered as transformers renders them, and turns found among the characters."""
+
+import pytest
+
+from attnviz.models.huggingface.chat import template as rendering
+from attnviz.models.huggingface.chat.conversation import find_turns
+from attnviz.models.huggingface.chat.template import ChatTemplate
+from attnviz.text.conversation import Turn, read_turns
+from attnviz.text.limits import TextError
+from tests.models.huggingface.chat.templates import TEMPLATES
+from tests.models.huggingface.families import tokenizer_of
+
+ASKED = [{"role": "user", "content": " user\n"}, {"role": "assistant", "content": "Hello!"},
+         {"role": "user", "content": "assistant <|im_end|> 猫 \U0001f408"}]  # fmt: skip
+TOLD = [{"role": "system", "content": "Be brief."}, *ASKED]
+ANSWERED = [*ASKED, {"role": "assistant", "content": "Yes, a cat."}]
+
+
+def published(family: str, checkpoint) -> tuple[object, ChatTemplate]:
+    """Return a tokenizer with a family's template, and the template as attnviz reads it from there."""
+    tokenizer = tokenizer_of(checkpoint("llama"))
+    tokenizer.chat_template = TEMPLATES[family]
+    found = ChatTemplate.of(tokenizer)
+    assert found is not None
+    return tokenizer, found
+
+
+@pytest.mark.parametrize("messages", [ASKED, TOLD, ANSWERED], ids=["a question", "with a system", "answered"])
+@pytest.mark.parametrize("family", TEMPLATES)
+def test_a_template_writes_what_transformers_writes(family, messages, checkpoint):
+    tokenizer, template = published(family, checkpoint)
+    asks = messages[-1]["role"] == "user"
+    if family == "Gemma" and messages is TOLD:
+        with pytest.raises(
+            TextError, match=r"refuses this conversation \(TemplateError: System role not supported\)\.$"
+        ):
+            template.render(read_turns(messages), add_generation_prompt=asks)
+        return
+    expected = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=asks)
+    assert template.render(read_turns(messages), add_generation_prompt=asks) == expected
+
+
+@pytest.mark.parametrize("family", TEMPLATES)
+def test_each_turn_is_found_where_the_template_wrote_it(family, checkpoint):
+    _, template = published(family, checkpoint)
+    turns = read_turns(ASKED)
+    marked = [Turn(turn.role, f"\ue123turn{number}\ue124") for number, turn in enumerate(turns)]
+    text = template.render(turns, add_generation_prompt=True)
+    places = find_turns(text, turns, template.render(marked, add_generation_prompt=True))
+    assert isinstance(places, list)
+    assert [text[start:end].strip() for start, end in places] == [turn.content.strip() for turn in turns]
+
+
+def test_a_template_that_rewrites_a_turn_names_it(checkpoint):
+    _, template = published("Qwen 3", checkpoint)
+    turns = read_turns([ASKED[0], {"role": "assistant", "content": "<think>Hm.</think>Hello!"}, ASKED[2]])
+    marked = [Turn(turn.role, f"\ue123turn{number}\ue124") for number, turn in enumerate(turns)]
+    text = template.render(turns, add_generation_prompt=True)
+    assert "Hm." not in text
+    assert find_turns(text, turns, template.render(marked, add_generation_prompt=True)) == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("{% if %}", "refuses this conversation (TemplateSyntaxError"),
+        ("{{ messages[9].content.upper() }}", "refuses this conversation (UndefinedError"),
+        ("{{ ''.__class__.__mro__ }}", "refuses this conversation (SecurityError"),
+        ("{% for a in range(9999) %}{% for b in range(99) %}line\n{% endfor %}{% endfor %}", "it wrote 4,949,505"),
+        ("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", "did not finish within 0.5"),
+    ],
+)
+def test_a_template_that_fails_is_one_sentence_and_the_next_one_is_rendered(source, sentence, monkeypatch):
+    turns = read_turns(ASKED)
+    ChatTemplate("started", {}).render(turns, add_generation_prompt=True)
+    monkeypatch.setattr(rendering, "SECONDS", 0.5 if "99999" in source else 30.0)
+    with pytest.raises(TextError) as refused:
+        ChatTemplate(source, {}).render(turns, add_generation_prompt=True)
+    assert sentence in str(refused.value)
+    assert "\n" not in str(refused.value)
+    monkeypatch.setattr(rendering, "SECONDS", 30.0)
+    again = ChatTemplate("{{ messages[1].content }} again", {})
+    assert again.render(turns, add_generation_prompt=True) == "Hello! again"
+
+
+def test_a_template_of_a_million_lines_is_refused_unread(checkpoint):
+    tokenizer, _ = published("Phi", checkpoint)
+    tokenizer.chat_template = "line\n" * 1_000_000
+    with pytest.raises(TextError, match=r"has 5,000,000 characters; at most 200,000 are read\.$"):
+        ChatTemplate.of(tokenizer)
+
+
+@pytest.mark.parametrize(
+    ("messages", "sentence"),
+    [
+        ("Hello", "messages is a list of turns"),
+        ([], "The conversation is empty"),
+        ([{"role": "user"}], "Turn 1 is not a turn"),
+        ([{"role": "tool", "content": "3"}], "Turn 1 has the role 'tool'"),
+        ([{"role": "user", "content": " \n"}], "Turn 1 (user) is empty"),
+        ([{"role": "user", "content": [{"type": "image"}]}], "The content of turn 1 is not text"),
+        ([{"role": "assistant", "content": "Hi"}], "Turn 1 is the assistant's, where the user's is expected"),
+        ([*ASKED, {"role": "user", "content": "?"}], "Turn 4 is the user's, where the assistant's is expected"),
+        ([ASKED[0], {"role": "system", "content": "Be brief."}], "only the first turn can be one"),
+        ([TOLD[0]], "add a user turn"),
+        (ASKED[:1] * 201, "at most 200 are read"),
+    ],
+)
+def test_a_conversation_that_cannot_be_read_is_one_sentence(messages, sentence):
+    with pytest.raises(TextError) as refused:
+        read_turns(messages)
+    assert sentence in str(refused.value)
+    assert "\n" not in str(refused.value)
