@@ -14,10 +14,10 @@ export function settle(app) {
 
 function readHead(app) {
   const { header, array } = app.payload;
-  if (app.data?.base === header.base) return;
+  if (app.vectors?.base === header.base) return;
   const [rows, cols, size] = header.sizes;
   const part = (Type, offset, count) => (offset === null ? null : array(Type, offset, count));
-  app.data = {
+  app.vectors = {
     base: header.base,
     query: array(Float32Array, header.query, rows * size),
     key: array(Float32Array, header.key, cols * size),
@@ -30,16 +30,16 @@ const largestOf = (values) => values.reduce((best, value, i) => (value > values[
 
 // A query row's scores over all keys, and their softmax over those that the mask lets it see.
 function rowSums(app, row) {
-  const { data } = app;
+  const { vectors } = app;
   const { sizes, scale, softcap, sink } = app.payload.header;
   const [, cols, size] = sizes;
   const scores = new Float64Array(cols);
   const visible = new Array(cols).fill(true);
   for (let col = 0; col < cols; col++) {
     let dot = 0;
-    for (let i = 0; i < size; i++) dot += data.query[row * size + i] * data.key[col * size + i];
-    scores[col] = capped(dot * scale, softcap) + (data.bias ? data.bias[row * cols + col] : 0);
-    if (data.mask) visible[col] = data.mask[row * cols + col] === 1;
+    for (let i = 0; i < size; i++) dot += vectors.query[row * size + i] * vectors.key[col * size + i];
+    scores[col] = capped(dot * scale, softcap) + (vectors.bias ? vectors.bias[row * cols + col] : 0);
+    if (vectors.mask) visible[col] = vectors.mask[row * cols + col] === 1;
   }
   const top = Math.max(sink ?? -Infinity, ...scores.filter((_, col) => visible[col]));
   const powers = scores.map((score, col) => (visible[col] ? Math.exp(score - top) : 0));
@@ -52,13 +52,13 @@ export const capped = (score, softcap) => (softcap === null ? score : softcap * 
 
 export function pairOf(app) {
   const { row, key } = app.view;
-  const { data } = app;
+  const { vectors } = app;
   const [, cols, size] = app.payload.header.sizes;
-  const query = data.query.subarray(row * size, (row + 1) * size);
-  const keys = data.key.subarray(key * size, (key + 1) * size);
+  const query = vectors.query.subarray(row * size, (row + 1) * size);
+  const keys = vectors.key.subarray(key * size, (key + 1) * size);
   const product = Float64Array.from(query, (value, i) => value * keys[i]);
   const dot = product.reduce((sum, value) => sum + value, 0);
-  const bias = data.bias ? data.bias[row * cols + key] : 0;
+  const bias = vectors.bias ? vectors.bias[row * cols + key] : 0;
   const sums = rowSums(app, row);
   const order = range(size);
   if (app.view.order === "contribution") order.sort((a, b) => product[b] - product[a] || a - b);
