@@ -10,7 +10,7 @@ from attnviz.analysis.masks.mask_spec import RULES as MASK_RULES
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import run_again, write_again
 from attnviz.learning import shipped
-from attnviz.models.catalogue import entries, unshipped_entry
+from attnviz.models.catalogue import Entry, entries, unshipped_entry
 from attnviz.pictures.causes.compared import BY, RULES, CompareState, Side
 from attnviz.text.languages import named_code
 from attnviz.tracing.interventions import MaskOverride
@@ -138,9 +138,7 @@ def _model(view: CompareState, request: Request, loaded: "Model", trace: "Trace"
     names = _models(view, request)
     name = _other_model(view, names)
     theirs = traces.model(name)
-    entry = next((one for one in entries() if one.name == name), None) or (
-        toys.entry(name) if toys.is_toy(name) else unshipped_entry(name)
-    )
+    entry = _entry_named(name)
     to = request.to if request.to in theirs.languages else (theirs.languages[0] if theirs.languages else "")
     asked = Request(entry, request.src, to, new=request.new)
     fixed = (
@@ -166,12 +164,18 @@ def _models(view: CompareState, request: Request) -> dict[str, str]:
     made = [toys.entry(toys.name_of(experiment)) for experiment in shipped.WITH_WEIGHTS]
     task = own.title.split(",")[0]  # of a toy: those of the same task read the same lines
     alike = [entry for entry in made if toys.is_toy(own.name) and entry.title.split(",")[0] == task]
-    others = map(unshipped_entry, (*([view.against] if view.against else []), *model_picker.opened_models()))
+    linked = [view.against] if view.against and view.against not in (one.name for one in made) else []
+    others = map(_entry_named, (*linked, *model_picker.opened_models()))
     first = [*alike, *(entry for entry in others if offered_models.is_offered(entry.name)), *entries()]
     found = {entry.name: entry.title for entry in first if entry.name != own.name}
     found |= {own.name: f"{own.title} (the same)"}
     found |= {entry.name: entry.title for entry in made if entry.name not in found}
     return model_picker.distinct_titles(found)
+
+
+def _entry_named(name: str) -> Entry:
+    shipped_entry = next((one for one in entries() if one.name == name), None)
+    return shipped_entry or (toys.entry(name) if toys.is_toy(name) else unshipped_entry(name))
 
 
 def _other_model(view: CompareState, names: dict[str, str]) -> str:

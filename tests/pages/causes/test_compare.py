@@ -68,6 +68,14 @@ def test_two_models_share_words_only(open_page, folder) -> None:
     assert "words are compared" in " ".join(header(app)["said"])
 
 
+def test_a_toy_is_listed_by_one_title_whether_or_not_a_link_names_it(open_page) -> None:
+    link = {"tab": "compare", "by": "model", "src": SRC, "to": "fr"}
+    usual = open_page("causes", **link).selectbox(key="pick-against").options
+    linked = open_page("causes", against="toy:reverse", **link).selectbox(key="pick-against")
+    assert linked.options == usual
+    assert "Toy: Reverse letters, nothing left out" in linked.options
+
+
 def test_what_has_nothing_in_common_is_said_and_the_controls_stay(open_page, folder) -> None:
     app = open_page(
         "causes", tab="compare", by="model", src="the cat sat", model=folder("gpt2"), against=folder("bert")
