@@ -49,6 +49,16 @@ POINTED = {
 }
 # What is chosen on what shows numbers: it stays, and does nothing.
 READ_ALL_THE_SAME = {"whole_model": {"open"}, "one_row": {"open"}, "alignment": {"way"}}
+# What opens something over the picture, lowest first, and a control in that.
+OPENERS = {
+    "button[data-term=Table]:not(.menu-list *)": ".numbers button[aria-label=Close]",
+    "button[aria-label='Keys and words']": ".help button",
+    "summary[data-term=Export]": "[role=menuitem] >> visible=true",
+}
+IS_ON_TOP = """(node) => {
+  const { x, y, width, height } = node.getBoundingClientRect();
+  return node.contains(node.getRootNode().elementFromPoint(x + width / 2, y + height / 2));
+}"""
 AS_HIGH_AS_ITS_CONTENT = ("stepper", "mask_lab")
 
 
@@ -175,6 +185,35 @@ def test_a_saved_file_goes_through_a_link_in_the_document(bare: BarePage, name: 
     bare.page.locator("#place").get_by_role("menuitem", name="SVG picture").click()
     assert bare.page.evaluate("() => globalThis.saved").endswith(".svg")
     assert bare.page.locator("a[download]").count() == 0
+
+
+def test_its_menu_saves_the_picture_as_a_file_of_its_own(bare: BarePage, name: str) -> None:
+    bare.attach()
+    bare.root.evaluate("(root) => { root.attnviz.source = () => ({}); }")
+    bare.page.locator("#place summary", has_text="Export").click()
+    with bare.page.expect_download() as saved:
+        bare.page.locator("#place").get_by_role("menuitem", name="Interactive HTML").click()
+    assert saved.value.path().read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_what_is_opened_lies_over_what_was_open_and_escape_takes_one_away(bare: BarePage, name: str) -> None:
+    bare.attach()
+    tools = [tool for tool in OPENERS if bare.page.locator(f"#place {tool}").count()]
+    table, n_open = bare.page.get_by_role("dialog", name="Numbers"), 0
+    for tool in tools:
+        opener = bare.page.locator(f"#place {tool}").first
+        if not opener.evaluate(IS_ON_TOP):  # the numbers lie over it
+            continue
+        opener.click()
+        opened = bare.page.locator(f"#place {OPENERS[tool]}").first
+        expect(opened).to_be_visible()
+        assert opened.evaluate(IS_ON_TOP), tool
+        n_open += 1
+    if any("Table" in tool for tool in tools):
+        for _ in range(n_open):
+            expect(table).to_be_visible()
+            bare.page.keyboard.press("Escape")
+        expect(table).to_be_hidden()
 
 
 def test_what_it_says_at_the_pointer_is_in_the_top_layer(bare: BarePage, name: str) -> None:

@@ -16,10 +16,8 @@ function toggle(app) {
   if (!parts.table) {
     parts.table = element("div", { class: "pane numbers", role: "dialog", "aria-label": "Numbers", tabindex: "-1" });
     parts.table.hidden = true;
-    parts.table.onkeydown = (event) => {
-      event.stopPropagation(); // the picture's keys rest while its numbers are read
-      if (event.key === "Escape") toggle(app);
-    };
+    parts.table.onkeydown = (event) => event.stopPropagation(); // the picture's keys rest while its numbers are read
+    app.root.addEventListener("keydown", (event) => closeByEscape(app, event), { capture: true });
     app.root.append(parts.table);
   }
   parts.table.hidden = !parts.table.hidden;
@@ -27,6 +25,15 @@ function toggle(app) {
   app.sortedBy = null;
   paintTable(app);
   (parts.table.hidden ? parts.tableButton : parts.table).focus({ preventScroll: true });
+}
+
+// Wherever the focus is in the picture, unless something lies over the numbers: Escape takes one thing away at a time.
+function closeByEscape(app, event) {
+  const { table, help } = app.parts;
+  const isCovered = (help && !help.hidden) || app.root.querySelector(".menu[open]");
+  if (event.key !== "Escape" || table.hidden || isCovered) return;
+  event.stopPropagation();
+  toggle(app);
 }
 
 // Drawn again with the picture, while it is open.
