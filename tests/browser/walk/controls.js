@@ -97,6 +97,7 @@
   const isOurs = (node) => [...ancestors(node)].some((at) => at.matches?.("[lang=und]"));
 
   function likeOf(node, { place, role }) {
+    if (node.closest(".numbers th")) return "column"; // a click on it sorts by it: whichever it is
     if ((place === "table" && role === "checkbox") || (role === "menuitem" && !isOurs(node))) return role;
     const kind = String(node.className?.baseVal ?? node.className).replace(/st-emotion\S*/g, "");
     return NAMED_BY_DATA.includes(role) ? `${node.tagName} ${kind}` : "";
@@ -120,7 +121,7 @@
   const options = (node) =>
     node.tagName === "SELECT" ? [...node.options].filter(({ disabled }) => !disabled).map(({ value }) => value) : [];
   const OVERLAY =
-    "[data-trigger], [data-testid^=stDataFrameColumn], [data-testid=stPopoverBody], [role=dialog]:not([lang=und] *), .help, .menu-list";
+    "[data-trigger], [data-testid^=stDataFrameColumn], [data-testid=stPopoverBody], [role=dialog]:not([lang=und] *), .help, .numbers, .menu-list";
   const overlayOf = (node) => [...ancestors(node)].find((at) => at.matches?.(OVERLAY)) ?? null;
   const parts = (text) => text.split(/\s*,\s*/);
 
@@ -171,6 +172,11 @@
       return hit ? ![...ancestors(hit)].includes(handleOf(node)) && ![...ancestors(node)].includes(hit) : false;
     },
     overlays: () => [...every()].filter((node) => node.matches(OVERLAY) && isShown(node)).length,
+    // Escape is for what has the focus: here of the components' own panes that lie over the page, the highest one.
+    focusOverlay: () =>
+      [".menu[open] > summary", ".help", ".numbers"]
+        .flatMap((kind) => [...every()].filter((node) => node.matches(kind) && isShown(node)))[0]
+        ?.focus({ preventScroll: true }),
     keys,
     keyTarget: (place) => rootOf(place)?.querySelector("canvas[tabindex], [tabindex='0'], button") ?? rootOf(place),
     every: () => [...every()],

@@ -1,13 +1,15 @@
 """Where a visitor goes: every control alone, or at random. What follows a reload, and Back, is compared."""
 
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.browser.walk.acts import FAILED, Act, control_key, kin, open_list, presses, strip_numbers, ways
+from tests.browser.walk.acts import Act, control_key, kin, presses, ways
+from tests.browser.walk.lists import Lists
 from tests.browser.walk.visitor import Visitor
 
 FRAME = ("top-bar", "sidebar")
@@ -35,7 +37,9 @@ class Alone:
     each: bool = True
     done: set[Act] = field(default_factory=set)
     counts: Counter[Any] = field(default_factory=Counter)
-    lists: dict[Any, "_List"] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.lists = Lists(self.visitor)
 
     def __iter__(self) -> Iterator[Act]:
         for address in self.addresses:
@@ -58,6 +62,8 @@ class Alone:
             if act is None:
                 break
             self.done.add(act)
+            if self.lists.is_outdated(act):
+                continue
             self.counts[seen.kin[act].family] += 1
             yield from self._act_and_return(act, address)
             seen.last = act
@@ -81,14 +87,15 @@ class Alone:
         """Return the acts that are possible here and were not done yet."""
         found: dict[Act, _Kin] = {}
         controls = self._controls(address)
-        opened = [self._read(control) for control in controls if control["role"] == "combobox"]
+        opened = [self.lists.read(control) for control in controls if control["role"] == "combobox"]
         if any(opened):
             controls = self._controls(address)  # a list that is opened closes what was open
         for control in controls:
-            control["options"] = self.lists.get(control_key(control), _List()).options
+            if control["role"] == "combobox":
+                control["options"] = self.lists.options(control)
             for act in ways(control, self.texts):
                 is_option = self.each and act.do in ("choose", "pick")
-                family = (*kin(control), act.do, strip_numbers(act.value) if is_option else "")
+                family = (*kin(control), act.do, _option_family(act.value) if is_option else "")
                 found[act] = _Kin(family, control["over"])
         for place, said in self.visitor.shortcuts():
             for act in presses(place, said):
@@ -108,33 +115,6 @@ class Alone:
 
     def _reachable(self) -> set[tuple]:
         return {control_key(control) for control in self.visitor.controls()}
-
-    def _read(self, control: dict[str, Any]) -> bool:
-        """Read the options of a list of Streamlit's, which it has on the page only while it is open: those of another
-        state of the page anew. Whether the list had to be opened.
-        """
-        key, value = control_key(control), control["value"]
-        known = self.lists.get(key)
-        if known is not None and (not value or value == known.value or value in known.options):
-            return False
-        self.lists[key] = _List(value)
-        page = self.visitor.page
-        try:
-            node = page.evaluate_handle("(wanted) => walkControls.get(wanted)", dict(key)).as_element()
-            self.lists[key] = _List(value, open_list(page, node).all_inner_texts())
-        except FAILED:
-            self.visitor.fail(f"the list “{control['name']}” of {control['place']} does not open")
-        finally:
-            page.keyboard.press("Escape")
-        return True
-
-
-@dataclass(frozen=True)
-class _List:
-    """The options of a list, read when it showed `value`."""
-
-    value: str = ""
-    options: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -186,6 +166,11 @@ class _Seen:
         is_wanted = not self.is_anew and any(act and not counts[family] for family, act in self.by.items())
         self.is_anew |= is_wanted
         return is_wanted
+
+
+def _option_family(option: str) -> str:
+    """Name the family of an option: those with numbers in them, such as tokens and how likely they are, are one."""
+    return "#" if re.search(r"\d", option) else option
 
 
 def _is_frames(act: Act) -> bool:

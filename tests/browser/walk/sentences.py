@@ -13,6 +13,7 @@ import attnviz
 from attnviz.learning import shipped
 from attnviz.learning.names import experiment_named
 from attnviz.models.catalogue import TOY, entries
+from attnviz.pictures.learning_state import OPEN
 from attnviz.text.display import display_token
 from attnviz.text.languages import language_name
 from attnviz.tracing.causes import fitting, notation
@@ -99,12 +100,18 @@ def _is_trained_here(model: str) -> bool:
 
 
 def _learning_problems(views: list[Mapping], link: Mapping[str, str], address: Mapping[str, str]) -> list[str]:
-    """Compare link, address and picture of Learning: one experiment, one moment, one head."""
+    """Compare link, address and picture of Learning: one experiment, one moment, one head.
+
+    A copied link leaves the guess out, so that whoever opens it is asked for one: the guess is the address's.
+    """
+    told = link.get("guess", "")
+    link = dict(link) | {"guess": address.get("guess", "")}
     return [
+        *([f"the link tells the guess {told!r}"] if told not in ("", OPEN) else []),
         *(f"the address has {name}={said!r}, the link {link[name]!r}"
           for name, said in address.items() if name in link and said != link[name]),
         *(f"the picture shows {name} {view[name]}, the link says {link.get(name)!r}"
-          for view in views for name in ("moment", "site", "guess") if str(view[name]) != link.get(name)),
+          for view in views for name in ("moment", "site", "guess") if str(view[name]) != link.get(name, "")),
     ]  # fmt: skip
 
 

@@ -179,7 +179,7 @@
   };
 
   const isWithoutLink = () =>
-    /link does not carry|Covered until you answer/.test(main().innerText) ||
+    /The picture shows your own tensors|Covered until (you answer|the teacher reveals)/.test(main().innerText) ||
     ["/lessons", "/class"].includes(location.pathname);
 
   const copied = () => {

@@ -115,6 +115,17 @@ def test_a_picture_of_another_sentence_is_noticed() -> None:
         assert sentences.problems(look | {name: value}), name
 
 
+def test_a_guess_is_the_addresss_and_no_links() -> None:
+    view = {"moment": 3, "site": "", "guess": "none"}
+    look = {
+        "refused": [], "isWithoutLink": False, "views": [view], "link": "http://a/learning?moment=3&site=",
+        "address": "http://a/learning?moment=3&guess=none",
+    }  # fmt: skip
+    assert sentences.problems(look) == []
+    for name, value in {"views": [view | {"guess": "both"}], "link": look["link"] + "&guess=none"}.items():
+        assert sentences.problems(look | {name: value}), name
+
+
 def _name() -> str:
     return sentences.entries()[0].name
 
