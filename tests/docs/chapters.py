@@ -37,7 +37,8 @@ def tells(name: str, sentence: str, *values: float) -> bool:
 
 def bold(chapter: Path) -> list[str]:
     """Return what stands in bold: names that stand on screen."""
-    return [unescape(" ".join(found.split())) for found in _BOLD.findall(chapter.read_text(encoding="utf-8"))]
+    joined = " ".join(chapter.read_text(encoding="utf-8").split())
+    return [unescape(found) for found in _BOLD.findall(joined)]
 
 
 def live(chapter: Path) -> list[str]:
