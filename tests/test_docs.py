@@ -1,16 +1,11 @@
 """What the architecture names is there: its tree has every folder of the package, its walks lead from file to file.
-README's Python is of the right types, and runs.
+What the repository says of its documentation is there, too: files, links, commands.
 """
 
+import json
 import re
 import subprocess
-import sys
 from pathlib import Path
-
-import attnviz
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
-from tests.models.huggingface import checkpoints
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "docs" / "developing" / "architecture.md").read_text(encoding="utf-8")
@@ -41,32 +36,48 @@ def test_a_file_that_is_named_is_there() -> None:
     assert {path for path in named if not any((place / path).is_file() for place in PLACES)} == set()
 
 
-def blocks(language: str) -> list[str]:
-    """README's code in a language."""
-    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+UNWRITTEN = ("docs/gallery/NAME.py", "docs/reference/versions.md")  # any; the versions that a release is tried with
 
 
-def test_readme_s_python_has_no_type_error(tmp_path) -> None:
-    for number, code in enumerate(blocks("python")):
-        (tmp_path / f"block_{number}.py").write_text(code, encoding="utf-8")
-    (tmp_path / "pyrightconfig.json").write_text('{"reportUnusedExpression": false}', encoding="utf-8")
-    pyright = [Path(sys.executable).with_name("pyright"), "--pythonpath", sys.executable, "--project", tmp_path]
-    done = subprocess.run([*map(str, pyright)], capture_output=True, text=True, cwd=ROOT)
-    assert done.stdout.strip().endswith("0 errors, 0 warnings, 0 informations"), done.stdout
+def tracked(*patterns: str) -> list[Path]:
+    """Files that git knows, by pattern."""
+    listed = subprocess.run(["git", "ls-files", "-z", *patterns], capture_output=True, text=True, cwd=ROOT, check=True)
+    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
-def test_readme_s_python_runs(tmp_path, monkeypatch) -> None:
-    """As it stands, but for the hub's model, which is a small one here, and a run that has been recorded."""
+def test_every_file_of_the_documentation_that_is_named_is_there() -> None:
+    """In code, settings and documents; the changelog tells of what was."""
+    gone = {}
+    for path in tracked("*.md", "*.py", "*.js", "*.toml", "*.txt", "*.yml", "Makefile"):
+        named = set(re.findall(r"(?<![\w/])docs/[\w/.-]+\.(?:md|ipynb|png|py)\b", path.read_text(encoding="utf-8")))
+        if missing := {name for name in named - {*UNWRITTEN} if not (ROOT / name).is_file()}:
+            gone[path.relative_to(ROOT).as_posix()] = missing
+    gone.pop("CHANGELOG.md", None)
+    assert gone == {}
 
-    def load_shipped(task: str, **choices):
-        return attnviz.load_recording(shipped.path(Experiment(task, **choices)))
 
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(attnviz, "learn", load_shipped, raising=False)
-    bert = checkpoints.save(tmp_path / "bert", checkpoints.ALL["bert"])
-    first, second = blocks("python")
-    exec(first.replace('"bert-base-uncased"', repr(str(bert))).replace("layer=2, head=5", "layer=1, head=4"), {})
-    made: dict = {}
-    exec(second, made)
-    assert Path("love.npz").is_file()
-    assert made["run"].experiment.without == made["toy"].without == ("causal-mask",)
+def test_every_link_between_documents_leads_to_a_file() -> None:
+    gone = {}
+    for path in tracked("*.md"):
+        links = re.findall(r"\]\(([^()#\s:]+)(?:#[^()\s]*)?\)", without_code(path.read_text(encoding="utf-8")))
+        if missing := {link for link in links if not link.startswith("/") and not (path.parent / link).exists()}:
+            gone[path.relative_to(ROOT).as_posix()] = missing
+    assert gone == {}
+
+
+def without_code(text: str) -> str:
+    """Leave out blocks and words of code, in which a link is an example."""
+    return re.sub(r"`[^`\n]+`", "", re.sub(r"(?m)^(`{3,})(?!\{).*?^\1$", "", text, flags=re.DOTALL))
+
+
+def test_every_command_is_in_the_reference() -> None:
+    promise = json.loads((ROOT / "tests" / "promise.json").read_text(encoding="utf-8"))
+    page = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
+    assert re.findall(r"(?m)^## (\w+)\n\n```\{command-help\} \1\n```$", page) == list(promise["command line"])
+
+
+def test_the_readme_is_one_screen() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 70
+    assert "manythings.org" in text
+    assert "CC BY 2.0 FR" in text

@@ -1,0 +1,63 @@
+"""Python in the documents is of the right types, and runs as it stands: page by page, from the first block on.
+
+A block that begins with ```` ```python notest ```` shows what cannot be run here.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.models.huggingface import checkpoints
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    page.relative_to(ROOT).as_posix()
+    for page in (
+        ROOT / "README.md",
+        *(ROOT / "docs" / "get-started").glob("*.md"),
+        *(ROOT / "docs" / "how-to").glob("*.md"),
+        *(ROOT / "docs" / "reference").glob("*.md"),
+    )
+    if "```python\n" in page.read_text(encoding="utf-8")
+]
+
+
+def code_of(page: str) -> str:
+    """Join a page's Python, one block after another."""
+    return "\n".join(re.findall(r"(?ms)^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8")))
+
+
+def sessions_of(page: str) -> str:
+    """Join a page's examples, without what they answer."""
+    session = "\n".join(re.findall(r"(?ms)^```pycon\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8")))
+    return "\n".join(line[4:] for line in session.splitlines() if line.startswith((">>>", "...")))
+
+
+def test_there_are_pages() -> None:
+    assert {"README.md", "docs/get-started/notebook.md", "docs/how-to/own-model.md"} <= {*PAGES}
+
+
+def test_it_has_no_type_error(tmp_path: Path) -> None:
+    for number, page in enumerate(PAGES):
+        (tmp_path / f"page_{number}.py").write_text(f"# {page}\n{code_of(page)}", encoding="utf-8")
+    told = "# pyright: reportOptionalMemberAccess=false, reportOptionalIterable=false"  # of a translator none is None
+    (tmp_path / "api.py").write_text(f"{told}\n{sessions_of('docs/reference/api.md')}", encoding="utf-8")
+    (tmp_path / "pyrightconfig.json").write_text('{"reportUnusedExpression": false}', encoding="utf-8")
+    pyright = [Path(sys.executable).with_name("pyright"), "--pythonpath", sys.executable, "--project", tmp_path]
+    done = subprocess.run([*map(str, pyright)], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.strip().endswith("0 errors, 0 warnings, 0 informations"), done.stdout
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(checkpoints.save(tmp_path_factory.mktemp("bert"), checkpoints.ALL["bert"]))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_it_runs(page: str, bert: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it stands, but for the hub's model, which is a small one here."""
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code_of(page).replace('"bert-base-uncased"', repr(bert)), page, "exec"), {})
