@@ -60,7 +60,7 @@ def _server() -> Iterator[Row]:
 
         seconds = time_in_turn({"edit": edit, "again": again, "words": words}, runs=runs, warm_up=1)
         yield Row(f"mask edit at one site, {length} tokens in", 1e3 * median(seconds["edit"]), "ms", 150)
-        yield Row(f"re-run with the mask in force, {length} tokens in", 1e3 * median(seconds["again"]), "ms", 400)
+        yield Row(f"re-run under the mask, {length} tokens in", 1e3 * median(seconds["again"]), "ms", 400)
         yield Row(f"what it then writes, {length} tokens in", 1e3 * median(seconds["words"]), "ms")
 
 

@@ -17,7 +17,7 @@ from attnviz.extras import needs
 if TYPE_CHECKING:
     import httpx
 
-ADDRESS = "ATTNVIZ_ENGINE"  # where a dashboard is told of it
+ADDRESS = "ATTNVIZ_ENGINE"  # the variable with its address
 _SECONDS = 60.0  # that an answer may take
 _PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 _GONE_AFTER, _DOWN_AFTER = 3.0, 20.0  # seconds without any answer, and with none but a proxy's that has no replica

@@ -1,6 +1,6 @@
 """The networks that learn: the package's own classes, without the parts that an experiment leaves out.
 
-A causal mask that is missing or leaks is a `MaskOverride` in front of whoever looks on, so that it can be put back.
+A causal mask that is missing or leaks is a `MaskOverride` before the run's probe, so that it can be put back.
 """
 
 import copy

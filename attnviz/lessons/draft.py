@@ -1,6 +1,6 @@
 """A draft: the texts of a lesson as they were typed, whether a lesson can be read from them or not.
 
-It is kept as JSON in the browser of whoever writes it; `attnviz/widgets/draft_keeper/js/kept.js` adds steps to the same
+It is kept as JSON in its author's browser; `attnviz/widgets/draft_keeper/js/kept.js` adds steps to the same
 JSON. `writing` makes a lesson's file of it, `proofreading` says what is wrong.
 """
 

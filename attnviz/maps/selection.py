@@ -38,7 +38,7 @@ def select(
     """Compute the maps of `kind`, with special tokens hidden and pieces merged as asked.
 
     Attention to a word is the sum over its pieces, from a word the mean over its pieces that see any key; rows are made
-    to sum to 1 again after merging. `labelled` is what `labels` gives, where somebody knows it already. `numbers`
+    to sum to 1 again after merging. `labelled` is the result of `labels`, if the caller has it already. `numbers`
     `(layers, heads, q_len, k_len)` take the place of the weights, and are not made to sum to 1. Raises ValueError for a
     kind that the trace does not have.
     """

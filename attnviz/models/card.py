@@ -1,6 +1,6 @@
 """A checkpoint's own account of its origin: its card (README.md) and its licence file.
 
-Somebody else's text: it is read within bounds, taken as text, and nothing is made of what is not there.
+The author of the checkpoint wrote it: it is read within bounds, shown as text, and gaps in it stay gaps.
 """
 
 import csv

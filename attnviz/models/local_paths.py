@@ -11,7 +11,7 @@ _MOST_FILES = 10_000
 def place(model: str | Path) -> Path | None:
     """Find the file or folder that a name is the path of, `~` being a home; None where neither exists.
 
-    A name that is too long for one, the home of nobody and what may not be looked into are none, too.
+    None, too, for a name that is too long, an unknown user's home, and a folder that may not be read.
     """
     try:
         path = Path(model).expanduser()

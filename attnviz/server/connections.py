@@ -1,7 +1,7 @@
 """Connections as uvicorn serves them, with bounds that it has no setting for; a proxy before the server has its own.
 
-A request's head has to come in time, an answer to be read, and one address has so many connections. Whoever sends
-requests without reading the answers to the first is cut off: no browser does that.
+A request's head must come in time, an answer must be read, and an address may have a limited number of connections. A
+client that sends requests without reading the answer to the first is cut off: no browser does that.
 """
 
 import asyncio

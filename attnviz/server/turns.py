@@ -50,8 +50,8 @@ class Turns:
     """A queue with at most `places` runs at a time, and one by itself for its first `alone` seconds: two that share
     Python's interpreter lock both end when the later one would have, and take more of the processor.
 
-    Who waits is let in one address after the other, so that somebody who asks a hundred times is but one among those
-    who ask once.
+    Waiting runs are served round-robin over the addresses, so that a visitor who asks a hundred times gets no more
+    turns than one who asks once.
 
     A thread has one turn: asked again, as by a run that took the place of its own, it goes to the end. A run that holds
     its turn for more than `seconds` is ended with `TooLongError`, which the page shows as it shows every refusal.

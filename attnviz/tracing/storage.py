@@ -7,7 +7,7 @@ Keys, `<site>` being for example `cross.2` (kind and layer):
 | `format_version` | 1 | `()` |
 | `meta` | JSON in UTF-8: sentences with all token fields, and the run's info | bytes |
 | `tokens.src`, `tokens.tgt` | token texts of item 0, for a quick look | `(length,)` str |
-| `pieces.<side>`, `ids.<side>` | what the vocabulary has for them; "" and -1: nobody said | `(length,)` str, int64 |
+| `pieces.<side>`, `ids.<side>` | their vocabulary entries; "" and -1: unknown | `(length,)` str, int64 |
 | `attn.<kind>`, `scores.<kind>` | weights; scores before the mask; 0 in pads | `(batch, layers, heads, q_len, k_len)` |
 | `mask.<site>` | True = may attend; absent where all may | broadcastable to `(batch, heads, q_len, k_len)` |
 | `query.<site>`, `key.<site>`, `value.<site>`, `context.<site>` | per head | `(batch, heads, length, d_k)` |

@@ -33,8 +33,8 @@ class Demo:
     """Sentences that a visitor is likely to type, and how the model translates them; `name` is what the card calls the
     set.
 
-    `wrong` maps a language to the sentences that a reader of it called wrong, and why; a language that nobody has
-    read is not in it.
+    `wrong` maps a language to the sentences that a reader of it called wrong, and why; an unread language is
+    not in it.
     """
 
     sentences: tuple[str, ...]

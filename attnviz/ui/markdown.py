@@ -18,7 +18,7 @@ def literal(sentence: str) -> str:
     """Return Markdown that shows a sentence as it is.
 
     Streamlit looks for addresses, emoji and arrows in what Markdown leaves as text, where no backslash keeps it out.
-    Inside those, and nowhere else, is a word joiner (U+2060): nobody sees it, but it is copied with the text.
+    Inside those, and nowhere else, is a word joiner (U+2060): it is invisible, but it is copied with the text.
     """
     apart = _LOOKED_FOR.sub(lambda found: JOINER.join(found[0]), _INDENT.sub("", sentence))
     return _PUNCTUATION.sub(r"\\\g<0>", apart)

@@ -146,9 +146,8 @@ def lesson_window(
 
 
 def class_seat(data: Mapping[str, Any], *, key: str) -> None:
-    """Who this browser is in a class. `data` has the class's `code`, `keep`, the role and token that it is to remember,
-    and `left`, a token that it is to forget. What it knows, code, role and token, is in
-    ``st.session_state[key]["seat"]``.
+    """Keep this browser's seat in a class. `data` has the class's `code`, the role and token to `keep`, and `left`, a
+    token to forget. The kept code, role and token are in ``st.session_state[key]["seat"]``.
     """
     widget("class_seat")(key=key, data=dict(data), on_seat_change=_nothing)
 

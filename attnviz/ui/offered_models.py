@@ -2,18 +2,18 @@
 
 ATTNVIZ_MODELS, where it is set, lists what an instance offers besides the shipped models (folders or hub ids, with
 commas between them; it may be empty). A name that is not in the list is refused by the same sentence whether such a
-folder exists or not, and before anything is looked for: nobody learns from it what lies on the server's disk.
+folder exists or not, and before anything is looked for: it gives away nothing about the server's disk.
 
-Where it is unset, any folder and any hub id may be opened, by whoever reaches the page. Then the sentences say exactly
-what is wrong with a folder (it is not there, it may not be read, it has no config.json), because who opens a folder of
-their own needs to know. An instance that others reach should therefore set it.
+Where it is unset, every visitor may open any folder and any hub id. Then the sentences say exactly what is wrong with a
+folder (it is not there, it may not be read, it has no config.json), because the owner of a folder needs to know. An
+instance that others reach should therefore set it.
 
 A server with a login may let its teachers open any (`attnviz.ui.hosting`).
 
-The models of an engine (`attnviz.ui.cache.engine`) are offered, too: whoever started it chose them.
+The models of an engine (`attnviz.ui.cache.engine`) are offered, too: the operator of the engine chose them.
 
 Toys (`toy:…`) are always offered: they come with the package or were trained on this server's own Learning page, and
-no name of one stands for a place on the disk.
+their names are no paths on the disk.
 """
 
 import os

@@ -1,9 +1,9 @@
 """`python -m tools.pairs.distillation`: a trained model's translations as pairs to train on (Kim & Rush 2016).
 
-A sentence of the corpus has many right translations, and whoever learns from one of each learns to waver between them.
-A beam's translations agree with each other better. Where the corpus has translations of a sentence, the one of the beam
-that is closest to them all is taken, and only if it is close; where it has none, the beam's first, and only if the
-model is sure of it. Sentences of the dev split are in neither.
+A sentence of the corpus has many right translations, and a model that learns from one of each learns to waver between
+them. A beam's translations agree with each other better. Where the corpus has translations of a sentence, the one of
+the beam that is closest to them all is taken, and only if it is close; where it has none, the beam's first, and only if
+the model is sure of it. Sentences of the dev split are in neither.
 """
 
 import argparse

@@ -69,7 +69,7 @@ def _number_off(question: Question, truth: Truth, chance: Random) -> Any:
     off = max(size * chance.uniform(0.15, 0.9), 1.5 * question.within)
     off = max(chance.randint(1, 3), round(off)) if float(truth.answer).is_integer() else off
     below = truth.answer - off
-    is_below = chance.random() < 0.5 and not below < 0 <= truth.answer  # a count below 0 is nobody's guess
+    is_below = chance.random() < 0.5 and not below < 0 <= truth.answer  # a count below 0 is no plausible guess
     wrong = below if is_below else truth.answer + off
     return wrong if float(truth.answer).is_integer() else float(f"{wrong:.2g}")
 
@@ -151,7 +151,7 @@ class Crowd:
     def _answer(self, view: TeacherView, turn: InventedTurn) -> None:
         at, in_round = view.at, view.round
         question, truth = view.lesson.questions[at], view.truth
-        if truth is None:  # it cannot be computed: the teacher is told
+        if truth is None:  # it cannot be computed: the teacher's page says so
             return
         chance = Random(f"{self._code} {turn.student} {at}")  # a student who is wrong again gives the same answer
         given = invented_answer(question, truth, chance, is_right=turn.is_right)

@@ -1,6 +1,6 @@
 """The pace of invented students: a function of a seed, the question and the seconds since it was asked.
 
-Nobody waits and no thread runs: whoever looks later is told more. Of twelve students one never answers, and of eight
+No thread runs: a later call returns more answers. Of twelve students one never answers, and of eight
 one is late; in the first round a little more than half are right, in the second half of the others as well.
 """
 

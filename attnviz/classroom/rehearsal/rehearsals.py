@@ -16,7 +16,7 @@ from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import TeacherKey, TeacherView
 from attnviz.classroom.truths import RunPicture, TakeTurn
 
-HOURS = 3  # for which a rehearsal is kept, if nobody stops it
+HOURS = 3  # for which a rehearsal is kept, unless its teacher stops it
 MOST_REHEARSALS = 100
 _OVER = (
     f"This rehearsal is over: one is kept for {HOURS} hours, and not over a restart. Rehearse again from your class."

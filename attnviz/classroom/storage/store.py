@@ -59,7 +59,7 @@ class Store:
         and StoreError for a database that does not open.
         """
         self._engine: Engine = memory_engine() if address is None else engine_of(address)
-        # One writer at a time is all that SQLite has; who waits here is woken when it can go, and in order.
+        # One writer at a time is all that SQLite has; a thread that waits here is woken in order.
         self._writer = threading.Lock() if self._engine.dialect.name == "sqlite" else None
         self._retry(lambda: migrate(self._engine))
         self._file = file_of(self._engine)

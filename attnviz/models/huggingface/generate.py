@@ -72,8 +72,8 @@ class GenerationRules:
 class CheckpointStepper:
     """A decoder that is fed token by token and answers with the logits of the next. It belongs to one run.
 
-    With `cached`, transformers' cache keeps keys and values; without, the whole prefix runs again. `edits` are in force
-    at every step, before whoever looks on.
+    With `cached`, transformers' cache keeps keys and values; without, the whole prefix runs again. `edits` act at
+    every step, before the probe.
     """
 
     def __init__(

@@ -55,8 +55,8 @@ class HuggingFaceModel(ChatModel):
         its prompt (by default one: what its last row puts out). A decoder with a chat template also takes a
         conversation, `messages` [{"role": "user", "content": …}, …] in the place of the text; its trace's sentence
         names the turns (`spans`). Texts are cut at `max_tokens`. `logits` and `hidden`
-        (inputs of sites, outputs of layers) may be left out, for speed and memory. The `interventions` are in force in
-        the pass and in what is written before it, for each of the texts. Raises TextError for an empty sentence,
+        (inputs of sites, outputs of layers) may be left out, for speed and memory. The `interventions` apply to the
+        pass and to the writing before it, for each of the texts. Raises TextError for an empty sentence,
         ValueError for what the model does not take and for an intervention that cannot be.
         """
         builder = self._builder_under(interventions)
@@ -109,7 +109,7 @@ class HuggingFaceModel(ChatModel):
         A decoder is fed its prompt token by token, then writes up to `new_tokens`; an encoder-decoder writes its
         target; neither more than `max_tokens`. A teacher's prefix is fed instead where it is given: the ids `tgt_in`
         (of a decoder: prompt and continuation), or an encoder-decoder's `tgt_text`; `Step.token` is always what the
-        model would choose. The `interventions` are in force at each step. Raises ValueError for a model that does not
+        model would choose. The `interventions` apply to each step. Raises ValueError for a model that does not
         write, for ids that do not begin as a target or the prompt does, and for an intervention that cannot be.
         """
         if not self.writes:

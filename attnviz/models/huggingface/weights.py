@@ -27,8 +27,8 @@ def weights_id(model: nn.Module, text_id: str) -> str:
     """Return sixteen hexadecimal digits that change whenever the weights do, the config or the tokenizer.
 
     They are the same for the same numbers in memory and in files. Weights are summed where they lie, as integers in
-    4,093 lanes, which costs one reading of them: an id is computed whenever it is asked for, since who trains a model
-    tells nobody. Numbers of half precision count as what they are in float32.
+    4,093 lanes, which costs one reading of them: an id is computed whenever it is asked for, since training
+    changes a model without notice. Numbers of half precision count as what they are in float32.
     """
     digest = hashlib.sha256(_config(model) + text_id.encode())
     for name, tensor in sorted(model.state_dict().items()):

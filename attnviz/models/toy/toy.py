@@ -137,7 +137,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
 
         A decoder alone continues its prompt by `new_tokens` (by default one: what its last row puts out). `max_tokens`
         bounds what is written. A toy is small: `logits` and `hidden`, which may be left out of others, are always
-        there. The `interventions` are in force in what is written and in the pass. Raises TextError for an empty line
+        there. The `interventions` apply to the writing and to the pass. Raises TextError for an empty line
         and for a word that it does not know, ValueError for what it does not take.
         """
         self._require(tgt_text, new_tokens, max_tokens)
@@ -160,7 +160,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
 
         A teacher's prefix is fed instead where it is given: ids `tgt_in`, or a target's text. A toy whose causal mask
         is missing or leaks has no use for a cache: it runs its whole prefix at each step, `cached` or not. The
-        `interventions` are in force at each step.
+        `interventions` apply to each step.
         """
         self._require(tgt_text, new_tokens, max_tokens)
         source = self.read(text)

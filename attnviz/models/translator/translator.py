@@ -78,8 +78,8 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
     ) -> Trace:  # fmt: skip
         """Run the model on a sentence and record every site.
 
-        The target is `tgt_text` (teacher forcing), or else what the model itself writes, greedily, with the
-        `interventions` in force. Raises TextError for an empty sentence or a language that the model does not write,
+        The target is `tgt_text` (teacher forcing), or else what the model itself writes, greedily, under the
+        `interventions`. Raises TextError for an empty sentence or a language that the model does not write,
         ValueError for room for no token and for an intervention that cannot be.
         """
         require_text(text)
@@ -107,7 +107,7 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         interventions: Sequence[Intervention] = (),
     ) -> str | list[str]:  # fmt: skip
         """Translate greedily: a string for a string, a list in the same order for several. Blank stays blank;
-        `tell(index, note)` is called for what was cut. The `interventions` are in force in every translation.
+        `tell(index, note)` is called for what was cut. The `interventions` apply to every translation.
         """
         how = {"to": to, "batch": batch, "tell": tell, "changes": self.check_interventions(interventions)}
         if isinstance(text, str):
@@ -127,7 +127,7 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         interventions: Sequence[Intervention] = (),
     ) -> Iterator[Step]:
         """Decode one token at a time, each step recorded. With `tgt_text` the teacher's prefix is fed instead of the
-        model's own choices (`Step.token` is still what the model would choose). The `interventions` are in force at
+        model's own choices (`Step.token` is still what the model would choose). The `interventions` apply to
         each step.
         """
         teacher = None if tgt_text is None else self.codec.encode_target(tgt_text, to).ids

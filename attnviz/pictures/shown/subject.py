@@ -22,9 +22,9 @@ class Subject:
 
     `start` is the state that the picture opens in, `draw` makes the payload of a state, `caption` says what a state
     shows, and `bounds` say what fields can choose from (`fields.read`). Fields that are `silent` mean nothing here.
-    Controls that are `unanswered` nobody answers, not even Python. `settle` fits a state to what the browser told,
-    where one choice undoes another. `draw_whole` is `draw` for where no Python sends more later, where that differs.
-    `trace` is what is drawn, if it is a trace.
+    Controls that are `unanswered` have no answer here, not even from Python. `settle` fits a state to the browser's
+    report, where one choice undoes another. `draw_whole` is `draw` for a place to which no Python sends more later, if
+    that differs. `trace` is the drawn trace, if the subject is one.
     """
 
     start: PageState

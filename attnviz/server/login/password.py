@@ -24,7 +24,7 @@ _KIND = "application/x-www-form-urlencoded"
 # Tries at a password: of one address (a class sits behind one), and of all together.
 _TRIES, _EVERYBODYS_TRIES, _MINUTE = 40, 200, 60.0
 # Where others have used these up, each browser that has seen the form has tries of its own. An address gets so many
-# such browsers at once, and one more a second: whoever guesses has some two hundred tries a minute and not more.
+# such browsers at once, and one more a second: a guesser has some two hundred tries a minute and not more.
 _BROWSER, _OWN_TRIES, _BROWSERS = "attnviz_browser", 3, 60
 
 

@@ -3,11 +3,11 @@
 Items are joined by `~`, the parts of an item by dots, several heads or rows by `+`; layers and heads may be `all`:
 
     off.KIND.LAYER.HEADS[.ROWS]         what these heads gather becomes zero
-    mean.KIND.LAYER.HEADS[.ROWS]        it becomes what they gather on average, which whoever runs it has to measure
+    mean.KIND.LAYER.HEADS[.ROWS]        it becomes what they gather on average, which the caller has to measure
     even.KIND.LAYER.HEADS[.ROWS]        they attend evenly to all that they see
     diagonal.KIND.LAYER.HEADS[.ROWS]    they attend to their own position
     swap.KIND.LAYER.HEADS.A.B[.ROWS]    two columns change places
-    row.KIND.LAYER.HEADS.ROW.WEIGHTS    weights that somebody wrote, in the place of one row
+    row.KIND.LAYER.HEADS.ROW.WEIGHTS    weights by hand, in the place of one row
 
 Rows and columns are positions, or words. In a word `%`, `.`, `~`, `+` and blanks stand as `%2E` and so on, and so does
 the first character of one that is all digits. What needs another run's numbers has no such text.

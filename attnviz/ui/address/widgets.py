@@ -53,10 +53,11 @@ def _show(name: str, value: Any, start: Mapping[str, Any], draw: Callable[..., A
 
 
 def show(key: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any], take: Callable[[], None]) -> Any:
-    """Draw a widget that shows `value`, and return its value; `take` hears of a choice before the next run.
+    """Draw a widget that shows `value`, and return its value; `take` is called with a choice before the next run.
 
-    `start` is how `draw` is told what to begin with. The first choice after a restart of the server comes with the
-    first run of a new session: Streamlit knows no widget then whose change it could tell, so that it is taken here.
+    `start` are the arguments that give `draw` its first value. The first choice after a restart of the server comes
+    with the first run of a new session: Streamlit does not know the widget then and reports no change, so it is taken
+    here.
     """
 
     def hear() -> None:

@@ -50,13 +50,13 @@ def with_room(run: Callable[[], Kept]) -> Kept:
 
 
 class BoundedCache(Generic[Name, Kept]):
-    """At most `most` models, or things whose `size` adds up to that; what was asked for longest ago makes room.
+    """At most `most` models, or things whose `size` adds up to that; the least recently used are evicted.
 
     The newest stays, however large it is.
 
     `read(name, progress)` loads one. Two visitors who ask for the same name load it once, and neither waits for a
-    model of another name. Room is made after loading, so that a name that cannot be loaded costs nobody a model.
-    Without `read`, whoever asks brings it along.
+    model of another name. Room is made after loading, so that a name that cannot be loaded evicts no model.
+    Without `read`, each call of `get` passes one.
     """
 
     def __init__(

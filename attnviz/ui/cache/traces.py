@@ -30,7 +30,7 @@ _Version = tuple[str, local_paths.Stamp]  # a name, and what its folder looked l
 def model(name: str, progress: Progress | None = None) -> "Model":
     """Return a model, loaded once for all visitors: of the catalogue, or else the folder or hub id of a checkpoint.
 
-    `progress(share, what)` is told how far a checkpoint is. Raises ValueError with one sentence, also for a model that
+    `progress(share, what)` reports how far a checkpoint is. Raises ValueError with one sentence, also for a model that
     this instance does not offer.
     """
     if _is_shipped(name):
@@ -168,8 +168,8 @@ def is_cached(request: Request) -> bool:
 
 
 def full_trace(request: Request) -> "Trace":
-    """As `trace`, for a page that needs queries, keys and values. Raises ValueError, too, for a model whose attention
-    nobody can look into: its trace says why.
+    """As `trace`, for a page that needs queries, keys and values. Raises ValueError, too, for a model that returns only
+    weights: its trace says why.
     """
     found = trace(request)
     if found.weights_only:

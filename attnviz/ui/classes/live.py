@@ -2,7 +2,7 @@
 
 A page that has not changed is thus not sent again, and what is being typed stays. What students are shown changes
 seldom, and then the whole page runs again. Their answers come one by one: on the teacher's screen the few elements that
-count them are drawn again, a small part of a page's work, so that nobody waits for it.
+count them are drawn again, a small part of a page's work, so that no answer waits for it.
 """
 
 from collections.abc import Callable

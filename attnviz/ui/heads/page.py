@@ -40,7 +40,7 @@ WATCHED = "The quick brown fox jumps over the lazy dog."  # a text of our own: a
 def draw(trace: TraceLike, page: HeadsPageState, request: Request | None) -> HeadsPicture | None:
     """Draw the tab that is open; of the Heads tab, return the picture, whose maps can be taken along.
 
-    `request` is what was run, None for weights that somebody brought.
+    `request` is what was run, None for a visitor's own weights.
     """
     model = None if request is None else traces.model(request.entry.name)
     asking = extensions.asking()

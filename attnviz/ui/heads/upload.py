@@ -1,8 +1,8 @@
 """A visitor's own weights: a file in the place of the model, as long as the page is open.
 
 All visitors' weights share one room (`cache.pictures.ROOM`, with what is made of them), and their files another
-(`streamlit_internals`): who finds either full is told so, and keeps all that was typed. Files are read one at a time,
-so that what reading takes besides is taken once.
+(`streamlit_internals`): where either is full a note says so, and the typed texts stay. Files are read one at a time, so
+that the memory for reading is needed once.
 """
 
 import hashlib

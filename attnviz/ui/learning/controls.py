@@ -125,7 +125,7 @@ def own_line(view: LearningState) -> None:
 
 
 def remember(told: dict[str, Any]) -> dict[str, Any]:
-    """Keep the view that the component is told, to notice choices in it; return it."""
+    """Keep the view that the component is sent, to detect choices in it; return it."""
     st.session_state[_SHOWN] = told
     st.session_state[_LACKS] = not _is_of_recording(told) and bool(persistent.text("recording"))
     return told

@@ -1,8 +1,8 @@
 """A visitor's own recording: a file in the place of the experiments, as long as the page is open.
 
-What is read of it takes its place in the room that all visitors' files share (`cache.pictures.ROOM`); files are read
-one at a time, so that what reading takes besides is taken once. The address says that a file is shown, and not which:
-who follows a link to one, or loads the page anew, is told to open it again.
+Its numbers count against the room that all visitors' files share (`cache.pictures.ROOM`); files are read one at a time,
+so that the memory for reading is needed once. The address says that a file is shown, and not which: on a link to one,
+or after a reload, a note asks the visitor to open it again.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """A message from one window of a lesson to the other, as a text. Knows no page.
 
-Whatever a browser sends is read with care: it may be anybody's.
+The text comes from a browser and may be forged: it is validated.
 """
 
 import json

@@ -105,7 +105,7 @@ def _question(now: OpenedLesson, question: Question) -> None:
             shown.row(question.row)
     except ValueError as error:
         st.error(literal(str(error)))
-        did.is_skipped = True  # nobody can answer, and nothing is to be covered
+        did.is_skipped = True  # no answer is possible, and nothing needs a cover
         return
     if did.is_over:
         draw_solution(now, question, shown)

@@ -14,7 +14,7 @@ from attnviz.views.site.panels import DOWN, style_figure
 Tokens = Mapping[str, Sequence[Sequence[str]]]
 
 MOST_CELLS = 70_000
-MOST_TOLD = 20_000  # cells whose tokens are told too: each costs some bytes of text
+MOST_TOLD = 20_000  # cells whose tokens are named on hover: each costs some bytes of text
 HEIGHT = 266  # pixels: a table of lines and a picture fit into 720 below each other
 GAP = 2  # cells between small multiples
 

@@ -36,7 +36,7 @@ class ShownRun:
     the feed), "asked" (it begins when the visitor has guessed) or "absent", with a `note` that says why.
 
     `outcome` are sentences on what it came to; `trained` says that it was trained while the visitor watched. `packed`
-    is what `pack` makes of the recording, where nobody else is to share it.
+    is what `pack` makes of the recording, for a recording that is not shared between visitors.
     """
 
     experiment: Experiment
@@ -74,7 +74,7 @@ class Shown(Protocol):
 
 @dataclass(frozen=True)
 class Asked:
-    """The question of the page: about which run, in which words, what can be guessed, and what came of the guess."""
+    """The question of the page: its run, its words, the possible guesses, and the outcome beside the guess."""
 
     run: int
     text: str

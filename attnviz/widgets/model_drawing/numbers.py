@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from attnviz.transformer.probe import Kind
 
 MOST_ROWS = 128  # of each kind: later rows cannot be asked about
-MOST_KEYS = 6  # weights of a row that are told one by one
+MOST_KEYS = 6  # weights of a row that are listed one by one
 MOST_DIMS = 64  # numbers of a context
 MOST_NEXT = 5
 

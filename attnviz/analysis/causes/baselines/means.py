@@ -2,7 +2,7 @@
 the number behind “its mean” on a page and in an address.
 
 For the shipped weights the latter lies beside them (`python -m attnviz.analysis.causes.baselines` writes it); of any
-other model it is measured when somebody asks.
+other model it is measured on demand.
 """
 
 import json

@@ -75,7 +75,7 @@ def text_findings(
     """Name the first token at which two texts differ, and the lead of each run's own word there.
 
     `written` are the tokens that both wrote, special ones included; the chances are those of the first text. Margins
-    are told only where either run wrote what it found likeliest: a token that no model may write can be ahead of it.
+    are given only where either run wrote what it found likeliest: a token that no model may write can be ahead of it.
     """
     if before.asked.what not in ("target", "text"):
         return ()

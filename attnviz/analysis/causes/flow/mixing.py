@@ -1,9 +1,9 @@
 """Mixing of tokens in one sublayer: the share that each row takes from each key, and that it keeps. Rollout and ALTI
 multiply these.
 
-Rollout (Abnar and Zuidema 2020) takes the mean of the heads' weights and a share for the residual that somebody
-chooses; `residual_shares` measures that share. ALTI (Ferrando et al. 2022) asks how near each token's part lies to what
-the sublayer makes of all. Feed-forward networks are left out of both.
+Rollout (Abnar and Zuidema 2020) takes the mean of the heads' weights and a chosen share for the residual;
+`residual_shares` measures that share. ALTI (Ferrando et al. 2022) measures how near each token's part lies to the
+sublayer's output. Both leave feed-forward networks out.
 """
 
 from collections.abc import Mapping

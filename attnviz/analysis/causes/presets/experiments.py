@@ -1,6 +1,6 @@
 """Experiments to begin with: one sentence each that shows something, and a count over many that says how far it holds.
 
-`counts` makes the numbers again: a test does, and so can whoever reads them on the page. Needs no torch.
+`counts` makes the numbers again: a test does, and so does “Count again” on the page. Needs no torch.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Download from the Hugging Face hub: check names and sizes first, then fetch one set of weights.
 
-A copy that was fetched before comes first: nobody waits for a hub whose answer is not needed.
+An earlier copy comes first: no visitor waits for a hub whose answer is not needed.
 """
 
 import re

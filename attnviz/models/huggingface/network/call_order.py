@@ -154,7 +154,7 @@ def _layer_hook(layer: nn.Module, args: tuple, output: Tensor | tuple) -> Tensor
 def _change_stream(layer: nn.Module, hidden: Tensor, tell: Callable[[Tensor], Tensor]) -> Tensor:
     """Apply `tell` to hidden states `(batch, length, d_model)`.
 
-    Gemma 3n carries several streams, of which a layer attends in one (AltUp): that one is told, and the others stay.
+    Gemma 3n carries several streams, of which a layer attends in one (AltUp): `tell` gets that one, the others stay.
     """
     if hidden.dim() == 3:
         return tell(hidden)

@@ -68,8 +68,8 @@ def watch_pass(run: Watcher) -> Iterator[None]:
 class ForwardPass:
     """A pass through one stack under a probe. Made for one pass, used by one thread.
 
-    `memory` `(batch, k_len, d_model)` is what cross-attention reads. With `hidden` the inputs of sites and the outputs
-    of layers are told to the probe too.
+    `memory` `(batch, k_len, d_model)` is what cross-attention reads. With `hidden` the probe sees the inputs of
+    sites and the outputs of layers, too.
     """
 
     places: tuple[AttentionModule, ...]

@@ -12,7 +12,7 @@ const GAPS = [16, 10, 5, 4, 3, 2];
 const WIDEST = 15; // pixels of a ribbon that has all
 const THINNEST = 0.4;
 const SIZES = [15, 13.5, 12]; // of letters, the first at which a line fits; a line that never does is scrolled
-const MAGNIFIED = [...SIZES, 10.5, 9, 7.5]; // where the picture is presented, and nobody scrolls
+const MAGNIFIED = [...SIZES, 10.5, 9, 7.5]; // where the picture is presented, and cannot be scrolled
 const HEIGHT = 26; // of a word's box
 const STEPS = 24;
 

@@ -18,7 +18,7 @@ export const siteOf = (app) => app.payload.header.words.title;
 
 const shifted = (pen, down) => ({
   ...pen,
-  isFile: true, // nobody can drag or paint there
+  isFile: true, // a file cannot be dragged over or painted
   text: (text, x, y, style) => pen.text(text, x, y + down, style),
   box: (x, y, w, h, style) => pen.box(x, y + down, w, h, style),
   image: (image, x, y, w, h) => pen.image(image, x, y + down, w, h),

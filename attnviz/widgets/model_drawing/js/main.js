@@ -22,7 +22,7 @@ const shown = picture({
 export default function (component) {
   const root = component.parentElement.querySelector("[lang=und]");
   if (root) root.go = (place) => component.setTriggerValue?.("go", place);
-  return shown({ ...component, setStateValue: () => {} }); // which step is in view is nobody else’s business
+  return shown({ ...component, setStateValue: () => {} }); // the step in view is reported to no one
 }
 
 function receive(app, before) {

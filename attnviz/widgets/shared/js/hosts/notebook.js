@@ -6,7 +6,7 @@
 
 import { setTheme } from "./themes.js";
 
-const HEIGHT = 540; // pixels of a picture of which nobody said how high it is
+const HEIGHT = 540; // pixels of a picture whose height is not set
 const ALWAYS_LACKED = ["drawing"]; // pages of the app are not here
 const PATIENCE = 3000; // milliseconds until Python, asked whether it is there, counts as gone or busy
 

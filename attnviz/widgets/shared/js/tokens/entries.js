@@ -1,5 +1,5 @@
 // Vocabulary entries of the tokens of a label, [[piece, id, is unknown], …], in words (attnviz/text/entries.py says
-// the same in Python). Nothing where nobody said.
+// the same in Python). Nothing where they are unknown.
 
 import { isolated } from "../text.js";
 
