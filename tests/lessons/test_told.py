@@ -79,7 +79,7 @@ def test_a_row_that_is_undecided() -> None:
     found, names = trace.attn("cross", layer=0, head=3)[writing(trace, "rouge")], keys(trace, "cross")
     assert strongest(found, names) == "red"
     red, dog = (float(found[names.index(word)]) for word in ("red", "dog"))
-    assert tells("1", "*red* has {} here and *dog* {}, and no token has nothing.", red, dog)
+    assert tells("1", "*red* has {} here and *dog* {}, and every token has some.", red, dog)
     assert 0.4 < red < 0.6
     assert tells("1", "One token has about half of the weight.")
     assert found.min() > 1e-3

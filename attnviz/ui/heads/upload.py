@@ -120,7 +120,7 @@ def finish(trace: "BareWeights", page: "HeadsPageState") -> None:
     persistent.publish()
     layout.note(*trace.info.notes, *((_NOT_RUN,) if persistent.text("do") else ()))
     parts = (
-        "<b>your own tensors</b>, bare weights",
+        "<b>your own tensors</b>, only weights",
         f"<b>{trace.n_layers}</b> layers × <b>{trace.n_heads}</b> heads",
         f"<b>{queries}</b> query tokens, <b>{keys}</b> key tokens",
         "a link cannot contain a file",
