@@ -59,9 +59,10 @@ class MemberView:
 
     `step` is without what tells the answer until `is_revealed`: the question has no `right`, `measure` and `why`, its
     options have no ranges. `link` is the step's picture, without its target while `question.cover` is "page". `given`
-    is the student's own answer of this round, `first` that of the first one; what is right was shown after one that
-    `is_final`. `truth` and `marked` (this round's score) are None until the reveal, and where the model cannot be run,
-    which `problem` then says. In a class that `is_guided` the teacher chooses `at`; otherwise the student does.
+    is the student's own answer of this round, `first` that of the first round; after a given answer that `is_final`,
+    the student saw the right answer. `truth` and `marked` (this round's score) are None until the reveal, and where
+    the model cannot run: `problem` then says why. In a class that `is_guided` the teacher chooses `at`; otherwise the
+    student does.
     `ends` is when the teacher's timer is at 0, None without one.
     """
 

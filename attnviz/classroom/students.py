@@ -123,7 +123,7 @@ class Students:
         """Save an answer to step `at` and the round that the student was asked in, on the disk.
 
         `given` is as `attnviz.lessons.scoring` has it. Another `client_id` changes the answer, as long as the step
-        takes answers and does not show what is right; the same one again changes nothing.
+        takes answers and does not show the right answer; the same `client_id` again changes nothing.
         """
         code, lesson = self._parts.store.read(lambda session: self._lesson_of(session, token))
         question = lesson.questions.get(at)

@@ -105,8 +105,7 @@ def call_sink_weights(call: AttentionCall) -> Float[Tensor, "batch heads q_len"]
 def _hide_in_place(scores: Map, mask: Bool[Tensor, "..."]) -> None:
     """Set the scores that `mask` hides to -inf.
 
-    A mask that heads share is written out once and added to each: filling asks a question of every cell, which at
-    512 tokens takes three to ten times as long.
+    A mask that heads share is added to each of them: `masked_fill` is 3 to 10 times slower here, at 512 tokens.
     """
     if mask.numel() == scores.numel():
         scores.masked_fill_(~mask, -math.inf)

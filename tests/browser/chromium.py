@@ -1,7 +1,7 @@
 """Find a Chromium for the browser tests, or get one: `python tests/browser/chromium.py`.
 
 The first that works: one on the PATH; Debian's `chromium-headless-shell`, or its `chromium`, and `fonts-noto-cjk`,
-where apt-get may install; Playwright's own download. Finding nothing is no error here: the browser tests then say why
+where apt-get may install; Playwright's own download. Without one, this raises no error: the browser tests then say why
 they are skipped. The headless shell is Chromium without its windows: the same pages for some 60 % of the CPU time.
 """
 

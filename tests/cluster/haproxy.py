@@ -1,7 +1,7 @@
 """Find HAProxy for the tests of a cluster, or get it: `python tests/cluster/haproxy.py`.
 
-Debian's package is installed where apt-get may. Finding nothing is no error here: the tests then say why they are
-skipped.
+Debian's package is installed where apt-get may. Without HAProxy this raises no error: the tests then say why they
+are skipped.
 """
 
 import os

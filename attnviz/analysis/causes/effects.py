@@ -1,9 +1,9 @@
-"""The effect of each single head on a sentence: how much less likely its target gets without it, and the text that is
-written then.
+"""The effect of each single head on a sentence: how much less likely the target gets without the head, and the text
+that the model then writes.
 
-Every head is ablated in a run of its own, all of them in a few passes; what they were put back to is the same target,
-so that tokens stay comparable. One head is rarely decisive, and one sentence tells a story that many refute (Michel et
-al. 2019): an effect is to be read beside its spread over a reference set.
+Every head is ablated in a run of its own, and a few passes hold all runs. Each run reads the same target, so that its
+tokens stay comparable. One head is rarely decisive, and many sentences can refute what one suggests (Michel et al.
+2019): read an effect beside its spread over a reference set.
 """
 
 from collections.abc import Iterable
@@ -66,9 +66,9 @@ class ReferenceEffects:
 def head_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell = untold) -> HeadEffects:
     """Measure what the first target of `trace` loses without each single head, on top of the trace's interventions.
 
-    What it is asked about says `chances.compared_tokens`, an encoder's masked places included. With `to` "diagonal",
+    `chances.compared_tokens` chooses the tokens, an encoder's masked places included. With `to` "diagonal",
     cross-attention's heads become zero. `tell(done, total)` hears of the heads that are done. Raises ValueError for a
-    trace without logits, and where there is nothing to ask.
+    trace without logits, and where no token can be compared.
     """
     asked = compared_tokens(model, trace)
     assert trace.logits is not None  # it was asked of

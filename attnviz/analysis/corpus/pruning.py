@@ -1,8 +1,8 @@
 """The pruning curve: the scores of a model as its heads are removed one after another.
 
 After each step the whole corpus is scored: the log-probability of its targets, each fed the right tokens before it, and
-BLEU of what the model then writes. Intervals are of the sentences drawn again by lot (bootstrap, 95 %), the same draws
-at every point. A model is not trained again in between.
+BLEU of what the model then writes. Intervals come from drawing the sentences again at random (bootstrap, 95 %), with
+the same draws at every point. The model is not trained again in between.
 """
 
 from collections.abc import Sequence

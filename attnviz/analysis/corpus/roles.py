@@ -2,8 +2,8 @@
 
 Row roles (`row_roles`, the group "where") divide the rows: in self-attention by how far the strongest key is from the
 row's own token, in cross-attention by which side of the diagonal it is on, both sentences laid over each other from
-end to end. `what` roles may overlap. Beside each share stands what a key drawn by lot among those that the row may see
-would reach.
+end to end. `what` roles may overlap. Beside each share stands the share of a random key among those that the row may
+see.
 """
 
 from collections.abc import Mapping

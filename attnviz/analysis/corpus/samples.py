@@ -40,7 +40,7 @@ def quantile_samples(
 ) -> tuple[CorpusSample, ...]:
     """Return some sentences of each of `buckets` equally large parts of the corpus, ordered by how much a head writes.
 
-    Drawn by lot: the same seed draws the same. A part of fewer than `each` gives what it has. Raises ValueError as
+    Drawn at random: the same seed draws the same. A part of fewer than `each` gives what it has. Raises ValueError as
     `top_sentences`.
     """
     ranked, nth = _rank(profiles, place)

@@ -47,8 +47,6 @@ class Rehearsals:
     def start(self, of: TeacherKey, found: TeacherView, size: int, *, address: str = "") -> TeacherKey:
         """Rehearse the class `of`, as `found` for its teacher, with `size` invented students; that class stays as
         it is. Beyond `MOST_REHEARSALS`, the least recently used rehearsal is deleted.
-
-        Past the most that there can be, the rehearsal that nobody has looked at for the longest time is deleted.
         """
         if not 1 <= size <= MOST_STUDENTS:
             raise ClassroomError(f"A rehearsal has 1 to {MOST_STUDENTS} invented students, not {size}.")

@@ -71,9 +71,9 @@ class MemberRow(Table):
 
 
 class AnswerRow(Table):
-    """An answer: one a member, step and round. `given` is JSON, null where it was skipped; `score` is from 0 to 1; a
-    text that `is_picked` may be shown to the class. `former_ids` is a JSON list of the client ids of answers that this
-    one took the place of; one that `is_final` was followed by what is right, and is not changed any more.
+    """An answer: one per member, step and round. `given` is JSON, null for a skipped question; `score` is from 0 to 1;
+    the class may see a text that `is_picked`. `former_ids` is a JSON list of the client ids of the answers that this
+    one replaced. After an answer that `is_final` the student saw the right answer, so it never changes.
     """
 
     __tablename__ = "answers"

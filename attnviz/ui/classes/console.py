@@ -50,7 +50,7 @@ def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
     else:
         _draw_question(found, step)
     if not found.is_guided:
-        st.info("Everybody works alone: each student sees what is right after answering.", icon=":material/hiking:")
+        st.info("Everybody works alone: each student sees the right answer after their own.", icon=":material/hiking:")
     counts = st.container(key="class-counts")
     teacher.controls(own, found)
     if found.problem:

@@ -18,7 +18,7 @@ PARTS = "parts-slot"  # in the session: the place beside the tabs for what one o
 def bar() -> Mapping[str, str]:
     """Draw the row of tabs; return the texts that the address holds for the page.
 
-    It is sent before the model runs: the browser sees to it meanwhile, and has its hands free when the picture comes.
+    It is rendered before the model runs, so that the browser paints it meanwhile.
     """
     texts = persistent.texts()
     segments("tab", "View", TABS, texts["tab"] if texts["tab"] in TABS else "heads", hide_label=True)

@@ -23,7 +23,7 @@ def answer(did: Progress, question: Question, shown: Picture | None, guess: Any)
 
 
 def skip(did: Progress, question: Question, shown: Picture | None) -> None:
-    """Show what is right without a guess."""
+    """Show the right answer without a guess."""
     did.is_skipped, did.said = True, ""
     try:
         hosting.ensure_turn()

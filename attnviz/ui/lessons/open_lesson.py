@@ -43,8 +43,8 @@ class OpenedLesson:
 @dataclass
 class Progress:
     """A visitor's progress with a question. `guess` is the given answer, `rungs` the number of opened hints, `said`
-    why an answer was refused. In a class `is_closed` says that no answer is taken now, and `awaits_reveal` that the
-    teacher shows what is right.
+    why an answer was refused. In a class `is_closed` says that the class takes no answers now, and `awaits_reveal` that
+    the teacher has yet to show the right answer.
     """
 
     guess: Any = None

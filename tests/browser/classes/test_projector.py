@@ -77,7 +77,7 @@ def test_at_the_reveal_picture_answer_and_why_stand_on_one_screen(visitor, class
     parts = {
         ".st-key-class-question h3": 36 if at == CELL else 22,
         ".js-plotly-plot .main-svg": 0,
-        "[data-testid=stAlert] p": 28 if at == CELL else 16,  # what is right
+        "[data-testid=stAlert] p": 28 if at == CELL else 16,  # the right answer
         ".st-key-class-why > :last-child p": 28 if at == CELL else 16,
     }
     require_in_each_window(page, parts, large=(".js-plotly-plot .main-svg", 0, 1 / 2.2))

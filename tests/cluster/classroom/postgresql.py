@@ -1,7 +1,7 @@
 """A real PostgreSQL for a test: made in a folder of its own, on a loopback port, and deleted with it.
 
-`python tests/cluster/classroom/postgresql.py` gets Debian's package where apt-get may. Finding nothing is no error: the
-tests then say why they are skipped.
+`python tests/cluster/classroom/postgresql.py` gets Debian's package where apt-get may. Without PostgreSQL this raises
+no error: the tests then say why they are skipped.
 """
 
 import os

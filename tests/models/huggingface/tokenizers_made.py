@@ -1,7 +1,7 @@
 """Small tokenizers of the three sorts that checkpoints come with, learned from a few sentences.
 
 Each says the special tokens of its family, so that pairs and targets get the right ones. Each is the same in every
-process: the trainers of word pieces and of unigrams go over words in an order that is drawn by lot, so that a model's
+process: the trainers of word pieces and of unigrams go over words in a random order, so that a model's
 random weights would meet other tokens each time.
 """
 
