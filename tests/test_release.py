@@ -1,4 +1,4 @@
-"""The version is the same wherever it is named: in the package, the citation and the changelog."""
+"""The package, the citation and the changelog name the same version."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Chapters of docs/guide and docs/concepts, as tests read them: their text, names on screen, and links to the app."""
+"""Read the chapters of docs/guide and docs/concepts: their text, names on screen, and links to the app."""
 
 import re
 from functools import cache
@@ -36,7 +36,7 @@ def tells(name: str, sentence: str, *values: float) -> bool:
 
 
 def bold(chapter: Path) -> list[str]:
-    """Return what stands in bold: names that stand on screen."""
+    """Return the words in bold: a chapter sets names on screen in bold."""
     joined = " ".join(chapter.read_text(encoding="utf-8").split())
     return [unescape(found) for found in _BOLD.findall(joined)]
 
@@ -67,7 +67,7 @@ def picture(name: str, part: str) -> Picture:
 
 
 def run(link: Link) -> Picture:
-    """Run a link; each run once."""
+    """Run a link, or return its earlier run."""
     return _run(link)
 
 

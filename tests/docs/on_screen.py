@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.docs.chapters import ROOT
 
-# Folders whose strings reach the screen, and what is read of each kind of file.
+# Folders whose strings reach the screen; `_READ` says which strings of each kind of file.
 SOURCES = (
     "attnviz/ui", "attnviz/widgets", "attnviz/views", "attnviz/pictures", "attnviz/implementations",
     "attnviz/analysis/masks", "attnviz/analysis/heads", "attnviz/learning/tasks", "assets/terms", "assets/lessons",
@@ -20,7 +20,7 @@ _IN_MARKUP = re.compile(r">([^<>]+)<|=\"([^\"]+)\"")
 
 @cache
 def strings() -> str:
-    """Return all of them, one a line, in small letters and with blanks made one."""
+    """Return all these words, one string a line, in lower case, each run of blanks as one blank."""
     files = (path for place in SOURCES for path in sorted((ROOT / place).rglob("*")) if path.suffix in _READ)
     return "\n".join(" ".join(one.lower().split()) for path in files for one in _READ[path.suffix](path))
 

@@ -1,4 +1,4 @@
-"""Chapters of the guide and of the concepts name pages, controls, pictures and addresses that are there."""
+"""Chapters of the guide and of the concepts name only pages, controls, pictures and addresses that exist."""
 
 import re
 from collections.abc import Callable, Mapping

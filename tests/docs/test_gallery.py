@@ -1,4 +1,4 @@
-"""The gallery's scripts are short, say what they show, write their picture, and show every picture that there is."""
+"""The gallery's scripts are short, say what they show, write their picture, and together show every picture."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ MOST_LINES = 20
 
 
 def pictures_of(path: Path) -> set[str]:
-    """Name the pictures that a script makes; one that names none makes Heads."""
+    """Return the names of the pictures that a script makes; a script that names none makes Heads."""
     constants = {node.value for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if is_text(node)}
     return constants & set(PICTURES) or {"heads"}
 

@@ -1,4 +1,4 @@
-"""What the guide says that one will see is what the shipped translator, and the shipped recordings, do."""
+"""The shipped translator and the shipped recordings show what the guide says."""
 
 from dataclasses import replace
 

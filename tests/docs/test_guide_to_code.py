@@ -1,4 +1,4 @@
-"""What the guide says of Anatomy, Implementations and Lessons is what the shipped translator does."""
+"""The shipped translator does what the guide says on Anatomy, Implementations and Lessons."""
 
 import pytest
 

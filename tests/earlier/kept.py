@@ -1,4 +1,4 @@
-"""The files that earlier versions wrote (tests/fixtures/earlier), and what these versions read in them."""
+"""The files that earlier versions wrote (tests/fixtures/earlier), and what each version read in its own files."""
 
 import json
 from pathlib import Path
@@ -10,15 +10,15 @@ FOLDERS = sorted(folder for folder in EARLIER.iterdir() if folder.is_dir())
 
 
 def expected(file: Path) -> Any:
-    """Return what the version that wrote a file read in it."""
+    """Return the values that the version that wrote a file read in it."""
     return json.loads((file.parent / "expected.json").read_text(encoding="utf-8"))[file.name]
 
 
 def files(name: str) -> list[Path]:
-    """Return the files of a name, of every version that wrote one."""
+    """Return the files with this name, one of each version that wrote one."""
     return [folder / name for folder in FOLDERS if (folder / name).exists()]
 
 
 def version(file: Path) -> str:
-    """Return the version that wrote a file, as a test's name has it."""
+    """Return the version that wrote a file, for a test's id."""
     return file.parent.name

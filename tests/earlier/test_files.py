@@ -1,4 +1,4 @@
-"""What an earlier version saved opens, and holds what that version read in it."""
+"""A file that an earlier version saved opens with the values that the earlier version read in it."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A link that an earlier version offered to copy shows the same picture: the link that the page now offers says so."""
+"""A link from an earlier version opens the same picture: the page then offers an equal link to copy."""
 
 import json
 import shutil
@@ -45,7 +45,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def texts(query: str, page: str = "") -> dict[str, str]:
-    """Read a query, by the names of today."""
+    """Read a query; give old keys their names of today."""
     former = FORMER.get(page.title(), {})
     return {former.get(name, name): text for name, text in parse_qsl(query, keep_blank_values=True)}
 

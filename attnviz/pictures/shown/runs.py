@@ -36,7 +36,7 @@ from attnviz.widgets.wire import Payload
 def stepper_of(model: Model, text: str, *, to: str = "", target: str = "", new_tokens: int = 0) -> Subject:
     """Show the training pass beside every step of decoding `text`.
 
-    Raises ValueError for a model that does not write, and where one of several languages is not said.
+    Raises ValueError for a model that does not write, and for one of several languages without `to`.
     """
     if len(model.languages) > 1 and not to:
         raise ValueError(f"Say which language is written: to= one of {', '.join(model.languages)}.")
@@ -149,12 +149,12 @@ def compared_of(here: Any, there: Any) -> Subject:
 
 
 def _side(given: Any) -> Side:
-    """Read one of two runs. Raises ValueError, with one sentence, for what is no name, model and trace."""
+    """Read one of two runs. Raises ValueError, with one sentence, for anything but a name, a model and a trace."""
     if isinstance(given, Side):
         return given
     parts = tuple(given) if isinstance(given, tuple | list) else ()
     if len(parts) != 3 or not isinstance(parts[0], str) or not isinstance(parts[2], Trace):
-        raise ValueError('A run that is compared is given as (name, model, trace), such as ("one", model, trace).')
+        raise ValueError('Give each run to compare as (name, model, trace), such as ("one", model, trace).')
     name, model, trace = parts
     return Side(name, model, trace, trace.tgt_text if model.writes else "")
 
