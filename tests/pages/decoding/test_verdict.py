@@ -27,7 +27,7 @@ def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
             "every row of the pass but the last also looks at tokens that its step has not seen",
         ),
         ({"causal": "ahead"}, "one token too many"),
-        ({"dropout": "true"}, "Dropout zeroes each number with probability 0.1, others in every run"),
+        ({"dropout": "true"}, "Dropout zeroes each number with probability 0.1, from the embedding on"),
         ({"dtype": "float16"}, "The steps run in float16"),
         ({"dtype": "bfloat16"}, "The steps run in bfloat16"),
         ({"restart": "true"}, "as if it stood at position 0"),
