@@ -153,7 +153,7 @@ def test_a_run_that_is_compared_is_a_name_a_model_and_a_trace(model, trace, ever
     assert shown.payload().blobs == every["compared"].payload().blobs
     assert [runs[0][0] for runs in shown.payload().header["texts"]] == ["je t'aime", "je t'aime"]
     for wrong in (trace, ("one", model), ("one", trace, model), "one"):
-        with pytest.raises(ValueError, match=r"given as \(name, model, trace\)"):
+        with pytest.raises(ValueError, match=r"compare as \(name, model, trace\)"):
             picture("compared").of(wrong, ("other", model, other))
 
 
