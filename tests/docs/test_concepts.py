@@ -6,10 +6,12 @@ import pandas as pd
 import pytest
 
 import attnviz
+from attnviz.analysis.causes.alignment_errors import known_errors, rates
 from attnviz.analysis.causes.attribution import drops
 from attnviz.analysis.causes.logit_decomposition.split import SplitModel
 from attnviz.analysis.causes.pairs.matrices import matrices
 from attnviz.analysis.causes.pairs.pair import pair_of
+from attnviz.analysis.causes.presets.experiments import ready_experiments
 from attnviz.analysis.corpus.shipped_curve import curve_path
 from attnviz.analysis.decoding.cost import multiply_adds
 from attnviz.lessons.picture import Picture
@@ -136,3 +138,32 @@ def test_two_directions_of_a_patch() -> None:
     shown = picture("concepts/causes", "way=out")
     both = [restored(shown, way)["encoder_self", 1, 1] for way in ("in", "out")]
     assert tells("concepts/causes", "restores {} of the metric one way and breaks {} of it the other way", *both)
+
+
+def test_numbers_that_the_guide_has_too() -> None:
+    """The guide's tests compute them."""
+    assert tells(
+        "concepts/what-attention-shows", "{} of the weight lies on `<eos>`, and {} of what is written", 0.54, 0.08
+    )
+    assert tells("guide/heads", "which leaves {} there", 0.54)
+    assert tells("guide/heads", "only {} comes from `<eos>`", 0.08)
+    for name, sentence in (
+        ("guide/masks", "the hidden tokens get {} of"),
+        ("concepts/masks", "of the decoder {} of the"),
+    ):
+        assert tells(name, sentence, 0.936)
+    for name in ("guide/masks", "concepts/masks"):
+        assert tells(name, "the row sums to {}", 0.043)
+    assert tells("concepts/causes", "t leads vous by {} in I love you", 0.32)
+    assert tells("guide/causes", "by only {} in logits", 0.32)
+
+
+def test_numbers_that_come_along() -> None:
+    (fails,) = [one for one in ready_experiments() if one.name == "one-head"]
+    assert tells("concepts/causes", "turns {} of {} sentences", fails.numbers["hits"], fails.numbers["of"])
+    table = known_errors(picture("concepts/causes", "drops=1").model.model_id)
+    assert table is not None
+    errors = rates(table, "fr")
+    least = [min(rate for way, rate in errors.items() if way.method == method) for method in ("ALTI", "rollout")]
+    said = "ALTI has an alignment error of {}, and rollout, with half kept in each layer, {}."
+    assert tells("concepts/what-attention-shows", said, *least)

@@ -5,6 +5,7 @@ import pytest
 from attnviz.analysis.anatomy.claims import parameter_counts
 from attnviz.analysis.anatomy.skipped_lines import run_skipped
 from attnviz.analysis.implementations.bug_in_model import bug_in_model
+from attnviz.analysis.implementations.equivalence import equivalence
 from attnviz.analysis.rerun import batch_of_two
 from attnviz.analysis.site.case import site_case, site_module
 from attnviz.analysis.site.outcome import Raised, SiteResult
@@ -25,6 +26,13 @@ def test_a_line_left_out() -> None:
     assert isinstance(silent, SiteResult)
     off = (silent.output - silent.right_output).abs().max()
     assert tells("guide/anatomy", "the output is off by {}.", off)
+
+
+def test_seven_ways_agree() -> None:
+    shown = picture("guide/implementations", "tab=agreement")
+    found = equivalence(site_case(shown.model, shown.trace, "encoder_self", 0))
+    assert len(found.results) == 7
+    assert found.largest < 1e-5
 
 
 def test_claims_of_anatomy() -> None:
