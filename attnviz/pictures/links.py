@@ -12,7 +12,7 @@ from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
 from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.caching import Cache, make_anew
-from attnviz.pictures.fields import PageState, Say, choice, declare, is_index
+from attnviz.pictures.fields import MEAN, PageState, Say, choice, declare, is_index
 from attnviz.pictures.focus import known_kind
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
@@ -78,6 +78,12 @@ def links(
     if fine_lines.needs_fine_lines(made, state.heads):
         made = fine_lines.add_fine_lines(made, state.heads, (_weights(trace, kind, options, at) for at in state.heads))
     return add_view(made, state)
+
+
+def focused_heads(layer: int | str, head: int | str, sizes: tuple[int, int]) -> Heads:
+    """Return the head in focus, and for a mean all that it is made of."""
+    layers, heads = (range(size) if at == MEAN else [int(at)] for at, size in zip((layer, head), sizes, strict=True))
+    return tuple((one, other) for one in layers for other in heads)
 
 
 def _layers(trace: TraceLike, kind: Kind, options: MapOptions) -> Iterator[EagerMaps]:

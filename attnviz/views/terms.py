@@ -4,6 +4,7 @@ The page sends their definitions to the browser (`attnviz.ui.drawing.words`).
 """
 
 import html
+import re
 from collections.abc import Callable
 
 from attnviz.text.glossary import Term, TryPlace, all_definitions, definition, tried_on
@@ -22,6 +23,11 @@ def term(word: str, shown: str = "") -> str:
 def term_if_known(word: str) -> str:
     """Mark a term as `term` does; return the word alone, escaped, if it has no definition."""
     return term(word) if word in all_definitions() else html.escape(word)
+
+
+def without_terms(markup: str) -> str:
+    """Take the marks of `term` away from HTML, for where no page explains them."""
+    return re.sub(r"<span class='term'[^>]*>(.*?)</span>", r"\1", markup)
 
 
 def words_html(page: str, address: Callable[[TryPlace], str]) -> str:

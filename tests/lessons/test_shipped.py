@@ -14,11 +14,11 @@ from attnviz.pictures.decoding import DecodingState
 from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.heads_state import HeadsState, read_heads_state
 from attnviz.pictures.learning_state import LearningState
+from attnviz.pictures.mask_tabs.leak import LeakState
 from attnviz.pictures.masks import MasksState
 from attnviz.ui.address.names import BAR, FOCUS
 from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.implementations.state import ImplementationsState
-from attnviz.ui.masks.leak import LeakState
 from attnviz.ui.masks.state import MasksTab
 
 FILES = sorted(SHIPPED.glob("*.md"))

@@ -7,11 +7,11 @@ from typing import Any
 
 from attnviz.maps.options import MapOptions
 from attnviz.pictures.alignment import AlignmentState
-from attnviz.pictures.fields import MEAN, PageState, Problem, choice, declare, read, specs_of, text, write
+from attnviz.pictures.fields import PageState, Problem, choice, declare, read, specs_of, text, write
 from attnviz.pictures.flow import FlowState
 from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.heads_state import HeadsState
-from attnviz.pictures.links import LinksState
+from attnviz.pictures.links import LinksState, focused_heads
 from attnviz.pictures.neuron import NeuronState
 from attnviz.pictures.one_row import OneRowState
 from attnviz.pictures.whole_model import WholeModelState
@@ -69,7 +69,7 @@ def read_page_state(
     What other tabs' pictures share with the Heads picture, such as kind and pinned row, is as `heads` has it.
     """
     bounds = SiteBounds.of(trace).by_field() | {"heads": trace.shape(heads.kind), "quadrant": quadrants}
-    starts = {"links": LinksState(heads=_focused_heads(heads, trace.shape(heads.kind)))}
+    starts = {"links": LinksState(heads=focused_heads(heads.layer, heads.head, trace.shape(heads.kind)))}
     states: dict[str, Any] = {"heads": heads}
     problems: list[Problem] = []
     for tab, state in STATES.items():
@@ -82,11 +82,3 @@ def read_page_state(
             problems += wrong
     page, wrong = read(HeadsPageState, texts, bounds, **states)
     return page, (*problems, *wrong)
-
-
-def _focused_heads(heads: HeadsState, sizes: tuple[int, int]) -> tuple[tuple[int, int], ...]:
-    """Return the head in focus, and for a mean all that it is made of."""
-    layers, columns = (
-        range(size) if at == MEAN else [int(at)] for at, size in zip((heads.layer, heads.head), sizes, strict=True)
-    )
-    return tuple((layer, head) for layer in layers for head in columns)

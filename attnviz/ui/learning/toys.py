@@ -22,14 +22,13 @@ def is_toy(name: str) -> bool:
 def entry(name: str) -> Entry:
     """Return a toy's entry in the list of models."""
     from attnviz.learning.names import experiment_named
-    from attnviz.views.learning.switches import title_of
+    from attnviz.views.learning.switches import toy_title
 
     try:
         experiment = experiment_named(name.removeprefix(TOY))
     except ValueError:
         return Entry(name, Path(name), name[:60], ())
-    told = title_of(experiment)
-    return Entry(name, Path(name), f"Toy: {experiment.about.title}, {told[:1].lower()}{told[1:]}", ())
+    return Entry(name, Path(name), toy_title(experiment), ())
 
 
 def name_of(experiment: "Experiment") -> str:

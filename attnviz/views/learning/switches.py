@@ -71,6 +71,12 @@ def title_of(experiment: Experiment) -> str:
     return f"{run_title(parts)}{seed}"
 
 
+def toy_title(experiment: Experiment) -> str:
+    """Name a toy as a model among others: its task, and its switches."""
+    told = title_of(experiment)
+    return f"Toy: {experiment.about.title}, {told[:1].lower()}{told[1:]}"
+
+
 def _changes(task: str, part: str) -> bool:
     try:
         return experiment_of(task, [part]) != experiment_of(task)

@@ -7,12 +7,12 @@ import streamlit as st
 from attnviz.analysis.causes.runs import HeadPlace
 from attnviz.analysis.corpus.samples import CorpusSample, quantile_samples, top_sentences
 from attnviz.analysis.corpus.study import CorpusStudy
+from attnviz.pictures.causes.corpus_measures import SPREAD
+from attnviz.pictures.causes.corpus_table import values_of
 from attnviz.text.display import display
 from attnviz.text.glossary import definition
 from attnviz.ui import charts
 from attnviz.ui.address import persistent
-from attnviz.ui.causes.corpus.measures import SPREAD
-from attnviz.ui.causes.corpus.overview import values_of
 from attnviz.ui.markdown import literal
 from attnviz.views.causes.corpus import distributions
 from attnviz.views.labels import KINDS, head_name

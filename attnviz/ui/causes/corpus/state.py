@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from attnviz.pictures import fields
+from attnviz.pictures.causes.corpus_measures import AXES, SPREAD
 from attnviz.pictures.fields import PageState
 from attnviz.pictures.focus import SiteBounds
 from attnviz.ui import layout
-from attnviz.ui.causes.corpus.measures import AXES, SPREAD
 
 if TYPE_CHECKING:
     from attnviz.models.catalogue import Entry
