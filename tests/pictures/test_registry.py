@@ -157,6 +157,20 @@ def test_a_run_that_is_compared_is_a_name_a_model_and_a_trace(model, trace, ever
             picture("compared").of(wrong, ("other", model, other))
 
 
+def test_tokens_that_were_asked_for_outlive_a_browsers_report_of_the_step_that_was_drawn(model, trace) -> None:
+    """The browser tells the step with every choice, also where none was asked for."""
+    other = model.trace("I see you", to="fr", tgt_text="je t'aime")
+    asked = {
+        picture("patching").of(model, trace, other, a="#7", b="#8"): {"put": []},
+        picture("attribution").of(model, trace, token="#7", against="#8"): {"order": "model"},
+    }
+    for shown, chosen in asked.items():
+        told = shown.with_view({**shown.payload().header["view"], **chosen, "seq": 1}).state
+        assert [getattr(told, name) for name in ("a", "b", "token", "against") if hasattr(told, name)] == ["#7", "#8"]
+        again = shown.with_view({**shown.payload().header["view"], "step": 1, "seq": 1}).with_view({"step": 2}).state
+        assert not getattr(again, "a", "") + getattr(again, "token", "")
+
+
 def test_another_step_lets_go_of_the_tokens_of_the_one_before(model, trace) -> None:
     shown = picture("attribution").of(model, trace, token="#7")
     assert shown.with_view({"order": "model"}).state.token == "#7"

@@ -1,6 +1,6 @@
 """Pictures of a model and its runs: Decoding, Masks, Causes and Learning."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,6 +24,7 @@ from attnviz.pictures.shown.subject import Subject
 from attnviz.pictures.shown.traces import EVERYTHING, caption_by, site_bounds
 from attnviz.pictures.stepper import stepper
 from attnviz.text.arguments import reads_arguments
+from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.switches import Head, every_head, replace_heads, replacements
 from attnviz.tracing.trace import Trace
@@ -33,14 +34,17 @@ from attnviz.widgets.wire import Payload
 
 
 @reads_arguments
-def stepper_of(model: Model, text: str, *, to: str = "", target: str = "", new_tokens: int = 0) -> Subject:
-    """Show the training pass beside every step of decoding `text`.
+def stepper_of(
+    model: Model, text: str, *, to: str = "", target: str = "", new_tokens: int = 0,
+    interventions: Sequence[Intervention] = (),
+) -> Subject:  # fmt: skip
+    """Show the training pass beside every step of decoding `text`, both under `interventions`.
 
     Raises ValueError for a model that does not write, and for one of several languages without `to`.
     """
     if len(model.languages) > 1 and not to:
         raise ValueError(f"Say which language is written: to= one of {', '.join(model.languages)}.")
-    more = {"to": to, "tgt_text": target, "new_tokens": new_tokens}
+    more = {"to": to, "tgt_text": target, "new_tokens": new_tokens, "interventions": interventions}
     trace = model.trace(text, **{name: value for name, value in more.items() if value})
     asked = DecodingInput(text, trace.to, new_tokens)
 
@@ -66,7 +70,7 @@ def mask_lab_of(model: Model, trace: Trace) -> Subject:
     )  # fmt: skip
 
 
-def _baked(state: MasksState, told: Mapping[str, Any]) -> MasksState:
+def _baked(state: MasksState, told: Mapping[str, Any], before: MasksState) -> MasksState:
     """Drop the rules when the paint contains all of them."""
     return replace(state, rules=()) if told.get("bake") is True else state
 
@@ -103,8 +107,13 @@ def patching_of(model: Model, trace: Trace, other: Trace | str) -> Subject:
     def draw(state: patches.PatchState) -> Payload:
         return patches.patching(model, pair, state)
 
+    def settle(state: patches.PatchState, told: Mapping[str, Any], before: patches.PatchState) -> patches.PatchState:
+        """Drop the tokens that were chosen for another step; the browser reports the drawn step, too."""
+        is_same = told.get("step") in (None, patches.patch_question(model, pair, before).step)
+        return state if is_same else replace(state, a="", b="", c="", d="")
+
     rows = max(pair.rows, default=0) + 1
-    return Subject(patches.PatchState(), draw, caption, {"step": rows}, silent=("changed",), settle=_other_tokens,
+    return Subject(patches.PatchState(), draw, caption, {"step": rows}, silent=("changed",), settle=settle,
                    trace=trace)  # fmt: skip
 
 
@@ -121,18 +130,17 @@ def attribution_of(model: Model, trace: Trace) -> Subject:
     def draw(state: attributions.AttributeState) -> Payload:
         return attributions.attribution(model, trace, state)
 
+    def settle(
+        state: attributions.AttributeState, told: Mapping[str, Any], before: attributions.AttributeState
+    ) -> attributions.AttributeState:
+        """Drop the tokens that were chosen for another step; the browser reports the drawn step, too."""
+        if told.get("step") in (None, before.step or 0):
+            return state
+        against = state.against if state.against == attributions.RUNNER_UP else attributions.NONE
+        return replace(state, token="", against=against)
+
     bounds = {"step": len(attributions.rows(trace))}
-    return Subject(attributions.AttributeState(), draw, caption, bounds, settle=_other_token, trace=trace)
-
-
-def _other_tokens(state: patches.PatchState, told: Mapping[str, Any]) -> patches.PatchState:
-    """Drop the tokens that were chosen for another step."""
-    return replace(state, a="", b="", c="", d="") if "step" in told else state
-
-
-def _other_token(state: attributions.AttributeState, told: Mapping[str, Any]) -> attributions.AttributeState:
-    against = state.against if state.against == attributions.RUNNER_UP else attributions.NONE
-    return replace(state, token="", against=against) if "step" in told else state
+    return Subject(attributions.AttributeState(), draw, caption, bounds, settle=settle, trace=trace)
 
 
 @reads_arguments

@@ -11,7 +11,7 @@ from attnviz.views.captions import Caption
 from attnviz.widgets.wire import Payload
 
 
-def as_told(state: Any, told: Mapping[str, Any]) -> Any:
+def as_told(state: Any, told: Mapping[str, Any], before: Any) -> Any:
     """Leave a state as the browser reported it."""
     return state
 
@@ -23,8 +23,8 @@ class Subject:
     `start` is the state that the picture opens in, `draw` makes the payload of a state, `caption` says what a state
     shows, and `bounds` say what fields can choose from (`fields.read`). Fields that are `silent` mean nothing here.
     Controls that are `unanswered` have no answer here, not even from Python. `settle` fits a state to the browser's
-    report, where one choice undoes another. `draw_whole` is `draw` for a place to which no Python sends more later, if
-    that differs. `trace` is the drawn trace, if the subject is one.
+    report, where one choice undoes another, given the state before. `draw_whole` is `draw` for a place to which no
+    Python sends more later, if that differs. `trace` is the drawn trace, if the subject is one.
     """
 
     start: PageState
@@ -33,7 +33,7 @@ class Subject:
     bounds: Mapping[str, Any] = field(default_factory=dict)
     silent: tuple[str, ...] = ()
     unanswered: tuple[str, ...] = ()
-    settle: Callable[[Any, Mapping[str, Any]], Any] = as_told
+    settle: Callable[[Any, Mapping[str, Any], Any], Any] = as_told
     draw_whole: Callable[[Any], Payload] | None = None
     trace: TraceLike | None = None
 
@@ -67,7 +67,7 @@ class Subject:
         texts = write(state) | write_view(type(self.start), view)
         rest = self._rest(state)
         rest |= {name: view[name] for name in rest if name in view}
-        return self.settle(read(type(self.start), texts, self.bounds, self.start, **rest)[0], told)
+        return self.settle(read(type(self.start), texts, self.bounds, self.start, **rest)[0], told, state)
 
     @property
     def _specs(self) -> Mapping[str, Spec]:

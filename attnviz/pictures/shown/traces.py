@@ -7,6 +7,7 @@ from typing import Any
 
 from attnviz.analysis.causes.alignment_ways import KnownMaps
 from attnviz.analysis.heads.metric_table import METRICS
+from attnviz.maps.options import MapOptions
 from attnviz.models.protocol import Model
 from attnviz.pictures.alignment import AlignmentState, alignment
 from attnviz.pictures.captions import caption_of
@@ -30,6 +31,7 @@ from attnviz.views.captions import Caption
 from attnviz.widgets.wire import Payload
 
 EVERYTHING = 1 << 40  # bytes
+_PLAIN = MapOptions()
 
 
 @reads_arguments
@@ -51,26 +53,30 @@ def heads_of(trace: TraceLike, *, model: Model | None = None, covering: Covering
 
 
 @reads_arguments
-def links_of(trace: TraceLike) -> Subject:
-    """Show two sentences as columns, and lines between their tokens."""
+def links_of(trace: TraceLike, *, options: MapOptions = _PLAIN) -> Subject:
+    """Show two sentences as columns, and lines between their tokens; `options` hide special tokens, or merge pieces."""
     bounds = {
         "heads": lambda found: trace.shape(found["kind"]),
         "token": lambda found: {"q": len(trace.query_tokens(found["kind"])), "k": len(trace.key_tokens(found["kind"]))},
     }
-    return _subject(trace, LinksState(trace.kinds[-1]), lambda state: links(trace, state), bounds=bounds)
+    return _subject(
+        trace, LinksState(trace.kinds[-1]), lambda state: links(trace, state, options=options), bounds=bounds
+    )
 
 
 @reads_arguments
-def whole_model_of(trace: TraceLike) -> Subject:
-    """Show every head of every layer at once, small."""
+def whole_model_of(trace: TraceLike, *, options: MapOptions = _PLAIN) -> Subject:
+    """Show every head of every layer at once, small; `options` hide special tokens, or merge pieces."""
     start = WholeModelState(trace.kinds[-1])
-    return _subject(trace, start, lambda state: whole_model(trace, state), unanswered=("open",))
+    return _subject(trace, start, lambda state: whole_model(trace, state, options=options), unanswered=("open",))
 
 
 @reads_arguments
-def one_row_of(trace: TraceLike) -> Subject:
-    """Show one row in every head of every layer."""
-    return _subject(trace, OneRowState(trace.kinds[-1]), lambda state: one_row(trace, state), unanswered=("open",))
+def one_row_of(trace: TraceLike, *, options: MapOptions = _PLAIN) -> Subject:
+    """Show one row in every head of every layer; `options` hide special tokens, or merge pieces."""
+    return _subject(
+        trace, OneRowState(trace.kinds[-1]), lambda state: one_row(trace, state, options=options), unanswered=("open",)
+    )
 
 
 @reads_arguments
