@@ -1,6 +1,7 @@
 """One HTML file that shows pictures without Python and without a network.
 
-Bytes are deflated, in base64, beside their picture; each widget that draws is there once, deflated, too. A policy in
+Bytes are deflated, in base64, beside their picture; each widget that draws is there once, deflated, too, and so is
+each script and style that several of them share. A policy in
 the file's head forbids every request. Only captions and titles are markup, and escaped; a sentence is data.
 """
 
@@ -8,15 +9,16 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 from attnviz.extras import needs
 from attnviz.html.byte_planes import in_planes
 from attnviz.pictures.shown.registry import ShownPicture
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.views.captions import Caption
-from attnviz.widgets.bundle import file_figure, file_page, fill_places, source
+from attnviz.widgets.bundle import file_figure, file_page, fill_places, shared_pieces, source
 from attnviz.widgets.wire import Payload
 
 LONGEST, MANY = 400, 72  # tokens, in so many heads; of longer texts fewer heads
@@ -48,23 +50,33 @@ def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str =
         {
             "title": escape(name),
             "content": "\n".join(content),
-            "widgets": "\n".join(map(_widget, names)),
+            "widgets": _widgets(list(names)),
         },
     )
 
 
-def require_room(trace: TraceLike | None) -> None:
-    """Raise ValueError for a text of more than `LONGEST` tokens, but for as few of its heads as take no more room."""
+def require_room(trace: TraceLike | None, *, advice: str = "") -> None:
+    """Raise ValueError for a text of more than `LONGEST` tokens, but for as few of its heads as take no more room.
+
+    `advice` says what to do instead, for readers who hold no trace in their hands.
+    """
     if trace is None:
         return
     length = max(len(tokens(kind)) for kind in trace.kinds for tokens in (trace.query_tokens, trace.key_tokens))
     heads = sum(math.prod(trace.shape(kind)) for kind in trace.kinds)
     if length > LONGEST and heads * length**2 > MANY * LONGEST**2:
-        fewer = f", or write fewer of its {heads} heads: trace.one_layer({trace.kinds[-1]!r}, 0, 0).to_html(…)"
-        raise ValueError(
-            f"A file holds up to {LONGEST} tokens, and this text has {length:,}. Trace a shorter text"
-            f"{fewer if heads > 1 else ''}."
-        )
+        said = f"A file holds up to {LONGEST} tokens, and this text has {length:,}."
+        raise ValueError(f"{said} {advice or _fewer_heads(trace, heads)}")
+
+
+def _fewer_heads(trace: TraceLike, heads: int) -> str:
+    """Say what can be typed instead: one head alone, which the file then calls L0 H0."""
+    if heads == 1:
+        return "Trace a shorter text."
+    return (
+        f"Trace a shorter text, or write one of its {heads} heads alone, such as its L0 H0: "
+        f'trace.one_layer("{trace.kinds[-1]}", 0, 0).to_html("head.html"). Whichever it is, the file calls it L0 H0.'
+    )
 
 
 def _figure(widget: str, payload: Payload) -> str:
@@ -81,10 +93,23 @@ def _figure(widget: str, payload: Payload) -> str:
     )
 
 
-def _widget(name: str) -> str:
-    made = source(name)
-    told: Mapping[str, str] = {"html": made.html, "style": made.style, "module": made.module}
-    return f'<script type="text/plain" data-source="{name}">{deflated(json.dumps(told).encode())}</script>'
+def _widgets(names: Sequence[str]) -> str:
+    """Write each widget; of several, what they share is there once, and each says which pieces are its own."""
+    made = [source(name) for name in names]
+    styles, modules = [one.style for one in made], [one.module for one in made]
+    if len(made) == 1:
+        return _script("source", names[0], {"html": made[0].html, "style": styles[0], "module": modules[0]})
+    pieces, cut = shared_pieces([*styles, *modules])
+    told = zip(names, made, cut, cut[len(made) :], strict=False)
+    scripts = (
+        _script("source", name, {"html": one.html, "style": style, "module": module})
+        for name, one, style, module in told
+    )
+    return "\n".join([_script("pieces", "", pieces), *scripts])
+
+
+def _script(what: str, name: str, content: Any) -> str:
+    return f'<script type="text/plain" data-{what}="{name}">{deflated(json.dumps(content).encode())}</script>'
 
 
 def _caption(payload: Payload) -> Caption:

@@ -9,7 +9,7 @@ each file again on every visit.
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -37,6 +37,7 @@ _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]*)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) (\w+))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
+_BEGINS = re.compile(r"^(?=const module_\w+ = |/\* )", re.MULTILINE)
 _UNJOINED = re.compile(r"^(?:import|export)\b.*|^(?!\s*//).*(?:\bimport\(|\bimport\.meta\b).*", re.MULTILINE)
 
 
@@ -80,8 +81,9 @@ def script_constants(name: str) -> Constants:
         "heads/js/constants.js": {"FIXED": CONSTANTS},
         "shared/js/terms.js": {"DEFINITIONS": {term.lower(): text for term, text in terms.items()}},
         "shared/js/files/parts.js": {
-            "WIDGET": name, "LACKS": PYTHON_ONLY.get(name, ()), "PAGE": file_page(), "FIGURE": file_figure(),
+            "WIDGET": name, "LACKS": PYTHON_ONLY.get(name, ()),
         },
+        "shared/js/files/page.js": {"PAGE": file_page(), "FIGURE": file_figure()},
     }  # fmt: skip
 
 
@@ -92,6 +94,15 @@ def file_page() -> str:
     boot = join_modules(WIDGETS / "shared" / "js" / "hosts" / "file.js").replace("</", "<\\/").replace("<!--", "<\\!--")
     parts = {"style": _read(WIDGETS / "shared" / "file" / "file.css"), "boot": boot}
     return _PLACE.sub(lambda found: parts.get(found[1], found[0]), _read(WIDGETS / "shared" / "file" / "page.html"))
+
+
+def shared_pieces(texts: Iterable[str]) -> tuple[list[str], list[list[int]]]:
+    """Cut scripts and styles where a file of ours begins, and return all pieces, each once, and the places among them
+    of each text's own: put together they are the text again.
+    """
+    places: dict[str, int] = {}
+    cut = [[places.setdefault(piece, len(places)) for piece in _BEGINS.split(text)] for text in texts]
+    return list(places), cut
 
 
 @cache
@@ -116,9 +127,18 @@ def join_modules(entry: Path, constants: Constants | None = None) -> str:
     stand_ins = {(WIDGETS / file).resolve(): _exports(values) for file, values in (constants or {}).items()}
     texts: dict[Path, str] = {}
     _collect(entry.resolve(), stand_ins, texts)
-    names = {file: f"module{at}" for at, file in enumerate(texts)}
+    names = _module_names(texts)
     calls = [f"const {names[file]} = (() => {{\n{_body(file, texts, names)}}})();\n" for file in texts]
     return f"(() => {{\n{''.join(calls)}return {names[entry.resolve()]};\n}})()"
+
+
+def _module_names(files: Iterable[Path]) -> dict[Path, str]:
+    """Name each module by its path, so that a file that several widgets share is the same text in all of them."""
+    names: dict[Path, str] = {}
+    for file in files:
+        name = f"module_{re.sub(r'[^a-z0-9]', '_', _short_path(file).removesuffix('.js'))}"
+        names[file] = name if name not in names.values() else f"{name}_{len(names)}"
+    return names
 
 
 def _collect(

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -138,9 +137,10 @@ def test_where_no_file_can_be_written_is_said_in_one_sentence(trace, tmp_path) -
 def test_a_text_too_long_for_a_file_is_refused_before_its_maps_are_made(trace, monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(one_file, "LONGEST", 3)
     monkeypatch.setattr(one_file, "MANY", 9)
-    with pytest.raises(
-        ValueError, match=r"up to 3 tokens, and this text has \d\. .* 30 heads: trace.one_layer\('cross'"
-    ):
-        trace.to_html(tmp_path / "x.html")
-    one = Path(trace.one_layer("cross", 0, 0).to_html(tmp_path / "one.html"))
-    assert one.is_file()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"up to 3 tokens, and this text has \d\. .* 30 heads alone") as refused:
+        trace.to_html("x.html")
+    command = re.search(r"trace\.one_layer\(.*\)\.to_html\(.*?\)", str(refused.value))
+    assert command is not None
+    assert eval(command[0], {"trace": trace}).is_file(), "as it is typed"
+    assert "such as its L0 H0:" in str(refused.value), "heads are counted from 0, as on the screen"

@@ -1,12 +1,12 @@
 // The list of a folder's lessons: how far each is, as this browser kept it.
 
-import { setTheme } from "../../shared/js/hosts/themes.js";
+import { setThemeAndPrint } from "../../shared/js/hosts/themes.js";
 import { doneIn } from "./progress.js";
 import { phrase, speaker } from "./words.js";
 
 export default function open() {
   const say = speaker(globalThis.attnviz.words);
-  setTheme(document.documentElement);
+  setThemeAndPrint(document.documentElement);
   for (const card of document.querySelectorAll("[data-key]")) {
     const { key, questions } = card.dataset;
     const done = doneIn(key);

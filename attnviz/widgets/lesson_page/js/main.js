@@ -1,7 +1,7 @@
 // A lesson on a page of its own: one step at a time, by the address's fragment; progress is kept by the browser.
 
 import { element, button } from "../../shared/js/elements.js";
-import { setTheme } from "../../shared/js/hosts/themes.js";
+import { setThemeAndPrint } from "../../shared/js/hosts/themes.js";
 import { saveAnswers } from "./answers_file.js";
 import { script } from "./loading.js";
 import { isOver, progressOf } from "./progress.js";
@@ -20,7 +20,7 @@ const MEANS = {
 };
 
 export default async function open() {
-  setTheme(document.documentElement);
+  setThemeAndPrint(document.documentElement);
   await script("widgets/row_guess.js");
   const { lesson } = globalThis.attnviz;
   const questions = lesson.steps.map(({ question }) => question);

@@ -3,7 +3,8 @@
 
 import { saveFile } from "../elements.js";
 import { repacked } from "../unpack.js";
-import { FIGURE, LACKS, PAGE, WIDGET } from "./parts.js";
+import { FIGURE, PAGE } from "./page.js";
+import { LACKS, WIDGET } from "./parts.js";
 
 export async function saveHTML(app, name, caption) {
   const alone = { view: viewOf(app), lacks: LACKS, places: {} }; // no pages that a model's drawing could lead to

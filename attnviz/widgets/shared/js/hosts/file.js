@@ -5,7 +5,7 @@ import { element } from "../elements.js";
 import { inflated, withoutPlanes } from "../files/planes.js";
 import { unpack } from "../unpack.js";
 import { fragmentOf, viewIn } from "./fragment.js";
-import { setTheme } from "./themes.js";
+import { setThemeAndPrint } from "./themes.js";
 
 const PAPER = 960; // pixels of a printed page's width: the narrower of A4 and Letter, across
 
@@ -21,9 +21,21 @@ async function widgetOf(name) {
   return widgets.get(name);
 }
 
+const readScript = async (which) =>
+  JSON.parse(new TextDecoder().decode(await inflated(document.querySelector(`script${which}`).textContent)));
+
+// A text; or, in a file of several widgets, which of the pieces that they share it is made of.
+let pieces = null;
+async function joined(text) {
+  if (typeof text === "string") return text;
+  pieces ??= readScript("[data-pieces]");
+  const all = await pieces;
+  return text.map((at) => all[at]).join("");
+}
+
 async function read(name) {
-  const node = document.querySelector(`script[data-source="${name}"]`);
-  const source = JSON.parse(new TextDecoder().decode(await inflated(node.textContent)));
+  const told = await readScript(`[data-source="${name}"]`);
+  const source = { ...told, style: await joined(told.style), module: await joined(told.module) };
   globalThis.attnviz ??= {};
   document.head.append(element("script", { text: `attnviz.${name} = ${source.module}.default;` }));
   const sheet = new CSSStyleSheet();
@@ -77,18 +89,12 @@ function say(figure, error) {
 
 async function open() {
   const page = document.documentElement;
-  let follow = setTheme(page);
-  const dress = (name) => {
-    follow();
-    follow = setTheme(page, name);
-  };
   window.addEventListener("beforeprint", () => {
     const width = document.querySelector("main").clientWidth;
     page.style.setProperty("--drawn", `${width}px`);
     page.style.setProperty("--shrunk", Math.min(1, PAPER / width)); // as a whole: nothing is drawn anew while it prints
-    dress("light");
   });
-  window.addEventListener("afterprint", () => dress("auto"));
+  setThemeAndPrint(page);
   window.addEventListener("hashchange", () =>
     pictures.forEach(({ draw, first }, number) => draw(viewIn(location.hash, number, isAlone, first))),
   );

@@ -36,3 +36,14 @@ export function setTheme(place, name = "auto") {
     SYSTEM.removeEventListener("change", show);
   };
 }
+
+// As `setTheme`, and on white while the page is printed.
+export function setThemeAndPrint(place) {
+  let follow = setTheme(place);
+  const dress = (name) => {
+    follow();
+    follow = setTheme(place, name);
+  };
+  window.addEventListener("beforeprint", () => dress("light"));
+  window.addEventListener("afterprint", () => dress("auto"));
+}
