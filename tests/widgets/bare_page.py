@@ -64,6 +64,13 @@ class BarePage:
           document.querySelector("#cell").append(place);
         }""")
 
+    def cut_off(self, height: int) -> None:
+        """Let the cell show so many pixels of the widget, as a folded output of a notebook does."""
+        self.page.evaluate(
+            "(height) => { document.querySelector('#cell').style.cssText += `height: ${height}px; overflow: hidden`; }",
+            height,
+        )
+
     def reports(self) -> list[list[Any]]:
         """List what the host was told since this was asked last, once that has come to rest."""
         self.page.wait_for_timeout(400)  # a choice is told 250 ms after it was made

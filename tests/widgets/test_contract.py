@@ -233,3 +233,27 @@ def test_what_it_says_at_the_pointer_is_in_the_top_layer(bare: BarePage, name: s
     assert note
     away = (max(note["x"] - x, 0, x - note["x"] - note["width"]), max(note["y"] - y, 0, y - note["y"] - note["height"]))
     assert max(away) < 40, "beside the pointer"
+
+
+def test_a_menu_is_whole_where_its_place_is_cut_off(bare: BarePage, name: str) -> None:
+    bare.attach()
+    bare.cut_off(300)
+    for button in bare.page.locator("#place .menu > summary >> visible=true").all():
+        button.focus()
+        bare.page.keyboard.press("Enter")
+        shown = bare.page.locator("#place .menu-list:popover-open")
+        expect(shown).to_be_visible()
+        items = shown.locator("button, select").locator("visible=true").all()
+        assert items
+        for item in items:
+            item.evaluate("(node) => node.scrollIntoView({ block: 'nearest' })")
+            assert item.evaluate("""(node) => {
+              const { left, top, width, height } = node.getBoundingClientRect();
+              const there = node.getRootNode().elementFromPoint(left + width / 2, top + height / 2);
+              return node === there || node.contains(there);
+            }"""), item.text_content()
+        bare.page.keyboard.press("Tab")
+        assert items[0].evaluate("(node) => node.matches(':focus')")
+        bare.page.keyboard.press("Escape")
+        expect(shown).to_have_count(0)
+        assert button.evaluate("(node) => node.matches(':focus')")

@@ -5,6 +5,7 @@ import { hearPage } from "../../shared/js/attached.js";
 import { explained } from "../../shared/js/definitions.js";
 import { button, element, group, put } from "../../shared/js/elements.js";
 import { select } from "../../shared/js/lists.js";
+import { liftMenu, showMenu } from "../../shared/js/top_layer/menu.js";
 import { choose, overHeads, overLayers } from "./choice.js";
 
 export function optionsMenu(app) {
@@ -24,6 +25,7 @@ export function optionsMenu(app) {
     if (event.key !== "Escape" || !closeOptions(app)) return;
     event.stopPropagation(); // else the same key would let the pinned row go
   });
+  liftMenu(app, parts.options);
   watchOutside(app);
   return parts.options;
 }
@@ -78,6 +80,7 @@ export function toggleOptions(app) {
   const { options } = app.parts;
   if (options.open) return closeOptions(app);
   options.open = true;
+  showMenu(options);
   options.querySelector("button").focus({ preventScroll: true });
 }
 

@@ -5,6 +5,7 @@ import { CAPTIONS, captionHeight, captionRows } from "./caption.js";
 import { explained } from "./definitions.js";
 import { button, element, saveFile } from "./elements.js";
 import { saveHTML } from "./files/html_file.js";
+import { liftMenu } from "./top_layer/menu.js";
 import { svgPen } from "./pens/svg_pen.js";
 
 const TOO_LONG = "The browser does not have all the numbers. Python can write this file: trace.to_html(…)";
@@ -29,6 +30,7 @@ export function exportMenu(app, items) {
     file.disabled = app.widget.isWhole?.(app) === false;
     why.hidden = file.hidden || !file.disabled;
   });
+  liftMenu(app, menu);
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !menu.open) return;
     event.stopPropagation(); // else the same key would let the pinned row go
