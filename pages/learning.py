@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.pictures.learning_state import TRANSLATOR
+from attnviz.pictures.learning_state import EXPERIMENTS, FILE
 from attnviz.ui import layout
 from attnviz.ui.address import persistent
 from attnviz.ui.learning import controls, upload
@@ -10,7 +10,7 @@ from attnviz.ui.learning import controls, upload
 layout.begin_page_of_its_own("Learning", controls.bar)
 # A recording in the place of the experiments: what it takes is imported where there is one.
 shown = upload.open_file()
-if shown is None and persistent.text("recording") == TRANSLATOR:
+if shown is None and persistent.text("recording") not in ("", EXPERIMENTS, FILE):
     from attnviz.ui.learning import recording_page
 
     shown = recording_page.open_shipped()

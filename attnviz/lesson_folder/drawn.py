@@ -1,38 +1,38 @@
 """Pictures of steps: what a link shows, for the reader's browser.
 
-What no widget draws, or needs a model that runs, is a still (`stills`).
+What no widget draws is a still (`stills`, `mask_pages`, `corpus_stills`), with a sentence that says so.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from attnviz.html.one_file import require_room
-from attnviz.learning import shipped
-from attnviz.learning.names import experiment_of
-from attnviz.learning.recording import Recording
-from attnviz.learning.storage import toy_recording
+from attnviz.lesson_folder.causes import causes_picture
+from attnviz.lesson_folder.corpus_stills import many_sentences
+from attnviz.lesson_folder.mask_pages import STILL_TABS, bench_of, laboratory
+from attnviz.lesson_folder.recordings import learning_picture
 from attnviz.lesson_folder.stills import still
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.phrases import Translatable
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import Picture, Pictures
 from attnviz.lessons.question import Question
-from attnviz.pictures.causes.compared import Side
 from attnviz.pictures.fields import specs_of
 from attnviz.pictures.head_maps.covering import Covering
-from attnviz.pictures.learning_state import EXPERIMENTS, view_of
+from attnviz.pictures.links import focused_heads
 from attnviz.pictures.shown.registry import ShownPicture, picture
+from attnviz.views.terms import without_terms
 from attnviz.widgets.wire import Payload
 
+Say = Callable[[str], str]  # into the language of the lesson
 COVERED = Translatable("Covered until you answer the question or skip it.")
 _TABS_OF_HEADS = {
     "heads": "heads", "links": "links", "model": "whole_model", "row": "one_row", "neuron": "neuron",
     "alignment": "alignment", "flow": "flow",
 }  # fmt: skip
-_OTHER_TABS_OF_MASKS = {
-    "says": "What it would say", "fills": "All fills", "leak": "Leak test", "rows": "Row by row",
-    "broadcast": "Broadcast",
-}  # fmt: skip
+_WITH_MODEL = ("heads", "alignment", "flow")
+_WITH_OPTIONS = ("links", "whole_model", "one_row")
 _PARTS = ("row", "map", "maps")  # covers that leave the rest of a Heads picture to be seen
 
 
@@ -40,15 +40,15 @@ _PARTS = ("row", "map", "maps")  # covers that leave the rest of a Heads picture
 class Drawn:
     """The picture of a step: the payload of a widget, or HTML that stands still.
 
-    `covered` is the payload while the question is open, where that keeps back a part of the picture alone. `tab` is the
-    tab of the page in whose place another one is drawn.
+    `covered` is the payload while the question is open, where that keeps back a part of the picture alone. `note` says
+    why it stands still, in the language of the lesson.
     """
 
     widget: str = ""
     opened: Payload | None = None
     covered: Payload | None = None
     html: str = ""
-    tab: str = ""
+    note: str = ""
 
     @property
     def site(self) -> tuple[Any, ...] | None:
@@ -58,108 +58,89 @@ class Drawn:
         return tuple(self.opened.header["view"][name] for name in ("kind", "layer", "head"))
 
 
-def draw(link: Link, shown: Picture | None, question: Question | None, say: Callable[[str], str]) -> Drawn:
-    """Draw a step's link; `shown` is its run, None for a page that runs nothing. `say` translates what stands on it.
+def draw(
+    link: Link, shown: Picture | None, question: Question | None, say: Say, *, run: Pictures, folder: Path | None = None
+) -> Drawn:
+    """Draw a step's link; `shown` is its run, None for a page that runs nothing. `say` translates what stands on it,
+    `run` runs the second side of a picture of two, and `folder` has the recordings that a link names.
 
     Raises ValueError with one sentence for a link that cannot be followed.
     """
     if shown is None:
-        return _live(_learning(link))
-    if link.page == "Heads" and _tab(link, "heads") == "heads":
+        return _live(learning_picture(link, folder))
+    if link.page == "Heads":
         return _heads(shown, question, say)
-    found = _PAGES[link.page](shown) if link.page in _PAGES else None
-    if found is None:
-        return Drawn(html=still(shown))
-    other = _OTHER_TABS_OF_MASKS.get(_tab(link, "pipeline"), "") if link.page == "Masks" else ""
-    return replace(_live(_as_linked(found, shown)), tab=other)
+    if link.page == "Masks":
+        return _masks(shown, run, say)
+    if link.page == "Decoding":
+        return _live(_as_linked(_stepper(shown), shown))
+    if link.page == "Causes":
+        return _causes(shown, run, say)
+    note = Translatable("A still picture: the page {page} of attnviz needs a model that runs.", page=link.page)
+    return Drawn(html=still(shown), note=say(note))
 
 
 def _live(shown: ShownPicture) -> Drawn:
-    require_room(shown.subject.trace)
+    require_room(shown.subject.trace, advice="Link to a picture of a shorter text.")
     return Drawn(shown.picture.widget, shown.lacking().payload())
 
 
-def _heads(shown: Picture, question: Question | None, say: Callable[[str], str]) -> Drawn:
-    found = _live(_as_linked(picture("heads").of(shown.trace), shown))
-    if question is None or question.cover not in _PARTS:
+def _still(markup: str, page: str, tab: str, say: Say) -> Drawn:
+    """Keep a tab as HTML that stands still; without HTML, say that the link shows nothing."""
+    if not markup:
+        nothing = Translatable("No picture: this link to the tab “{tab}” leaves open what is shown.", tab=tab)
+        return Drawn(note=say(nothing))
+    note = Translatable("A still picture: the tab “{tab}” of {page} needs a model that runs.", tab=tab, page=page)
+    return Drawn(html=without_terms(markup), note=say(note))
+
+
+def _heads(shown: Picture, question: Question | None, say: Say) -> Drawn:
+    name = _TABS_OF_HEADS.get(_tab(shown, "heads"), "heads")
+    found = _live(_as_linked(_of_heads(name, shown), shown))
+    if name != "heads" or question is None or question.cover not in _PARTS:
         return found
     covering = Covering(shown.cover(question, say(COVERED)))
-    covered = _live(_as_linked(picture("heads").of(shown.trace, covering=covering), shown))
+    covered = _live(_as_linked(_of_heads(name, shown, covering=covering), shown))
     return replace(found, covered=covered.opened)
 
 
-def _other_heads(shown: Picture) -> ShownPicture | None:
-    name = _TABS_OF_HEADS.get(_tab(shown.link, "heads"))
-    return None if name is None else picture(name).of(shown.trace)
+def _of_heads(name: str, shown: Picture, **more: Any) -> ShownPicture:
+    """Draw a tab of Heads; what a trace alone does not say, such as ALTI, its model does."""
+    if name in _WITH_MODEL:
+        more |= {"model": shown.model}
+    if name in _WITH_OPTIONS:
+        more |= {"options": shown.options}
+    if name == "links":  # a link that names no lines draws those of the head in focus
+        more |= {"heads": focused_heads(shown.layer, shown.head, shown.trace.shape(shown.kind)), "kind": shown.kind}
+    return picture(name).of(shown.trace, **more)
 
 
-def _mask_lab(shown: Picture) -> ShownPicture:
-    return picture("mask_lab").of(shown.model, shown.trace)
+def _masks(shown: Picture, run: Pictures, say: Say) -> Drawn:
+    bench = bench_of(shown, run)
+    found = STILL_TABS.get(_tab(shown, "pipeline"))
+    if found is None:
+        return _live(laboratory(bench))
+    title, make = found
+    return _still(make(bench, shown.link.texts), "Masks", title, say)
 
 
-def _stepper(shown: Picture) -> ShownPicture | None:
-    """Step through the sentence; None for a run that is changed, which a stepper makes of its own."""
-    if shown.trace.interventions:
-        return None
+def _stepper(shown: Picture) -> ShownPicture:
+    """Step through the sentence, under the link's changes to the run."""
     said, takes_target = shown.link.texts, shown.model.inputs.takes_target
     more = {"target": said.get("tgt", "").strip()} if takes_target else {"new_tokens": int(said.get("new") or 0)}
-    return picture("stepper").of(shown.model, said.get("src", ""), to=shown.trace.to, **more)
+    more |= {"to": shown.trace.to, "interventions": shown.trace.interventions}
+    return picture("stepper").of(shown.model, said.get("src", ""), **more)
 
 
-def _causes(shown: Picture) -> ShownPicture | None:
-    said, model, trace = shown.link.texts, shown.model, shown.trace
-    tab = _tab(shown.link, "switch-off")
-    if tab == "switch-off":
-        return picture("switches").of(model, trace)
-    if tab == "patch" and said.get("changed", "").strip():
-        return picture("patching").of(model, trace, said["changed"])
-    if tab == "attribute":
-        return picture("attribution").of(model, trace)
-    return _compared(shown) if tab == "compare" and not trace.interventions else None
+def _causes(shown: Picture, run: Pictures, say: Say) -> Drawn:
+    if (found := causes_picture(shown, run)) is not None:
+        return _live(_as_linked(found, shown))
+    is_patch = _tab(shown, "switch-off") == "patch"
+    return _still("" if is_patch else many_sentences(shown), "Causes", "Patch" if is_patch else "Many sentences", say)
 
 
-def _compared(shown: Picture) -> ShownPicture | None:
-    """Compare with another sentence, or another language; None for what else the page compares with."""
-    said, model, here = shown.link.texts, shown.model, (shown.link.texts.get("src", ""), shown.trace.to)
-    by, other, into = said.get("by") or "sentence", said.get("other", "").strip(), said.get("into", "")
-    if by == "sentence" and other:
-        names, there = (here[0], other), (other, here[1])
-    elif by == "language" and into:
-        names, there = (here[1], into), (here[0], into)
-    else:
-        return None
-    runs = (_run(model, *asked) for asked in (here, there))
-    sides = (
-        Side(name, model, run, run.tgt_text if model.writes else "") for name, run in zip(names, runs, strict=True)
-    )
-    return picture("compared").of(*sides)
-
-
-def _run(model: Any, src: str, to: str) -> Any:
-    return model.trace(src, **({"to": to} if to else {}))
-
-
-def _learning(link: Link) -> ShownPicture:
-    if (where := link.texts.get("recording") or EXPERIMENTS) != EXPERIMENTS:
-        raise ValueError(f"The recording “{where[:40]}” is not among the shipped runs: link to one of the experiments.")
-    state, problems = view_of(link.texts)
-    if problems:
-        raise ValueError(str(problems[0]))
-    runs = [_recording(state.task, parts, state.seed) for parts in state.runs]
-    values = {name: link.texts[name] for name in ("moment", "site", "line") if link.texts.get(name)}
-    return picture("learning").of(*runs, **values)
-
-
-def _recording(task: str, parts: tuple[str, ...], seed: int) -> Recording:
-    experiment = experiment_of(task, parts, seed=seed)
-    path = shipped.path(experiment)
-    if not path.is_file():
-        raise ValueError(f"No recording of {experiment.name[:60]} comes with the package: link to a shipped run.")
-    return toy_recording(path)
-
-
-def _tab(link: Link, first: str) -> str:
-    return link.texts.get("tab") or first
+def _tab(shown: Picture, first: str) -> str:
+    return shown.link.texts.get("tab") or first
 
 
 def _as_linked(made: ShownPicture, shown: Picture) -> ShownPicture:
@@ -169,9 +150,4 @@ def _as_linked(made: ShownPicture, shown: Picture) -> ShownPicture:
     asked = {field: texts[name] for field, name in names.items() if field in subject.fields and texts.get(name)}
     if getattr(subject.start, "kind", ""):
         asked["kind"] = shown.kind
-    return replace(made, state=subject.asked(asked))
-
-
-_PAGES: Mapping[str, Callable[[Picture], ShownPicture | None]] = {
-    "Heads": _other_heads, "Masks": _mask_lab, "Decoding": _stepper, "Causes": _causes,
-}  # fmt: skip
+    return made.with_fields(**asked)

@@ -18,7 +18,7 @@ from attnviz.widgets.bundle import WIDGETS, fill_places, join_modules, source
 
 Files = Mapping[str, str]  # texts by their paths in the folder
 _PAGE = WIDGETS / "lesson_page"
-_STYLES = ("page.css", "list.css", "lesson.css")
+_STYLES = ("page.css", "list.css", "lesson.css", "stills.css")
 _ALWAYS = ("row_guess",)  # what the page itself draws with
 _TAKEN = ("index", "lesson")  # names of the folder's own scripts
 _STEPS = Translatable("Steps")

@@ -81,7 +81,7 @@ class _Steps:
 
     def _picture(self, at: int, link: Link, shown: Picture | None) -> dict[str, Any]:
         question = self.lesson.steps[at].question
-        drawn = draw(link, shown, question, self._say)
+        drawn = draw(link, shown, question, self._say, run=self.run, folder=self.lesson.folder)
         is_covered = question is not None and question.cover != "nothing"
         return {
             "page": link.page,
@@ -91,7 +91,7 @@ class _Steps:
             "open": self._piece(drawn.opened),
             "covered": self._piece(drawn.covered),
             "html": drawn.html,
-            "note": drawn.tab,
+            "note": drawn.note,
             "view": None if drawn.opened is None else drawn.opened.header.get("view"),
             "instance": instance_link(link, self.instance) if self.instance else "",
         }

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlencode
 
 from attnviz.lessons.question import Question
@@ -51,7 +52,8 @@ class Lesson:
     """A lesson's file, read. `name` is the file's, without its ending; `audience` is what the file calls `for`.
 
     `about` is the Markdown before the first step, `signed` the fingerprint of each question's answer as it was when the
-    author signed the file, by the question's name. One that is not `is_listed` opens by its link alone.
+    author signed the file, by the question's name. One that is not `is_listed` opens by its link alone. `folder` is
+    that of its file, which may hold recordings; None for a text.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Lesson:
     about: str = ""
     signed: Mapping[str, str] = field(default_factory=dict)
     is_listed: bool = True
+    folder: Path | None = field(default=None, compare=False)
 
     def picture(self, at: int) -> Link | None:
         """Return the link that step `at` shows: its own, or that of the last step before it that has one."""

@@ -60,9 +60,20 @@ def listed_lessons(found: Sequence[LibraryFile]) -> list[Lesson]:
     return [one.lesson for one in found if one.lesson is not None and one.lesson.is_listed]
 
 
-def _files() -> Iterator[Path]:
+def recording_beside(name: str) -> Path | None:
+    """Return the recording of that name in a folder of lessons, one's own first; None where there is none."""
+    if Path(name).name != name or not name.endswith(".npz"):
+        return None
+    return next((file for folder in reversed(_folders()) if (file := folder / name).is_file()), None)
+
+
+def _folders() -> list[Path]:
     own = os.environ.get(VARIABLE, "").strip()
-    for folder in (SHIPPED, *([Path(own).expanduser()] if own else [])):
+    return [SHIPPED, *([Path(own).expanduser()] if own else [])]
+
+
+def _files() -> Iterator[Path]:
+    for folder in _folders():
         yield from sorted(folder.glob("*.md"))[:_MOST] if folder.is_dir() else ()
 
 

@@ -6,6 +6,7 @@ questions are YAML in which every value is a text, so that `No` is a word.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def read_file(path: Path) -> Lesson:
     except ValueError:
         said = f"a lesson has at most {MOST_BYTES:,} bytes; this file has more: divide it"
         raise LessonError(Fault(said, line=1)) from None
-    return read(content, name=path.stem)
+    return replace(read(content, name=path.stem), folder=path.parent)
 
 
 def read(content: str, *, name: str = "lesson") -> Lesson:

@@ -17,6 +17,7 @@ EXPERIMENTS, TRANSLATOR, FILE = "experiments", "translator", "file"
 MOST_SENTENCES = 8
 MOST_LINE, MOST_PARTS, MOST_SEED = 400, 8, 100_000
 _SITE = re.compile(r"(?:encoder_self|decoder_self|cross)\.[0-9]{1,2}\.[0-9]{1,2}")
+_FILE = re.compile(r"[^/\\\x00-\x1f]{1,100}\.npz")
 _WORD = re.compile(r"[a-z0-9.-]{1,60}")
 Parts = tuple[str, ...]
 
@@ -47,6 +48,13 @@ def _guess(text: str, bound: Any, default: str, say: Say) -> str:
     if text in (*GUESSES, OPEN):
         return text
     say(f"a guess is {', '.join(GUESSES)}, or {OPEN} for no guess", "the question")
+    return default
+
+
+def _recording(text: str, bound: Any, default: str, say: Say) -> str:
+    if text in (EXPERIMENTS, TRANSLATOR, FILE) or _FILE.fullmatch(text):
+        return text
+    say(f"it can be {EXPERIMENTS}, {TRANSLATOR}, {FILE}, or a file beside the lessons, such as run.npz", default)
     return default
 
 
@@ -81,11 +89,12 @@ class LearningState(PageState):
 
 @dataclass(frozen=True)
 class RecordingState(PageState):
-    """A recording that is opened in the place of the experiments: from where, and what of it is in view. Of a
-    translator's training `sentence` is which of the watched ones has its maps drawn.
+    """A recording that is opened in the place of the experiments: from where, and what of it is in view. Another name
+    than those three is a file beside the lessons. Of a translator's training `sentence` is which of the watched ones
+    has its maps drawn.
     """
 
-    recording: str = choice(EXPERIMENTS, (EXPERIMENTS, TRANSLATOR, FILE))
+    recording: str = declare(EXPERIMENTS, _recording)
     moment: int = whole(0, 1_000)
     site: str = declare("", _site)
     sentence: int = whole(0, MOST_SENTENCES)

@@ -1,5 +1,6 @@
 """A folder of lessons on the disk, and a browser's visit to it."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -7,11 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
+from attnviz.learning import shipped
+from attnviz.learning.experiment import Experiment
 from attnviz.lesson_folder.files import folder_files
 from attnviz.lesson_folder.writing import write_folder
 from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import pictures
-from attnviz.lessons.reading import read, read_file
+from attnviz.lessons.reading import read_file
 
 # A step for each kind of question that the shipped lessons do not have, without a picture, and one for each widget.
 OWN = """---
@@ -61,6 +64,26 @@ most: 2
 ## Ursachen
 
 [Bild](/causes?src=I+love+you.&to=fr&tab=attribute)
+
+## Geändert
+
+[Bild](/decoding?src=I+love+you.&to=fr&do=off.cross.0.1)
+
+## Vertauscht
+
+[Bild](/causes?src=I+love+you.&to=fr&tab=patch&changed=I+love+him.)
+
+## Mit Maske
+
+[Bild](/causes?src=I+love+you.&to=fr&tab=compare&by=mask)
+
+## Eine Aufzeichnung
+
+[Bild](/learning?recording=run.npz)
+
+## Dichtheit
+
+[Bild](/masks?src=I+love+you.&to=fr&tab=leak&at=2)
 """
 
 
@@ -68,7 +91,10 @@ most: 2
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Provide a folder with the first shipped lesson, and one of our own in German."""
     made = tmp_path_factory.mktemp("site") / "lessons"
-    lessons = [read_file(next(SHIPPED.glob("1-*.md"))), read(OWN, name="eigene")]
+    own = tmp_path_factory.mktemp("own") / "eigene.md"
+    own.write_text(OWN, encoding="utf-8")
+    shutil.copy(shipped.path(Experiment("reverse")), own.with_name("run.npz"))
+    lessons = [read_file(next(SHIPPED.glob("1-*.md"))), read_file(own)]
     write_folder(folder_files(lessons, pictures(), instance="https://attnviz.example.org"), made)
     return made
 

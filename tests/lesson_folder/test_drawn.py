@@ -4,8 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
+from attnviz.analysis.corpus.lines import CorpusLine
+from attnviz.learning import shipped
+from attnviz.lesson_folder import corpus_stills
 from attnviz.lesson_folder.drawn import Drawn, draw
 from attnviz.lessons.parts import link_of
+from attnviz.lessons.phrases import translate
 from attnviz.lessons.picture import Pictures, pictures
 
 LOVE = "src=I+love+you.&to=fr"
@@ -21,7 +25,8 @@ def drawn(run: Pictures) -> Callable[[str], Drawn]:
     def draw_link(address: str) -> Drawn:
         link = link_of(address)
         assert link is not None
-        return draw(link, None if link.page == "Learning" else run(link), None, str)
+        shown = None if link.page == "Learning" else run(link)
+        return draw(link, shown, None, lambda said: said, run=run, folder=shipped.FOLDER)
 
     return draw_link
 
@@ -37,14 +42,20 @@ def drawn(run: Pictures) -> Callable[[str], Drawn]:
         (f"/heads?{LOVE}&tab=alignment", "alignment"),
         (f"/heads?{LOVE}&tab=flow", "flow"),
         (f"/masks?{LOVE}&masks=causal&fill=-1e9", "mask_lab"),
-        (f"/masks?{LOVE}&tab=leak", "mask_lab"),
+        (f"/masks?{LOVE}&second=Hello.&item=1", "mask_lab"),
         (f"/decoding?{LOVE}&causal=none", "stepper"),
+        (f"/decoding?{LOVE}&do=off.cross.0.1", "stepper"),
         ("/learning?task=reverse&second=without-positions", "learning"),
+        ("/learning?recording=reverse.npz&moment=3", "learning"),
         (f"/causes?{LOVE}", "switches"),
         (f"/causes?{LOVE}&tab=patch&changed=I+love+him.", "patching"),
         (f"/causes?{LOVE}&tab=attribute", "attribution"),
         (f"/causes?{LOVE}&tab=compare&other=I+love+him.", "compared"),
         (f"/causes?{LOVE}&tab=compare&by=language&into=de", "compared"),
+        (f"/causes?{LOVE}&tab=compare", "compared"),
+        (f"/causes?{LOVE}&tab=compare&by=mask&rule=causal", "compared"),
+        (f"/causes?{LOVE}&tab=compare&by=do&do=off.cross.0.1", "compared"),
+        ("/causes?model=toy:french&src=the+red+cat&tab=compare&by=model", "compared"),
     ],
 )
 def test_what_a_widget_can_draw_is_live(drawn: Callable[[str], Drawn], address: str, widget: str) -> None:
@@ -65,9 +76,12 @@ def test_what_a_widget_can_draw_is_live(drawn: Callable[[str], Drawn], address: 
         (f"/implementations?{LOVE}&tab=bugs&bug=mask_transposed", "code-table change"),
         (f"/implementations?{LOVE}&tab=source&one=annotated&other=refactored", "code-table diff"),
         (f"/implementations?{LOVE}&tab=cost", "<caption>"),
-        (f"/causes?{LOVE}&tab=sentences", "<caption>"),
-        (f"/causes?{LOVE}&tab=compare&by=mask", "<caption>"),
-        (f"/decoding?{LOVE}&do=off.cross.0.1", "<caption>"),
+        (f"/masks?{LOVE}&tab=leak&at=2", "<caption>max |Δ| without any mask</caption>"),
+        (f"/masks?{LOVE}&tab=says&masks=none", "<table class='next-tokens'>"),
+        (f"/masks?{LOVE}&tab=fills", "<table class='fills'>"),
+        (f"/masks?{LOVE}&tab=rows&kind=cross", "<h4 class='room'>Without a mask</h4>"),
+        (f"/masks?{LOVE}&tab=broadcast", "<td>raises</td>"),
+        (f"/causes?{LOVE}&tab=sentences&part=pruning", "random, mean of"),
     ],
 )
 def test_what_needs_a_model_stands_still(drawn: Callable[[str], Drawn], address: str, part: str) -> None:
@@ -83,6 +97,55 @@ def test_a_picture_is_in_the_state_that_its_link_says(drawn: Callable[[str], Dra
     assert (found.opened.header["view"]["row"], found.opened.header["view"]["mask"]) == (2, True)
 
 
-def test_a_tab_of_masks_says_that_the_laboratory_stands_for_it(drawn: Callable[[str], Drawn]) -> None:
-    assert drawn(f"/masks?{LOVE}&tab=leak").tab == "Leak test"
-    assert drawn(f"/masks?{LOVE}").tab == ""
+def test_a_still_says_why_it_is_one_in_the_language_of_the_lesson(drawn: Callable[[str], Drawn]) -> None:
+    page, tab = drawn(f"/anatomy?{LOVE}").note, drawn(f"/masks?{LOVE}&tab=leak").note
+    assert (str(page), str(tab)) == (
+        "A still picture: the page Anatomy of attnviz needs a model that runs.",
+        "A still picture: the tab “Leak test” of Masks needs a model that runs.",
+    )
+    assert translate(tab, "de") == "Ein Standbild: Der Reiter „Leak test“ von Masks braucht ein laufendes Modell."
+
+
+@pytest.mark.parametrize("address", [f"/causes?{LOVE}&tab=patch", f"/causes?{LOVE}&tab=sentences&read=1&sentences=own"])
+def test_a_link_that_leaves_its_picture_open_shows_none(drawn: Callable[[str], Drawn], address: str) -> None:
+    found = drawn(address)
+    assert (found.widget, found.html) == ("", "")
+    assert found.note.startswith("No picture: this link to the tab “")
+
+
+def test_many_sentences_are_a_table_of_every_head(
+    drawn: Callable[[str], Drawn], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_stills, "shipped_lines", lambda to: (CorpusLine("I love you.", "Je t'aime."),))
+    found = drawn(f"/causes?{LOVE}&tab=sentences&read=1&spread=diagonality")
+    assert "<p>1 sentences. sentences:" in found.html
+    assert found.html.count("<tr>") == 1 + 72
+    assert "<th>by gradient</th>" in found.html
+
+
+def test_heads_are_drawn_with_what_their_model_knows(drawn: Callable[[str], Drawn]) -> None:
+    views = [drawn(f"/heads?{LOVE}&{more}").opened for more in ("tab=flow&by=alti", "cells=norm&tab=heads")]
+    assert [made.header["view"][name] for made, name in zip(views, ("by", "cells"), strict=True) if made] == [
+        "alti", "norm"
+    ]  # fmt: skip
+
+
+def test_links_open_on_the_head_in_focus_as_the_page_does(drawn: Callable[[str], Drawn]) -> None:
+    found = drawn(f"/heads?{LOVE}&tab=links&kind=cross&layer=2&head=4&specials=hide").opened
+    assert found is not None
+    assert found.header["view"]["heads"] == [[2, 4]]
+    assert "<eos>" not in found.header["cols"]
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("/learning?recording=file", r"put the file beside the lesson's, and write its name into the link"),
+        ("/learning?recording=../run.npz", r"is not a file beside the lesson's, such as run\.npz\.$"),
+        ("/learning?recording=absent.npz", r"There is no recording 'absent\.npz'\.$"),
+        (f"/masks?{LOVE}&masks=nothing", "rules are"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused(drawn: Callable[[str], Drawn], address: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        drawn(address)

@@ -188,10 +188,26 @@ def test_a_lesson_in_german_with_every_other_kind_of_question(visit: Visit) -> N
     expect(page.get_by_role("alert")).to_have_text("Wähle zuerst 2 Zellen.")
 
 
-@pytest.mark.parametrize("step", [4, 5, 6, 7], ids=["masks", "learning", "decoding", "causes"])
+LIVE = {
+    4: "masks", 5: "learning", 6: "decoding", 7: "causes", 8: "decoding of a changed run", 9: "patching",
+    10: "compared with a mask", 11: "a recording beside the lesson",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("step", LIVE, ids=LIVE.values())
 def test_every_widget_is_drawn_on_the_page(visit: Visit, step: int) -> None:
     page = visit(f"eigene.html#{step}")
     assert painted(page)
+    expect(page.locator(".picture .note:not(.way-out)")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_tab_that_no_widget_draws_is_its_own_still(visit: Visit) -> None:
+    page = visit("eigene.html#12")
+    expect(page.locator(".picture .note").first).to_have_text(
+        "Ein Standbild: Der Reiter „Leak test“ von Masks braucht ein laufendes Modell."
+    )
+    expect(page.locator(".still caption").last).to_have_text("max |Δ| without any mask")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
@@ -213,6 +229,17 @@ def test_pages_are_for_everybody_and_fit(visit: Visit, options: dict) -> None:
     page.get_by_role("link", name="All lessons").click()
     expect(page.get_by_role("link", name="Go on: What a head looks at")).to_be_visible()
     check()
+
+
+def test_a_lesson_is_printed_on_white(visit: Visit) -> None:
+    page = visit("eigene.html#4", color_scheme="dark")
+    painted(page)
+    ink = "getComputedStyle(document.documentElement).getPropertyValue('--avz-ink')"
+    told = [
+        page.evaluate(f"() => {{ dispatchEvent(new Event('{event}')); return {ink}; }}")
+        for event in ("nothing", "beforeprint", "afterprint")
+    ]
+    assert told == ["#e7e9f0", "#1a1c25", "#e7e9f0"]
 
 
 def test_a_folder_works_below_any_address(browser: Browser, folder: Path) -> None:

@@ -1,7 +1,8 @@
 """A recording in the place of the experiments: a translator's training, or a toy's run from a file."""
 
 import html
-from functools import cache
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -9,9 +10,11 @@ import streamlit as st
 from attnviz.learning.recording import Recording
 from attnviz.learning.storage import load_recording
 from attnviz.learning.translator.recording import TranslatorRecording
+from attnviz.lessons import library
 from attnviz.pictures import learning as pictures
 from attnviz.pictures.captions import with_caption
 from attnviz.pictures.learning_state import FILE, TRANSLATOR, RecordingState, recording_of
+from attnviz.text.display import display
 from attnviz.ui import charts, layout
 from attnviz.ui.address import persistent
 from attnviz.ui.learning import controls, upload
@@ -28,26 +31,29 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOT_HERE = "The link asks for the recording of the translator's training. This server does not have it."
+NOT_BESIDE = "The link asks for the recording “{}”. It is not beside the lessons of this server."
 LIST_NAME = "How the translator learned"
 
 
 def open_shipped() -> Opened | None:
-    """Open the translator's training, where it is asked for and this instance has it; problems are said above."""
-    if persistent.text("recording") != TRANSLATOR:
-        return None
-    if not upload.TRANSLATOR_FILE.is_file():
-        layout.note(NOT_HERE)
+    """Open the translator's training, or a recording beside the lessons, where the address asks for one and this
+    instance has it; problems are said above.
+    """
+    asked = persistent.text("recording")
+    file = upload.TRANSLATOR_FILE if asked == TRANSLATOR else library.recording_beside(asked)
+    if file is None or not file.is_file():
+        layout.note(NOT_HERE if asked == TRANSLATOR else NOT_BESIDE.format(display(asked[:60])))
         return None
     try:
-        return _read_shipped(upload.TRANSLATOR_FILE.stat().st_mtime_ns)
+        return _read_shipped(LIST_NAME if asked == TRANSLATOR else display(asked), file, file.stat().st_mtime_ns)
     except ValueError as error:
         layout.warn(str(error))
         return None
 
 
-@cache
-def _read_shipped(changed: int) -> Opened:
-    return upload.pack(LIST_NAME, load_recording(upload.TRANSLATOR_FILE))
+@lru_cache(maxsize=8)
+def _read_shipped(name: str, file: Path, changed: int) -> Opened:
+    return upload.pack(name, load_recording(file))
 
 
 def page(found: Opened) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -163,6 +164,17 @@ def test_the_translators_training_is_in_the_list_where_the_instance_has_it(open_
     assert notes(app) == []
     assert titles(app) == ["A translator’s training"]
     assert copied_link(app) == {"v": "1", "recording": "translator", "moment": "2", "site": "", "sentence": "3"}
+
+
+def test_a_recording_beside_the_lessons_is_opened_by_its_name(open_page, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("ATTNVIZ_LESSONS", str(tmp_path))
+    app = open_page("learning", recording="run.npz")
+    assert notes(app) == ["The link asks for the recording “run.npz”. It is not beside the lessons of this server."]
+    shutil.copy(shipped.path(Experiment("reverse")), tmp_path / "run.npz")
+    app = open_page("learning", recording="run.npz", moment="2")
+    assert notes(app) == []
+    assert [run["name"] for run in header(app)["runs"]] == ["reverse"]
+    assert copied_link(app) == {"v": "1", "recording": "run.npz", "moment": "2", "site": "", "sentence": "0"}
 
 
 def test_every_word_that_is_marked_there_is_defined() -> None:

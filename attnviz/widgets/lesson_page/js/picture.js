@@ -45,7 +45,7 @@ export function stepPicture(box, { step, say, did, marks, marked }) {
     if (!box.isConnected) return;
     if (!state.place) {
       const node = element("div", { class: "place" });
-      box.replaceChildren(node, ...(picture.note ? [laboratory()] : []));
+      box.replaceChildren(node);
       state.place = placeIn(node, globalThis.attnviz.widgets[picture.widget], report);
     }
     show();
@@ -85,15 +85,9 @@ export function stepPicture(box, { step, say, did, marks, marked }) {
   }
 
   function still() {
-    const said = phrase("A still picture: the page {page} of attnviz needs a model that runs.", { page: picture.page });
     const node = element("div", { class: "still" });
     node.innerHTML = picture.html;
-    box.replaceChildren(element("p", { class: "note", text: say(said) }), node);
-  }
-
-  function laboratory() {
-    const said = phrase("The tab “{tab}” needs a model that runs: here is the laboratory.", { tab: picture.note });
-    return element("p", { class: "note", text: say(said) });
+    box.replaceChildren(element("p", { class: picture.html ? "note" : "no-picture", text: picture.note }), node);
   }
 
   function wayOut() {
