@@ -191,7 +191,8 @@ export function paint(app, began) {
     : "Switch heads off";
   parts.legend.replaceChildren(...boardLegend(app));
   paintAnswer(app);
-  if (app.movedKey) requestAnimationFrame(() => setTimeout(() => paintMoved(app))); // the text is seen first
+  // The text is seen first. In other colours they are drawn at once: a page that is being printed has no later frame.
+  if (app.movedKey?.includes(app.theme.key)) requestAnimationFrame(() => setTimeout(() => paintMoved(app)));
   else paintMoved(app);
   if (isAnswered(app)) announce(app, header.said.join(" "));
   tellPainted(app, began);
