@@ -61,15 +61,9 @@ html_theme_options = {
     "header_links_before_dropdown": 7,
     "show_prev_next": False,
     "navigation_with_keys": False,
-    # Pictures want its room.
+    # Elsewhere pictures want its room.
     "secondary_sidebar_items": {
-        "**": ["page-toc"],
-        "index": [],
-        "guide/*": [],
-        "concepts/*": [],
-        "companions/*": [],
-        "gallery/*": [],
-        "notebooks/*": [],
+        f"{folder}/*": ["page-toc"] for folder in ("get-started", "how-to", "reference", "developing")
     },
     "footer_start": ["copyright"],
     "footer_end": [],
