@@ -58,7 +58,7 @@ test-notebook: $(NOTEBOOK_READY) ## pictures in a real JupyterLab, which gets an
 	@exec $(BIN)/python -m pytest tests/jupyterlab $(ARGS)
 
 docs: $(DOCS_READY) ## the documentation, with every picture and notebook made anew: docs/_build/html/index.html
-	@OMP_WAIT_POLICY=passive PYTHONPATH="$(CURDIR)" $(DOCS_VENV)/bin/python -m sphinx -b html -W --keep-going -n -q docs docs/_build/html
+	@OMP_WAIT_POLICY=passive PYTHONPATH="$(CURDIR)" $(DOCS_VENV)/bin/python -m sphinx -b html -E -W --keep-going -n -q docs docs/_build/html
 	@echo 'docs/_build/html/index.html'
 
 walk: $(TEST_READY) $(BROWSER_READY) ## every control on every kind of model, then by dice (ATTNVIZ_WALK_STEPS=400, ATTNVIZ_WALK_SEED=14)
