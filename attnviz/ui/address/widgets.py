@@ -52,12 +52,15 @@ def _show(name: str, value: Any, start: Mapping[str, Any], draw: Callable[..., A
     show(f"pick-{name}", value, start, draw, lambda: write(name))
 
 
-def show(key: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any], take: Callable[[], None]) -> Any:
+def show(
+    key: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any], take: Callable[[], None], title: str = ""
+) -> Any:
     """Draw a widget that shows `value`, and return its value; `take` is called with a choice before the next run.
 
-    `start` are the arguments that give `draw` its first value. The first choice after a restart of the server comes
-    with the first run of a new session: Streamlit does not know the widget then and reports no change, so it is taken
-    here.
+    `start` are the arguments that give `draw` its first value. `title` is how a list names the value, where that may
+    change while the value stays: the browser keeps the title that it has until the value is set again. The first choice
+    after a restart of the server comes with the first run of a new session: Streamlit does not know the widget then and
+    reports no change, so it is taken here.
     """
 
     def hear() -> None:
@@ -69,7 +72,10 @@ def show(key: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any
     if not is_drawn:
         st.session_state.pop(key, None)  # of another page, where a run was cut short
     stale_values.draw(key, value)
-    if is_drawn and st.session_state[key] == value:  # set again, it would undo what is just being typed
+    is_renamed = st.session_state.get(titled := f"{key}-title", title) != title
+    st.session_state[titled] = title
+    is_shown = is_drawn and st.session_state[key] == value
+    if is_shown and not is_renamed:  # set again, it would undo what is just being typed
         return draw(key=key, on_change=hear, **start)
     if is_drawn:
         st.session_state[key] = value

@@ -13,17 +13,19 @@ def token_list(name: str, label: str, options: Sequence[str], value: str, names:
     """Draw a list of tokens, `#id` each with its name; a text that is typed instead goes into the address as it is."""
     listed = list(dict.fromkeys((*options, value)))
 
+    def title(option: str) -> str:
+        return names.get(option, option)
+
     def draw(**more: Any) -> Any:
         return st.selectbox(
             label,
             listed,
-            format_func=lambda option: names[option] if option in names else str(option),
+            format_func=title,
             accept_new_options=True,
             help=definition(label),
             **more,
         )
 
     key = f"pick-{name}"
-    widgets.show(
-        key, value, {"index": listed.index(value)}, draw, lambda: persistent.write({name: st.session_state[key]})
-    )
+    start = {"index": listed.index(value)}
+    widgets.show(key, value, start, draw, lambda: persistent.write({name: st.session_state[key]}), title(value))

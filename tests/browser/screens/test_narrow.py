@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.screens.pages import SRC
+from tests.browser.screens.pages import SRC, overhang
 from tests.browser.screens.phone import PHONE, SMALL
 
 PICTURES = ".map-box, .lab-map, .curves-box, .links-body"
@@ -51,6 +51,13 @@ def test_what_this_is_and_a_first_step_are_in_the_welcomes_first_screen(page: Pa
     page.wait_for_url("**/heads?*lesson=1-what-a-head-looks-at*")
     settle(page)
     expect(page.locator(".st-key-lesson-panel")).to_contain_text("What a head looks at")
+
+
+def test_the_welcome_is_no_wider_than_a_phone_though_a_sentence_is_one_long_word(phone: Page, settle) -> None:
+    phone.goto(f"/?{SRC}&tgt={'lalune' * 30}")
+    settle(phone)
+    expect(phone.get_by_text("lalunelalune").first).to_be_visible()
+    assert overhang(phone) == 0
 
 
 def test_the_line_opens_the_menu_and_a_page_is_reached_with_its_sentence(phone: Page, settle) -> None:

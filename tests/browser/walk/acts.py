@@ -15,6 +15,7 @@ from tests.browser.walk import pointer
 PRESS = 4_000  # milliseconds that a control has to be within reach
 MOST_OVER = 3  # things that lie over each other: numbers, the help, a menu
 CLEARS = 400  # that a list or a note has to go away
+GONE = "not attached to the DOM"
 STRANGE = "naïve \u200b🙂 <b>x</b> $y$"
 LONG = " ".join(f"word{i}" for i in range(90))
 POINTS = ((0.31, 0.37), (0.62, 0.71))
@@ -112,9 +113,19 @@ def do(page: Page, act: Act, files: dict[str, str]) -> None:
     elif act.do == "press":
         _press(page, dict(act.control)["place"], act.value)
     else:
-        _DONE[act.do](page, _uncover(page, dict(act.control)), files.get(act.value, act.value))
+        _use(page, act, files.get(act.value, act.value))
     with suppress(PlaywrightError):  # where it leads to another page
         page.evaluate("window.walkPage?.act()")
+
+
+def _use(page: Page, act: Act, value: Any) -> None:
+    """Use the control; once more where the page draws another one in its place meanwhile, as a hand would meet it."""
+    try:
+        _DONE[act.do](page, _uncover(page, dict(act.control)), value)
+    except PlaywrightError as error:
+        if GONE not in str(error):
+            raise
+        _DONE[act.do](page, _uncover(page, dict(act.control)), value)
 
 
 def _uncover(page: Page, wanted: dict[str, Any]) -> ElementHandle:
@@ -123,7 +134,7 @@ def _uncover(page: Page, wanted: dict[str, Any]) -> ElementHandle:
     if not found:
         raise LookupError("it is not on the page any more")
     page.evaluate(_SCROLL, found)
-    if wanted["place"] != "plotly" and page.evaluate(_IS_COVERED, found):
+    if page.evaluate(_IS_COVERED, found):
         page.mouse.click(4, page.viewport_size["height"] - 4)
         with suppress(PlaywrightError):
             page.wait_for_function(f"(node) => !({_IS_COVERED})(node)", arg=found, timeout=CLEARS)
@@ -146,7 +157,7 @@ def uncovers(page: Page, act: Act) -> bool:
 def _is_covered(page: Page, act: Act) -> bool:
     wanted = dict(act.control)
     found = page.evaluate_handle("(wanted) => walkControls.get(wanted)", wanted).as_element() if act.control else None
-    if not found or wanted["place"] == "plotly":
+    if not found:
         return False
     page.evaluate(_SCROLL, found)
     return bool(page.evaluate(f"(node) => !walkControls.isOver(node) && ({_IS_COVERED})(node)", found))

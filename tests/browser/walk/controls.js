@@ -168,6 +168,8 @@
         if (!inner || inner === hit) break;
         hit = inner;
       }
+      // Plotly's buttons and its map lie under handles of its own: only what lies over the page covers them.
+      if (node.closest("[data-testid=stPlotlyChart], .js-plotly-plot")) return Boolean(hit && overlayOf(hit));
       if (node.closest("[data-testid=stDataFrame]")?.contains(hit)) return false; // a table's cells lie under what scrolls them
       return hit ? ![...ancestors(hit)].includes(handleOf(node)) && ![...ancestors(node)].includes(hit) : false;
     },

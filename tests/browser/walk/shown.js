@@ -6,7 +6,7 @@
   const MEASURED =
     /[\d.,]+(e[-+]\d+)?\s*(ms|µs|s|seconds|MB|GB|×)(?![\w])|\d+ of \d+(?= maps were the other visitor's)/g;
   const OUTSIDE =
-    "[data-trigger], [data-testid=stPopoverBody], [role=dialog], .help, .menu-list, [data-testid=stAlert], [data-testid=stDataFrame], [class*=gdg-search], .tip, [aria-live], .js-plotly-plot, [role=status]:not(.status-bar), [data-testid=stSpinner]";
+    "[data-trigger], [data-testid=stPopoverBody], [role=dialog], .help, .menu-list, [data-testid=stAlert], [data-testid=stDataFrame], [class*=gdg-search], .tip, [aria-live], .js-plotly-plot, [role=status]:not(.status-bar), [data-testid=stSpinner], .drawing, .ways-box, .all-ways";
   const tidy = (text) =>
     text
       .replace(MEASURED, "…")
@@ -115,6 +115,8 @@
     return hash;
   }
 
+  // What begins anew with a reload: the step of the model's drawing, and how many ways to align are listed in what order.
+  const beginsAnew = (node) => Boolean(node.closest(".drawing, .ways-box, .all-ways"));
   const STATES = ["aria-pressed", "aria-selected", "aria-checked", "aria-expanded"];
 
   function stateOf(node) {
@@ -130,7 +132,7 @@
   function fields() {
     const values = window.walkControls
       .found()
-      .filter(([, { over, place }]) => !over && !["plotly", "table", "help"].includes(place))
+      .filter(([node, { over, place }]) => !over && !["plotly", "table", "help"].includes(place) && !beginsAnew(node))
       .map(([node, { place, role, name, nth }]) => [`${place} ${role} “${tidy(name)}” ${nth}`, stateOf(node)]);
     return Object.fromEntries(values.filter(([, value]) => value !== ""));
   }
@@ -154,7 +156,7 @@
 
   // Where a visitor is: what the fields say, what is to read, what each component has in view, and the pixels it drew.
   function picture() {
-    const views = apps().map((root) => `${root.className} ${JSON.stringify(viewOf(root))}`);
+    const views = apps().flatMap((app) => (beginsAnew(app) ? [] : `${app.className} ${JSON.stringify(viewOf(app))}`));
     const canvases = every().filter(
       (node) =>
         node.tagName === "CANVAS" && node.width && node.checkVisibility() && !node.closest("[data-testid=stDataFrame]"),

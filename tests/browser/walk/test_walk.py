@@ -62,8 +62,13 @@ def test_every_control_works_on_every_model(ground: Ground, model: str) -> None:
 
 
 @pytest.mark.skipif(not STEPS, reason="`make walk` goes this far")
-def test_a_long_walk_at_random_by_two_visitors(ground: Ground) -> None:
-    starts = {ground.visitor(): start for start in (ground.link_to("heads"), ground.link_to("masks", ground.encoder))}
+def test_a_long_walk_at_random_by_a_visitor_of_each_kind_of_model(ground: Ground) -> None:
+    links = (
+        ground.link_to("heads"),
+        ground.link_to("masks", ground.encoder),
+        ground.link_to("decoding", ground.decoder),
+    )
+    starts = {ground.visitor(): link for link in links}
     together({one: one.walk(_walk_at_random(one, start, steps=STEPS)) for one, start in starts.items()})
 
 

@@ -64,3 +64,27 @@ def test_what_a_field_held_before_it_was_set_is_a_choice_only_once_the_browser_k
     app.button[0].click().run()
     knowing = _type(app, pick_first="typed, too")
     assert knowing == ["typed, too", "typed"]
+
+
+def _one_list() -> None:
+    import streamlit as st
+
+    from attnviz.ui.address import persistent
+    from attnviz.ui.causes.one_token import token_list
+
+    persistent.begin("Causes")
+    step = st.number_input("step", value=1)
+    token_list("a", "Token a", ["#1", "#2"], persistent.text("a", "#1"), {"#1": f"dog · {step}", "#2": f"cat · {step}"})
+
+
+def test_a_token_that_stays_chosen_is_shown_with_the_numbers_of_the_step_in_view() -> None:
+    """The browser keeps the title that it has until the value is set again."""
+    app = AppTest.from_function(_one_list).run()
+    assert not app.exception
+    app.run()
+    assert not app.selectbox("pick-a").proto.set_value
+    app.number_input[0].set_value(2).run()
+    shown = app.selectbox("pick-a").proto
+    assert (shown.set_value, shown.raw_value) == (True, "dog · 2")
+    app.run()
+    assert not app.selectbox("pick-a").proto.set_value

@@ -57,7 +57,7 @@ export function paintTable(app) {
 }
 
 function saidOf(app, count) {
-  const cut = count > MOST ? `(the first ${MOST.toLocaleString("en")} are shown; the CSV has all)` : "";
+  const cut = count > MOST ? ` (the first ${MOST.toLocaleString("en")} are shown; the CSV has all)` : "";
   return `${app.widget.siteOf(app)}: ${count.toLocaleString("en")} rows${cut}. Click a column’s name to sort by it.`;
 }
 
