@@ -16,7 +16,7 @@ def select(
     def draw(**more: Any) -> Any:
         return st.selectbox(label, options, format_func=shown, help=means or None, **more)
 
-    _show(name, value, {"index": list(options).index(value)}, draw)
+    _show(name, value, {"index": list(options).index(value)}, draw, shown(value))
 
 
 def slider(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
@@ -48,8 +48,8 @@ def text_field(name: str, label: str, value: str, *, limit: int, help_text: str 
     _show(name, value, {"value": value}, draw)
 
 
-def _show(name: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any]) -> None:
-    show(f"pick-{name}", value, start, draw, lambda: write(name))
+def _show(name: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any], title: str = "") -> None:
+    show(f"pick-{name}", value, start, draw, lambda: write(name), title)
 
 
 def show(

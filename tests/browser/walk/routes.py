@@ -190,11 +190,11 @@ def walk_at_random(
 ) -> Iterator[Act]:
     """Walk over all pages at random: controls of the page, typing, other pages, Back, Forward, reload."""
     yield Act("open", value=start)
-    for step in range(steps):
+    for _ in range(steps):
         if visitor.is_lost:
             yield Act("open", value=start)
         act = _throw(visitor, dice, texts)
-        if act.do != "back" or step > 1:
+        if act.do != "back" or visitor.page.evaluate("navigation.canGoBack"):  # before the first page there is none
             yield act
     yield Act("reload")
 

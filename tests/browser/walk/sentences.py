@@ -177,7 +177,7 @@ def _picture_problems(look: Mapping, bar: Mapping[str, str], link: Mapping[str, 
         found.append(f"the sentence has {counts}, the status bar says {look['status']!r}")
     if right.target and link.get("tgt", "") != right.text:
         found.append(f"the link has the target {link.get('tgt')!r}, the model writes {right.text!r}")
-    return [*found, *_strangers(look, bar, link), *_missing(look, right)]
+    return [*found, *_strangers(look, bar, link), *_missing(look, right, link.get("quadrant", ""))]
 
 
 def _strangers(look: Mapping, bar: Mapping[str, str], link: Mapping[str, str]) -> list[str]:
@@ -187,10 +187,12 @@ def _strangers(look: Mapping, bar: Mapping[str, str], link: Mapping[str, str]) -
     return [f"words of another sentence are shown: {', '.join(words)}"] if words else []
 
 
-def _missing(look: Mapping, right: Told) -> list[str]:
-    """Find tokens that are missing: a picture names all of one of the two sentences at least."""
+def _missing(look: Mapping, right: Told, quadrant: str) -> list[str]:
+    """Find tokens that are missing: a picture names all of one of the two sentences at least, but where one part of a
+    text was chosen (`quadrant`: a prompt's, or what was written after it).
+    """
     data = " ".join(look["data"])
-    if not look["data"] or any(text and text not in look["typed"].values() for text in look["others"]):
+    if quadrant or not look["data"] or any(text and text not in look["typed"].values() for text in look["others"]):
         return []
     lost = [[token for token in tokens if token not in data] for tokens in (right.src, right.tgt) if tokens]
     return [] if not all(lost) else [f"the picture does not name {lost[0][:5]}"]

@@ -69,11 +69,12 @@ def test_what_a_field_held_before_it_was_set_is_a_choice_only_once_the_browser_k
 def _one_list() -> None:
     import streamlit as st
 
-    from attnviz.ui.address import persistent
+    from attnviz.ui.address import persistent, widgets
     from attnviz.ui.causes.one_token import token_list
 
     persistent.begin("Causes")
     step = st.number_input("step", value=1)
+    widgets.select("row", "Row", ["0", "1"], "0", lambda row: f"{row} · {step}")
     token_list("a", "Token a", ["#1", "#2"], persistent.text("a", "#1"), {"#1": f"dog · {step}", "#2": f"cat · {step}"})
 
 
@@ -86,5 +87,6 @@ def test_a_token_that_stays_chosen_is_shown_with_the_numbers_of_the_step_in_view
     app.number_input[0].set_value(2).run()
     shown = app.selectbox("pick-a").proto
     assert (shown.set_value, shown.raw_value) == (True, "dog · 2")
+    assert app.selectbox("pick-row").proto.raw_value == "0 · 2"
     app.run()
     assert not app.selectbox("pick-a").proto.set_value
