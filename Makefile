@@ -69,20 +69,20 @@ wheel: $(TEST_READY) ## the package as one file, dashboard and translator in it:
 	@rm -f dist/attnviz-*.whl
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 
-SCRIPTS := attnviz/widgets benchmarks tests '!**/*.css' '!**/*.json' '!**/*.html'
+SCRIPTS := attnviz/widgets benchmarks docs/_static tests '!**/*.css' '!**/*.json' '!**/*.html'
 
 check: $(TEST_READY) ## formatting, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/oxfmt --check $(SCRIPTS)
-	$(BIN)/oxlint --quiet attnviz/widgets benchmarks tests
+	$(BIN)/oxlint --quiet attnviz/widgets benchmarks docs/_static tests
 
 format: $(TEST_READY) ## format, and mend what lint can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/oxfmt $(SCRIPTS)
-	$(BIN)/oxlint --fix attnviz/widgets benchmarks tests
+	$(BIN)/oxlint --fix attnviz/widgets benchmarks docs/_static tests
 
 bench: $(TEST_READY) $(BROWSER_READY) ## measure; a table, and out/bench.json (DATA=folder for the dev set, ARGS="recording browser" for some)
 	@DATA="$(DATA)" exec $(BIN)/python -m benchmarks $(ARGS)
@@ -98,7 +98,7 @@ recordings: $(RUN_READY) ## train the toys of the Learning lessons again, into a
 	@OMP_WAIT_POLICY=passive $(BIN)/python -m attnviz.learning $(ARGS)
 
 clean: ## remove what tests and tools left behind; .venv stays
-	rm -rf .pytest_cache .ruff_cache .hypothesis out
+	rm -rf .pytest_cache .ruff_cache .hypothesis out docs/_build
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 $(BIN)/pip:
