@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 
 from attnviz.places import APP, CODE
 
@@ -14,11 +15,12 @@ LIBRARIES = {
     "cluster": ("ray", "httpx"),
     "train": ("sacrebleu", "ctranslate2", "tqdm"),
 }
+STREAMLIT = "1.67"  # the one minor version that `attnviz/ui/streamlit_internals.py` reaches into
 _FILES = {"serve", "cluster", "train", "notebook"}  # of a clone: these have a file of their own, the rest is in one
 
 
 class MissingExtraError(ValueError, ImportError):
-    """A library that an extra installs is not there."""
+    """A library that an extra installs is not there, or is another version."""
 
 
 @contextmanager
@@ -35,6 +37,22 @@ def needs(extra: str, what: str, *, otherwise: str = "") -> Iterator[None]:
             raise
         install = f"pip install {_requirement(extra)}" + (f", or {otherwise}" if otherwise else "")
         raise MissingExtraError(f"{what} needs {library}: {install}.") from None
+
+
+def require_streamlit() -> None:
+    """Raise MissingExtraError, with the command that installs the right one, for a Streamlit of another minor version.
+
+    Where none is installed, `needs` says so.
+    """
+    try:
+        found = version("streamlit")
+    except PackageNotFoundError:
+        return
+    if found.split(".")[:2] != STREAMLIT.split("."):
+        raise MissingExtraError(
+            f"The dashboard needs Streamlit {STREAMLIT}, and {found} is installed: "
+            f"pip install 'streamlit=={STREAMLIT}.*'."
+        )
 
 
 def _requirement(extra: str) -> str:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from importlib import import_module
 
-from attnviz.extras import needs
+from attnviz.extras import needs, require_streamlit
 from attnviz.places import APP, require_files
 
 HOST = "127.0.0.1"  # this machine alone
@@ -20,11 +20,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the dashboard until Ctrl-C, on the loopback address. Raises ValueError or OSError, with one sentence, for a
-    port that is taken, a missing library, and an installation without its files.
+    port that is taken, a missing library, another Streamlit, and an installation without its files.
     """
     require_files()
     with needs("app", "The dashboard"):
         import_module("streamlit")
+    require_streamlit()
     from attnviz.server.checks import check_port
 
     if not 0 < options.port < 1 << 16:

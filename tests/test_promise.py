@@ -1,4 +1,5 @@
-"""What stays within 1.x (docs/reference/stability.md): names, their arguments, the command line, pages, keys of files.
+"""What stays within 1.x (docs/reference/stability.md): names, their arguments, the command line, pages and the names in
+their addresses, keys of files, words of lessons, and settings of a server.
 
 `python -m tests.test_promise` records what there is now in `promise.json`. What only adds to it may be recorded as it
 is; what takes something away is first kept for one minor version with a warning.
@@ -9,18 +10,30 @@ import inspect
 import json
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import attnviz
 from attnviz.__main__ import _parser
+from attnviz.learning.recording import Recording
+from attnviz.learning.translator.recording import TranslatorRecording
+from attnviz.lessons import block, measures, reading
+from attnviz.models.protocol import Model, Step
+from attnviz.notebook.widget import PictureWidget
+from attnviz.pictures.shown import registry
+from attnviz.server.session import Session
+from attnviz.server.settings import Settings
+from attnviz.tracing.external.weights import BareWeights
 from attnviz.ui.frame.menu import PATHS
+from tests import promised_files
+from tests.promised_states import fields_of_pictures, names_in_addresses
 
 FILE = Path(__file__).with_name("promise.json")
-CLASSES = ("Intervention", "Site", "Token", "Trace")
-PICTURE = ("of", "payload", "to_html", "view", "with_fields")
+CLASSES = (
+    attnviz.Intervention, attnviz.Site, attnviz.Token, attnviz.Trace, BareWeights, Model, Step, Recording,
+    TranslatorRecording, registry.NamedPicture, registry.ShownPicture, PictureWidget, Session,
+)  # fmt: skip
 
 
 def arguments(function: Any) -> list[str]:
@@ -36,9 +49,13 @@ def arguments(function: Any) -> list[str]:
 
 
 def members(made: type) -> dict[str, Any]:
-    """List the public members of a class, with the arguments of its methods."""
-    names = [name for name in dir(made) if not name.startswith("_")]
-    return {name: arguments(member) if callable(member := getattr(made, name)) else "value" for name in names}
+    """List the public members of a class, with the arguments of its methods; of a class that extends another
+    package's, its own.
+    """
+    ours = [one for one in made.__mro__ if one.__module__.startswith("attnviz")]
+    found = {name for one in ours for name in (*vars(one), *getattr(one, "__annotations__", ()))}
+    names = sorted(name for name in found if not name.startswith("_"))
+    return {name: arguments(member) if callable(member := getattr(made, name, None)) else "value" for name in names}
 
 
 def commands(parser: argparse.ArgumentParser) -> dict[str, list[str]]:
@@ -52,11 +69,9 @@ def commands(parser: argparse.ArgumentParser) -> dict[str, list[str]]:
     }
 
 
-def saved_keys(folder: Path) -> list[str]:
-    """List the keys of a saved trace."""
-    attnviz.save(attnviz.load().trace("I love you.", to="fr"), folder / "trace.npz")
-    with np.load(folder / "trace.npz") as file:
-        return sorted(file.files)
+def subjects(picture: registry.NamedPicture) -> list[str]:
+    """List what a picture is drawn of; `covering` is a lesson's own."""
+    return [one for one in arguments(picture.subject) if not one.startswith("=covering")]
 
 
 def promise(folder: Path) -> dict[str, Any]:
@@ -64,12 +79,21 @@ def promise(folder: Path) -> dict[str, Any]:
     return {
         "names": sorted([*attnviz.__all__, "open"]),
         "functions": {name: arguments(getattr(attnviz, name)) for name in functions},
-        "classes": {name: members(getattr(attnviz, name)) for name in CLASSES},
+        "classes": {made.__name__: members(made) for made in CLASSES},
         "show": members(type(attnviz.show)),
         "views": {name: arguments(getattr(attnviz.views, name)) for name in attnviz.views.__all__},
         "command line": commands(_parser()),
         "pages": sorted(page.lower() for page in PATHS),
-        "a saved trace": saved_keys(folder),
+        "addresses": names_in_addresses(),
+        "pictures": {name: subjects(one) for name, one in registry.PICTURES.items()},
+        "fields of pictures": fields_of_pictures(),
+        "lessons": {
+            "front matter": sorted(reading._HEAD),
+            "questions": {kind: sorted(names) for kind, names in block.FIELDS.items()},
+            "measures": sorted(measures.MEASURES),
+        },
+        "settings": sorted(one.name for one in fields(Settings)),
+        **promised_files.keys(folder),
     }
 
 
@@ -81,7 +105,11 @@ def lost(then: Any, now: Any, path: str = "") -> list[str]:
     """List the promised names that are missing or changed."""
     if isinstance(then, dict) and isinstance(now, dict):
         return [one for name in then for one in lost(then[name], now.get(name), f"{path}/{name}")]
-    if isinstance(then, list) and isinstance(now, list) and not path.startswith(("/functions", "/show", "/views")):
+    if (
+        isinstance(then, list)
+        and isinstance(now, list)
+        and not path.startswith(("/functions", "/show", "/views", "/pictures"))
+    ):
         return [f"{path}: {one}" for one in then if one not in now]
     if isinstance(then, list) and isinstance(now, list):  # arguments: more by name, or at the end, change no call
         first = by_position(then)

@@ -7,6 +7,7 @@ from typing import TypeVar
 import torch
 
 DEVICE_VARIABLE, DTYPE_VARIABLE = "ATTNVIZ_DEVICE", "ATTNVIZ_DTYPE"
+DEVICES = ("cpu", "cuda", "mps")  # types of devices that models run on
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _TF32 = 2.0**-11  # what rounding to TF32 moves a number by at most, as a share of its size
 FULL = (
@@ -33,7 +34,7 @@ def choose_device(name: str | None = None) -> torch.device:
         device = torch.device(name)
     except RuntimeError:
         device = None
-    if device is None or device.type not in {"cpu", "cuda", "mps"}:
+    if device is None or device.type not in DEVICES:
         raise ValueError(f"{said_by}={name!r} is no device that attnviz runs on: give cpu, cuda, cuda:1 or mps.")
     if not _exists(device):
         raise ValueError(f"{said_by}={name!r}, but this machine offers {', '.join(available_devices())}.")

@@ -2,6 +2,10 @@
 
 import os
 
+from attnviz.extras import require_streamlit
+
+require_streamlit()  # whichever way the dashboard is started: an import from another version would fail without a word
+
 # Both before torch is imported. Threads that spin starve each other; the profiler, which measures memory here, prints
 # two lines for each use, on a level above errors.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

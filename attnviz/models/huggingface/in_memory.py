@@ -26,6 +26,7 @@ from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
 from attnviz.models.huggingface.verification import verified_model
 from attnviz.models.huggingface.weights import text_id, weights_id
+from attnviz.transformer.device import DEVICES
 
 _HALF = (torch.float16, torch.bfloat16)
 
@@ -41,6 +42,8 @@ def from_memory(
     """
     whole = _unwrap_adapters(model)
     _check_model(whole, tokenizer)
+    if device is None:
+        _check_device(whole)
     if whole.get_output_embeddings() is None:  # a classifier's answer is no token's
         whole = whole.base_model
     attention_interface.register()
@@ -89,6 +92,13 @@ def _check_model(model: Any, tokenizer: Any) -> None:
         raise ModelError(f"A tokenizer is one of transformers, not a {type(tokenizer).__name__}.")
     if any(parameter.is_meta for parameter in model.parameters()):
         raise ModelError("Some of the model's weights are not in memory (meta tensors): load it whole.")
+
+
+def _check_device(model: nn.Module) -> None:
+    """Raise ModelError for a model that is on a device of another type than attnviz runs on."""
+    found = next(model.parameters()).device
+    if found.type not in DEVICES:
+        raise ModelError(f"The model is on {found}, where attnviz does not run: move it to {' or '.join(DEVICES)}.")
 
 
 def _architecture(model: Any) -> Architecture:

@@ -186,6 +186,14 @@ def test_what_is_no_model_with_its_tokenizer_is_said(loaded_by_transformers, che
         attnviz.load(empty, tokenizer)
 
 
+def test_a_model_on_a_device_of_another_kind_is_refused(loaded_by_transformers, monkeypatch):
+    monkeypatch.setattr("attnviz.models.huggingface.in_memory.DEVICES", ("cuda", "mps"))
+    with pytest.raises(
+        ModelError, match=r"^The model is on cpu, where attnviz does not run: move it to cuda or mps\.$"
+    ):
+        attnviz.load(*loaded_by_transformers("gpt2"))
+
+
 def test_types_and_devices_are_torchs_own_or_their_names(checkpoint):
     for how in ({"dtype": torch.bfloat16, "device": torch.device("cpu")}, {"dtype": "bfloat16", "device": "cpu"}):
         assert attnviz.load(checkpoint("gpt2"), **how).dtype is torch.bfloat16
