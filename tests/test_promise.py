@@ -70,8 +70,8 @@ def commands(parser: argparse.ArgumentParser) -> dict[str, list[str]]:
 
 
 def subjects(picture: registry.NamedPicture) -> list[str]:
-    """List what a picture is drawn of; `covering` is a lesson's own."""
-    return [one for one in arguments(picture.subject) if not one.startswith("=covering")]
+    """List what a picture is drawn of, without defaults; `covering` is a lesson's own."""
+    return [one.split(" = ")[0] for one in arguments(picture.subject) if not one.startswith("=covering")]
 
 
 def promise(folder: Path) -> dict[str, Any]:
