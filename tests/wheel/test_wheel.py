@@ -48,6 +48,39 @@ def test_the_command_traces_into_a_file(installed: Installed, tmp_path: Path) ->
     assert attnviz.load_trace(out).tgt_text == "Je t'aime."
 
 
+SHOWN = """
+import sys, attnviz
+trace = attnviz.load().trace("I love you.", to="fr")
+trace.to_html(sys.argv[1])
+print(attnviz.show(trace, layer=2, head=5).head)
+sys.modules["anywidget"] = None
+for name in [name for name in sys.modules if name.startswith("attnviz.notebook")]:
+    del sys.modules[name]
+try:
+    attnviz.show(trace)
+except ValueError as error:
+    print(error)
+"""
+COMMANDS = ("run", "serve", "cluster", "engine", "translate", "trace", "steps", "learn", "lessons")
+
+
+def test_an_installation_shows_and_writes_a_picture_and_leaves_no_file_where_it_runs(
+    installed: Installed, tmp_path: Path
+) -> None:
+    ran = installed.run("python", "-c", SHOWN, str(tmp_path / "love.html"))
+    assert ran.returncode == 0, ran.stderr
+    head, missing = ran.stdout.splitlines()
+    assert head == "('cross', 2, 5)"
+    assert "needs anywidget: pip install 'attnviz[notebook]'" in missing
+    assert (tmp_path / "love.html").stat().st_size > 100_000
+    assert list(installed.home.iterdir()) == []  # read-only, which does not bind root
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_installed(command: str, installed: Installed) -> None:
+    assert installed.run("attnviz", command, "--help").returncode == 0
+
+
 def test_the_dashboard_runs_from_an_installation(installed: Installed, tmp_path: Path) -> None:
     port = free_port()
     log = tmp_path / "log"
