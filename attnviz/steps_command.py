@@ -136,12 +136,12 @@ def _choose(options: argparse.Namespace, model: Any) -> "Choose | Beam":
     import torch
 
     from attnviz.transformer.beam import Beam
-    from attnviz.transformer.decoding import Sampling, likeliest
+    from attnviz.transformer.decoding import Sampling, likeliest_ids
 
     if options.beam is not None:
         return Beam(options.beam)
     if not options.sample:
-        return likeliest
+        return likeliest_ids
     generator = torch.Generator(model.device).manual_seed(options.seed or 0)
     temperature = 1.0 if options.temperature is None else options.temperature
     return Sampling(generator, temperature, options.top_k, options.top_p)
@@ -157,12 +157,12 @@ def _rows(made: "DecodingRecord", model: Any) -> Iterator[tuple[str, ...]]:
     own = made.attn["decoder_self"].mean(dim=(0, 1))
     cross = made.attn["cross"].mean(dim=(0, 1)) if "cross" in made.attn else None
     for step, (fed, chosen) in enumerate(zip(made.fed, made.chosen, strict=True)):
-        looks = _most(own[step], made.fed), "" if cross is None else _most(cross[step], made.src)
+        looks = _strongest_key(own[step], made.fed), "" if cross is None else _strongest_key(cross[step], made.src)
         texts = display_token(fed), display_token(chosen)
         yield (str(step), *texts, f"{float(probabilities[step, chosen.id]):.4f}", *looks)
 
 
-def _most(row: "torch.Tensor", keys: "tuple[Token, ...]") -> str:
+def _strongest_key(row: "torch.Tensor", keys: "tuple[Token, ...]") -> str:
     from attnviz.text.display import display_token
 
     place = int(row.argmax())
@@ -171,7 +171,7 @@ def _most(row: "torch.Tensor", keys: "tuple[Token, ...]") -> str:
 
 def _verdict(found: "Verdict") -> str:
     word = "equal to one pass" if found.holds else "not equal to one pass"
-    place = found.first_break or found.closest
+    place = found.first_break or found.closest_place
     where = f"{place.line.name}, position {place.position}"
     share = f"{place.share:.2g} of the {place.allowed:.1e} that rounding allows there in {found.dtype}"
     return f"# {word}: |Δ| {place.delta:.1e} at {place.line.stack} {where}, {share}"

@@ -26,7 +26,7 @@ TABS = {
 
 page = layout.state_in_address(state.CausesState)
 trace = layout.run_or_refuse(lambda: traces.full_trace(request))
-captions.about(trace, request.entry)
+captions.set_caption(trace, request.entry)
 experiments.panel(request)
 view = TABS[open_tab](request, traces.model(request.entry.name), trace)
 layout.end_page(request, trace, Together(page, view))

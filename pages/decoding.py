@@ -12,14 +12,14 @@ from attnviz.ui.styles import style
 request = layout.begin_page("Decoding")
 st.html(style("decoding.css"))
 trace = layout.run_or_refuse(lambda: traces.full_trace(request))
-asked = controls.current(trace, request.entry)
+asked = controls.current_state(trace, request.entry)
 model = traces.model(request.entry.name)
 is_own = isinstance(model, Translator)
 upper, lower, below = st.container(key="decoding-stage"), st.container(key="decoding-lower"), st.container()
 with below:
-    chosen = controls.stepping(asked, is_own=is_own)
-    chosen |= controls.breaking(asked, is_own=is_own)
-    chosen |= controls.more(asked)
+    chosen = controls.draw_stepping(asked, is_own=is_own)
+    chosen |= controls.draw_switches(asked, is_own=is_own)
+    chosen |= controls.draw_part_choice(asked)
     chosen |= controls.experiment(asked)
 view = controls.join_choices(asked, chosen)
 run = layout.run_or_refuse(lambda: decoding_run.run_decoding(model, request, trace, view))
@@ -28,5 +28,5 @@ with upper:
 with lower:
     verdict.number(run, view, trace.interventions)
 with below:
-    extras.more(model, view, run)
+    extras.draw_part(model, view, run)
 layout.end_page(request, trace, view)

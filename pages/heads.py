@@ -20,8 +20,8 @@ from attnviz.ui.heads import choices, downloads, page
 
 make = traces.trace if heads_tabs.needs_whole_trace(texts) else traces.attention
 trace = own or layout.run_or_refuse(lambda: make(request))
-captions.about(trace, upload.caption() if own else request.entry)
-state = page.settle_flow(trace, choices.current(texts, trace, upload.entry() if own else request.entry))
+captions.set_caption(trace, upload.caption() if own else request.entry)
+state = page.settle_flow(trace, choices.current_state(texts, trace, upload.entry() if own else request.entry))
 picture = page.draw(trace, state, None if own else request)
 if picture is not None:
     downloads.draw_downloads(lambda: own or traces.trace(request), picture, state.heads)

@@ -13,7 +13,7 @@ TABS = {
     "cost": comparison.cost,
     "source": comparison.source,
     "parameters": comparison.parameters,
-    "relative": comparison.relative,
+    "relative": comparison.draw_relative_positions,
     "shapes": mask_shapes.shapes,
     "bugs": bugs.bugs,
 }

@@ -20,7 +20,7 @@ if shown is not None:
     recording_page.page(shown)
     st.stop()
 
-view = controls.current()
+view = controls.current_state()
 with st.container(key="learning-page", horizontal=True):
     left = st.container(key="learning-experiment")
     right = st.container(key="learning-stage")

@@ -26,7 +26,7 @@ from attnviz.analysis.decoding.verdict import judge
 from attnviz.analysis.implementations.bug_in_model import bug_in_model
 from attnviz.analysis.masks.effect import effect
 from attnviz.analysis.rerun import write_again
-from attnviz.analysis.site.case import site_case
+from attnviz.analysis.site.inputs import site_inputs
 from attnviz.analysis.site.projections import projections
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.weights import SiteWeights
@@ -113,7 +113,7 @@ def count_study(model, _):
 
 def run_bugs(model, _):
     trace = model.trace(TEXT, to="fr", max_tokens=4)
-    weights = {site: site_case(model, trace, site.kind, site.layer).weights for site in trace.calls}
+    weights = {site: site_inputs(model, trace, site.kind, site.layer).weights for site in trace.calls}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("attnviz.analysis.implementations.bug_in_model.MOST", 5)  # tokens of each
         return [bug_in_model(model, trace, BUGS[name].steps, weights) for name in ("no_scale", "float_head_size")]

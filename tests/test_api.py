@@ -18,7 +18,7 @@ def test_every_public_object_says_what_it_is() -> None:
     assert not silent
 
 
-def test_nothing_else_looks_public() -> None:
+def test_only_the_promised_names_are_public() -> None:
     public = {name for name in dir(attnviz) if not name.startswith("_")}
     rooms = {name for name in public if f"attnviz.{name}" in sys.modules}
     assert public - rooms <= {*attnviz.__all__, "open"}  # which a star import leaves alone

@@ -41,7 +41,7 @@ def is_picture(value: Any) -> bool:
     return hasattr(value, "to_html") and "text/html" in value._repr_mimebundle_()[0]
 
 
-def test_there_are_three() -> None:
+def test_three_notebooks_are_shipped() -> None:
     assert NAMES == ["generate", "own-model", "translator"]
 
 

@@ -13,7 +13,7 @@ from attnviz.text.limits import MAX_TOKENS
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.decoding import likeliest
+from attnviz.transformer.decoding import likeliest_ids
 from attnviz.transformer.device import is_out_of_memory
 from attnviz.transformer.probe import Probe
 
@@ -112,7 +112,7 @@ def write_again(model: Model, trace: Trace, probe: Probe | None, *, cached: bool
     return [Written(*model.decode_ids(ids), note) for ids, note in zip(rows.ids, rows.notes, strict=True)]
 
 
-def writing(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> Writing:
+def start_writing(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> Writing:
     """Prepare to write piece by piece. Nothing is computed before the first `go_on`."""
     return Writing(model, lambda: _steps(model, trace, probe, cached=cached))
 
@@ -147,7 +147,7 @@ def _steps(model: Model, trace: Trace, probe: Probe | None, *, cached: bool) -> 
     while going and at < limit + writer.prompt_ids.shape[1] - 1:
         logits = writer.stepper.step(fed, probe=None if probe is None else probe.start_at(at if cached else 0))
         at += fed.shape[1]
-        fed = likeliest(writer.vocabulary.forbid(logits)).unsqueeze(1)
+        fed = likeliest_ids(writer.vocabulary.forbid(logits)).unsqueeze(1)
         chosen, is_nan = fed[:, 0].tolist(), logits.isnan().any(dim=-1).tolist()
         for row in sorted(going):
             if _stops(rows, row, None if is_nan[row] else chosen[row], writer):

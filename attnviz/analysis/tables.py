@@ -18,7 +18,7 @@ def weights_table(shown: Maps, layer: int | str, head: int | str) -> pd.DataFram
     (`attnviz.text.entries.entry_columns`), where they are known.
     Raises ValueError for a layer or head that is not there.
     """
-    weights, visible = shown.weights(layer, head), shown.visible(layer, head)
+    weights, visible = shown.weights(layer, head), shown.visible_cells(layer, head)
     rows, cols = weights.shape
     sunk = {"row_to_sink": np.repeat((1 - weights.sum(dim=-1)).numpy(), cols)} if shown.to_sink else {}
     table = pd.DataFrame(

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from attnviz.classroom.errors import ClassroomError
-from attnviz.classroom.lookup import Standing, answers_of, standing, step_of
+from attnviz.classroom.lookup import Standing, answers_of, step_of, step_standing
 from attnviz.classroom.state import OPEN, REVEALED
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, MemberRow
 from attnviz.lessons.phrases import Translatable
@@ -35,7 +35,7 @@ def save_answer(
     there = answers.get(answer.round)
     if there is not None and answer.client_id in _ids(there):
         return there, False
-    _require_open(row, answer, answers, standing(row, step_of(session, row, answer.step), answers))
+    _require_open(row, answer, answers, step_standing(row, step_of(session, row, answer.step), answers))
     if there is None:
         there = AnswerRow(
             class_id=row.id, member_id=member.id, step=answer.step, round=answer.round, is_picked=False, former_ids="[]"
@@ -57,18 +57,22 @@ def _require_open(row: ClassRow, answer: AnswerRow, answers: Mapping[str, Answer
     there = answers.get(answer.round)
     had = there is not None and there.given != _SKIPPED
     if row.is_over:
-        raise ClassroomError(_late(Translatable("This class has ended: it takes no more answers."), had))
+        raise ClassroomError(_late_refusal(Translatable("This class has ended: it takes no more answers."), had))
     if row.is_guided and answer.given == _SKIPPED:
         raise ClassroomError(Translatable("Your teacher shows the right answer when everybody has answered."))
     if row.is_guided and row.step != answer.step:
         raise ClassroomError(
-            _late(Translatable("Your class has gone on to another step: this answer came too late."), had)
+            _late_refusal(Translatable("Your class has gone on to another step: this answer came too late."), had)
         )
     if stands.state == REVEALED or (there is not None and there.is_final):
-        raise ClassroomError(_late(Translatable("The right answer has been shown: this answer came too late."), had))
+        raise ClassroomError(
+            _late_refusal(Translatable("The right answer has been shown: this answer came too late."), had)
+        )
     if stands.state != OPEN:
         raise ClassroomError(
-            _late(Translatable("This step takes no answers at the moment: wait for your teacher to open it."), had)
+            _late_refusal(
+                Translatable("This step takes no answers at the moment: wait for your teacher to open it."), had
+            )
         )
     if stands.round != answer.round:
         raise ClassroomError(
@@ -76,6 +80,6 @@ def _require_open(row: ClassRow, answer: AnswerRow, answers: Mapping[str, Answer
         )
 
 
-def _late(refusal: str, has_earlier: bool) -> str:
+def _late_refusal(refusal: str, has_earlier: bool) -> str:
     """Return a refusal, with the sentence that the earlier answer counts."""
     return Translatable("{refusal} Your earlier answer counts.", refusal=refusal) if has_earlier else refusal

@@ -84,7 +84,7 @@ class Standing(NamedTuple):
     round: str
 
 
-def standing(row: ClassRow, step: ClassStepRow, answers: Mapping[str, AnswerRow]) -> Standing:
+def step_standing(row: ClassRow, step: ClassStepRow, answers: Mapping[str, AnswerRow]) -> Standing:
     """Return the state of a step for a member: in a guided class the teacher's; alone, open until the member's own
     answer reveals the right one.
     """

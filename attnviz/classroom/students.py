@@ -19,8 +19,8 @@ from attnviz.classroom.lookup import (
     class_by_code,
     member_by_token,
     rungs_of,
-    standing,
     step_of,
+    step_standing,
 )
 from attnviz.classroom.material import unpack_lesson
 from attnviz.classroom.member_view import MemberRows, member_view
@@ -103,7 +103,7 @@ class Students:
             here = self._clamp_step(row, lesson, self._last_step(token, member) if at is None else at)
             answers = answers_of(session, member, here)
             rows = MemberRows(row, member, answers, rungs_of(session, member, here))
-            return rows, lesson, here, standing(row, step_of(session, row, here), answers)
+            return rows, lesson, here, step_standing(row, step_of(session, row, here), answers)
 
         rows, lesson, here, stands = self._parts.store.read(find)
         self._remember_place(token, MemberPlace(rows.member.id, rows.row.id, here))
@@ -152,7 +152,7 @@ class Students:
         def open_hint(session: Session) -> int:
             member, row = member_by_token(session, token, self._parts.clock(), lock=True)
             answers, question = answers_of(session, member, at), unpack_lesson(row.material).questions.get(at)
-            stands = standing(row, step_of(session, row, at), answers)
+            stands = step_standing(row, step_of(session, row, at), answers)
             if (
                 question is None
                 or stands.state != OPEN

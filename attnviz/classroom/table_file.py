@@ -17,7 +17,7 @@ from attnviz.classroom.truths import Truths
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.question import CELL, HEAD, ROW, Question
 from attnviz.lessons.scoring import AnswerScore, normalise
-from attnviz.text.spreadsheet import harmless
+from attnviz.text.spreadsheet import escape_formula
 
 COLUMNS = ("nickname", "step", "title", "kind", "question", "round", "answer", "score", "right", "hints", "saved")
 GRADES = ("user", "grade", "answered", "asked", "right", "mean score")
@@ -175,5 +175,5 @@ def _file(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     writer = csv.writer(text)
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([harmless(one) if isinstance(one, str) else one for one in row])
+        writer.writerow([escape_formula(one) if isinstance(one, str) else one for one in row])
     return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")

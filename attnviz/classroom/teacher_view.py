@@ -60,7 +60,7 @@ def teacher_view(rows: TeacherRows, truths: Truths, now: float) -> TeacherView:
         truth=truth,
         problem=problem,
         hinted=rows.hinted,
-        both=_both(rows.answers),
+        both=_both_rounds(rows.answers),
         ends=row.ends,
     )
 
@@ -95,7 +95,7 @@ def _summaries(rows: TeacherRows) -> Mapping[str, RoundSummary]:
     return {round_: summary(question, answers) for round_, answers in found.items() if answers}
 
 
-def _both(answers: tuple[AnswerRow, ...]) -> BothRounds | None:
+def _both_rounds(answers: tuple[AnswerRow, ...]) -> BothRounds | None:
     first, second = (
         {answer.member_id: answer.score for answer in answers if answer.round == round_} for round_ in (BEFORE, AFTER)
     )

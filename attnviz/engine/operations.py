@@ -20,7 +20,7 @@ from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.rounding import Rounding
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.decoding import likeliest
+from attnviz.transformer.decoding import likeliest_ids
 from attnviz.transformer.probe import Probe
 
 _LOGITS_BYTES = 8 << 20  # of what is written ahead at a time
@@ -136,7 +136,7 @@ def _write_ahead(writer: TextGenerator, asked: Message, probe: Probe | None) -> 
         at += length
     found, fed = [logits], []
     for _ in range(ahead_of(logits, said["most"]) - 1):
-        chosen = likeliest(writer.vocabulary.forbid(logits))
+        chosen = likeliest_ids(writer.vocabulary.forbid(logits))
         if bool(logits.isnan().any()) or set(chosen.tolist()) <= writer.vocabulary.ends:
             break
         start = at if said["cached"] else 0

@@ -26,7 +26,7 @@ from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Beam
-from attnviz.transformer.decoding import Choose, likeliest
+from attnviz.transformer.decoding import Choose, likeliest_ids
 from attnviz.transformer.probe import Kind, Probe
 
 _WORDS = 4_096  # answers about words that are kept
@@ -127,7 +127,7 @@ class RemoteModel:
         return Message.from_bytes(self._ask("logits_under", Message(meta, tensors))).tensors["logits"]
 
     def stepwise(
-        self, *texts: Any, choose: Choose | Beam = likeliest, interventions: Sequence[Intervention] = (), **how: Any
+        self, *texts: Any, choose: Choose | Beam = likeliest_ids, interventions: Sequence[Intervention] = (), **how: Any
     ) -> Iterator[Step]:
         """Decode one token at a time, each step recorded; all of them come at once."""
         asked = _texts_message(texts, how, interventions)

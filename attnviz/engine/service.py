@@ -85,11 +85,11 @@ class ModelService:
         if (weights := request.headers.get(WEIGHTS, "")) and weights != self.about.model_id:
             raise RefusedError(409, f"The engine now has other weights of {self.about.name}.", kind="weights")
         body = await _body(request)
-        content = await self._once(id_, lambda: self._run(_Job(operation, body, sent, until)))
+        content = await self._run_once(id_, lambda: self._run(_Job(operation, body, sent, until)))
         headers = {ID: id_, "X-Attnviz-Replica": str(os.getpid())}
         return Response(content, media_type="application/octet-stream", headers=headers)
 
-    async def _once(self, id_: str, run: Callable[[], Awaitable[bytes]]) -> bytes:
+    async def _run_once(self, id_: str, run: Callable[[], Awaitable[bytes]]) -> bytes:
         """Return the result of `run`, or of the same request (by id) before it; a failure is not kept."""
         if not id_:
             return await run()
@@ -127,7 +127,7 @@ class ModelService:
             key = batch_key(self._model, job.operation, asked) if self._limits.batch > 1 else None
             if key is not None:
                 return await self._batcher.submit(key, job)
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._alone, job)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._run_alone, job)
         except OutOfDeviceMemoryError as error:
             raise RefusedError(503, str(error), kind="memory") from error
         except ValueError as error:
@@ -142,7 +142,7 @@ class ModelService:
             log.exception("%s failed", job.operation)
             raise RefusedError(422, f"The engine failed ({type(error).__name__}).", kind="fault") from error
 
-    def _alone(self, job: "_Job") -> bytes:
+    def _run_alone(self, job: "_Job") -> bytes:
         job.require_time()
         run, asked = OPERATIONS[job.operation], Message.from_bytes(job.body)
         return retry_out_of_memory(lambda: run(self._model, asked), gc.collect)
@@ -163,7 +163,7 @@ class ModelService:
 
     def _one(self, job: "_Job") -> bytes | Exception:
         try:
-            return self._alone(job)
+            return self._run_alone(job)
         except Exception as error:
             return error
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnviz.engine.probes import CannotTravelError
 from attnviz.transformer.beam import Beam
-from attnviz.transformer.decoding import Choose, Sampling, likeliest
+from attnviz.transformer.decoding import Choose, Sampling, likeliest_ids
 
 STATE = "choose.state"  # of the generator, before a run and after it
 
@@ -17,7 +17,7 @@ def describe(choose: Choose | Beam, tensors: dict[str, Tensor]) -> dict[str, Any
     """Encode a choice as JSON types; a generator's state goes into `tensors`. Raises CannotTravelError for any
     other.
     """
-    if choose is likeliest:
+    if choose is likeliest_ids:
         return {"type": "likeliest"}
     if isinstance(choose, Beam):
         return {"type": "beam", "size": choose.size, "length_penalty": choose.length_penalty}
@@ -32,7 +32,7 @@ def read(said: Mapping[str, Any], tensors: Mapping[str, Tensor], device: torch.d
     """Decode what `describe` wrote. A generator on another device than the CPU restarts from its seed."""
     rest = {name: value for name, value in said.items() if name not in ("type", "seed")}
     if said["type"] == "likeliest":
-        return likeliest
+        return likeliest_ids
     if said["type"] == "beam":
         return Beam(**rest)
     generator = torch.Generator(device)

@@ -22,13 +22,13 @@ def in_planes(payload: Payload) -> tuple[bytes, Spans]:
     pieces, spans, at = [], Spans(), 0
     for offset, count in sorted((start + offset, count) for offset, count in maps):
         weights = np.frombuffer(packed, "<f4", count, offset)
-        pieces += [packed[at:offset], _planes(weights if width == 4 else _rounded(weights))]
+        pieces += [packed[at:offset], _planes(weights if width == 4 else _round(weights))]
         spans.append([offset, count, width])
         at = offset + 4 * count
     return b"".join([*pieces, packed[at:]]), spans
 
 
-def _rounded(weights: np.ndarray) -> np.ndarray:
+def _round(weights: np.ndarray) -> np.ndarray:
     return np.rint(np.clip(weights, 0, 1) * np.float32(65_535)).astype(">u2")
 
 

@@ -34,7 +34,7 @@ def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str =
     pictures = [part for part in parts if isinstance(part, ShownPicture)]
     for shown in pictures:
         require_room(shown.subject.trace)
-    payloads = {id(shown): shown.lacking().payload() for shown in pictures}
+    payloads = {id(shown): shown.without_python().payload() for shown in pictures}
     sentences = filter(None, (_caption(made).sentence for made in payloads.values()))
     name = title or next(sentences, pictures[0].picture.title)
     content = [
@@ -87,7 +87,7 @@ def _figure(widget: str, payload: Payload) -> str:
         {
             "widget": widget,
             "planes": json.dumps(spans),
-            "bytes": deflated(packed),
+            "bytes": deflate(packed),
             "caption": "".join(f"<p>{escape(line)}</p>" for line in lines),
         },
     )
@@ -109,7 +109,7 @@ def _widgets(names: Sequence[str]) -> str:
 
 
 def _script(what: str, name: str, content: Any) -> str:
-    return f'<script type="text/plain" data-{what}="{name}">{deflated(json.dumps(content).encode())}</script>'
+    return f'<script type="text/plain" data-{what}="{name}">{deflate(json.dumps(content).encode())}</script>'
 
 
 def _caption(payload: Payload) -> Caption:
@@ -123,6 +123,6 @@ def _markdown(text: str) -> str:
     return MarkdownIt("commonmark", {"html": False}).enable("table").render(text).strip()
 
 
-def deflated(content: bytes) -> str:
+def deflate(content: bytes) -> str:
     """Deflate bytes, and write them in base64."""
     return base64.b64encode(zlib.compress(content)).decode()

@@ -31,7 +31,7 @@ class ToyBatch:
     expected: tuple[tuple[int, ...], ...]
 
     @property
-    def longest(self) -> int:
+    def longest_answer(self) -> int:
         """Ids of the longest answer."""
         return max(map(len, self.expected))
 
@@ -80,7 +80,7 @@ def training_batches(experiment: Experiment, words: ToyWords) -> Iterator[ToyBat
     pairs = None if experiment.pairs is None else seen_pairs(experiment)
     while True:
         if pairs is None:
-            lines = [experiment.about.example(random, held_out=False) for _ in range(BATCH)]
+            lines = [experiment.toy_task.example(random, held_out=False) for _ in range(BATCH)]
         else:
             lines = random.choices(pairs, k=BATCH)
         yield toy_batch(words, lines, shifted=shifted)
@@ -89,7 +89,7 @@ def training_batches(experiment: Experiment, words: ToyWords) -> Iterator[ToyBat
 def seen_pairs(experiment: Experiment, most: int = 10**9) -> list[Example]:
     """Return lines that training sees: all of few pairs, or as many of the rest as are asked for."""
     count = min(most, most if experiment.pairs is None else experiment.pairs)
-    return distinct(experiment.about, Random(f"{experiment.task} pairs"), count, held_out=False)
+    return distinct(experiment.toy_task, Random(f"{experiment.task} pairs"), count, held_out=False)
 
 
 def held_out_lines(about: ToyTask, count: int) -> list[Example]:

@@ -11,7 +11,7 @@ from attnviz.learning.network import ToyNetwork
 from attnviz.learning.tasks.french import French
 from attnviz.learning.words import PAD, ToyWords
 from attnviz.tracing.causes.stepping import write
-from attnviz.transformer.decoding import Choose, Sampling, Stepper, Vocabulary, likeliest
+from attnviz.transformer.decoding import Choose, Sampling, Stepper, Vocabulary, likeliest_ids
 
 OVER = 4  # tokens that a toy may write past the end that is right, so that one sees how it goes on
 
@@ -46,11 +46,11 @@ def mean_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 @torch.inference_mode()
 def write_lines(
-    network: ToyNetwork, batch: ToyBatch, rules: Vocabulary, *, choose: Choose = likeliest
+    network: ToyNetwork, batch: ToyBatch, rules: Vocabulary, *, choose: Choose = likeliest_ids
 ) -> list[tuple[int, ...]]:
     """Write each line of a batch, its end included where it comes; with an end to one that repeats itself."""
     writes_end = rules.eos_id not in rules.suppressed_ids
-    limit = batch.longest + (OVER if writes_end else 0)
+    limit = batch.longest_answer + (OVER if writes_end else 0)
     src_mask = network.src_mask(batch.src)
     memory = network.encode(batch.src, src_mask)
     stepper = Stepper(network, memory, src_mask, capacity=limit + batch.begun.shape[1])
@@ -59,12 +59,14 @@ def write_lines(
 
 def padding_scores(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> dict[str, float]:
     """Compute the share of right lines with more `<pad>` behind each source, and of lines alone without any."""
-    found = {f"own_prefix_{count}_more_pad": _right(network, add_padding(batch, count), rules) for count in (1, 5, 20)}
+    found = {
+        f"own_prefix_{count}_more_pad": _right_share(network, add_padding(batch, count), rules) for count in (1, 5, 20)
+    }
     rows = [one_line(batch, row) for row in range(len(batch.src))]
-    return found | {"own_prefix_alone": sum(_right(network, row, rules) for row in rows) / len(rows)}
+    return found | {"own_prefix_alone": sum(_right_share(network, row, rules) for row in rows) / len(rows)}
 
 
-def grammatical(network: ToyNetwork, batch: ToyBatch, words: ToyWords) -> float:
+def grammatical_share(network: ToyNetwork, batch: ToyBatch, words: ToyWords) -> float:
     """Compute the share of grammatical sentences among those that the network writes when each word is drawn."""
     assert isinstance(words.task, French)
     draw = Sampling(torch.Generator().manual_seed(0))
@@ -73,6 +75,6 @@ def grammatical(network: ToyNetwork, batch: ToyBatch, words: ToyWords) -> float:
     return sum(ended) / len(ended)
 
 
-def _right(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> float:
+def _right_share(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> float:
     rows = write_lines(network, batch, rules)
     return sum(row == right for row, right in zip(rows, batch.expected, strict=True)) / len(rows)

@@ -64,7 +64,7 @@ class Experiment:
         self.config(1)  # raises ValueError for sizes that do not fit each other
 
     @property
-    def about(self) -> ToyTask:
+    def toy_task(self) -> ToyTask:
         """The task itself."""
         return task(self.task)
 
@@ -72,7 +72,7 @@ class Experiment:
     def size(self) -> Defaults:
         """Its sizes and schedule, all of them numbers."""
         return replace(
-            self.about.defaults, n_layers=self.layers, n_heads=self.heads, d_model=self.d_model, d_ff=self.d_ff,
+            self.toy_task.defaults, n_layers=self.layers, n_heads=self.heads, d_model=self.d_model, d_ff=self.d_ff,
             steps=self.steps, learning_rate=self.learning_rate,
         )  # fmt: skip  # pyright: ignore[reportArgumentType]
 
@@ -145,7 +145,7 @@ class Experiment:
             raise ValueError("Without a causal mask everything is visible already, so nothing can leak.")
         if self.leak == "one-head" and self.heads == 1:
             raise ValueError("With one head, a leak in one head is no mask at all: leave out causal-mask instead.")
-        if self.about.is_decoder_only:
+        if self.toy_task.is_decoder_only:
             for name, what in (
                 ("cross-attention", "cross-attention"),
                 ("padding-mask", "padding: its lines are equal"),

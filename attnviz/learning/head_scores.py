@@ -47,7 +47,7 @@ class WantedKeys:
     keys: Mapping[str, Tensor]
 
     @classmethod
-    def of(cls, batch: ToyBatch, aligned: list[frozenset[tuple[int, int]]]) -> "WantedKeys":
+    def from_pairs(cls, batch: ToyBatch, aligned: list[frozenset[tuple[int, int]]]) -> "WantedKeys":
         """`aligned` are each line's pairs of places, in what is written and in what was given."""
         shape, real = (*batch.tgt_in.shape, batch.tgt_in.shape[1]), batch.tgt_in != 0
         both = real.unsqueeze(1) & real.unsqueeze(2)

@@ -24,7 +24,7 @@ def seconds_allowed() -> float:
 def estimate(experiment: Experiment) -> float:
     """Seconds of CPU that a run takes on an ordinary core, scoring included; measured runs lie within a third of it."""
     size = experiment.size
-    stacks = 1.6 if experiment.about.is_decoder_only else 2.2  # long lines in one stack; short ones in two
+    stacks = 1.6 if experiment.toy_task.is_decoder_only else 2.2  # long lines in one stack; short ones in two
     work = size.d_model * (4 * size.d_model + 2 * size.d_ff) / 1e6
     layer = 0.65 + 0.1 * size.n_heads + 12 * work  # milliseconds: calls, maps, products
     return 1.0 + size.steps * (1.0 + stacks * size.n_layers * layer) / 1_000

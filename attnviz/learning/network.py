@@ -32,7 +32,7 @@ class Habits:
     sees_source: bool = True
 
     @classmethod
-    def of(cls, experiment: Experiment) -> "Habits":
+    def from_experiment(cls, experiment: Experiment) -> "Habits":
         """Read the habits of an experiment."""
         mask = "none" if "causal-mask" in experiment.without else experiment.leak or "causal"
         return cls(mask, "padding-mask" in experiment.without, "cross-attention" not in experiment.without)
@@ -132,9 +132,9 @@ ToyNetwork = ToyTransformer | DecoderAlone
 
 def network_of(experiment: Experiment, vocab_size: int) -> ToyNetwork:
     """Make the network of an experiment with the weights that its seed gives it."""
-    config, habits = experiment.config(vocab_size), Habits.of(experiment)
+    config, habits = experiment.config(vocab_size), Habits.from_experiment(experiment)
     with torch.device("meta"):  # no draw from the random numbers that all threads share
-        network = (DecoderAlone if experiment.about.is_decoder_only else ToyTransformer)(config, habits)
+        network = (DecoderAlone if experiment.toy_task.is_decoder_only else ToyTransformer)(config, habits)
     network.to_empty(device="cpu").embedding.restore_positions("cpu")
     initialise(network, config.d_model, experiment.seed)
     if "scale" in experiment.without:

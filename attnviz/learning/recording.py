@@ -50,7 +50,7 @@ class Recording:
     @property
     def words(self) -> ToyWords:
         """Its vocabulary."""
-        return ToyWords(self.experiment.about)
+        return ToyWords(self.experiment.toy_task)
 
     @property
     def guess(self) -> float:
@@ -62,7 +62,7 @@ class Recording:
         """The line whose maps are kept: `queries(kind)` and `keys(kind)` are the tokens along their axes."""
         return shown_sentence(self.words, self.watched[0], self._padding)
 
-    def written(self, moment: int) -> tuple[Words, ...]:
+    def answers_at(self, moment: int) -> tuple[Words, ...]:
         """Return the answers to the watched lines at a moment."""
         words = self.words
         return tuple(words.words(ids) for ids in self.wrote[moment].tolist())
@@ -83,7 +83,7 @@ class Recording:
 
     @property
     def _padding(self) -> int:
-        if self.experiment.about.is_decoder_only:
+        if self.experiment.toy_task.is_decoder_only:
             return 0
         return self.maps["encoder_self"].shape[-1] - len(self.watched[0].src) - 1
 
@@ -92,7 +92,7 @@ def shown_sentence(words: ToyWords, line: Example, padding: int = 0) -> Sentence
     """Return a line's tokens as its maps have them, with so much padding behind the source."""
     source, target = words.ids(line.src), words.ids(line.tgt)
     if words.task.is_decoder_only:
-        text, tokens = words.continued(words.text(source), words.tokens((BOS, *source)), target)
+        text, tokens = words.continue_line(words.text(source), words.tokens((BOS, *source)), target)
         return Sentence(tgt=tokens, tgt_text=text)
     src = words.tokens((*source, EOS)) + (_pad(words.text(source)),) * padding
     return Sentence(src, words.tokens((BOS, *target, EOS)), words.text(source), words.text(target))
@@ -129,14 +129,14 @@ def recording_from_moments(
           for name in ("held_out_loss", "teacher_prefix", "own_prefix")),
         heads={name: np.stack([m.heads[name] for m in found]).astype(np.float16) for name in found[0].heads},
         maps={kind: np.stack([moment.maps[kind] for moment in found]) for kind in found[0].maps},
-        wrote=_even([moment.wrote for moment in found]),
+        wrote=_pad_answers([moment.wrote for moment in found]),
         watched=watched,
         scores=scores,
         weights=weights,
     )  # fmt: skip
 
 
-def _even(wrote: Sequence[Sequence[tuple[int, ...]]]) -> np.ndarray:
+def _pad_answers(wrote: Sequence[Sequence[tuple[int, ...]]]) -> np.ndarray:
     longest = max(len(ids) for lines in wrote for ids in lines)
     rows = [[(*ids, *(PAD,) * (longest - len(ids))) for ids in lines] for lines in wrote]
     return np.array(rows, dtype=np.uint8)

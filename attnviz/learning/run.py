@@ -21,7 +21,7 @@ from attnviz.learning.batches import (
     training_batches,
     watched_lines,
 )
-from attnviz.learning.evaluation import evaluation, grammatical, mean_loss, padding_scores, write_lines
+from attnviz.learning.evaluation import evaluation, grammatical_share, mean_loss, padding_scores, write_lines
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.head_scores import WantedKeys, look, maps
 from attnviz.learning.network import network_of
@@ -59,18 +59,20 @@ class TrainingRun:
     """Iterating trains: a `Moment` at a time, from the untrained network to the end."""
 
     def __init__(self, experiment: Experiment) -> None:
-        self.experiment, self.words = experiment, ToyWords(experiment.about)
+        self.experiment, self.words = experiment, ToyWords(experiment.toy_task)
         shifted = "shifted-labels" not in experiment.without
         with one_thread():
             self.network = network_of(experiment, len(self.words.pieces))
-            held_out = held_out_lines(experiment.about, HELD_OUT)
+            held_out = held_out_lines(experiment.toy_task, HELD_OUT)
             self.held_out = toy_batch(self.words, held_out, shifted=shifted)
-            watched = toy_batch(self.words, watched_lines(experiment.about, WATCHED), shifted=shifted)
+            watched = toy_batch(self.words, watched_lines(experiment.toy_task, WATCHED), shifted=shifted)
             if "padding-mask" in experiment.without:  # as long as a batch of its training is
                 watched = add_padding(watched, self.held_out.src.shape[1] - watched.src.shape[1])
             self.watched = watched
             looked_at = toy_batch(self.words, held_out[:LOOKED_AT], shifted=shifted)
-            self._wanted = WantedKeys.of(looked_at, [experiment.about.aligned(line) for line in held_out[:LOOKED_AT]])
+            self._wanted = WantedKeys.from_pairs(
+                looked_at, [experiment.toy_task.aligned_places(line) for line in held_out[:LOOKED_AT]]
+            )
             self._first = replace(watched, src=watched.src[:1], tgt_in=watched.tgt_in[:1])
             self._optimizer = torch.optim.AdamW(
                 self.network.parameters(), lr=experiment.size.learning_rate, betas=_BETAS, fused=True
@@ -98,7 +100,7 @@ class TrainingRun:
             if "padding-mask" in self.experiment.without:
                 scores |= padding_scores(self.network, self.held_out, self.words.rules)
             if self.experiment.task == "french":
-                scores["grammatical"] = grammatical(self.network, self.held_out, self.words)
+                scores["grammatical"] = grammatical_share(self.network, self.held_out, self.words)
         return scores
 
     def _moment_at(self, step: int) -> Moment:

@@ -130,9 +130,9 @@ def _read_arrays(arrays: dict[str, np.ndarray]) -> Recording | TranslatorRecordi
 
 def _toy_recording(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Recording:
     experiment = Experiment.from_dict(meta["experiment"])
-    if meta["words"] != len(experiment.about.words):
+    if meta["words"] != len(experiment.toy_task.words):
         raise ValueError(
-            f"its {experiment.task} has {meta['words']} words, and here it has {len(experiment.about.words)}"
+            f"its {experiment.task} has {meta['words']} words, and here it has {len(experiment.toy_task.words)}"
         )
     found = Recording(
         experiment,
@@ -169,7 +169,10 @@ def _check(found: Recording) -> None:
         set(found.heads) <= {*SCORES, *(f"sharpness.{kind}" for kind in KINDS)}, "it scores heads in an unknown way"
     )
     require(0 < len(found.watched) <= MOST_WORDS, "it watches no line")
-    known, sides = set(found.experiment.about.words), [side for line in found.watched for side in (line.src, line.tgt)]
+    known, sides = (
+        set(found.experiment.toy_task.words),
+        [side for line in found.watched for side in (line.src, line.tgt)],
+    )
     require(
         all(side and len(side) <= MOST_WORDS and known >= set(side) for side in sides), "it watches an unknown line"
     )
@@ -190,7 +193,7 @@ def _check(found: Recording) -> None:
 
 
 def _check_maps(found: Recording, heads: tuple[int, ...]) -> None:
-    kinds = ("decoder_self",) if found.experiment.about.is_decoder_only else KINDS
+    kinds = ("decoder_self",) if found.experiment.toy_task.is_decoder_only else KINDS
     require(set(found.maps) == set(kinds), "it lacks the maps of a kind of attention")
     require(all(maps.dtype == np.uint8 and maps.shape[:3] == heads and maps.ndim == 5 for maps in found.maps.values()),
              "its maps are of another size")  # fmt: skip
@@ -210,14 +213,14 @@ def _n_weights(experiment: Experiment, vocab_size: int) -> int:
 
     config: ModelConfig = experiment.config(vocab_size)
     with torch.device("meta"):
-        network = (DecoderAlone if experiment.about.is_decoder_only else ToyTransformer)(config, Habits())
+        network = (DecoderAlone if experiment.toy_task.is_decoder_only else ToyTransformer)(config, Habits())
     return sum(parameter.numel() for parameter in network.parameters())
 
 
 def _meta(recording: Recording) -> np.ndarray:
     meta = {
         "experiment": recording.experiment.to_dict(),
-        "words": len(recording.experiment.about.words),
+        "words": len(recording.experiment.toy_task.words),
         "watched": [[line.src, line.tgt] for line in recording.watched],
         "scores": dict(recording.scores),
     }

@@ -54,9 +54,9 @@ class ToyWords:
 
     def tokens(self, ids: Sequence[int]) -> tuple[Token, ...]:
         """Return the tokens of ids, with offsets into `text(ids)`."""
-        return self.continued("", (), ids, segment=0)[1]
+        return self.continue_line("", (), ids, segment=0)[1]
 
-    def continued(
+    def continue_line(
         self, text: str, begun: tuple[Token, ...], ids: Sequence[int], *, segment: int = 1
     ) -> tuple[str, tuple[Token, ...]]:
         """Append the words of ids to a line that was typed; return its text and tokens."""
@@ -87,11 +87,11 @@ class ToyWords:
     def _token(self, match: re.Match[str]) -> Token:
         id_ = self._ids.get(match[0].lower(), PAD)
         if id_ < len(SPECIAL):
-            raise TextError(f"{display(match[0][:40])!r} is no word of this toy; it knows {self.known}.")
+            raise TextError(f"{display(match[0][:40])!r} is no word of this toy; it knows {self.known_words}.")
         return Token(match[0], id_, match.start(), match.end())
 
     @property
-    def known(self) -> str:
+    def known_words(self) -> str:
         """The known words, for an error's sentence: single characters all of them, words the first few."""
         words = self.task.words
         if not self.task.spaced:

@@ -82,7 +82,7 @@ def draw(
 
 def _live(shown: ShownPicture) -> Drawn:
     require_room(shown.subject.trace, advice="Link to a picture of a shorter text.")
-    return Drawn(shown.picture.widget, shown.lacking().payload())
+    return Drawn(shown.picture.widget, shown.without_python().payload())
 
 
 def _still(markup: str, page: str, tab: str, say: Say) -> Drawn:

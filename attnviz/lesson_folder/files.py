@@ -17,7 +17,7 @@ from attnviz.lessons.picture import Pictures
 from attnviz.widgets.bundle import WIDGETS, fill_places, join_modules, source
 
 Files = Mapping[str, str]  # texts by their paths in the folder
-_PAGE = WIDGETS / "lesson_page"
+_SOURCES = WIDGETS / "lesson_page"
 _STYLES = ("page.css", "list.css", "lesson.css", "stills.css")
 _ALWAYS = ("row_guess",)  # what the page itself draws with
 _TAKEN = ("index", "lesson")  # names of the folder's own scripts
@@ -37,16 +37,17 @@ def folder_files(lessons: Sequence[Lesson], run: Pictures, *, instance: str = ""
     made = [lesson_data(lesson, run, instance=instance) for lesson in lessons]
     files = {
         "index.html": _index(lessons, made, names, language),
-        "index.js": _assigned("words", words(language)) + _script("index.js"),
+        "index.js": _assign("words", words(language)) + _script("index.js"),
         "lesson.js": _script("main.js"),
-        "lessons.css": "".join((_PAGE / "css" / name).read_text(encoding="utf-8") for name in _STYLES),
+        "lessons.css": "".join((_SOURCES / "css" / name).read_text(encoding="utf-8") for name in _STYLES),
     }
     for at, (lesson, data, name) in enumerate(zip(lessons, made, names, strict=True)):
         following = {"href": f"{names[at + 1]}.html", "title": lessons[at + 1].title} if at + 1 < len(lessons) else None
         files[f"{name}.html"] = _lesson_page(lesson, name)
-        files[f"{name}.js"] = _assigned("lesson", {**data.page, "next": following})
+        files[f"{name}.js"] = _assign("lesson", {**data.page, "next": following})
         files |= {
-            f"pictures/{piece}.js": _kept("pictures", piece, json.dumps(text)) for piece, text in data.pieces.items()
+            f"pictures/{piece}.js": _add_value("pictures", piece, json.dumps(text))
+            for piece, text in data.pieces.items()
         }
     widgets = {*_ALWAYS, *(widget for data in made for widget in data.widgets)}
     return files | {f"widgets/{widget}.js": _widget(widget) for widget in sorted(widgets)}
@@ -64,22 +65,22 @@ def file_names(lessons: Sequence[Lesson]) -> list[str]:
 
 @cache
 def _script(entry: str) -> str:
-    return f"({join_modules(_PAGE / 'js' / entry)}).default();\n"
+    return f"({join_modules(_SOURCES / 'js' / entry)}).default();\n"
 
 
 @cache
 def _widget(name: str) -> str:
     found = source(name)
     texts = f"html: {json.dumps(found.html)}, style: {json.dumps(found.style)}"
-    return _kept("widgets", name, f"{{ {texts}, make: () => {found.module} }}")
+    return _add_value("widgets", name, f"{{ {texts}, make: () => {found.module} }}")
 
 
-def _assigned(name: str, value: Any) -> str:
+def _assign(name: str, value: Any) -> str:
     """Return a script that puts a value where the page's script looks for it."""
     return f"(globalThis.attnviz ??= {{}}).{name} = {json.dumps(value, allow_nan=False)};\n"
 
 
-def _kept(shelf: str, name: str, expression: str) -> str:
+def _add_value(shelf: str, name: str, expression: str) -> str:
     """Return a script that puts a value among others."""
     return f"((globalThis.attnviz ??= {{}}).{shelf} ??= {{}})[{json.dumps(name)}] = {expression};\n"
 
@@ -87,7 +88,7 @@ def _kept(shelf: str, name: str, expression: str) -> str:
 def _index(lessons: Sequence[Lesson], made: Sequence[LessonData], names: Sequence[str], language: str) -> str:
     cards = (_card(*one, language) for one in zip(lessons, made, names, strict=True))
     said = {"title": translate(_LESSONS, language), "practice": translate(PRACTICE, language)}
-    return _filled("index.html", {"language": language, **said}, cards="".join(cards))
+    return _page("index.html", {"language": language, **said}, cards="".join(cards))
 
 
 def _card(lesson: Lesson, data: LessonData, name: str, language: str) -> str:
@@ -100,19 +101,24 @@ def _card(lesson: Lesson, data: LessonData, name: str, language: str) -> str:
         "title": lesson.title,
         "facts": translate(facts, language),
     }
-    return _filled("card.html", texts, about=data.page["about"])
+    return _fill("card.html", texts, about=data.page["about"])
 
 
 def _lesson_page(lesson: Lesson, name: str) -> str:
     said = {"all": _ALL, "steps": _STEPS, "scripts": _NEEDS_SCRIPTS}
     texts = {what: translate(sentence, lesson.language) for what, sentence in said.items()}
-    return _filled("lesson.html", {"language": lesson.language, "title": lesson.title, "name": name, **texts})
+    return _page("lesson.html", {"language": lesson.language, "title": lesson.title, "name": name, **texts})
 
 
-def _filled(template: str, texts: Mapping[str, str], **markup: str) -> str:
+def _page(template: str, texts: Mapping[str, str], **markup: str) -> str:
+    """Put a template's body into the page around it."""
+    return _fill("page.html", texts, body=_fill(template, texts, **markup).rstrip("\n"))
+
+
+def _fill(template: str, texts: Mapping[str, str], **markup: str) -> str:
     """Put texts and HTML into a template."""
     parts = {name: html.escape(text) for name, text in texts.items()} | markup
-    return fill_places((_PAGE / template).read_text(encoding="utf-8"), parts)
+    return fill_places((_SOURCES / template).read_text(encoding="utf-8"), parts)
 
 
 def _shared_language(lessons: Sequence[Lesson]) -> str:

@@ -2,24 +2,27 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from attnviz.html.byte_planes import in_planes
-from attnviz.html.one_file import deflated
-from attnviz.lesson_folder.asked import question_data
+from attnviz.html.one_file import deflate
 from attnviz.lesson_folder.drawn import draw
 from attnviz.lesson_folder.markdown import instance_link, to_html
 from attnviz.lesson_folder.words import words
+from attnviz.lessons.answers import truth_of
 from attnviz.lessons.check import fingerprint
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.phrases import translate
 from attnviz.lessons.picture import Picture, Pictures
+from attnviz.lessons.question import CELL, ROW, Question
 from attnviz.lessons.scoring import Truth
 from attnviz.widgets.wire import Payload
 
+Say = Callable[[str], str]  # into the language of the lesson
 Pieces = dict[str, Mapping[str, Any]]  # payloads by their digests, each `deflated`, in base64, with its `planes`
 
 
@@ -48,7 +51,7 @@ def lesson_data(lesson: Lesson, run: Pictures, *, instance: str = "") -> LessonD
         "steps": steps,
     }
     widgets = {step["picture"]["widget"] for step in steps if step["picture"] and step["picture"]["widget"]}
-    key = f"attnviz {lesson.name} {_digest(_asked(lesson, steps).encode())}"
+    key = f"attnviz {lesson.name} {_digest(_question_list(lesson, steps).encode())}"
     return LessonData({"key": key, **page}, pieces, frozenset(widgets))
 
 
@@ -103,7 +106,7 @@ class _Steps:
         header = {name: value for name, value in payload.header.items() if name != "view"}
         packed, planes = in_planes(payload._replace(header=header))
         name = _digest(packed)
-        self.pieces.setdefault(name, {"deflated": deflated(packed), "planes": planes})
+        self.pieces.setdefault(name, {"deflated": deflate(packed), "planes": planes})
         return name
 
     @property
@@ -111,7 +114,7 @@ class _Steps:
         return partial(translate, language=self.lesson.language)
 
 
-def _asked(lesson: Lesson, steps: Sequence[Mapping[str, Any]]) -> str:
+def _question_list(lesson: Lesson, steps: Sequence[Mapping[str, Any]]) -> str:
     """Write the questions and their right answers, rounded: a reader's kept answers are valid as long as that is the
     same.
     """
@@ -124,3 +127,35 @@ def _asked(lesson: Lesson, steps: Sequence[Mapping[str, Any]]) -> str:
 
 def _digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def question_data(question: Question, shown: Picture | None, *, say: Say, why: str) -> dict[str, Any]:
+    """Return a question, with its place on the map and its right answer; `why` is its reason as HTML.
+
+    Raises ValueError with one sentence for a question that does not fit its picture.
+    """
+    has_map = shown is not None and (question.kind in (CELL, ROW) or question.row)
+    return {
+        "kind": question.kind,
+        "ask": question.ask,
+        "cover": question.cover,
+        "most": question.most,
+        "row": shown.row(question.row) if shown is not None and question.row else None,
+        "heads": question.heads,
+        "options": [option.text for option in question.options],
+        "within": question.within,
+        "unit": question.unit,
+        "hints": question.hints,
+        "show": question.show,
+        "why": why,
+        "rows": [row.text for row in shown.maps.rows] if shown is not None and has_map else [],
+        "keys": [col.text for col in shown.maps.cols] if shown is not None and has_map else [],
+        "truth": truth_data(truth_of(question, shown), say),
+    }
+
+
+def truth_data(truth: Truth, say: Say) -> dict[str, Any]:
+    """Return what a score needs of the right answer, and its sentence. Raises ValueError where that is NaN."""
+    if isinstance(truth.answer, float) and not math.isfinite(truth.answer):
+        raise ValueError("The right answer is not a number (NaN): ask for something else.")
+    return {"answer": truth.answer, "said": say(truth.said), "weights": truth.weights}

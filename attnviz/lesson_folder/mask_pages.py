@@ -29,7 +29,7 @@ def bench_of(shown: Picture, run: Pictures) -> MaskBench:
     said, trace = shown.link.texts, shown.trace
     if second := said.get("second", "").strip():
         trace = batch_of_two(shown.model, trace, rerun(run, shown.link, src=second, tgt="", new="").trace)
-    state, problems = view_of({**said, "kind": shown.kind}, SiteBounds.of(trace))
+    state, problems = view_of({**said, "kind": shown.kind}, SiteBounds.from_trace(trace))
     if problems:
         raise ValueError(str(problems[0]))
     return MaskBench(shown.model, trace, state)
@@ -53,7 +53,7 @@ def _words(bench: MaskBench, found: Effect, said: Texts) -> str:
     both = both_ways(bench.model, found, bench.written_up_to(step), item=bench.view.item)
     after = token_texts(bench.trace.query_tokens("decoder_self", bench.view.item))[step]
     return (
-        says.words_table(bench, _to_the_end(bench.unmasked_writing()), _to_the_end(bench.writing()))
+        says.words_table(bench, _to_the_end(bench.unmasked_writing()), _to_the_end(bench.start_writing()))
         + small_table(("next tokens after", "position"), [(after, str(step))])
         + next_tokens_table(says.run_columns(bench, both, step))
         + f"<div class='verdict'>{says.explain_columns(bench, both, step)}</div>"

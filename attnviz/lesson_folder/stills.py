@@ -7,10 +7,10 @@ from attnviz.analysis.anatomy.claims import parameter_counts
 from attnviz.analysis.anatomy.modulation import modulation
 from attnviz.analysis.anatomy.shape_walk import LAYOUTS, shape_walk
 from attnviz.analysis.anatomy.skipped_lines import SKIPS, run_skipped, skips_of
-from attnviz.analysis.site.case import site_case
+from attnviz.analysis.site.inputs import site_inputs
 from attnviz.analysis.site.outcome import Raised, SiteResult, describe_outcome, outcome
 from attnviz.implementations.bugs.cabinet import BUGS
-from attnviz.implementations.case import Case, own_case
+from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.ways import WAYS
 from attnviz.lessons.picture import Picture
 from attnviz.models.translator.translator import Translator
@@ -27,56 +27,56 @@ def still(shown: Picture) -> str:
     draw = _TABS.get((shown.link.page, shown.link.texts.get("tab") or first))
     if draw is None or not isinstance(shown.model, Translator):
         return _head(shown)
-    return draw(shown, site_case(shown.model, shown.trace, shown.kind, _at(shown.layer)))
+    return draw(shown, site_inputs(shown.model, shown.trace, shown.kind, _index(shown.layer)))
 
 
-def _walk(shown: Picture, case: Case) -> str:
+def _walk(shown: Picture, inputs: SiteInputs) -> str:
     layout = shown.link.texts.get("layout", "")
-    steps = shape_walk(case, layout if layout in LAYOUTS else "batch_first")
+    steps = shape_walk(inputs, layout if layout in LAYOUTS else "batch_first")
     rows = [
         (step.code, "×".join(str(size) for _, size in step.after), str(step.strides),
-         "yes" if step.contiguous else "no", f"{step.nbytes:,}")
+         "yes" if step.is_contiguous else "no", f"{step.nbytes:,}")
         for step in steps
     ]  # fmt: skip
     return small_table(("line", "shape", "strides", "contiguous", "bytes"), rows)
 
 
-def _skip(shown: Picture, case: Case) -> str:
+def _skip(shown: Picture, inputs: SiteInputs) -> str:
     """List all changed lines with what they do to this sentence alone; the link's own one is explained."""
-    names, asked = skips_of(case.weights), shown.link.texts.get("skip", "")
-    rows = [(SKIPS[name].title, describe_outcome(run_skipped(name, case)), SKIPS[name].right, SKIPS[name].instead)
+    names, asked = skips_of(inputs.weights), shown.link.texts.get("skip", "")
+    rows = [(SKIPS[name].title, describe_outcome(run_skipped(name, inputs)), SKIPS[name].right, SKIPS[name].instead)
             for name in names]  # fmt: skip
     why = f"<p>{html.escape(SKIPS[asked].why)}</p>" if asked in names else ""
     return why + small_table(("changed line", "result for this sentence alone", "right", "tried instead"), rows)
 
 
-def _claims(shown: Picture, case: Case) -> str:
-    table = parameter_counts(case.weights.d_model)
-    text = f"<p>A site of d_model {case.weights.d_model}, with more and fewer heads:</p>"
+def _claims(shown: Picture, inputs: SiteInputs) -> str:
+    table = parameter_counts(inputs.weights.d_model)
+    text = f"<p>A site of d_model {inputs.weights.d_model}, with more and fewer heads:</p>"
     return text + number_rows({name: table[name].tolist() for name in table})
 
 
-def _modulation(shown: Picture, case: Case) -> str:
+def _modulation(shown: Picture, inputs: SiteInputs) -> str:
     if shown.kind == "cross":
         return _head(shown)
-    mask = None if case.mask is None else case.mask[0].expand(case.input_.shape[1], -1)
-    found = modulation(case.weights, case.input_[0], _at(shown.head), mask)
+    mask = None if inputs.mask is None else inputs.mask[0].expand(inputs.input_.shape[1], -1)
+    found = modulation(inputs.weights, inputs.input_[0], _index(shown.head), mask)
     tokens = token_texts(shown.trace.query_tokens(shown.kind))
     panels = [
         Panel("softmax(x xᵀ / √d_model)", found.plain.numpy()),
-        Panel(f"the head's own map, H{_at(shown.head)}", found.own.numpy()),
+        Panel(f"the head's own map, H{_index(shown.head)}", found.own.numpy()),
         Panel("difference", found.difference.numpy(), "signed"),
     ]
-    moved = f"On this sentence, a row shifts {float(found.moved.mean()):.0%} of its weight on average."
+    moved = f"On this sentence, a row shifts {float(found.moved_share.mean()):.0%} of its weight on average."
     return f"<p>{_site(shown)}. {moved}</p>{panel_tables(panels, tokens, tokens)}"
 
 
-def _bugs(shown: Picture, case: Case) -> str:
+def _bugs(shown: Picture, inputs: SiteInputs) -> str:
     bug = BUGS.get(shown.link.texts.get("bug", ""), BUGS["softmax_over_heads"])
     told = [f"<p>{html.escape(bug.what)}</p>", code_change(*bug.sources), f"<p>{html.escape(bug.unnoticed)}</p>"]
-    make = bug.own or (own_case if bug.lacks(case.weights) else None)
+    make = bug.own_inputs or (odd_sized_inputs if bug.lacks(inputs.weights) else None)
     if bug.step and not bug.ablates:
-        of = case if make is None else make()
+        of = inputs if make is None else make()
         told.insert(1, _damage(shown, outcome(bug.attention(of), of), is_own=make is not None))
     return "".join(told)
 
@@ -85,14 +85,14 @@ def _damage(shown: Picture, found: SiteResult | Raised, *, is_own: bool) -> str:
     said = f"<p>As written: {html.escape(describe_outcome(found))}.</p>"
     if isinstance(found, Raised) or not found.has_maps:
         return said
-    head = min(_at(shown.head), found.attn.shape[1] - 1)
+    head = min(_index(shown.head), found.attn.shape[1] - 1)
     wrong, right = found.attn[0, head].numpy(), found.right_attn[0, head].numpy()
     panels = [Panel("right", right), Panel("as written", wrong), Panel("difference", wrong - right, "signed")]
     rows, cols = ([f"position {at}" for at in range(size)] for size in wrong.shape) if is_own else _tokens(shown)
     return said + panel_tables(panels, rows, cols)
 
 
-def _source(shown: Picture, case: Case) -> str:
+def _source(shown: Picture, inputs: SiteInputs) -> str:
     one, other = (WAYS.get(shown.link.texts.get(name, ""), WAYS[usual]) for name, usual in _SOURCES.items())
     return source_diff(one.source(), other.source(), (one.title, other.title))
 
@@ -111,12 +111,12 @@ def _site(shown: Picture) -> str:
     return f"{KINDS[shown.kind].name}, L{shown.layer} H{shown.head}"
 
 
-def _at(place: int | str) -> int:
+def _index(place: int | str) -> int:
     return place if isinstance(place, int) else 0
 
 
 _SOURCES = {"one": "annotated", "other": "refactored"}
-_TABS: Mapping[tuple[str, str], Callable[[Picture, Case], str]] = {
+_TABS: Mapping[tuple[str, str], Callable[[Picture, SiteInputs], str]] = {
     ("Anatomy", "walk"): _walk,
     ("Anatomy", "skip"): _skip,
     ("Anatomy", "claims"): _claims,

@@ -44,7 +44,7 @@ def write_folder(files: Files, folder: Path) -> None:
         path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def zipped(files: Files, folder: str) -> bytes:
+def zip_folder(files: Files, folder: str) -> bytes:
     """Return a zip file that unpacks to a folder of that name."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -5,7 +5,7 @@ from typing import Any
 
 from attnviz.lessons.faults import FaultList
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
-from attnviz.lessons.values import READ, short, wrong
+from attnviz.lessons.values import READ, field_error, shorten_value
 
 # The fields that a kind has besides those that all have, the required ones marked.
 _ALL = ("kind", "ask", "hints", "show", "why", "cover")
@@ -28,7 +28,7 @@ def question_of(found: Mapping[str, Any], line: int = 0, places: Mapping[str, in
     faults, lines = FaultList(), places or {}
     kind = found.get("kind", "")
     if not isinstance(kind, str) or kind not in FIELDS:
-        faults.add(f"is one of {', '.join(FIELDS)}, not “{short(kind)}”", "kind", line=lines.get("kind", line))
+        faults.add(f"is one of {', '.join(FIELDS)}, not “{shorten_value(kind)}”", "kind", line=lines.get("kind", line))
         kind = ""
     needed = _note_fields(found, kind, faults, lines)
     read: dict[str, Any] = {"kind": kind, "ask": "", "cover": _COVER.get(kind, "nothing"), "line": line}
@@ -51,7 +51,7 @@ def _note_fields(found: Mapping[str, Any], kind: str, faults: FaultList, lines: 
         if name not in (*_ALL, *known) and (kind or name not in READ):
             has = f"; it has {', '.join((*_ALL, *known))}" if kind else ""
             of_kind = f" of kind {kind}" if kind else ""
-            faults.add(f"a question{of_kind} has no field “{short(name)}”{has}", line=lines.get(name, 0))
+            faults.add(f"a question{of_kind} has no field “{shorten_value(name)}”{has}", line=lines.get(name, 0))
     needed = {"ask", *(name for name, is_needed in known.items() if is_needed)}
     for name in ("ask", *known):
         if name in needed and not found.get(name):
@@ -66,12 +66,12 @@ def _require_an_answer(question: Question, found: Mapping[str, Any]) -> None:
     ranged, is_measured = [option.when is not None for option in question.options], bool(found.get("measure"))
     if is_measured and not all(ranged):
         said = "needs a range beside each sentence, for there is a measure"
-        raise wrong(said, "write “- say: …” and “when: 0 to 0.5”", field="options")
+        raise field_error(said, "write “- say: …” and “when: 0 to 0.5”", field="options")
     if not is_measured and any(ranged):
-        raise wrong("is missing: the ranges are of a measure", "write “measure: …”", field="measure")
+        raise field_error("is missing: the ranges are of a measure", "write “measure: …”", field="measure")
     if not is_measured and "right" not in found:
         said = "is missing: say which answer is right, or choose a measure and a range for each"
-        raise wrong(said, "“right: 2” is the second", field="right")
+        raise field_error(said, "“right: 2” is the second", field="right")
     if question.right is not None and question.right >= len(question.options):
         said = f"is one of the answers 1 to {len(question.options)}, and not {question.right + 1}"
-        raise wrong(said, field="right")
+        raise field_error(said, field="right")

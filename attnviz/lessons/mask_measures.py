@@ -42,7 +42,7 @@ def _sum(picture: Picture, question: Question) -> float:
     return float(_row(picture, question).sum())
 
 
-def _largest(picture: Picture, question: Question) -> float:
+def _largest_share(picture: Picture, question: Question) -> float:
     return float(_row(picture, question).max())
 
 
@@ -87,7 +87,7 @@ def _leaks(*, causal: bool) -> Callable[[Picture, Question], float]:
 MEASURES = {
     "nan_weights": ("weights of a row that are no number, under a fill", ("row",), _nan),
     "filled_row_sum": ("the sum of a row, under a fill", ("row",), _sum),
-    "filled_largest": ("the largest weight of a row, under a fill", ("row",), _largest),
+    "filled_largest": ("the largest weight of a row, under a fill", ("row",), _largest_share),
     "hidden_weight": ("weight of a row on hidden keys, under a fill", ("row",), _hidden_share),
     "row_outcome": ("0 zeros, 1 an even share, 2 NaN, 3 else, 4 refused: of a row, under a fill", ("row",), _outcome),
     "refused": ("1 where torch refuses a fill", (), _refusal),

@@ -11,10 +11,10 @@ from attnviz.analysis.anatomy.claims import one_head, parameter_counts
 from attnviz.analysis.anatomy.modulation import modulation
 from attnviz.analysis.anatomy.skipped_lines import SKIPS, run_skipped
 from attnviz.analysis.heads.metric_table import METRICS, head_metrics
-from attnviz.analysis.site.case import site_case
+from attnviz.analysis.site.inputs import site_inputs
 from attnviz.analysis.site.outcome import Raised
 from attnviz.implementations.bugs.cabinet import BUGS
-from attnviz.implementations.case import Case
+from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.lessons import mask_measures, run_measures
 from attnviz.lessons.faults import Fault, LessonError
 from attnviz.lessons.picture import Picture
@@ -45,11 +45,11 @@ def compute_measure(picture: Picture | None, question: Question) -> float:
     said = dict(question.more or {})
     for need in measure.needs:
         if not getattr(question, need, "") and need not in said:
-            raise LessonError(_missing(need, question.measure, measure))
+            raise LessonError(_missing_fault(need, question.measure, measure))
     return measure.of(picture, question)  # type: ignore[arg-type]
 
 
-def _missing(need: str, name: str, measure: Measure) -> Fault:
+def _missing_fault(need: str, name: str, measure: Measure) -> Fault:
     """Return the fault that a measure lacks a place, or a text of what the file calls `with`."""
     if need in _PLACES:
         return Fault(f"is missing: the measure {name} needs it ({measure.means})", need)
@@ -83,8 +83,8 @@ def metric_of(picture: Picture, name: str, layer: int, head: int) -> float:
     return float(table[name].to_dict()[layer, head])
 
 
-def _visible(picture: Picture, question: Question) -> float:
-    seen = picture.maps.visible(picture.layer, picture.head)
+def _visible_cells(picture: Picture, question: Question) -> float:
+    seen = picture.maps.visible_cells(picture.layer, picture.head)
     return float(seen[picture.row(question.row)].sum())
 
 
@@ -111,18 +111,18 @@ def _d_k(picture: Picture, question: Question) -> float:
 
 
 def _d_model(picture: Picture, question: Question) -> float:
-    return float(_case(picture).weights.d_model)
+    return float(_inputs(picture).weights.d_model)
 
 
 def _parameter_share(picture: Picture, question: Question) -> float:
     """Compute the parameters of a site with so many heads, as a share of those that it has."""
-    case = _case(picture)
-    counts = parameter_counts(case.weights.d_model).set_index("heads")["parameters"]
+    inputs = _inputs(picture)
+    counts = parameter_counts(inputs.weights.d_model).set_index("heads")["parameters"]
     asked = int((question.more or {})["heads"])
     if asked not in counts.index:
-        raise ValueError(f"{asked} heads do not divide d_model {case.weights.d_model}.")
+        raise ValueError(f"{asked} heads do not divide d_model {inputs.weights.d_model}.")
     numbers = counts.to_dict()
-    return float(numbers[asked] / numbers[case.weights.n_heads])
+    return float(numbers[asked] / numbers[inputs.weights.n_heads])
 
 
 def _moved_weight(picture: Picture, question: Question) -> float:
@@ -131,14 +131,14 @@ def _moved_weight(picture: Picture, question: Question) -> float:
     """
     if picture.kind == "cross":
         raise ValueError("In cross-attention queries and keys come from two sentences: link to self-attention.")
-    case, (_, head) = _case(picture), picture.one_head()
-    mask = None if case.mask is None else case.mask[0].expand(case.input_.shape[1], -1)
-    return float(modulation(case.weights, case.input_[0], head, mask).moved.mean())
+    inputs, (_, head) = _inputs(picture), picture.one_head()
+    mask = None if inputs.mask is None else inputs.mask[0].expand(inputs.input_.shape[1], -1)
+    return float(modulation(inputs.weights, inputs.input_[0], head, mask).moved_share.mean())
 
 
 def _one_head(picture: Picture, question: Question) -> float:
     """Compute max |Δ| of the outputs of one large head and of plain self-attention on the same W_q, W_k, W_v."""
-    return one_head(_case(picture)).output_change
+    return one_head(_inputs(picture)).output_change
 
 
 def _skip_raises(picture: Picture, question: Question) -> float:
@@ -146,7 +146,7 @@ def _skip_raises(picture: Picture, question: Question) -> float:
     line = (question.more or {})["line"]
     if line not in SKIPS:
         raise ValueError(f"A line to skip is one of {', '.join(SKIPS)}, not “{line[:40]}”.")
-    return float(isinstance(run_skipped(line, _case(picture)), Raised))
+    return float(isinstance(run_skipped(line, _inputs(picture)), Raised))
 
 
 def _is_caught(picture: Picture, question: Question) -> float:
@@ -155,25 +155,25 @@ def _is_caught(picture: Picture, question: Question) -> float:
     if name not in BUGS:
         raise ValueError(f"A bug is one of {', '.join(BUGS)}, not “{name[:40]}”.")
     bug = BUGS[name]
-    case = bug.own() if bug.own else _case(picture)
+    inputs = bug.own_inputs() if bug.own_inputs else _inputs(picture)
     try:
-        return float(not bug.catch(bug.attention(case), case))
+        return float(not bug.catch(bug.attention(inputs), inputs))
     except (RuntimeError, TypeError, ValueError):
         return 1.0
 
 
-def _case(picture: Picture) -> Case:
+def _inputs(picture: Picture) -> SiteInputs:
     if not isinstance(picture.model, Translator):
         raise ValueError("This measure takes a site apart: link to a shipped translator.")
     layer = picture.layer if isinstance(picture.layer, int) else 0
-    return site_case(picture.model, picture.trace, picture.kind, layer)
+    return site_inputs(picture.model, picture.trace, picture.kind, layer)
 
 
 _CELL = ("row", "col")
 _OWN: Mapping[str, Measure] = {
     "weight": Measure("the weight of a cell", _CELL, _weight),
     "row_sum": Measure("the sum of a row", ("row",), _row_sum),
-    "visible_keys": Measure("keys that a row may see", ("row",), _visible),
+    "visible_keys": Measure("keys that a row may see", ("row",), _visible_cells),
     "above_diagonal": Measure("the share of weight on later tokens", (), _above_diagonal),
     "maps": Measure("heads of all layers and kinds", (), _maps),
     "layers": Measure("layers of the kind", (), _sizes(0)),

@@ -52,7 +52,7 @@ def head_problems(draft: Draft) -> list[str]:
     """Return the problems of title, minutes, audience, language and the text for the list. Runs nothing."""
     empty = [name for name in _EMPTY if not getattr(draft, name).strip()]
     filled = replace(draft, **{name: getattr(_HEAD, name) for name in empty})
-    lesson, found = _alone(filled, DraftStep("-"))
+    lesson, found = _read_step(filled, DraftStep("-"))
     if lesson is not None and len(lesson.steps) != 1:
         found.append(_HEADING)
     return [_EMPTY[name] for name in empty] + found
@@ -61,7 +61,7 @@ def head_problems(draft: Draft) -> list[str]:
 def step_problems(step: DraftStep) -> list[str]:
     """Return the problems of a step's texts, its link or its question. Runs nothing."""
     untitled = [] if step.title.strip() else [_UNTITLED]
-    lesson, found = _alone(_HEAD, step if not untitled else replace(step, title="-"))
+    lesson, found = _read_step(_HEAD, step if not untitled else replace(step, title="-"))
     return untitled + found + (_misread(lesson, step) if lesson else [])
 
 
@@ -101,7 +101,7 @@ def remarks(draft: Draft, at: int, run: Run) -> Iterator[tuple[str, bool]]:
         yield said[:1].upper() + said[1:].rstrip(".") + ".", one.is_problem
 
 
-def _alone(head: Draft, step: DraftStep) -> tuple[Lesson | None, list[str]]:
+def _read_step(head: Draft, step: DraftStep) -> tuple[Lesson | None, list[str]]:
     """Read one step as a lesson of its own; None and the problems where it has any."""
     try:
         return read(markdown(replace(head, steps=(step,)))), []

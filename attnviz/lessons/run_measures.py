@@ -37,7 +37,7 @@ def compare_decodings(picture: Picture, question: Question) -> Decoded:
 
 
 def _difference(picture: Picture, question: Question) -> float:
-    return compare_decodings(picture, question).verdict.largest.delta
+    return compare_decodings(picture, question).verdict.largest_place.delta
 
 
 def _agrees(picture: Picture, question: Question) -> float:

@@ -104,13 +104,13 @@ def _row(question: Question, answer: Any, truth: Truth) -> AnswerScore:
     )
 
 
-def _same(question: Question, answer: Any, truth: Truth) -> AnswerScore:
+def _score_equal(question: Question, answer: Any, truth: Truth) -> AnswerScore:
     return AnswerScore(float(answer == truth.answer))
 
 
 def _same_text(question: Question, answer: Any, truth: Truth) -> AnswerScore:
     if question.options:
-        return _same(question, answer, truth)
+        return _score_equal(question, answer, truth)
     return AnswerScore(float(fold_text(answer) == fold_text(truth.answer)))
 
 
@@ -131,11 +131,11 @@ def _no_score(question: Question, answer: Any, truth: Truth) -> AnswerScore:
 _SCORE = {
     CELL: _cells,
     ROW: _row,
-    HEAD: _same,
+    HEAD: _score_equal,
     TOKEN: _same_text,
     TRANSLATION: _same_text,
     NUMBER: _number,
-    CHOICE: _same,
+    CHOICE: _score_equal,
     TEXT: _no_score,
 }
 

@@ -12,18 +12,18 @@ from attnviz.lessons.question import COVERS, Option, Range
 MOST_CELLS, MOST_OPTIONS = 5, 8
 
 
-def wrong(sentence: str, in_file: str = "", *, field: str = "") -> LessonError:
+def field_error(sentence: str, in_file: str = "", *, field: str = "") -> LessonError:
     """Return one mistake of the field that is being read, or of another one."""
     return LessonError(Fault(sentence, field, in_file))
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise wrong("is one text", "put it in quotes if it holds a colon")
+        raise field_error("is one text", "put it in quotes if it holds a colon")
     return value.strip()
 
 
-def _each(values: Sequence[Any], read: Callable[[Any], Any]) -> tuple:
+def _read_each(values: Sequence[Any], read: Callable[[Any], Any]) -> tuple:
     """Read all values. Raises LessonError with the mistakes of each."""
     faults, found = FaultList(), []
     for value in values:
@@ -35,14 +35,14 @@ def _each(values: Sequence[Any], read: Callable[[Any], Any]) -> tuple:
 
 def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or len(value) > 2:
-        raise wrong("holds at most two texts, a nudge and a suggestion", "write each after a dash")
-    return _each(value, _text)
+        raise field_error("holds at most two texts, a nudge and a suggestion", "write each after a dash")
+    return _read_each(value, _text)
 
 
 def _one_of(*allowed: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if value not in allowed:
-            raise wrong(f"is one of {', '.join(allowed)}, not “{short(value)}”")
+            raise field_error(f"is one of {', '.join(allowed)}, not “{shorten_value(value)}”")
         return value
 
     return read
@@ -53,10 +53,10 @@ def is_whole(value: Any, least: int, most: int) -> bool:
     return isinstance(value, str) and value.isdecimal() and len(value) < 10 and least <= int(value) <= most
 
 
-def _whole(least: int, most: int) -> Callable[[Any], int]:
+def _whole_number(least: int, most: int) -> Callable[[Any], int]:
     def read(value: Any) -> int:
         if not is_whole(value, least, most):
-            raise wrong(f"is a whole number from {least} to {most}, not “{short(value)}”")
+            raise field_error(f"is a whole number from {least} to {most}, not “{shorten_value(value)}”")
         return int(value)
 
     return read
@@ -68,15 +68,15 @@ def _number(value: Any) -> float:
     except (TypeError, ValueError):
         found = float("nan")
     if not 0 <= found < float("inf"):
-        raise wrong(f"is a number from 0 on, not “{short(value)}”")
+        raise field_error(f"is a number from 0 on, not “{shorten_value(value)}”")
     return found
 
 
 def _heads(value: Any) -> tuple[tuple[int, int], ...]:
     """Read heads as authors write them: `[L1 H2, L2 H5]`."""
-    found = _each(value if isinstance(value, list) else [value], _head)
+    found = _read_each(value if isinstance(value, list) else [value], _head)
     if not 2 <= len(found) <= MOST_OPTIONS or len(set(found)) < len(found):
-        raise wrong(f"names 2 to {MOST_OPTIONS} heads, each once")
+        raise field_error(f"names 2 to {MOST_OPTIONS} heads, each once")
     return found
 
 
@@ -84,14 +84,14 @@ def _head(value: Any) -> tuple[int, int]:
     text = value if isinstance(value, str) else ""
     layer, _, head = text.replace(" ", "").upper().removeprefix("L").partition("H")
     if not (layer.isdecimal() and head.isdecimal() and len(layer) < 4 and len(head) < 4):
-        raise wrong(f"names heads such as L1 H2, which “{short(value)}” is not", "write [L1 H2, L2 H5]")
+        raise field_error(f"names heads such as L1 H2, which “{shorten_value(value)}” is not", "write [L1 H2, L2 H5]")
     return int(layer), int(head)
 
 
 def _options(value: Any) -> tuple[Option, ...]:
     if not isinstance(value, list) or not 2 <= len(value) <= MOST_OPTIONS:
-        raise wrong(f"holds 2 to {MOST_OPTIONS} sentences", "write each after a dash")
-    return _each(value, _option)
+        raise field_error(f"holds 2 to {MOST_OPTIONS} sentences", "write each after a dash")
+    return _read_each(value, _option)
 
 
 def _option(part: Any) -> Option:
@@ -99,7 +99,7 @@ def _option(part: Any) -> Option:
         return Option(part)
     if not isinstance(part, dict) or set(part) != {"say", "when"}:
         how = "write “- …”, in quotes if it holds a colon, or “- say: …” with “when: 0 to 0.5”"
-        raise wrong("holds sentences, or sentences with a range", how)
+        raise field_error("holds sentences, or sentences with a range", how)
     return Option(_text(part["say"]), _range(part["when"]))
 
 
@@ -110,23 +110,23 @@ def _range(value: Any) -> Range:
     except ValueError:
         found = Range(1, 0)
     if not found.low <= found.high:
-        raise wrong(f"is a range such as “0 to 0.5”, or one number, not “{short(value)}”", field="when")
+        raise field_error(f"is a range such as “0 to 0.5”, or one number, not “{shorten_value(value)}”", field="when")
     return found
 
 
-def _more(value: Any) -> Mapping[str, str]:
+def _measure_options(value: Any) -> Mapping[str, str]:
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
-        raise wrong("is what the measure asks for, such as fill: -1e9", "write “with: {fill: -1e9}”")
+        raise field_error("is what the measure asks for, such as fill: -1e9", "write “with: {fill: -1e9}”")
     return value
 
 
-def short(value: Any) -> str:
+def shorten_value(value: Any) -> str:
     """Return the beginning of a text as a sentence quotes it; a list or mapping by its name, whose text may be long."""
     return value[:40] if isinstance(value, str) else "a list" if isinstance(value, list) else "a mapping"
 
 
-def _right(value: Any) -> int:
-    return _whole(1, MOST_OPTIONS)(value) - 1
+def _right_option(value: Any) -> int:
+    return _whole_number(1, MOST_OPTIONS)(value) - 1
 
 
 _flag = _one_of("true", "false")
@@ -139,14 +139,14 @@ READ: Mapping[str, Callable[[Any], Any]] = {
     "cover": _one_of(*COVERS),
     "row": _text,
     "col": _text,
-    "most": _whole(1, MOST_CELLS),
+    "most": _whole_number(1, MOST_CELLS),
     "heads": _heads,
     "by": _text,
     "least": lambda value: _flag(value) == "true",
     "measure": _text,
-    "with": _more,
+    "with": _measure_options,
     "within": _number,
     "unit": _text,
     "options": _options,
-    "right": _right,
+    "right": _right_option,
 }

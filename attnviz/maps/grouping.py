@@ -101,7 +101,7 @@ def merge_groups(attn: Tensor, mask: Tensor, groups: tuple[Groups, Groups]) -> t
     return attn / pieces, _sum_groups(_sum_groups(mask.float(), row_groups, -2), col_groups, -1) > 0
 
 
-def keyless(mask: Tensor, row_groups: Groups) -> Tensor:
+def rows_without_keys(mask: Tensor, row_groups: Groups) -> Tensor:
     """Return `(layers or 1, heads or 1, rows)`: True where no piece of a row sees any key."""
     return _sum_groups(mask.any(dim=-1).float(), row_groups, -1) == 0
 

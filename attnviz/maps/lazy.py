@@ -122,7 +122,7 @@ def maps_overview(
         del maps, one  # before the next are made: these may be large
     assert labels is not None  # there is a layer
     said = "; ".join(filter(None, (labels.left_out, trace.attending_layers(kind))))
-    together = {"mask": _together(masks), "keyless": _together(keyless) if keyless[0] else None}
+    together = {"mask": _join_masks(masks), "keyless": _join_masks(keyless) if keyless[0] else None}
     labels = replace(labels, left_out=said, **together)
     return MapsOverview(labels, side, torch.stack([torch.cat(heads) for heads in small]))
 
@@ -135,14 +135,14 @@ def _append(masks: list[list[Tensor]], layer: int, mask: Tensor | None) -> None:
     masks[layer].append(before[-1] if before and torch.equal(mask, before[-1]) else mask)
 
 
-def _together(masks: list[list[Tensor]]) -> Tensor:
+def _join_masks(masks: list[list[Tensor]]) -> Tensor:
     """Join masks to one, with size 1 for layers or heads where it is the same for all of them."""
-    layers = [parts[0] if _same(parts) else torch.cat(parts, dim=1) for parts in masks]
-    if _same(layers):
+    layers = [parts[0] if _all_same(parts) else torch.cat(parts, dim=1) for parts in masks]
+    if _all_same(layers):
         return layers[0]
     heads = max(mask.shape[1] for mask in layers)
     return torch.cat([mask.expand(-1, heads, *mask.shape[2:]) for mask in layers])
 
 
-def _same(masks: list[Tensor]) -> bool:
+def _all_same(masks: list[Tensor]) -> bool:
     return all(mask is masks[0] for mask in masks)

@@ -33,14 +33,14 @@ class LinkLines:
     threshold: float
 
 
-def strongest(layers: Iterable[np.ndarray], budget: int = BUDGET) -> LinkLines:
+def strongest_lines(layers: Iterable[np.ndarray], budget: int = BUDGET) -> LinkLines:
     """Find the visible lines of `(heads, rows, cols)` weights, layer by layer: about `budget` of them at most.
 
     One layer's weights are looked at at a time, so that a long text's never lie in memory all at once.
     """
     parts = [_visible_lines(attn, budget) for attn in layers]
     every = np.concatenate([part.weights for part in parts])
-    threshold = max(_least(every, budget), *(part.threshold for part in parts))
+    threshold = max(_lowest_threshold(every, budget), *(part.threshold for part in parts))
     kept = [part.raise_threshold(threshold) for part in parts]
     counts = np.concatenate([part.counts for part in kept])
     return LinkLines(
@@ -88,10 +88,10 @@ def _visible_lines(attn: np.ndarray, budget: int) -> _Layer:
     totals = np.where(flat < 0, 0, flat) if places.size and flat.min() < 0 else flat
     totals = totals.reshape(heads, rows * cols).sum(axis=1).astype(np.float64)
     layer = _Layer((heads, rows, cols), places, flat[places], totals, FAINTEST)
-    least = _least(layer.weights, budget)
+    least = _lowest_threshold(layer.weights, budget)
     return layer.raise_threshold(least) if least > FAINTEST else layer
 
 
-def _least(weights: np.ndarray, budget: int) -> float:
+def _lowest_threshold(weights: np.ndarray, budget: int) -> float:
     """Find the first threshold at which no more weights are left than the budget allows."""
     return next((step for step in _LADDER if np.count_nonzero(weights >= step) <= budget), _LADDER[-1])

@@ -67,7 +67,7 @@ class Maps(MapLabels, ABC):
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
         """Return every head in eight bits, at most `side` cells a side."""
 
-    def visible(self, layer: int | str, head: int | str) -> Bool[Tensor, "rows cols"]:
+    def visible_cells(self, layer: int | str, head: int | str) -> Bool[Tensor, "rows cols"]:
         """Return the cells where a map may attend: for a mean, where any of its heads may."""
         return self.masks(layer, head).flatten(0, 1).any(dim=0)
 

@@ -12,9 +12,9 @@ from attnviz.maps.grouping import (
     RowLabel,
     col_labels,
     groups,
-    keyless,
     merge_groups,
     row_labels,
+    rows_without_keys,
     select_segment,
 )
 from attnviz.maps.maps import EagerMaps
@@ -59,7 +59,7 @@ def select(
         mask=mask,
         rows=rows,
         cols=cols,
-        keyless=keyless(full, row_groups) if options.hides_specials or options.quadrant is not None else None,
+        keyless=rows_without_keys(full, row_groups) if options.hides_specials or options.quadrant is not None else None,
         left_out="; ".join(
             filter(None, (_left_out_note(options, any_hidden, trace.has_sinks(kind)), trace.attending_layers(kind)))
         ),

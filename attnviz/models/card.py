@@ -45,7 +45,7 @@ def card(folder: Path | None) -> Card:
     if folder is not None and "licence" not in facts and (named := _licence(folder)):
         facts = {"licence": named} | facts
     section = _SECTION.search(text)
-    return Card(facts, _plain(section[1]) if section else "")
+    return Card(facts, _plain_text(section[1]) if section else "")
 
 
 def pruning_facts(folder: Path | None, weights: str) -> dict[str, str]:
@@ -120,7 +120,7 @@ def _licence(folder: Path) -> str:
     return _cut(next((line for line in lines if line), ""))
 
 
-def _plain(section: str) -> str:
+def _plain_text(section: str) -> str:
     """Return the first paragraph of words and the one after it, without Markdown's signs."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", section).replace("**", "").replace("`", "")
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]

@@ -89,7 +89,7 @@ def newest_row(trace: Trace, item: int = 0) -> StepRow:
     """Take the last row of each decoder map of a step, and its hidden states and logits."""
     kinds: list[Kind] = [kind for kind in trace.kinds if trace.output_tokens(kind) is not None]
     attn: dict[Kind, Tensor] = {
-        kind: torch.stack([_newest(trace, kind, layer, item) for layer in _layers(trace, kind)]) for kind in kinds
+        kind: torch.stack([_newest_row(trace, kind, layer, item) for layer in _layers(trace, kind)]) for kind in kinds
     }
     outputs = [trace.layers[key] for key in sorted(trace.layers) if key[0] == "decoder"]
     if trace.logits is None:
@@ -112,7 +112,7 @@ def stack_rows(rows: Sequence[StepRow], encoded: Trace, item: int = 0) -> Decodi
     return DecodingRecord(attn, hidden, torch.stack([row.logits for row in rows]), encoded.info.dtype)
 
 
-def _newest(trace: Trace, kind: Kind, layer: int, item: int) -> Tensor:
+def _newest_row(trace: Trace, kind: Kind, layer: int, item: int) -> Tensor:
     call = trace.call(kind, layer)
     mask = None if call.mask is None else call.mask[item if len(call.mask) > 1 else 0][None, :, -1:]
     one = slice(item, item + 1)

@@ -43,7 +43,7 @@ class ReadSource:
     notes: tuple[str, ...] = ()
 
     @property
-    def unwritten(self) -> Sentence:
+    def initial_sentence(self) -> Sentence:
         """The sentence before anything is written: the source, or the prompt of a decoder alone."""
         if self.src:
             return Sentence(self.src, src_text=self.text)

@@ -10,7 +10,7 @@ from attnviz.transformer.config import ModelConfig
 def structure(trace: TraceLike, model: Model | None = None) -> Structure:
     """Read how the model that made `trace` is built; for weights from a user, layers and heads alone."""
     if isinstance(model, TransformerModel):
-        return _own(trace, model.model.config)
+        return _own_structure(trace, model.model.config)
     if model is None or not hasattr(model, "torch_module"):  # a model on an engine lends its numbers, not its layers
         return Structure(bare_stacks(trace), kind_plans(trace), ends="tokens" if model and model.writes else "")
     from attnviz.models.huggingface.parts import checkpoint_structure  # imports transformers
@@ -18,7 +18,7 @@ def structure(trace: TraceLike, model: Model | None = None) -> Structure:
     return checkpoint_structure(trace, model)
 
 
-def _own(trace: TraceLike, config: ModelConfig) -> Structure:
+def _own_structure(trace: TraceLike, config: ModelConfig) -> Structure:
     """Read the structure of the package's own Transformer from its config."""
     network = FeedForwardPlan(config.d_ff)
     norm: NormPlace = "before" if config.norm_first else "after"

@@ -180,7 +180,7 @@ class TransformerModel(ABC, Generic[Network, Words]):
         """Run the model on a source and record every site: fed a `given` target, or up to `limit` tokens that the model
         itself writes, greedily. The interventions apply to both.
         """
-        recorder, resolved = Recorder(), changes.resolve([given or source.unwritten])
+        recorder, resolved = Recorder(), changes.resolve([given or source.initial_sentence])
         started = time.perf_counter()
         memory = self.model.encode(self.batch([source.src]), None, ForwardContext(resolved.chain_with(recorder)))
         wait_for(self.device)

@@ -50,41 +50,41 @@ class Show:
 
     def neuron(self, trace: Any, **asked: Any) -> "PictureWidget":
         """Show one pair of tokens of one head, from query and key to its weight."""
-        return _shown("neuron", (trace,), asked)
+        return _draw("neuron", (trace,), asked)
 
     def stepper(self, model: Any, text: str, **asked: Any) -> "PictureWidget":
         """Show the training pass beside every step of decoding `text`, into the language `to=`."""
-        return _shown("stepper", (model, text), asked)
+        return _draw("stepper", (model, text), asked)
 
     def mask_lab(self, model: Any, trace: Any, **asked: Any) -> "PictureWidget":
         """Show scores, mask, weights and context of one head, with a mask to paint."""
-        return _shown("mask_lab", (model, trace), asked)
+        return _draw("mask_lab", (model, trace), asked)
 
     def switches(self, model: Any, trace: Any, **asked: Any) -> "PictureWidget":
         """Show every head as a switch, and what the model does without those that are off."""
-        return _shown("switches", (model, trace), asked)
+        return _draw("switches", (model, trace), asked)
 
     def patching(self, model: Any, trace: Any, other: Any, **asked: Any) -> "PictureWidget":
         """Put numbers of one run into another; `other` is that run, or its sentence."""
-        return _shown("patching", (model, trace, other), asked)
+        return _draw("patching", (model, trace, other), asked)
 
     def attribution(self, model: Any, trace: Any, **asked: Any) -> "PictureWidget":
         """Show a token's logit as what adds to it."""
-        return _shown("attribution", (model, trace), asked)
+        return _draw("attribution", (model, trace), asked)
 
     def compared(self, here: Any, there: Any, **asked: Any) -> "PictureWidget":
         """Show two runs side by side."""
-        return _shown("compared", (here, there), asked)
+        return _draw("compared", (here, there), asked)
 
     def learning(self, recording: Any, other: Any = None, **asked: Any) -> "PictureWidget":
         """Show one or two recordings of training, moment by moment."""
-        return _shown("learning", (recording, other), asked)
+        return _draw("learning", (recording, other), asked)
 
 
 show = Show()
 
 
-def _shown(name: str, subject: tuple[Any, ...], asked: dict[str, Any]) -> "PictureWidget":
+def _draw(name: str, subject: tuple[Any, ...], asked: dict[str, Any]) -> "PictureWidget":
     how = {option: asked.pop(option) for option in ("theme", "height", "static") if option in asked}
     return _show(name, subject, asked, **how)
 
@@ -92,12 +92,12 @@ def _shown(name: str, subject: tuple[Any, ...], asked: dict[str, Any]) -> "Pictu
 def _of_trace(name: str, given: Any, tokens: Any, asked: dict[str, Any]) -> "PictureWidget":
     how = {option: asked.pop(option) for option in _OF_TENSORS if option in asked}
     if isinstance(given, TraceLike) or (tokens is None and not how):
-        return _shown(name, (given,), asked)
+        return _draw(name, (given,), asked)
     if tokens is None:
         raise ValueError("Attention weights are shown with their tokens: attnviz.show(outputs, tokens).")
     if "kind" in asked and not isinstance(tokens, dict):  # of several kinds in an output the one that is meant
         how["kind"] = asked["kind"]
-    return _shown(name, (from_tensors(given, tokens, **how),), asked)
+    return _draw(name, (from_tensors(given, tokens, **how),), asked)
 
 
 @reads_arguments

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 def caption_of(trace: "TraceLike", model: str = "", *, site: str = "", **which: Any) -> Caption:
     """Caption a run's pictures; `model` names the model, `which` is as for `attnviz.views.captions.sentence`."""
-    name = "; ".join((model or f"weights {trace.model_id}", *_attending(trace)))
+    name = "; ".join((model or f"weights {trace.model_id}", *_attending_layers(trace)))
     if trace.interventions:
         name = f"{name}; changes to the run: {describe_changes(trace.interventions)}"
     return Caption(captions.sentence(trace, **which), name, site)
 
 
-def _attending(trace: "TraceLike") -> tuple[str, ...]:
+def _attending_layers(trace: "TraceLike") -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(trace.attending_layers, trace.kinds))))
 
 

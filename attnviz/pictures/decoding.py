@@ -12,11 +12,23 @@ from attnviz.models.protocol import Model, Step
 from attnviz.models.translator.faults import Faults
 from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
 from attnviz.models.translator.translator import Translator
-from attnviz.pictures.fields import MEAN, PageState, Problem, choice, flag, number, or_mean, read, text, whole, write
+from attnviz.pictures.fields import (
+    MEAN,
+    PageState,
+    Problem,
+    choice,
+    flag,
+    number,
+    or_mean,
+    read,
+    text,
+    whole_number,
+    write,
+)
 from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Beam
-from attnviz.transformer.decoding import Choose, Sampling, likeliest
+from attnviz.transformer.decoding import Choose, Sampling, likeliest_ids
 
 WAYS = {"cached": "KV cache", "recomputed": "Recompute the prefix", "teacher": "Teacher's prefix"}
 CHOICES = {"greedy": "Greedy", "sampled": "Sampled", "beam": "Beam"}
@@ -84,7 +96,7 @@ class DecodingState(PageState):
     ids_tgt: str = text("4 3 2 1 0", limit=MAX_IDS)
     ids_seed: int = _ranged_field("ids_seed", 0)
     ids_causal: bool = flag(default=True)
-    step: int | None = whole(used="the last one")
+    step: int | None = whole_number(used="the last one")
     layer: int | str = or_mean(MEAN, of="layer")
     head: int | str = or_mean(MEAN, of="head")
 
@@ -94,7 +106,7 @@ class DecodingState(PageState):
         return all(getattr(self, name) == _HEALTHY[name] for name in ("way", "choose", "seed", "smoothing", "padding"))
 
     @property
-    def broken(self) -> tuple[str, ...]:
+    def broken_switches(self) -> tuple[str, ...]:
         """Names of the switches that are not as they should be."""
         return tuple(
             name for name in ("causal", "dropout", "dtype", "restart") if getattr(self, name) != _HEALTHY[name]
@@ -208,7 +220,7 @@ def _plan(model: Translator, asked: DecodingInput, ids: tuple[int, ...], state: 
 
 def _choose(model: Model, state: DecodingState) -> Choose:
     if state.choose != "sampled":
-        return likeliest
+        return likeliest_ids
     generator = torch.Generator(model.device).manual_seed(state.seed)
     return Sampling(generator, state.temperature, state.top_k or None, state.top_p if state.top_p < 1 else None)
 

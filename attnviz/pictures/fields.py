@@ -108,7 +108,7 @@ def _index(of: str, *, knows_mean: bool) -> Read:
     return read
 
 
-def whole(default: int | None = None, count: int = 10_000, *, used: str = "", name: str = "") -> Any:
+def whole_number(default: int | None = None, count: int = 10_000, *, used: str = "", name: str = "") -> Any:
     """Declare a whole number from 0 to `count - 1`; `used` says what the default means."""
 
     def read(text: str, bound: int | None, default: Any, say: Say) -> Any:

@@ -12,7 +12,7 @@ from attnviz.analysis.causes.gold import gold_pairs
 from attnviz.pictures.alignment import NO_MODEL, Rates, shipped_rates
 from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.caching import Cache, make_anew
-from attnviz.pictures.fields import PageState, Say, declare, flag, number, whole
+from attnviz.pictures.fields import PageState, Say, declare, flag, number, whole_number
 from attnviz.text.languages import language_name
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.widgets.flow.payload import FlowFacts, flow_payload, with_flow
@@ -43,7 +43,7 @@ class FlowState(PageState):
     with the lowest known alignment error), the `residual` share in hundredths, and whether maximum flow is computed.
     """
 
-    row: int | None = whole(used="the pinned row", name="followed")
+    row: int | None = whole_number(used="the pinned row", name="followed")
     by: str = declare("", _read_method, options=_METHODS)
     residual: int = number(50, 0, 100)
     flow: bool = flag()

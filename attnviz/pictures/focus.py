@@ -17,7 +17,7 @@ class SiteBounds:
     shapes: Mapping[str, tuple[int, int]]
 
     @classmethod
-    def of(cls, trace: Any) -> "SiteBounds":
+    def from_trace(cls, trace: Any) -> "SiteBounds":
         """Return the bounds of a trace."""
         return cls({kind: trace.shape(kind) for kind in trace.kinds})
 

@@ -57,12 +57,12 @@ class HeadsPicture:
         if self._is_the_same_for_every_view:
             options = tuple(map(self._options, self.trace.kinds))
             made = self.cached("heads", (self.trace, options), lambda: self._make(view))
-            return self.covering.on(with_fitted_view(made, view))
-        return self.covering.on(self._make(view))
+            return self.covering.add_question(with_fitted_view(made, view))
+        return self.covering.add_question(self._make(view))
 
-    def drawn(self) -> tuple[Maps, str]:
+    def drawn_maps(self) -> tuple[Maps, str]:
         """Return the maps of the kind in focus, and what their cells hold."""
-        return self._cells.of(self.state.kind, self._maps_and_metrics[0]), self._cells.measure
+        return self._cells.drawn_maps(self.state.kind, self._maps_and_metrics[0]), self._cells.measure
 
     @property
     def is_covered(self) -> bool:
@@ -88,7 +88,7 @@ class HeadsPicture:
 
     @cached_property
     def _maps_and_metrics(self) -> tuple[dict[str, Maps], Columns]:
-        return self.covering.covered(*_measured_maps(self.trace, self._options, self.cached))
+        return self.covering.cover_maps(*_measured_maps(self.trace, self._options, self.cached))
 
     @cached_property
     def _cells(self) -> Cells:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz.maps.options import MapOptions
 from attnviz.pictures import fields
-from attnviz.pictures.fields import AT, Problem, Say, choice, declare, declare_unlinked, flag, whole
+from attnviz.pictures.fields import AT, Problem, Say, choice, declare, declare_unlinked, flag, whole_number
 from attnviz.pictures.focus import FocusState, SiteBounds
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class HeadsState(FocusState):
     `off` are the heads that are switched off in the run, `(kind, layer, head)`: a link says them as interventions.
     """
 
-    row: int | None = whole(used="no pinned row")
+    row: int | None = whole_number(used="no pinned row")
     sort: str = choice("layout")
     tint: str = choice("diagonality")
     specials: "Specials" = choice("show", {"show": "shown", "hide": "hidden", "renormalise": "renormalised"})

@@ -54,18 +54,18 @@ def view_of_runs(runs: Sequence[Shown], state: LearningState | RecordingState) -
 
 def shown_run(recording: Recording, line: str = "") -> ShownRun:
     """Describe a recorded run's outcome, and run its toy on a line. Raises ValueError for a line that cannot be run."""
-    outcome = [outcomes.outcome(recording.scores, HELD_OUT), *outcomes.more(recording.scores)]
+    outcome = [outcomes.outcome(recording.scores, HELD_OUT), *outcomes.more_measures(recording.scores)]
     return ShownRun(
         recording.experiment,
         title_of(recording.experiment),
         "recorded",
         recording,
         outcome=tuple(filter(None, outcome)),
-        own=_own(recording, line) if line.strip() else None,
+        own=_own_line(recording, line) if line.strip() else None,
     )
 
 
-def _own(recording: Recording, line: str) -> OwnLine:
+def _own_line(recording: Recording, line: str) -> OwnLine:
     if recording.weights is None:
         raise ValueError(NO_WEIGHTS.format(title_of(recording.experiment)))
     return own_line(Toy.from_recording(recording), line)

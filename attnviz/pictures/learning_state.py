@@ -6,7 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attnviz.learning.tasks.catalogue import TASKS
-from attnviz.pictures.fields import PageState, Problem, Say, choice, declare, declare_unlinked, flag, read, text, whole
+from attnviz.pictures.fields import (
+    PageState,
+    Problem,
+    Say,
+    choice,
+    declare,
+    declare_unlinked,
+    flag,
+    read,
+    text,
+    whole_number,
+)
 from attnviz.views.learning.outcomes import GUESSES
 
 ALONE = "none"  # no second run
@@ -66,12 +77,12 @@ class LearningState(PageState):
     """
 
     task: str = choice("french", tuple(TASKS))
-    seed: int = whole(1, MOST_SEED)
+    seed: int = whole_number(1, MOST_SEED)
     first: tuple[str, ...] = declare((), _parts, _parts_text)
     second: tuple[str, ...] | None = declare(("without-causal-mask",), _parts, _parts_text)
     train: bool = flag()
     guess: str = declare("", _guess)
-    moment: int = whole(0, 1_000)
+    moment: int = whole_number(0, 1_000)
     site: str = declare("", _site)
     line: str = text(limit=MOST_LINE)
     of: str = declare_unlinked("", str)
@@ -95,9 +106,9 @@ class RecordingState(PageState):
     """
 
     recording: str = declare(EXPERIMENTS, _recording)
-    moment: int = whole(0, 1_000)
+    moment: int = whole_number(0, 1_000)
     site: str = declare("", _site)
-    sentence: int = whole(0, MOST_SENTENCES)
+    sentence: int = whole_number(0, MOST_SENTENCES)
     of: str = declare_unlinked("", str)
 
 

@@ -28,7 +28,7 @@ def mask_lab(model: Model, trace: Trace, state: MasksState | None = None) -> Pay
 
 def bench_payload(bench: MaskBench, *, seq: int = 0) -> Payload:
     """Draw a bench; `seq` is the number of the visitor's edit that this answers."""
-    view, result = bench.view, bench.filled
+    view, result = bench.view, bench.filled_scores
     pipeline = Pipeline(
         scores=result.scores.numpy(),
         masked_scores=result.masked_scores.numpy(),

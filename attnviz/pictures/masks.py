@@ -12,7 +12,7 @@ from attnviz.analysis.masks.effect import Effect, Refused
 from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, Weighing, fill_scores, one_head
 from attnviz.analysis.masks.findings import findings
 from attnviz.analysis.masks.mask_spec import RULES, MaskSpec, RuleNumbers, rule_from_text, rules_to_text
-from attnviz.analysis.rerun import Writing, writing
+from attnviz.analysis.rerun import Writing, start_writing
 from attnviz.maps.selection import labels
 from attnviz.models.protocol import Model
 from attnviz.pictures import fields
@@ -64,7 +64,7 @@ class MasksState(PageState):
     kind: Kind = fields.choice("decoder_self")
     layer: int = fields.index(of="layer")
     head: int = fields.index(of="head")
-    row: int | None = fields.whole()
+    row: int | None = fields.whole_number()
     zoom: tuple[int, int, int, int] | None = fields.window()
     rules: tuple[RuleNumbers, ...] = fields.declare(
         (), _rules, rules_to_text, name="masks", shape=[[str, [(int, float)]]]
@@ -75,7 +75,7 @@ class MasksState(PageState):
     dtype: str = fields.choice("float32", DTYPES)
     scope: str = fields.choice("head", SCOPES)
     second: str = fields.text(limit=MAX_SECOND)
-    item: int = fields.whole(0, 2)
+    item: int = fields.whole_number(0, 2)
 
     @property
     def choice(self) -> FillChoice:
@@ -117,7 +117,7 @@ class MaskBench:
         return self.view.recipe
 
     @cached_property
-    def real(self) -> Tensor:
+    def real_keys(self) -> Tensor:
         """Keys that are no padding, `(batch, k_len)`."""
         rows = [self.trace.key_tokens(self.view.kind, item) for item in range(len(self.trace.sentences))]
         return torch.tensor([[not self.model.is_pad(token) for token in row] for row in rows])
@@ -130,15 +130,15 @@ class MaskBench:
     @cached_property
     def rules(self) -> Tensor:
         """The mask without paint for the sentence that is shown, `(q_len, k_len)`."""
-        return self._shown_item(self.recipe.rules_mask(*self.shape, real=self.real))
+        return self._shown_item(self.recipe.rules_mask(*self.shape, real=self.real_keys))
 
     @cached_property
     def mask(self) -> Tensor:
         """The whole mask for the sentence that is shown, `(q_len, k_len)`."""
-        return self._shown_item(self.recipe.build(*self.shape, real=self.real))
+        return self._shown_item(self.recipe.build(*self.shape, real=self.real_keys))
 
     @cached_property
-    def filled(self) -> FilledScores:
+    def filled_scores(self) -> FilledScores:
         """Scores, masked scores, weights and context, without batch and head axes."""
         result = fill_scores(self.call, self.mask, self.view.choice)
         parts = ("mask", "scores", "masked_scores", "attn", "context")
@@ -152,7 +152,7 @@ class MaskBench:
         """
         no_sense = self.view.kind == "cross" and "causal" in self.recipe.rules
         changes = changed_head_note(self.trace.interventions, (self.view.kind, self.view.layer, self.view.head))
-        return (*((CROSS_CAUSAL,) if no_sense else ()), *((changes,) if changes else ()), *findings(self.filled))
+        return (*((CROSS_CAUSAL,) if no_sense else ()), *((changes,) if changes else ()), *findings(self.filled_scores))
 
     @property
     def rows(self) -> list[tuple[str, str | None]]:
@@ -179,12 +179,12 @@ class MaskBench:
         return [Site(self.view.kind, layer) for layer in layers]
 
     @property
-    def named(self) -> str:
+    def mask_name(self) -> str:
         """The mask that replaces the model's own, to stand in a sentence."""
         return "without any mask" if self.recipe.is_none else "with this mask"
 
     @property
-    def where(self) -> str:
+    def scope_text(self) -> str:
         """The scope in words."""
         view = self.view
         return {"head": f"L{view.layer} H{view.head}", "layer": f"every head of L{view.layer}"}.get(
@@ -194,7 +194,7 @@ class MaskBench:
     def probe(self, *, writing: bool) -> MaskOverride:
         """Return the mask as an intervention: on the sentence as it is, or while one is written, which has no pads."""
         own = self.view.kind == "decoder_self" and writing
-        real = None if own else self.real
+        real = None if own else self.real_keys
         choice = self.view.choice
         plain = choice.fill == "fused" and choice.dtype == "float32"
         return MaskOverride(
@@ -212,14 +212,14 @@ class MaskBench:
         """Run the pass that writing makes at a decoder row with the mask on: no later token is there yet."""
         return both_ways.run_up_to(self.model, self.trace, self.probe(writing=False), step)
 
-    def writing(self) -> Writing:
+    def start_writing(self) -> Writing:
         """Begin what the model would now write."""
         ahead = self.view.kind == "decoder_self" and self.recipe.sees_ahead(self.shape[0])
-        return writing(self.model, self.trace, self.probe(writing=True), cached=not ahead)
+        return start_writing(self.model, self.trace, self.probe(writing=True), cached=not ahead)
 
     def unmasked_writing(self) -> Writing:
         """Begin what the model writes without the mask."""
-        return writing(self.model, self.trace, None)
+        return start_writing(self.model, self.trace, None)
 
     def _shown_item(self, mask: Tensor) -> Tensor:
         return mask[min(self.view.item, len(mask) - 1)]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from attnviz.maps.grouping import Groups
 from attnviz.pictures.browser_view import add_view
-from attnviz.pictures.fields import choice, whole
+from attnviz.pictures.fields import choice, whole_number
 from attnviz.pictures.focus import FocusState
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.widgets.neuron.payload import neuron_payload
@@ -21,8 +21,8 @@ NEEDS_QUERIES = (
 class NeuronState(FocusState):
     """State of the Neuron picture: `row` and `key`, positions of tokens (None: the first query; its largest key)."""
 
-    row: int | None = whole(name="query")
-    key: int | None = whole()
+    row: int | None = whole_number(name="query")
+    key: int | None = whole_number()
     order: str = choice("position", {"position": "By position", "contribution": "By contribution"})
 
 

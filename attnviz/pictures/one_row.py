@@ -8,7 +8,7 @@ from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import labels, select
 from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.caching import Cache, make_anew
-from attnviz.pictures.fields import choice, declare_unlinked, whole
+from attnviz.pictures.fields import choice, declare_unlinked, whole_number
 from attnviz.pictures.focus import FocusState
 from attnviz.tracing.causes.switches import heads_off
 from attnviz.tracing.trace_like import TraceLike
@@ -24,7 +24,7 @@ _LARGE = 4_000_000  # weights of a map: of larger ones one head is in memory at 
 class OneRowState(FocusState):
     """State of the One row picture: `row` (None: the first); `open` is a click that opens the head."""
 
-    row: int | None = whole(used="no pinned row")
+    row: int | None = whole_number(used="no pinned row")
     scale: str = choice("fixed", {"fixed": "0 to 1", "max": "0 to max"})
     open: bool = declare_unlinked(default=False, shape=(bool, int))
 

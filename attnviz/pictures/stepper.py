@@ -24,7 +24,7 @@ def stepper(
     """
     run = run or run_decoding(model, trace, state)
     view = {"step": state.step, "layer": state.layer, "head": state.head}
-    return stepper_payload(_training(run, state), run.made, _inference(model, trace, state, run), view=view,
+    return stepper_payload(_training_table(run, state), run.made, _inference(model, trace, state, run), view=view,
                            budget=most)  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def is_target(run: Decoded, trace: Trace) -> bool:
     return tuple(token.id for token in trace.sentences[0].tgt)[: len(made.fed)] == made.ids[: len(made.fed)]
 
 
-def _training(run: Decoded, state: DecodingState) -> Training:
+def _training_table(run: Decoded, state: DecodingState) -> Training:
     losses = run.losses
     rows = [
         {name: value if value == value else None for name, value in row.items()}  # a number that is not one stays empty

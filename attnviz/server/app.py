@@ -42,7 +42,7 @@ class Instance:
         self.state = State()
         alone = 0.0 if os.environ.get(engine.VARIABLE) else _ALONE  # what an engine runs takes no processor here
         self.turns = Turns(settings.runs, most=settings.waiting, seconds=settings.run_seconds, alone=alone)
-        self.telemetry.waiting.set_function(lambda: self.turns.waiting)
+        self.telemetry.waiting.set_function(lambda: self.turns.waiting_count)
         self.app = st.App(
             DASHBOARD,
             secrets=oidc.secrets_of(settings, secret),

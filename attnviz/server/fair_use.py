@@ -118,7 +118,7 @@ class FairUse:
             await PlainTextResponse("Too many requests.\n", 429, headers)(scope, receive, send)
             return
         await bucket.acquire()
-        refusal = self._full(address_of(scope)) if _is_page(scope) else ""
+        refusal = self._full_reason(address_of(scope)) if _is_page(scope) else ""
         if refusal:
             self._telemetry.count_refusal("full")
             await _full_page(refusal)(scope, receive, send)
@@ -150,7 +150,7 @@ class FairUse:
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         address = address_of(scope)
-        if refusal := self._full(address):
+        if refusal := self._full_reason(address):
             self._telemetry.count_refusal("full")
             await _deny(scope, receive, send, refusal)
             return
@@ -177,7 +177,7 @@ class FairUse:
             self._connected += Counter()  # forgets connections that have gone
             self._telemetry.visitors.set(self._connected.total())
 
-    def _full(self, address: str) -> str:
+    def _full_reason(self, address: str) -> str:
         """Return the reason to refuse another visitor from an address; "" where there is room."""
         if self._state.is_stopping.is_set():
             return "This server is about to stop; another one, or this one again, will answer in a moment."

@@ -85,11 +85,11 @@ def _is_address(name: str) -> bool:
 
 def own_addresses(family: socket.AddressFamily) -> tuple[str, ...]:
     """Return the machine's addresses in networks, that of the default route first; none of them is loopback."""
-    found = dict.fromkeys((*_outgoing(family), *_interface_addresses(family)))
+    found = dict.fromkeys((*_outgoing_addresses(family), *_interface_addresses(family)))
     return tuple(one for one in found if not (ip_address(one).is_loopback or ip_address(one).is_link_local))
 
 
-def _outgoing(family: socket.AddressFamily) -> Iterator[str]:
+def _outgoing_addresses(family: socket.AddressFamily) -> Iterator[str]:
     with socket.socket(family, socket.SOCK_DGRAM) as probe, suppress(OSError):  # no way out
         probe.connect((_NOWHERE[family], 9))
         yield probe.getsockname()[0]

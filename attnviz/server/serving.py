@@ -152,10 +152,10 @@ def _server_class() -> Any:
         async def _drain(self) -> None:
             until = time.monotonic() + self._most_seconds
             turns = self._instance.turns
-            while (turns.running or turns.waiting) and time.monotonic() < until:
+            while (turns.running_count or turns.waiting_count) and time.monotonic() < until:
                 await asyncio.sleep(0.05)
             await asyncio.sleep(_LAST_MESSAGES)
-            self._instance.telemetry.say("stopping", unfinished=turns.running + turns.waiting)
+            self._instance.telemetry.say("stopping", unfinished=turns.running_count + turns.waiting_count)
             self.should_exit = True
 
     return Server

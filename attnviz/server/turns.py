@@ -67,12 +67,12 @@ class Turns:
         self._is_watched = False
 
     @property
-    def running(self) -> int:
+    def running_count(self) -> int:
         """Runs that have their turn."""
         return len(self._running)
 
     @property
-    def waiting(self) -> int:
+    def waiting_count(self) -> int:
         """Runs that wait for it."""
         with self._lock:
             return self._count()

@@ -38,14 +38,14 @@ def reads_arguments(target: Target) -> Target:
     A call then raises ValueError, with one sentence that names the argument, for a value that does not fit.
     """
     if not isinstance(target, type):
-        return _reading(target)
+        return _read_arguments(target)
     for name, method in list(vars(target).items()):
         if isinstance(method, FunctionType) and not name.startswith("_"):
-            setattr(target, name, _reading(method))
+            setattr(target, name, _read_arguments(method))
     return target  # type: ignore[return-value]  # the class that was given
 
 
-def _reading(function: Any) -> Any:
+def _read_arguments(function: Any) -> Any:
     forms: dict[str, tuple[_Form, Any]] = {}
     names: list[str] = []
 
@@ -130,13 +130,13 @@ def _form(annotation: Any, own: Mapping[str, Any]) -> "_Form | None":
 def _generic_form(origin: Any, parts: list["_Form | None"]) -> "_Form | None":
     """Make the form of a union or of a list; None for other generic types."""
     if origin in (Union, UnionType):
-        return _either(parts)
+        return _either_form(parts)
     if origin in (Sequence, Iterable, list):  # an Iterable may come one at a time: it is read where it is used
-        return _several(parts[0], is_lazy=origin is Iterable)
+        return _list_form(parts[0], is_lazy=origin is Iterable)
     return None
 
 
-def _either(forms: list["_Form | None"]) -> "_Form | None":
+def _either_form(forms: list["_Form | None"]) -> "_Form | None":
     known = [form for form in forms if form is not None]
     if len(known) < len(forms):
         return None
@@ -154,7 +154,7 @@ def _either(forms: list["_Form | None"]) -> "_Form | None":
     return _Form(" or ".join(dict.fromkeys(said)), read)
 
 
-def _several(item: "_Form | None", *, is_lazy: bool = False) -> _Form:
+def _list_form(item: "_Form | None", *, is_lazy: bool = False) -> _Form:
     """Make the form of a list, which also accepts a single item."""
 
     def read(value: Any) -> Any:
@@ -205,7 +205,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else _unfit()
 
 
-def _whole(value: Any) -> int:
+def _whole_form(value: Any) -> int:
     if isinstance(value, bool):
         _unfit()
     try:
@@ -222,7 +222,7 @@ def _flag(value: Any) -> bool:
 
 _SIMPLE: dict[Any, _Form] = {
     str: _Form("one text", _text, "texts"),
-    int: _Form("a whole number", _whole, "whole numbers"),
+    int: _Form("a whole number", _whole_form, "whole numbers"),
     float: _Form(
         "a number", _accept_if(lambda value: isinstance(value, Real) and not isinstance(value, bool)), "numbers"
     ),

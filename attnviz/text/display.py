@@ -40,7 +40,7 @@ def display(text: str) -> str:
 
 
 def _name_unseen(text: str) -> str:
-    runs = groupby(zip(_unseen(text), text, strict=True), key=lambda pair: pair[0])
+    runs = groupby(zip(_must_be_named(text), text, strict=True), key=lambda pair: pair[0])
     shown = [_run([character for _, character in run], unseen) for unseen, run in runs]
     return " ".join(shown) or SPACE
 
@@ -67,7 +67,7 @@ def _run(characters: list[str], unseen: bool) -> str:
     return "".join(characters) if any(c != " " for c in characters) else SPACE * len(characters)
 
 
-def _unseen(text: str) -> Iterator[bool]:
+def _must_be_named(text: str) -> Iterator[bool]:
     """Yield for each character whether it must be named to be seen."""
     marks = MAX_MARKS  # on the letter before; without a letter no mark is allowed
     for index, character in enumerate(text):

@@ -16,7 +16,7 @@ _BEGINS = r"(?:^|(?<=[;|\t\r\n\v\f\x85\u2028\u2029]))"
 _FORMULA = re.compile(rf"""{_BEGINS}(?=[ \xa0\u2000-\u200b\u3000\ufeff"']*[=+\-@＝＋－＠])|^(?=[\t\r])""")
 
 
-def harmless(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Put an apostrophe before everything in a text that could be the start of a formula; numbers stay as they are."""
     return text if _NUMBER.fullmatch(text) else _FORMULA.sub("'", text)
 
@@ -29,6 +29,6 @@ def csv_file(table: "pd.DataFrame") -> bytes:
 def _make_harmless(table: "pd.DataFrame") -> "pd.DataFrame":
     texts = table.select_dtypes(include=["object", "string"]).columns
     told = table.assign(
-        **{name: [harmless(cell) if isinstance(cell, str) else cell for cell in table[name]] for name in texts}
+        **{name: [escape_formula(cell) if isinstance(cell, str) else cell for cell in table[name]] for name in texts}
     )
-    return told.rename(columns=lambda name: harmless(name) if isinstance(name, str) else name)
+    return told.rename(columns=lambda name: escape_formula(name) if isinstance(name, str) else name)

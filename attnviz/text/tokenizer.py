@@ -108,7 +108,7 @@ class TranslatorTokenizer:
 
     def encode_target(self, text: str, to: str) -> Encoded:
         """Encode a sentence as `<bos:to>`, its pieces and `<eos>`. Raises TextError for an unknown language `to`."""
-        first = self._special(self.bos_id(to), 0)
+        first = self._special_token(self.bos_id(to), 0)
         return self._encode_sentence(self._unspaced if to in UNSPACED else self._spaced, (first,), text)
 
     def source_ids(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
@@ -137,7 +137,7 @@ class TranslatorTokenizer:
         tokens, end = [], 0
         for id_ in ids:
             if id_ in self.special_ids:
-                tokens.append(self._special(id_, end) if not keep_spaces else Token("", id_, end, end, True))
+                tokens.append(self._special_token(id_, end) if not keep_spaces else Token("", id_, end, end, True))
                 continue
             starts_word = end == 0 or self._pieces[id_].startswith(WORD_START)
             piece = self._pieces[id_].replace(WORD_START, " ")
@@ -177,7 +177,7 @@ class TranslatorTokenizer:
         if len(pieces) > room:
             notes += (f"Only the first {room} of {len(pieces):,} tokens were kept.",)
         tokens = (*first, *pieces[:room])
-        tokens = (*tokens, self._special(self.eos_id, tokens[-1].end if tokens else 0))
+        tokens = (*tokens, self._special_token(self.eos_id, tokens[-1].end if tokens else 0))
         return Encoded(tuple(token.id for token in tokens), tokens, notes)
 
     def _encode_many(self, tokenizer: Tokenizer, first: tuple[int, ...], typed: Sequence[str]) -> list[tuple[int, ...]]:
@@ -188,9 +188,9 @@ class TranslatorTokenizer:
 
     def padding(self, at: int) -> Token:
         """Make a `<pad>` after `at` characters of a text."""
-        return self._special(self.pad_id, at)
+        return self._special_token(self.pad_id, at)
 
-    def _special(self, id_: int, at: int) -> Token:
+    def _special_token(self, id_: int, at: int) -> Token:
         return Token(self._pieces[id_], id_, at, at, is_special=True, piece=self._pieces[id_])
 
     def _token(self, text: str, id_: int, span: tuple[int, int], *, starts_word: bool) -> Token:

@@ -32,7 +32,7 @@ def weights_within(
     return (torch.maximum(risen, fallen).nan_to_num(nan=0.0).amax(dim=-1) + _OWN_ROUNDING).float()
 
 
-def largest(numbers: Tensor) -> Tensor:
+def largest_magnitude(numbers: Tensor) -> Tensor:
     """Return max|x| along the last axis, of finite numbers only: an infinite difference must not allow itself."""
     return numbers.abs().nan_to_num(nan=0.0, posinf=0.0).amax(dim=-1)
 

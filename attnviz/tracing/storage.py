@@ -138,13 +138,13 @@ def load_trace(path: str | Path) -> Trace | BareWeights:
             if {"steps", "losses"} <= {*file.keys}:
                 raise ValueError("it holds a recording, which attnviz.load_recording reads")
             if "format_version" not in file.keys and any(f"attn.{kind}" in file.keys for kind in KINDS):
-                return _bare(file)
+                return _read_bare_weights(file)
             return _trace(file.arrays(key for key in file.keys if not key.startswith(_COMPUTED)))
     except _ANYTHING_ELSE as error:
         raise ValueError(f"{path.name} is not a trace saved by attnviz ({first_line(error)}).") from error
 
 
-def _bare(file: Archive) -> BareWeights:
+def _read_bare_weights(file: Archive) -> BareWeights:
     found: dict[str, Any] = {
         key: file.texts(key, most=_MOST_TOKENS, longest=_LONGEST) for key in file.keys if key in TEXTS
     }

@@ -20,7 +20,16 @@ from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.thumbnails import thumbnail
 from attnviz.tracing.trace_like import KINDS, TraceLike, require_present, validate_index
 from attnviz.transformer.attention import call_attn, call_scores, call_sink_weights
-from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, bytes_kept, cut_to_lengths, select_item, visible
+from attnviz.transformer.probe import (
+    AttentionCall,
+    Kind,
+    Site,
+    Stack,
+    bytes_kept,
+    cut_to_lengths,
+    select_item,
+    visible_cells,
+)
 
 __all__ = ["CUT", "KINDS", "RunInfo", "Sentence", "Side", "Trace", "TraceLike"]
 
@@ -104,7 +113,7 @@ class Trace(TraceLike):
 
     def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
         """Return the masks of a layer's heads; one that they share is in memory once."""
-        return visible(self._one(kind, layer, None, item))[0].cpu()
+        return visible_cells(self._one(kind, layer, None, item))[0].cpu()
 
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
         """attn · V of each head, before the heads are merged."""
@@ -172,7 +181,7 @@ class Trace(TraceLike):
             logits=None if self.logits is None else move(self.logits),
         )
 
-    def _only(self, kind: Kind, layer: int, head: int | None) -> "Trace":
+    def _one_layer(self, kind: Kind, layer: int, head: int | None) -> "Trace":
         call = select_item(self.calls[Site(kind, layer)], None, head)
         return replace(self, calls={Site(kind, 0): call}, contexts={}, layers={}, numbers={})
 

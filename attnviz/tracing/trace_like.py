@@ -91,7 +91,7 @@ class TraceLike(TraceDoors, ABC):
         """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
 
     @abstractmethod
-    def _only(self, kind: Kind, layer: int, head: int | None) -> "TraceLike":
+    def _one_layer(self, kind: Kind, layer: int, head: int | None) -> "TraceLike":
         """See `one_layer`."""
 
     def scores(
@@ -226,7 +226,7 @@ class TraceLike(TraceDoors, ABC):
         layers = self.shape(kind)[0]
         if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer < layers:
             raise ValueError(f"layer is 0 to {layers - 1}, not {layer!r}.")
-        return self._only(kind, layer, None if head is None else self._head(kind, head))
+        return self._one_layer(kind, layer, None if head is None else self._head(kind, head))
 
     def _kind(self, kind: str) -> Kind:
         return validate_choice(kind, "kind", self.kinds)

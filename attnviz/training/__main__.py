@@ -28,7 +28,7 @@ from attnviz.training.run import Pairs, Task, further_pairs, language_pairs, run
 from attnviz.training.shipping import About, ship
 from attnviz.training.state import read_state
 from attnviz.training.watch import SENTENCES
-from attnviz.training.workers import together
+from attnviz.training.workers import run_in_processes
 from attnviz.transformer.device import choose_device
 
 
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
             _card(options)
         else:
             recipe = _recipe(options)
-            together(recipe.workers, partial(run, _task(options), recipe))
+            run_in_processes(recipe.workers, partial(run, _task(options), recipe))
     except (ValueError, OSError, EOFError) as error:  # a gzip file that was cut short ends in EOFError
         print(f"attnviz.training: {error}", file=sys.stderr)
         return 2
@@ -113,7 +113,7 @@ def _recipe(options: argparse.Namespace) -> Recipe:
         raise ValueError(f"--recipe must be a JSON object of the recipe's names and values ({error}).") from error
 
 
-def _positive(text: str) -> int:
+def _positive_number(text: str) -> int:
     """Read a number of at least 1, for argparse, which names the option and says the rest."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
@@ -131,9 +131,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--recipe", default="{}", help="changes to the recipe, as JSON: '{\"steps\": 20000}'")
     parser.add_argument("--begin", type=Path, help="folder of a trained model whose weights a new run begins with")
     parser.add_argument("--device", help="cpu, cuda or mps; left out: ATTNVIZ_DEVICE, or the best there is")
-    parser.add_argument("--threads", type=_positive, default=max(1, (os.cpu_count() or 2) - 1))
-    parser.add_argument("--every", type=_positive, default=1000, help="steps between two saved states, each scored")
-    parser.add_argument("--dev", type=_positive, default=400, help="dev pairs per language to score during the run")
+    parser.add_argument("--threads", type=_positive_number, default=max(1, (os.cpu_count() or 2) - 1))
+    parser.add_argument(
+        "--every", type=_positive_number, default=1000, help="steps between two saved states, each scored"
+    )
+    parser.add_argument(
+        "--dev", type=_positive_number, default=400, help="dev pairs per language to score during the run"
+    )
     parser.add_argument(
         "--watch", type=Path, nargs="?", const=SENTENCES, metavar="FILE",
         help="trace sentences at every checkpoint: a table as in assets/pairs; without FILE, four built-in sentences",

@@ -80,7 +80,7 @@ def read_marks(path: Path | None, sentences: Sequence[str]) -> dict[str, dict[st
 def card(model: TrainedModel, scores: Mapping[str, Score], demos: Sequence[Demo]) -> str:
     """Write the card as Markdown, with every set of sentences in a section of its own."""
     sections = {
-        f"# {model.name}": _opening(model, tuple(scores)),
+        f"# {model.name}": _first_paragraph(model, tuple(scores)),
         "## Data and attribution": DATA,
         "## Recipe": _recipe(model),
         "## Scores": _scores(scores),
@@ -90,7 +90,7 @@ def card(model: TrainedModel, scores: Mapping[str, Score], demos: Sequence[Demo]
     return "\n\n".join(f"{heading}\n\n{text}" for heading, text in sections.items()) + "\n"
 
 
-def _opening(model: TrainedModel, languages: Sequence[str]) -> str:
+def _first_paragraph(model: TrainedModel, languages: Sequence[str]) -> str:
     names = ", ".join(language_name(to) for to in languages)
     return (
         f"Translates English into {names}. A Transformer of {model.n_parameters / 1e6:.1f} million parameters, trained "

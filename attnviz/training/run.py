@@ -90,13 +90,13 @@ def further_pairs(folders: Sequence[Path], recipe: Recipe) -> dict[str, Pairs]:
     """Read the recipe's further tables by name, out of the first folder that has each, with the pairs of the languages
     that the recipe trains.
     """
-    tables = {name: read_table(_first(folders, f"{name}.tsv")) for name in recipe.more}
+    tables = {name: read_table(_first_file(folders, f"{name}.tsv")) for name in recipe.more}
     return {
         name: {to: pairs for to, pairs in table.items() if to in recipe.languages} for name, table in tables.items()
     }
 
 
-def _first(folders: Sequence[Path], name: str) -> Path:
+def _first_file(folders: Sequence[Path], name: str) -> Path:
     return next((folder / name for folder in folders if (folder / name).is_file()), folders[0] / name)
 
 

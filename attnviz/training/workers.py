@@ -48,7 +48,7 @@ class Share:
         return losses / targets, round(tokens)
 
 
-def together(count: int, work: Callable[[Share], None]) -> None:
+def run_in_processes(count: int, work: Callable[[Share], None]) -> None:
     """Call `work` in `count` processes of this machine, or here when it is one. `work` must be picklable.
 
     Raises ValueError with the sentence of a ValueError, OSError or EOFError in any of them.

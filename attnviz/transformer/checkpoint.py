@@ -48,7 +48,7 @@ def read_config(folder: Path) -> ModelConfig:
             f"There is no {CONFIG} in {folder.name!r}: give the folder of an attnviz checkpoint."
         ) from error
     except OSError as error:
-        raise _unreadable(folder, CONFIG, error) from error
+        raise _unreadable_error(folder, CONFIG, error) from error
     except KeyError as error:
         raise CheckpointError(f"{CONFIG} in {folder.name!r} is not an attnviz config: it has no {error}.") from error
     except (ValueError, TypeError, RecursionError) as error:  # a ValueError is also what JSON and UTF-8 raise
@@ -71,10 +71,10 @@ def load(folder: Path, *, device: torch.device | str = "cpu", dtype: torch.dtype
     try:
         with safe_open(path, framework="pt") as file:
             names = list(file.keys())
-            model = _empty(config, {name: tuple(file.get_slice(name).get_shape()) for name in names})
+            model = _empty_model(config, {name: tuple(file.get_slice(name).get_shape()) for name in names})
             weights = {name: _lay_out_by_column(file.get_tensor(name).to(device, dtype)) for name in names}
     except OSError as error:
-        raise _unreadable(folder, WEIGHTS, error) from error
+        raise _unreadable_error(folder, WEIGHTS, error) from error
     except SafetensorError as error:
         raise CheckpointError(
             f"{WEIGHTS} in {folder.name!r} is not a safetensors file, or is cut short ({error}). "
@@ -93,12 +93,12 @@ def _check_file(folder: Path) -> None:
     except FileNotFoundError as error:
         raise CheckpointError(_no_weights(folder)) from error
     except OSError as error:
-        raise _unreadable(folder, WEIGHTS, error) from error
+        raise _unreadable_error(folder, WEIGHTS, error) from error
     if size > MAX_WEIGHTS_BYTES:
         raise CheckpointError(f"{WEIGHTS} is larger than {MAX_WEIGHTS_BYTES / 1e9:.0f} GB.")
 
 
-def _unreadable(folder: Path, name: str, error: OSError) -> CheckpointError:
+def _unreadable_error(folder: Path, name: str, error: OSError) -> CheckpointError:
     """Make an error of what the system says of a file, without its path on this machine."""
     return CheckpointError(f"{name} in {folder.name!r} cannot be read ({error.strerror or error}).")
 
@@ -122,7 +122,7 @@ def _no_weights(folder: Path) -> str:
     return f"There is no {WEIGHTS} in {folder.name!r}."
 
 
-def _empty(config: ModelConfig, found: dict[str, tuple[int, ...]]) -> Transformer:
+def _empty_model(config: ModelConfig, found: dict[str, tuple[int, ...]]) -> Transformer:
     """Make a model without storage, once the tensors of these names and shapes are known to fit it."""
     if config.n_layers > len(found):  # or a config of a billion layers would be built, layer by layer
         raise CheckpointError(f"{CONFIG} asks for {config.n_layers} layers; {WEIGHTS} holds only {len(found)} tensors.")

@@ -142,7 +142,7 @@ class Sampling:
         return torch.zeros_like(probabilities).scatter(1, order, probabilities)
 
 
-def likeliest(logits: Logits) -> Ids:
+def likeliest_ids(logits: Logits) -> Ids:
     """Choose greedily."""
     return logits.argmax(dim=-1)
 
@@ -173,10 +173,10 @@ class Vocabulary:
         """Set the logits of suppressed ids to minus infinity."""
         return forbid_ids(logits, self.suppressed_ids)
 
-    def likeliest(self, logits: Logits) -> list[int]:
+    def likeliest_ids(self, logits: Logits) -> list[int]:
         """Choose greedily among the ids that may be written. Logits are copied only where another was the likeliest."""
-        chosen = likeliest(logits).tolist()
-        return chosen if set(self.suppressed_ids).isdisjoint(chosen) else likeliest(self.forbid(logits)).tolist()
+        chosen = likeliest_ids(logits).tolist()
+        return chosen if set(self.suppressed_ids).isdisjoint(chosen) else likeliest_ids(self.forbid(logits)).tolist()
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def decode_steps(
     vocabulary: Vocabulary,
     *,
     max_tokens: int | Sequence[int],
-    choose: Choose = likeliest,
+    choose: Choose = likeliest_ids,
     teacher: Int[Tensor, "batch steps"] | None = None,
 ) -> Iterator[BatchStep]:
     """Write each row until `<eos>` or `max_tokens` (one number, or one a row), a step at a time.
@@ -231,7 +231,7 @@ def decode(
     vocabulary: Vocabulary,
     *,
     max_tokens: int | Sequence[int],
-    choose: Choose = likeliest,
+    choose: Choose = likeliest_ids,
 ) -> list[list[int]]:
     """Decode to the end: return each row's ids without the first token, `<eos>` included if reached."""
     written: list[list[int]] = [[] for _ in first]

@@ -73,7 +73,7 @@ class DraftedTarget:
         written = list(ids)
         self.cache.shorten(len(ids) - 1)
         while len(written) <= limit and written[-1] not in vocabulary.ends:
-            written += vocabulary.likeliest(self.step(written[-1]))
+            written += vocabulary.likeliest_ids(self.step(written[-1]))
         return written
 
 

@@ -172,7 +172,7 @@ def cut_to_lengths(call: AttentionCall, q_len: int, k_len: int) -> AttentionCall
     )
 
 
-def visible(call: AttentionCall) -> Bool[Tensor, "batch heads q_len k_len"]:
+def visible_cells(call: AttentionCall) -> Bool[Tensor, "batch heads q_len k_len"]:
     """Return True where a query may attend to a key, for every item and head; a view of what is stored once."""
     shape = (*call.query.shape[:3], call.key.shape[2])
     mask = torch.ones((), dtype=torch.bool, device=call.query.device) if call.mask is None else call.mask

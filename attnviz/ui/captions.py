@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _CAPTION = "picture-caption"
 
 
-def about(trace: "TraceLike", model: "str | Entry", **which: Any) -> None:
+def set_caption(trace: "TraceLike", model: "str | Entry", **which: Any) -> None:
     """Set this page's caption: a model by its entry, or in words; `which` as for `caption_of`."""
     name = model if isinstance(model, str) else f"{model.title}, weights {trace.model_id}"
     st.session_state[_CAPTION] = caption_of(trace, name, **which)
@@ -24,19 +24,19 @@ def about(trace: "TraceLike", model: "str | Entry", **which: Any) -> None:
 
 def add_caption(payload: Payload, *, site: str = "") -> Payload:
     """Add this page's caption to a payload; the widget knows kind, layer and head, or `site` says them."""
-    return with_caption(payload, replace(current(), site=site))
+    return with_caption(payload, replace(current_caption(), site=site))
 
 
 def lines(site: str | None = None) -> list[str]:
     """Return the caption of a figure; `site` instead of the page's, where the figure is of another one."""
-    return (current() if site is None else replace(current(), site=site)).lines()
+    return (current_caption() if site is None else replace(current_caption(), site=site)).lines()
 
 
 def of_model() -> list[str]:
     """Return the caption of a figure that no sentence has a part in."""
-    return [current().model]
+    return [current_caption().model]
 
 
-def current() -> Caption:
+def current_caption() -> Caption:
     """Return this page's caption."""
     return st.session_state.get(_CAPTION) or Caption("", "attnviz")

@@ -71,7 +71,7 @@ def draw_panels(page: Page) -> str:
     return next(filter(None, [extension.draw_panel(page) for extension in _wanted_extensions()]), "")
 
 
-def asking() -> Asking | None:
+def asking_extension() -> Asking | None:
     """Return the extension that may ask about this page's picture."""
     is_asked = any(map(persistent.text, _EXTENSIONS["attnviz.ui.lessons.extension"][:2]))
     return cast("Asking", import_module("attnviz.ui.lessons.extension")) if is_asked else None

@@ -41,7 +41,7 @@ def begin_page(title: str, *, as_it_is: str = "") -> Request:
         interventions.draw_ignored(as_it_is)
     else:
         request = interventions.apply_to(request)
-    _ready(page)
+    _prepare(page)
     return request
 
 
@@ -53,7 +53,7 @@ def begin_page_of_its_own(title: str, bar: Callable[[], None]) -> None:
     top_bar.draw_own_bar(bar)
     _draw_line(line, page)
     interventions.draw_ignored("This page runs its own models and ignores the changes made on other pages")
-    _ready(page)
+    _prepare(page)
 
 
 def _begin(title: str) -> tuple[Page, DeltaGenerator]:
@@ -81,7 +81,7 @@ def _draw_line(place: DeltaGenerator, page: Page, request: Request | None = None
     page.add(*persistent.linked_problems(problems))
 
 
-def _ready(page: Page) -> None:
+def _prepare(page: Page) -> None:
     persistent.publish(early=True)
     page.above = st.container(key="notes")
     if said := engine.engine_note(persistent.text("model")):

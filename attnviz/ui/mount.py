@@ -17,7 +17,7 @@ from attnviz.widgets.wire import Payload
 OnChange = Callable[[], None]
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing: Streamlit keeps a component's state only with a callback."""
 
 
@@ -54,7 +54,7 @@ def _view(name: str, payload: Payload, key: str, on_change: OnChange) -> dict[st
     return result
 
 
-def heads(payload: Payload, *, key: str = "heads", on_change: OnChange = _nothing) -> dict[str, Any] | None:
+def heads(payload: Payload, *, key: str = "heads", on_change: OnChange = _do_nothing) -> dict[str, Any] | None:
     """Everything on the Heads tab, from data that the browser has; what is in view, or None before the first choice."""
     return _view("heads", payload, key, on_change).get("view")
 
@@ -64,7 +64,7 @@ def tab(name: str, payload: Payload, *, key: str, on_change: OnChange) -> None:
     _view(name, payload, key, on_change)
 
 
-def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange, on_open: OnChange = _nothing) -> None:
+def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange, on_open: OnChange = _do_nothing) -> None:
     """Draw the training table on the left, one decoding step after another on the right.
 
     The browser holds every step's data, so that slider and play button need no round trip; Python hears a moment after
@@ -125,7 +125,7 @@ def row_guess(data: Mapping[str, Any], *, key: str) -> None:
 
     ``st.session_state[key]["guess"]["weights"]`` holds how long the bars are, in thousandths.
     """
-    widget("row_guess")(key=key, data=dict(data), on_guess_change=_nothing)
+    widget("row_guess")(key=key, data=dict(data), on_guess_change=_do_nothing)
 
 
 def lesson_window(
@@ -141,7 +141,7 @@ def lesson_window(
     """
     widget("lesson_window")(
         key=key, data=dict(data), on_open_change=on_open, on_return_change=on_return, on_heard_change=on_heard,
-        on_fresh_change=_nothing,
+        on_fresh_change=_do_nothing,
     )  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def class_seat(data: Mapping[str, Any], *, key: str) -> None:
     """Keep this browser's seat in a class. `data` has the class's `code`, the role and token to `keep`, and `left`, a
     token to forget. The kept code, role and token are in ``st.session_state[key]["seat"]``.
     """
-    widget("class_seat")(key=key, data=dict(data), on_seat_change=_nothing)
+    widget("class_seat")(key=key, data=dict(data), on_seat_change=_do_nothing)
 
 
 def copy_link(query: str) -> None:

@@ -82,7 +82,7 @@ def install() -> None:
 
     Raises RuntimeError with one sentence for a Streamlit that they do not fit: none of them is set then.
     """
-    if said := missing():
+    if said := missing_names():
         raise RuntimeError(said)
     if not hasattr(WStates.__getitem__, "__wrapped__"):
         WStates.__getitem__ = client_state.drop_malformed(WStates.__getitem__, Serialized)
@@ -100,7 +100,7 @@ def has_server() -> bool:
     return runtime.exists()
 
 
-def missing() -> str:
+def missing_names() -> str:
     """Return, in one sentence, the names that the guards use and this Streamlit lacks; "" where it has all."""
     gone = [f"{owner.__name__}.{name}" for owner, names in _USED.items() for name in names if not _has(owner, name)]
     return _missing_sentence(gone) if gone else ""

@@ -60,7 +60,7 @@ def srgb(lab: Float[np.ndarray, "*any 3"]) -> Float[np.ndarray, "*any 3"]:
     return 255 * np.where(linear <= 0.0031308, linear * 12.92, 1.055 * np.abs(linear) ** (1 / 2.4) - 0.055)
 
 
-def sequential(knots: tuple[str, str, str, str], entries: int = ENTRIES) -> Scale:
+def sequential_scale(knots: tuple[str, str, str, str], entries: int = ENTRIES) -> Scale:
     """Make a scale through four colours such as "#1f115e", the first for 0, in steps of equal difference in OKLab."""
     curve = _interpolate(oklab(np.array([_parse_hex(knot) for knot in knots])), np.linspace(0, 1, 4001))
     walked = np.concatenate([[0], np.linalg.norm(np.diff(curve, axis=0), axis=1).cumsum()])
@@ -69,9 +69,9 @@ def sequential(knots: tuple[str, str, str, str], entries: int = ENTRIES) -> Scal
     return tuple((int(r), int(g), int(b)) for r, g, b in srgb(even).round().clip(0, 255))
 
 
-def diverging(below: tuple[str, str, str, str], above: tuple[str, str, str, str]) -> Scale:
+def diverging_scale(below: tuple[str, str, str, str], above: tuple[str, str, str, str]) -> Scale:
     """Make a scale of two sequential ones that share their first colour in the middle."""
-    return sequential(below, ENTRIES // 2)[::-1] + sequential(above, ENTRIES // 2)
+    return sequential_scale(below, ENTRIES // 2)[::-1] + sequential_scale(above, ENTRIES // 2)
 
 
 def plotly_scale(scale: Scale) -> list[list[float | str]]:
@@ -95,13 +95,13 @@ def _interpolate(knots: Float[np.ndarray, "4 3"], at: Float[np.ndarray, " steps"
 
 
 _PANEL_LIGHT, _PANEL_DARK = "#ffffff", "#161a22"
-SEQUENTIAL_LIGHT = sequential((_PANEL_LIGHT, "#a9c0f3", "#505ed0", "#1f115e"))
-SEQUENTIAL_DARK = sequential((_PANEL_DARK, "#414699", "#8a82e6", "#f9f5ff"))
+SEQUENTIAL_LIGHT = sequential_scale((_PANEL_LIGHT, "#a9c0f3", "#505ed0", "#1f115e"))
+SEQUENTIAL_DARK = sequential_scale((_PANEL_DARK, "#414699", "#8a82e6", "#f9f5ff"))
 # Below 0 amber, above it indigo: the pair that stays apart for every kind of colour blindness.
-DIVERGING_LIGHT = diverging(
+DIVERGING_LIGHT = diverging_scale(
     (_PANEL_LIGHT, "#f2be93", "#bf6d2b", "#68350c"), (_PANEL_LIGHT, "#b3c4f4", "#5f70d8", "#2b2487")
 )
-DIVERGING_DARK = diverging(
+DIVERGING_DARK = diverging_scale(
     (_PANEL_DARK, "#684a34", "#b5763f", "#f9bd8a"), (_PANEL_DARK, "#3f447f", "#736dcb", "#c0b9fb")
 )
 

@@ -195,7 +195,7 @@ def test_a_worker_that_is_killed_is_said_and_the_recording_plays_on(
     expect(error).to_have_count(0)
 
 
-def test_nothing_runs_over_the_edge(page: Page) -> None:
+def test_the_learning_page_stays_inside_every_window(page: Page) -> None:
     open_learning(page, "/learning?task=add&second=leak-one-head&moment=59&site=")
     for width, height, scheme in ((1440, 900, "light"), (1280, 720, "dark"), (390, 844, "light")):
         page.emulate_media(color_scheme=scheme)

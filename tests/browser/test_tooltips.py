@@ -104,7 +104,7 @@ def test_on_the_masks_page(page: Page, settle) -> None:
     assert not GONE.search(visible_text(tip))
 
 
-def test_on_the_links(page: Page, settle) -> None:
+def test_the_links_tooltip_names_the_hovered_token_and_forgets_it_with_the_sentence(page: Page, settle) -> None:
     picture = open_tab(page, settle, f"{LINK}&tab=links")
     picture.locator(".queries .link-token").last.hover()
     expect(picture.locator(".list-title")).to_contain_text("looks at")
@@ -116,7 +116,7 @@ def test_on_the_links(page: Page, settle) -> None:
     assert hovered is None or int(hovered[1:]) < tokens
 
 
-def test_on_the_neuron(page: Page, settle) -> None:
+def test_the_tooltip_of_the_neuron_tells_the_products_numbers(page: Page, settle) -> None:
     picture = open_tab(page, settle, f"{LINK}&tab=neuron&row=2&key=1")
     expect(picture.get_by_text(re.compile("^query: piece .*, id [0-9]+ · key: piece .*, id [0-9]+$"))).to_be_visible()
     box = picture.locator(".cell-box").bounding_box()

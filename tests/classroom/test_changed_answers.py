@@ -105,7 +105,9 @@ def test_the_second_round_leaves_the_first_as_it_was(room: Classroom, key: Teach
 
 
 @pytest.mark.parametrize("is_skipped", [False, True])
-def test_who_was_shown_what_is_right_changes_nothing(room: Classroom, key: TeacherKey, ana, answer, is_skipped) -> None:
+def test_a_student_cannot_change_an_answer_after_the_reveal(
+    room: Classroom, key: TeacherKey, ana, answer, is_skipped
+) -> None:
     room.teachers.guide(key, is_guided=False)
     if is_skipped:
         room.students.skip(ana, 0)

@@ -43,7 +43,7 @@ def test_nobody_else_on_the_machine_reads_the_file(file: Path) -> None:
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
-def test_two_that_start_at_once_make_one_database(file: Path) -> None:
+def test_two_stores_that_start_together_make_one_database(file: Path) -> None:
     script = "import sys; from attnviz.classroom.storage.store import Store; sys.stdin.read(1); Store(sys.argv[1])"
     command = [sys.executable, "-W", "error", "-c", script, str(file)]
     started = [subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]

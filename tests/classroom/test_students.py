@@ -135,7 +135,7 @@ def test_a_second_round_is_counted_beside_the_first(room: Classroom, key: Teache
             asked(key)
 
 
-def test_who_walks_alone_sees_what_is_right_after_the_own_answer_or_skip(room: Classroom, key: TeacherKey) -> None:
+def test_an_unguided_student_sees_the_truth_after_answering_or_skipping(room: Classroom, key: TeacherKey) -> None:
     room.teachers.guide(key, is_guided=False)
     ana, ben = (room.students.join(key.code, name).token for name in ("Ana", "Ben"))
     assert room.students.view(ana, 1).at == 1
@@ -172,7 +172,7 @@ def test_a_step_stays_as_it_was_left(room: Classroom, key: TeacherKey) -> None:
         room.teachers.go(key, 3)
 
 
-def test_who_leaves_keeps_no_key_and_what_was_answered_stays(room: Classroom, key: TeacherKey) -> None:
+def test_leaving_ends_a_students_key_and_keeps_the_answers(room: Classroom, key: TeacherKey) -> None:
     ana = room.students.join(key.code, "Ana").token
     room.teachers.open(key)
     room.students.answer(ana, 0, 0, **ASKED)

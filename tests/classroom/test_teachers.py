@@ -73,7 +73,7 @@ def test_students_hear_of_the_teacher_and_not_of_each_others_answers(room: Class
     assert room.students.heartbeat(ben).shared > before.shared
 
 
-def test_who_is_removed_is_gone_with_all_they_wrote(room: Classroom) -> None:
+def test_removing_a_student_removes_their_answers(room: Classroom) -> None:
     key = room.teachers.start(one_step_lesson(Question("text", "?")))
     ana, ben = (room.students.join(key.code, name).token for name in ("Ana", "Ben"))
     room.teachers.open(key)

@@ -38,7 +38,7 @@ def test_every_screen_and_another_front_see_the_same_end(room, key, clock: Clock
     other.close()
 
 
-def test_at_its_end_nothing_closes(room: Classroom, key: TeacherKey, clock: Clock) -> None:
+def test_a_step_stays_open_when_its_timer_ends(room: Classroom, key: TeacherKey, clock: Clock) -> None:
     ana = room.students.join(key.code, "Ana").token
     room.teachers.set_timer(key, minutes=1)
     clock.now += 61
@@ -59,7 +59,7 @@ def test_at_its_end_nothing_closes(room: Classroom, key: TeacherKey, clock: Cloc
     ],
     ids=["none chosen", "ask again", "next step", "close", "reveal", "everybody alone", "end"],
 )
-def test_it_goes_with_its_question(room: Classroom, key: TeacherKey, act: Act) -> None:
+def test_a_timer_ends_with_its_question(room: Classroom, key: TeacherKey, act: Act) -> None:
     room.teachers.set_timer(key, minutes=2)
     act(room.teachers, key)
     assert room.teachers.view(key).ends is None

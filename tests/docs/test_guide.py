@@ -28,7 +28,7 @@ LONG = 60.0  # seconds in which a text is written
 
 
 def written(bench: MaskBench, item: int = 0) -> str:
-    return bench.writing().go_on(LONG).so_far(item).text
+    return bench.start_writing().go_on(LONG).so_far(item).text
 
 
 def bench(shown: Picture, second: str = "", **changed) -> MaskBench:
@@ -98,7 +98,7 @@ def test_without_the_padding_mask_it_says_it_twice() -> None:
     made = bench(shown, "I love you.")
     assert written(made, 1) == "Je t'aime. Je t'aime."
     assert written(bench(shown, "I love you.", rules=(("padding", ()),)), 1) == "Je t'aime."
-    weights = made.filled.attn
+    weights = made.filled_scores.attn
     assert weights is not None
     assert tells("guide/masks", "leave {} of their weight on padding", weights[:5, 5:].sum(-1).mean())
 
@@ -116,7 +116,7 @@ def test_a_stale_position_that_no_translation_shows() -> None:
     broken = run_decoding(shown.model, shown.trace, DecodingState(restart=True))
     assert shown.model.decode_ids(broken.made.ids)[0] == "Le chien rouge dort."
     assert not broken.verdict.holds
-    assert tells("guide/decoding", "hidden states differ by up to {}.", broken.verdict.largest.delta)
+    assert tells("guide/decoding", "hidden states differ by up to {}.", broken.verdict.largest_place.delta)
     assert run_decoding(shown.model, shown.trace, DecodingState(restart=True, way="recomputed")).verdict.holds
 
 

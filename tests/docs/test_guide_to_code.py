@@ -7,7 +7,7 @@ from attnviz.analysis.anatomy.skipped_lines import run_skipped
 from attnviz.analysis.implementations.bug_in_model import bug_in_model
 from attnviz.analysis.implementations.equivalence import equivalence
 from attnviz.analysis.rerun import batch_of_two
-from attnviz.analysis.site.case import site_case, site_module
+from attnviz.analysis.site.inputs import site_inputs, site_module
 from attnviz.analysis.site.outcome import Raised, SiteResult
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.weights import SiteWeights
@@ -20,9 +20,9 @@ LIVES = "She doesn't know where he lives."
 def test_a_line_left_out() -> None:
     shown = picture("guide/anatomy", "tab=skip")
     both = batch_of_two(shown.model, shown.trace, shown.model.trace("I love you.", to="fr"))
-    case = site_case(shown.model, both, "encoder_self", 0)
-    assert isinstance(run_skipped("contiguous", case), Raised)
-    silent = run_skipped("transpose back", case)
+    inputs = site_inputs(shown.model, both, "encoder_self", 0)
+    assert isinstance(run_skipped("contiguous", inputs), Raised)
+    silent = run_skipped("transpose back", inputs)
     assert isinstance(silent, SiteResult)
     off = (silent.output - silent.right_output).abs().max()
     assert tells("guide/anatomy", "the output is off by {}.", off)
@@ -30,7 +30,7 @@ def test_a_line_left_out() -> None:
 
 def test_seven_ways_agree() -> None:
     shown = picture("guide/implementations", "tab=agreement")
-    found = equivalence(site_case(shown.model, shown.trace, "encoder_self", 0))
+    found = equivalence(site_inputs(shown.model, shown.trace, "encoder_self", 0))
     assert len(found.results) == 7
     assert found.largest < 1e-5
 

@@ -62,7 +62,7 @@ def test_each_operation_takes_its_own_time_and_an_unknown_one_the_longest() -> N
     assert not admits(admission, "rerun")
 
 
-def test_who_is_refused_is_told_when_there_will_be_room() -> None:
+def test_a_refusal_says_after_how_many_seconds_to_try_again() -> None:
     admission = taking(trace=4.0)
     assert admits(admission)
     with pytest.raises(RefusedError) as refusal:

@@ -183,7 +183,7 @@ def test_what_runs_together_equals_what_runs_alone(models: dict, name: str) -> N
     assert answers[-1].status_code == 422
 
 
-def test_one_that_is_refused_spoils_no_batch(models: dict) -> None:
+def test_a_refused_request_spoils_no_batch(models: dict) -> None:
     service_limits = Limits(batch=3, batch_seconds=0.1)
     with serve_models({"tiny": models["tiny"]}, service_limits) as engine, ThreadPoolExecutor(3) as pool:
         answers = list(pool.map(lambda text: post(engine, message(text)), ["I", "\u200b", "you"]))

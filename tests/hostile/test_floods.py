@@ -91,7 +91,7 @@ def test_messages_that_deflate_well_are_inflated_one_at_a_time(server: Server) -
     assert seen.longest < OTHERS_WAIT
 
 
-def test_who_goes_on_after_the_server_has_closed_is_cut_off(server: Server) -> None:
+def test_a_client_that_sends_after_the_close_is_cut_off(server: Server) -> None:
     """Streamlit closes after a malformed message, and uvicorn then waits ten seconds for the client to close, too."""
     wrong = BackMsg()
     wrong.rerun_script.query_string = "a=1"
@@ -112,7 +112,7 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-def test_who_sends_frames_without_messages_is_cut_off(server: Server, kind: str) -> None:
+def test_a_client_that_sends_frames_without_messages_is_cut_off(server: Server, kind: str) -> None:
     first = raw.frame(raw.BINARY, is_last=False) if kind == "fragments" else b""
     with watch(server) as seen, raw.open_websocket(server.address) as connection:
         connection.sendall(first)
@@ -121,7 +121,7 @@ def test_who_sends_frames_without_messages_is_cut_off(server: Server, kind: str)
     assert seen.longest < OTHERS_WAIT
 
 
-def test_it_says_why(server: Server) -> None:
+def test_a_flood_of_pings_is_closed_with_the_policy_code(server: Server) -> None:
     with raw.open_websocket(server.address) as connection:
         connection.sendall(raw.frame(raw.PING) * 150)
         assert raw.closing_code(connection) == 1008

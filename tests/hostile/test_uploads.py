@@ -26,7 +26,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     assert "Traceback (most recent call last)" not in log.read_text(encoding="utf-8")
 
 
-def test_who_finds_the_room_full_is_told_so_and_gets_it_when_another_needs_less(address) -> None:
+def test_an_upload_without_room_is_refused_until_another_visitor_frees_some(address) -> None:
     with Visitor(address) as first, Visitor(address) as second:
         assert shown_file(upload_own(first, address, "first.npz")) == "first.npz"
         shown = upload_own(second, address, "second.npz")

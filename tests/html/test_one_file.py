@@ -63,7 +63,7 @@ def test_weights_of_a_long_text_are_rounded_and_the_caption_says_so(trace, monke
     assert one_file.ROUNDED in file
     for kind in trace.kinds:
         np.testing.assert_allclose(maps(payload, kind), trace.attn(kind).numpy(), atol=0.51 / 65_535, rtol=0)
-    assert payload.header == shown.lacking().payload().header
+    assert payload.header == shown.without_python().payload().header
 
 
 @pytest.mark.parametrize(("length", "most"), [(16, 260_000), (64, 1_300_000)])

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.implementations.bugs.bug import Bug, right
+from attnviz.implementations.bugs.bug import Bug, right_attention
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.bugs.kept_map import two_visitors
-from attnviz.implementations.case import Case, own_case
+from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.steps import RIGHT, SteppedAttention
 from attnviz.implementations.ways import WAYS
 from attnviz.implementations.weights import SiteWeights
@@ -24,20 +24,20 @@ RAISED = (TypeError, RuntimeError, ValueError)
 NAN_WITHOUT_KEYS = {"per_head", "sequence_first", "single", "torch_module"}  # minus infinity, and they say so
 
 
-def case_of(bug: Bug) -> Case:
-    return bug.trial
+def case_of(bug: Bug) -> SiteInputs:
+    return bug.test_inputs
 
 
 @pytest.mark.parametrize("name", BUGS)
 def test_a_bug_does_what_it_declares(name: str) -> None:
     bug = BUGS[name]
-    case = case_of(bug)
+    inputs = case_of(bug)
     if bug.declared == "raises":
         with pytest.raises(RAISED):
-            bug.attention(case)(*case.call)
+            bug.attention(inputs)(*inputs.call)
     else:
-        output, attn = bug.attention(case)(*case.call)
-        expected_output, expected_attn = right(case)(*case.call)
+        output, attn = bug.attention(inputs)(*inputs.call)
+        expected_output, expected_attn = right_attention(inputs)(*inputs.call)
         assert output.shape == expected_output.shape, "a silent bug passes a shape check"
         assert attn is not None
         assert expected_attn is not None
@@ -46,23 +46,23 @@ def test_a_bug_does_what_it_declares(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, bug in BUGS.items() if bug.declared == "silent" and bug.step])
 def test_a_silent_bug_changes_the_output_or_the_map(name: str) -> None:
-    case = case_of(BUGS[name])
-    wrong, fine = BUGS[name].attention(case)(*case.call), right(case)(*case.call)
+    inputs = case_of(BUGS[name])
+    wrong, fine = BUGS[name].attention(inputs)(*inputs.call), right_attention(inputs)(*inputs.call)
     assert any(not torch.allclose(one, other, atol=1e-3) for one, other in zip(wrong, fine, strict=True))
 
 
-def is_caught(bug: Bug, case: Case) -> bool:
+def is_caught(bug: Bug, inputs: SiteInputs) -> bool:
     try:
-        return not bug.catch(bug.attention(case), case)
+        return not bug.catch(bug.attention(inputs), inputs)
     except RAISED:
         return True
 
 
 @pytest.mark.parametrize("name", BUGS)
 def test_its_own_line_catches_it_and_lets_the_right_one_pass(name: str) -> None:
-    case = case_of(BUGS[name])
-    assert BUGS[name].catch(right(case), case)
-    assert is_caught(BUGS[name], case)
+    inputs = case_of(BUGS[name])
+    assert BUGS[name].catch(right_attention(inputs), inputs)
+    assert is_caught(BUGS[name], inputs)
 
 
 def make_of(bug: Bug):
@@ -70,8 +70,8 @@ def make_of(bug: Bug):
     trial = case_of(bug)
 
     def make(weights: SiteWeights):
-        case = Case(weights, torch.empty(0), torch.empty(0), drop=trial.drop, off=trial.off)
-        return bug.attention(case)
+        inputs = SiteInputs(weights, torch.empty(0), torch.empty(0), drop=trial.drop, off=trial.off)
+        return bug.attention(inputs)
 
     return make
 
@@ -91,28 +91,30 @@ def test_the_reference_checks_catch_every_bug(name: str) -> None:
 @pytest.mark.parametrize("head", range(3))
 def test_a_head_is_off_where_w_o_reads_nothing_of_it_and_not_where_the_output_is_cut(head: int) -> None:
     """Against PyTorch's own multi-head attention, whose output projection reads nothing of that head."""
-    bug, case = BUGS["ablation_after_output"], own_case()
-    case = replace(case, weights=SiteWeights.random(3, 39, d_k=13, seed=4), input_=torch.randn(2, 5, 39), off=head)
-    case = replace(case, memory=case.input_)
+    bug, inputs = BUGS["ablation_after_output"], odd_sized_inputs()
+    inputs = replace(inputs, weights=SiteWeights.random(3, 39, d_k=13, seed=4), input_=torch.randn(2, 5, 39), off=head)
+    inputs = replace(inputs, memory=inputs.input_)
     module = torch.nn.MultiheadAttention(39, 3, batch_first=True)
-    weights = case.with_head_ignored().weights
+    weights = inputs.with_head_ignored().weights
     with torch.no_grad():
         module.in_proj_weight.copy_(torch.cat((weights.W_q, weights.W_k, weights.W_v)))
         module.in_proj_bias.copy_(torch.cat((weights.b_q, weights.b_k, weights.b_v)))
         module.out_proj.weight.copy_(weights.W_o)
         module.out_proj.bias.copy_(weights.b_o)
-        expected, _ = module(*[case.input_] * 3, attn_mask=~case.mask[0])
-    torch.testing.assert_close(right(case)(*case.call)[0], expected, atol=1e-5, rtol=0)
-    assert float((bug.attention(case)(*case.call)[0] - expected).abs().max()) > 0.1
-    assert bug.catch(right(case), case)
-    assert is_caught(bug, case)
+        expected, _ = module(*[inputs.input_] * 3, attn_mask=~inputs.mask[0])
+    torch.testing.assert_close(right_attention(inputs)(*inputs.call)[0], expected, atol=1e-5, rtol=0)
+    assert float((bug.attention(inputs)(*inputs.call)[0] - expected).abs().max()) > 0.1
+    assert bug.catch(right_attention(inputs), inputs)
+    assert is_caught(bug, inputs)
 
 
 def test_weights_after_dropout_are_caught_by_the_weights_alone() -> None:
     make = make_of(BUGS["reported_after_dropout"])
     with pytest.raises(AssertionError):
         weights_equal_pytorch(make)
-    weights_equal_pytorch(lambda weights: right(Case(weights, torch.empty(0), torch.empty(0), drop=0.3)))
+    weights_equal_pytorch(
+        lambda weights: right_attention(SiteInputs(weights, torch.empty(0), torch.empty(0), drop=0.3))
+    )
 
 
 @pytest.mark.parametrize("name", [*WAYS, "stepped"])
@@ -135,12 +137,12 @@ def test_without_bias_an_output_is_wrong_too() -> None:
 
 
 def test_nearly_every_shared_map_is_read_by_both() -> None:
-    case = own_case()
-    visits = two_visitors(BUGS["kept_map"].attention(case), (case.input_[:1], case.input_[:1, :3]), rounds=10)
+    inputs = odd_sized_inputs()
+    visits = two_visitors(BUGS["kept_map"].attention(inputs), (inputs.input_[:1], inputs.input_[:1, :3]), rounds=10)
     assert visits.maps == 20
     assert visits.wrong >= 5, "whoever comes second overwrites the first one's map"
     assert visits.example is not None
-    assert two_visitors(right(case), (case.input_[:1], case.input_[:1, :3]), rounds=10).wrong == 0
+    assert two_visitors(right_attention(inputs), (inputs.input_[:1], inputs.input_[:1, :3]), rounds=10).wrong == 0
 
 
 def test_all_that_the_cabinet_should_hold_is_there() -> None:
@@ -149,4 +151,4 @@ def test_all_that_the_cabinet_should_hold_is_there() -> None:
     for bug in BUGS.values():
         wrong, fine = bug.sources
         assert wrong != fine
-        assert "return" in bug.test
+        assert "return" in bug.test_source

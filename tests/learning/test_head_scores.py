@@ -14,7 +14,7 @@ def wanted_keys(task: str, *sources: str) -> dict[str, torch.Tensor]:
     about = TASKS[task]
     examples = [Example(words := tuple(source.split()), about.answer(words)) for source in sources]
     batch = toy_batch(ToyWords(about), examples)
-    return dict(WantedKeys.of(batch, [about.aligned(example) for example in examples]).keys)
+    return dict(WantedKeys.from_pairs(batch, [about.aligned_places(example) for example in examples]).keys)
 
 
 def test_the_weight_on_wanted_keys_is_counted_by_hand():

@@ -17,8 +17,8 @@ from attnviz.transformer.probe import Site
 
 def untrained_network(experiment: Experiment, count: int = 7):
     """Return the untrained network of an experiment, and a batch of held-out lines."""
-    words = ToyWords(experiment.about)
-    return network_of(experiment, len(words.pieces)), toy_batch(words, held_out_lines(experiment.about, count))
+    words = ToyWords(experiment.toy_task)
+    return network_of(experiment, len(words.pieces)), toy_batch(words, held_out_lines(experiment.toy_task, count))
 
 
 @torch.inference_mode()

@@ -41,7 +41,7 @@ def test_a_recording_comes_back_as_it_was(run, tmp_path):
 def test_without_weights_it_shows_the_run_and_says_how_to_open_its_model(run, tmp_path):
     save(run, tmp_path / "run.npz", weights=False)
     back = attnviz.load_recording(tmp_path / "run.npz")
-    assert back.written(0) == run.written(0)
+    assert back.answers_at(0) == run.answers_at(0)
     with pytest.raises(ValueError, match=r"^This recording has no weights. Train the same run again to open"):
         attnviz.load(back)
 

@@ -102,20 +102,21 @@ def test_training_leaves_threads_and_random_numbers_as_they_were():
 def test_no_switch_changes_which_lines_are_drawn():
     def first(**choices):
         experiment = Experiment("french", seed=7, **choices)
-        return next(training_batches(experiment, ToyWords(experiment.about))).examples
+        return next(training_batches(experiment, ToyWords(experiment.toy_task))).examples
 
     drawn = first()
     for choices in ({"without": "causal-mask"}, {"leak": "one-head"}, {"without": "positions"}, {"heads": 1}):
         assert first(**choices) == drawn
-    assert next(training_batches(Experiment("french", seed=8), ToyWords(Experiment("french").about))).examples != drawn
+    words = ToyWords(Experiment("french").toy_task)
+    assert next(training_batches(Experiment("french", seed=8), words)).examples != drawn
 
 
 def test_few_pairs_are_few():
     experiment = Experiment("french", pairs=30)
-    batches = training_batches(experiment, ToyWords(experiment.about))
+    batches = training_batches(experiment, ToyWords(experiment.toy_task))
     seen = {example for _ in range(40) for example in next(batches).examples}
     assert len(seen) == 30
-    assert not any(experiment.about.is_held_out(example.src) for example in seen)
+    assert not any(experiment.toy_task.is_held_out(example.src) for example in seen)
 
 
 class Coin(Reverse):

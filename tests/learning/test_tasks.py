@@ -51,10 +51,10 @@ def test_a_french_sentence_is_told_from_one_that_agrees_wrongly():
 
 def test_words_stand_where_their_words_stood():
     example = FRENCH.example(Random(2), held_out=False)
-    pairs = dict(FRENCH.aligned(example))
+    pairs = dict(FRENCH.aligned_places(example))
     assert sorted(pairs) == sorted(pairs.values()) == list(range(len(example.tgt)))
     src = tuple(FRENCH.sample.split())  # the black dogs see my small car
-    placed = FRENCH.aligned(Example(src, FRENCH.answer(src)))
+    placed = FRENCH.aligned_places(Example(src, FRENCH.answer(src)))
     assert placed == {(0, 0), (1, 2), (2, 1), (3, 3), (4, 4), (5, 5), (6, 6)}
 
 
@@ -89,7 +89,7 @@ def test_the_floor_of_twice_is_the_one_that_is_drawn():
     assert TASKS["reverse"].loss_floor() is None
 
 
-def test_who_knows_few_lines_by_heart_must_still_find_out_which_it_is():
+def test_the_loss_floor_counts_what_identifies_a_memorised_line():
     """A causal toy of 30 pairs ends at 0.1430 nats a letter; the floor of all lines would make it look like a cheat."""
     assert TASKS["twice"].loss_floor(30) == pytest.approx(0.1417, abs=1e-4)
 

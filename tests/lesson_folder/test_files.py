@@ -113,7 +113,7 @@ def test_the_folder_has_every_file_that_its_pages_ask_for_and_no_other(files: Fi
     assert set(files) == asked
 
 
-def test_nothing_in_it_asks_a_network(files: Files) -> None:
+def test_no_file_of_the_folder_asks_a_network(files: Files) -> None:
     for name, text in files.items():
         assert not re.findall(r"(?:src|href)=\"(?:https?:)?//|@import|\bfetch\(|XMLHttpRequest|url\(http", text), name
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.lesson_folder.writing import instance_address, write_folder, zipped
+from attnviz.lesson_folder.writing import instance_address, write_folder, zip_folder
 
 FILES = {"index.html": "é", "pictures/a.js": "1\n"}
 
@@ -28,7 +28,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_zip_file_unpacks_to_one_folder() -> None:
-    with zipfile.ZipFile(io.BytesIO(zipped(FILES, "lessons"))) as archive:
+    with zipfile.ZipFile(io.BytesIO(zip_folder(FILES, "lessons"))) as archive:
         assert {name: archive.read(name).decode() for name in archive.namelist()} == {
             f"lessons/{name}": text for name, text in FILES.items()
         }

@@ -41,7 +41,7 @@ def lesson(request: pytest.FixtureRequest) -> Lesson:
     return read_file(request.param)
 
 
-def test_there_are_eight() -> None:
+def test_eight_lessons_are_shipped() -> None:
     assert len(FILES) == 8
 
 
@@ -62,7 +62,7 @@ def test_it_takes_ten_to_fifteen_minutes_and_begins_and_ends_with_a_question(les
     assert all(question.why and question.hints for question in lesson.questions.values())
 
 
-def test_its_last_sentence_is_new(lesson: Lesson) -> None:
+def test_a_lessons_last_sentence_is_not_used_before(lesson: Lesson) -> None:
     *others, last = [lesson.picture(at) for at in range(len(lesson.steps))]
     assert last is not None
     assert last.texts["src"] not in {link.texts.get("src") for link in others if link}
@@ -80,11 +80,11 @@ def problems(link: Link, run: Pictures) -> Iterator[str]:
     shared = {*BAR, *FOCUS.get(link.page, ()), "tab"}
     known = {name for state in states or (HeadsState,) for name in state().to_params()}
     yield from link.texts.keys() - shared - known
-    bounds = {} if link.page == "Learning" else SiteBounds.of(run(link).trace).by_field()
+    bounds = {} if link.page == "Learning" else SiteBounds.from_trace(run(link).trace).by_field()
     if link.page == "Decoding":  # which shows one kind
         bounds = dict(zip(("layer", "head"), run(link).trace.shape("decoder_self"), strict=True))
     if not states:
-        _, said = read_heads_state(link.texts, SiteBounds.of(run(link).trace), (), HeadsState())
+        _, said = read_heads_state(link.texts, SiteBounds.from_trace(run(link).trace), (), HeadsState())
         yield from (one for one in said if one.name not in ("sort", "tint"))
     for state in states:
         yield from fields.read(state, link.texts, bounds)[1]

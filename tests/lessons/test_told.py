@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attnviz.analysis.anatomy.claims import one_head
-from attnviz.analysis.site.case import site_case
+from attnviz.analysis.site.inputs import site_inputs
 from attnviz.lessons.run_measures import compare_decodings
 from attnviz.transformer.attention import MultiHeadAttention
 from tests.lessons.told import DOG, MARGIN, lesson_of, step, strongest, tells
@@ -88,7 +88,7 @@ def test_a_row_that_is_undecided() -> None:
     assert tells("1", "such as e⁻²⁰⁰, to 0")
 
 
-def test_softmax_by_hand() -> None:
+def test_lesson_1_tells_the_softmax_that_is_computed_by_hand() -> None:
     """Lesson 1, step 4."""
     powers = [math.exp(score) for score in (2, 1, 0)]
     assert tells("1", "Their exponentials are {}, {} and 1.", *powers[:2])
@@ -149,18 +149,20 @@ def test_places_are_known_before_the_first_layer(model, dog) -> None:
     assert tells("2", "these are known before the first layer")
 
 
-def test_what_heads_cost(model, dog) -> None:
+def test_lesson_2_tells_the_parameters_and_costs_of_heads(model, dog) -> None:
     """Lesson 2, steps 4 and 5."""
-    case = site_case(model, dog, "encoder_self", 0)
-    sizes = {heads: MultiHeadAttention(case.weights.d_model, heads, case.weights.d_model // heads) for heads in (8, 32)}
+    inputs = site_inputs(model, dog, "encoder_self", 0)
+    sizes = {
+        heads: MultiHeadAttention(inputs.weights.d_model, heads, inputs.weights.d_model // heads) for heads in (8, 32)
+    }
     counts = {sum(part.numel() for part in module.parameters()) for module in sizes.values()}
     assert len(counts) == 1
-    d_model = case.weights.d_model
+    d_model = inputs.weights.d_model
     assert tells(
         "2", "32 heads would have {} numbers each to look with, where 8 heads have {}.", d_model // 32, d_model // 8
     )
     assert tells("2", "a single head of size {},", d_model)
-    single = one_head(case)
+    single = one_head(inputs)
     assert single.attn_change < 1e-5 < single.output_change
     assert single.change_without_w_o < 1e-4
     assert tells("2", "Make it the identity, without a bias, and the difference is gone.")

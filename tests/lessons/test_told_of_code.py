@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attnviz.analysis.anatomy.modulation import modulation
-from attnviz.analysis.site.case import heads_of, site_case
+from attnviz.analysis.site.inputs import query_key_value, site_inputs
 from attnviz.implementations.bugs import catches
 from attnviz.implementations.bugs.cabinet import BUGS
 from tests.lessons.told import step, tells
@@ -13,23 +13,25 @@ from tests.lessons.told import step, tells
 def test_what_meets_in_self_attention(dog) -> None:
     """Lesson 7, step 1."""
     shown = step("7", 1)
-    case = site_case(shown.model, shown.trace, "encoder_self", 0)
-    weights, x = case.weights, case.input_[0]
+    inputs = site_inputs(shown.model, shown.trace, "encoder_self", 0)
+    weights, x = inputs.weights, inputs.input_[0]
     found = modulation(weights, x, 7)
-    assert tells("7", "{} %. `self_attn(x, x, x)` still projects", 100 * float(found.moved.mean()))
+    assert tells("7", "{} %. `self_attn(x, x, x)` still projects", 100 * float(found.moved_share.mean()))
     second = found.plain.topk(2, dim=-1).values
     assert found.plain.argmax(dim=-1).tolist() == list(range(len(x)))
     assert (second[:, 0] - second[:, 1]).min() > 0
     assert tells("7", "this head leaves {} % there", 100 * float(found.own.diagonal().mean()))
     assert found.asymmetry > 0.1
     assert tells("7", "F is not symmetric")
-    query, key, _ = heads_of(case)
+    query, key, _ = query_key_value(inputs)
     torch.testing.assert_close((query[0, 7] @ key[0, 7].T / weights.d_k**0.5).softmax(-1), found.own, atol=1e-5, rtol=0)
     assert max(float(bias.abs().max()) for bias in (weights.b_q, weights.b_k)) > 0.1
     assert tells("7", "what meets is x W_q + b_q and x W_k + b_k, divided by √d_k.")
     other = step("7", 6)
-    case = site_case(other.model, other.trace, "encoder_self", 0)
-    assert tells("7", "{} % this time.", 100 * float(modulation(case.weights, case.input_[0], 7).moved.mean()))
+    inputs = site_inputs(other.model, other.trace, "encoder_self", 0)
+    assert tells(
+        "7", "{} % this time.", 100 * float(modulation(inputs.weights, inputs.input_[0], 7).moved_share.mean())
+    )
 
 
 def test_where_heads_lie_in_memory() -> None:
@@ -81,16 +83,16 @@ def test_the_toy_that_leaks() -> None:
 def test_which_checks_find_which_bugs() -> None:
     """Lesson 8, steps 4 and 5: of the checks that are offered, the one that is right fails, and the others pass."""
     shown = step("8", 4)
-    case = site_case(shown.model, shown.trace, "decoder_self", 1)
-    sideways, turned = (BUGS[name].attention(case) for name in ("softmax_over_queries", "mask_transposed"))
-    output, attn = sideways(*case.call)
+    inputs = site_inputs(shown.model, shown.trace, "decoder_self", 1)
+    sideways, turned = (BUGS[name].attention(inputs) for name in ("softmax_over_queries", "mask_transposed"))
+    output, attn = sideways(*inputs.call)
     assert attn is not None
-    assert output.shape == case.input_.shape
+    assert output.shape == inputs.input_.shape
     assert bool(((attn >= 0) & (attn <= 1)).all())
     torch.testing.assert_close(attn.sum(dim=-2), torch.ones_like(attn.sum(dim=-2)))
-    assert not catches.rows_sum_to_one(sideways, case)
-    assert catches.rows_sum_to_one(turned, case)
-    assert catches.has_the_shape_of_its_input(turned, case)
-    assert not catches.no_row_but_the_last_sees_the_last_token(turned, case)
-    assert not catches.hidden_keys_weigh_nothing(turned, case)
+    assert not catches.rows_sum_to_one(sideways, inputs)
+    assert catches.rows_sum_to_one(turned, inputs)
+    assert catches.has_the_shape_of_its_input(turned, inputs)
+    assert not catches.no_row_but_the_last_sees_the_last_token(turned, inputs)
+    assert not catches.hidden_keys_weigh_nothing(turned, inputs)
     assert [step("8", nth).link.texts["bug"] for nth in (4, 5)] == ["softmax_over_queries", "mask_transposed"]

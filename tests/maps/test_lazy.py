@@ -46,7 +46,7 @@ def require_the_same(trace, kind: str, options: MapOptions) -> None:
     for layer in (0, whole.shape[0] - 1, "mean"):
         for head in (0, whole.shape[1] - 1, "mean"):
             torch.testing.assert_close(long.weights(layer, head), whole.weights(layer, head), atol=1e-6, rtol=0)
-            assert torch.equal(long.visible(layer, head), whole.visible(layer, head))
+            assert torch.equal(long.visible_cells(layer, head), whole.visible_cells(layer, head))
 
 
 def test_thumbnails_are_the_largest_weight_of_each_block() -> None:

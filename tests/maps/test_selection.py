@@ -16,11 +16,11 @@ def trace():
     return tiny_translator(seed=0).trace("machine learning is fun.", to="fr", tgt_text="un petit chien rouge")
 
 
-def test_nothing_asked_nothing_changed(trace) -> None:
+def test_default_options_return_the_traces_own_maps(trace) -> None:
     for kind in trace.kinds:
         maps = select(trace, kind)
         assert torch.equal(maps.attn, trace.attn(kind))
-        assert torch.equal(maps.visible(1, 3), trace.mask(kind, layer=1, head=3))
+        assert torch.equal(maps.visible_cells(1, 3), trace.mask(kind, layer=1, head=3))
         assert maps.left_out == ""
 
 
@@ -52,8 +52,8 @@ def test_masks_that_differ_from_head_to_head_are_kept_apart() -> None:
     attn = torch.full((1, 3, 2, 2), 0.5)
     maps = select(trace_of("encoder_self", attn, src=tokens("▁a", "▁b"), mask=mask), "encoder_self")
     assert torch.equal(maps.mask, mask)
-    assert maps.visible(0, 1).tolist() == [[True, False], [True, True]]
-    assert maps.visible(0, "mean").all()
+    assert maps.visible_cells(0, 1).tolist() == [[True, False], [True, True]]
+    assert maps.visible_cells(0, "mean").all()
 
 
 def test_repeated_tokens_keep_their_places() -> None:

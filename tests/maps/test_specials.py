@@ -45,8 +45,8 @@ def test_the_step_that_puts_out_the_first_word_is_never_hidden(trace) -> None:
 def test_a_row_that_saw_only_hidden_tokens_is_empty_and_says_so(trace, specials) -> None:
     maps = select(trace, "decoder_self", MapOptions(specials))
     assert maps.attn[..., 0, :].abs().max() == 0  # the first step sees only <bos>
-    assert not maps.visible(0, 0)[0].any()
-    assert maps.visible(0, 0)[1:].any(-1).all()
+    assert not maps.visible_cells(0, 0)[0].any()
+    assert maps.visible_cells(0, 0)[1:].any(-1).all()
     assert maps.rows_with_keys_hidden.tolist() == [True, *[False] * (len(maps.rows) - 1)]
 
 

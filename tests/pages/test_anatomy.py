@@ -128,7 +128,7 @@ def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong: dic
 
 
 @pytest.mark.parametrize("src", ["", "   "])
-def test_nothing_typed_is_answered_in_a_sentence(open_page, src: str) -> None:
+def test_an_empty_sentence_is_answered_in_a_sentence(open_page, src: str) -> None:
     app = open_page("anatomy", src="I love you")
     app.text_input(key="src-shown").set_value(src).run()
     assert not app.exception

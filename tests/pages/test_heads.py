@@ -48,7 +48,7 @@ def test_a_given_target_is_the_one_that_is_shown(open_page) -> None:
 
 
 @pytest.mark.parametrize("src", ["", "   ", "\t"])
-def test_nothing_typed_is_answered_with_what_to_type(open_page, src: str) -> None:
+def test_an_empty_sentence_is_answered_with_what_to_type(open_page, src: str) -> None:
     app = open_page("heads", src="I love you")
     app.text_input(key="src-shown").set_value(src).run()
     assert not app.exception

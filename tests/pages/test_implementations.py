@@ -24,7 +24,7 @@ def test_every_part_opens_on_every_kind(open_page, tab: str, kind: str) -> None:
     assert not app.error
 
 
-def test_all_ways_agree(open_page) -> None:
+def test_the_page_says_that_all_implementations_agree(open_page) -> None:
     app = open_page("implementations", **LINK)
     assert f"{len(WAYS)} ways" in page_text(app)
     assert app.get("plotly_chart")
@@ -102,7 +102,7 @@ def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong: dic
 
 
 @pytest.mark.parametrize("src", ["", "   "])
-def test_nothing_typed_is_answered_in_a_sentence(open_page, src: str) -> None:
+def test_an_empty_sentence_is_answered_in_a_sentence(open_page, src: str) -> None:
     app = open_page("implementations", src="I love you")
     app.text_input(key="src-shown").set_value(src).run()
     assert not app.exception

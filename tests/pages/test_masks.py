@@ -229,7 +229,7 @@ def test_numbers_of_a_rule_stay_within_their_range(open_page) -> None:
     assert "keep 1" in header["words"]["title"]
 
 
-def test_nothing_typed_is_answered_with_what_to_type(open_page) -> None:
+def test_an_empty_sentence_is_answered_with_what_to_type(open_page) -> None:
     app = open_page("masks", src="I love you")
     app.text_input(key="src-shown").set_value("  ").run()
     assert not app.exception

@@ -79,13 +79,13 @@ def test_what_is_made_of_them_takes_room_and_is_shown_where_there_is_none(
     counted_calls.clear()
     monkeypatch.setattr(pictures, "ROOM", roomy := Room(1 << 20))
     app = upload(page)
-    both = roomy.taken
+    both = roomy.taken_bytes
     cache_resource_api.clear_session_cache(SESSION)
     gc.collect()
-    assert roomy.taken == 0
+    assert roomy.taken_bytes == 0
     monkeypatch.setattr(pictures, "ROOM", tight := Room(both - 1))
     app.run()
-    assert 0 < tight.taken < both, "the weights are kept, and what was made of them is not"
+    assert 0 < tight.taken_bytes < both, "the weights are kept, and what was made of them is not"
     assert not app.exception
     assert not app.error
     app.run()

@@ -3,7 +3,7 @@
 from attnviz.ui.frame import top_bar
 
 
-def test_it_shows_a_live_example(open_page) -> None:
+def test_the_welcome_page_shows_a_live_example(open_page) -> None:
     app = open_page(src="I love you")
     assert not app.exception
     assert app.get("plotly_chart")

@@ -89,7 +89,7 @@ def test_a_view_that_no_script_of_ours_sends_is_dropped(wrong) -> None:
     assert from_view(HeadsState, "view") is None
 
 
-def test_shapes_of_lists() -> None:
+def test_is_of_checks_the_shape_of_lists() -> None:
     assert is_of([[0, 1], [2, 3]], [[int, int]])
     assert not is_of([[0, 1, 2]], [[int, int]])
     assert not is_of([0, True], [int])

@@ -4,20 +4,14 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
-from attnviz.learning.storage import toy_recording
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.models.translator.translator import Translator
-from attnviz.pictures.causes.compared import Side
 from attnviz.pictures.shown.registry import PICTURES, ShownPicture, picture
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.trace import Trace
 from attnviz.widgets.bundle import source
 from attnviz.widgets.wire import unpack
-
-OF_RUNS = ("mask_lab", "switches", "attribution")
-OF_TRACES = ("heads", "links", "whole_model", "one_row", "neuron", "flow", "alignment")
+from tests.pictures.every_picture import draw_every
 
 
 @pytest.fixture(scope="module")
@@ -32,16 +26,7 @@ def trace(model) -> Trace:
 
 @pytest.fixture(scope="module")
 def every(model, trace) -> dict[str, ShownPicture]:
-    other = model.trace("I see you", to="fr", tgt_text="je t'aime")
-    subjects = dict.fromkeys(OF_TRACES, (trace,)) | dict.fromkeys(OF_RUNS, (model, trace))
-    subjects |= {
-        "stepper": (model, "I love you"),
-        "patching": (model, trace, other),
-        "compared": (Side("one", model, trace), Side("other", model, other)),
-        "learning": (toy_recording(shipped.path(Experiment("reverse"))),),
-    }
-    asked = {"stepper": {"to": "fr"}}
-    return {name: picture(name).of(*subjects[name], **asked.get(name, {})) for name in PICTURES}
+    return draw_every(model, trace)
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -49,8 +34,8 @@ def test_each_picture_has_a_payload_with_its_caption_and_what_nobody_answers(eve
     shown = every[name]
     header = unpack(shown.payload().pack()).header
     assert header["caption"]["model"]
-    assert set(header["lacks"]) <= set(shown.lacking().payload().header["lacks"])
-    assert set(shown.picture.python_only) <= set(shown.lacking().payload().header["lacks"])
+    assert set(header["lacks"]) <= set(shown.without_python().payload().header["lacks"])
+    assert set(shown.picture.python_only) <= set(shown.without_python().payload().header["lacks"])
     assert source(shown.picture.widget).html
 
 

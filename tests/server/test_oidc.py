@@ -86,7 +86,7 @@ def cookies(client: httpx.Client) -> str:
     return "; ".join(f"{cookie.name}={cookie.value}" for cookie in client.cookies.jar if cookie.name.startswith("_st"))
 
 
-def test_who_is_on_the_list_comes_in_and_to_the_page_that_was_asked_for(instance) -> None:
+def test_a_listed_user_logs_in_and_reaches_the_requested_page(instance) -> None:
     with log_in(instance, "pupil") as (client, page):
         assert (page.status_code, page.url.path, page.url.query) == (200, "/masks", b"src=I+love+you.")
         with Visitor(instance.address, headers={"Cookie": cookies(client)}) as visitor:
@@ -98,7 +98,7 @@ def test_who_is_on_the_list_comes_in_and_to_the_page_that_was_asked_for(instance
 
 
 @pytest.mark.parametrize("who", ["stranger", "claimant"])
-def test_who_is_not_on_it_is_told_so(instance, who) -> None:
+def test_an_unlisted_user_is_refused_in_a_sentence(instance, who) -> None:
     with log_in(instance, who) as (client, page):
         assert page.url.path == "/login"
         assert client.get("/heads").url.path == "/login"

@@ -106,7 +106,7 @@ def test_a_websocket_without_a_cookie_is_closed(door) -> None:
     assert run_apart(go()) == [{"type": "websocket.close", "code": 1008}]
 
 
-def test_who_tries_too_often_waits(door) -> None:
+def test_too_many_password_tries_are_delayed(door) -> None:
     async def work(client: Client):
         return [await client.post("/login", data={"password": "guess"}) for _ in range(42)]
 

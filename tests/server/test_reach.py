@@ -19,7 +19,7 @@ ELSEWHERE = "192.0.2.77"
 def machine_addresses(monkeypatch) -> list[str]:
     """Set the machine's addresses: the first is that of the way out."""
     own: list[str] = ["192.0.2.10"]
-    monkeypatch.setattr(reach, "_outgoing", lambda family: own[:1])
+    monkeypatch.setattr(reach, "_outgoing_addresses", lambda family: own[:1])
     monkeypatch.setattr(reach, "_interface_addresses", lambda family: ["127.0.0.1", *own])
     return own
 

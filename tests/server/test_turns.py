@@ -26,9 +26,9 @@ class Waiting:
         """One thread for each, in this order; a name's first letter is its address."""
         told = []
         for name in names:
-            before = self.turns.waiting + self.turns.running
+            before = self.turns.waiting_count + self.turns.running_count
             told.append(self.pool.submit(self._run, name))
-            while self.turns.waiting + self.turns.running == before:
+            while self.turns.waiting_count + self.turns.running_count == before:
                 time.sleep(0.001)
         return told
 
@@ -47,7 +47,7 @@ class Waiting:
         return self.order
 
 
-def test_who_asks_often_is_one_among_those_who_ask_once() -> None:
+def test_a_visitor_with_many_requests_gets_one_turn_a_round() -> None:
     waiting = Waiting(Turns(1, most=100, seconds=60))
     told = waiting.queue("f0", "f1", "f2", "f3", "a0", "b0", "a1", "c0")
     assert waiting.finish(told) == ["f0", "f1", "a0", "b0", "c0", "f2", "a1", "f3"]
@@ -57,9 +57,9 @@ def test_no_more_run_than_there_are_places() -> None:
     turns = Turns(3, most=100, seconds=60)
     waiting = Waiting(turns)
     told = waiting.queue(*"abcdef")
-    assert (turns.running, turns.waiting, len(waiting.order)) == (3, 3, 3)
+    assert (turns.running_count, turns.waiting_count, len(waiting.order)) == (3, 3, 3)
     waiting.finish(told)
-    assert (turns.running, turns.waiting) == (0, 0)
+    assert (turns.running_count, turns.waiting_count) == (0, 0)
 
 
 def test_a_run_is_alone_at_first_and_then_lets_others_run_beside_it() -> None:
@@ -67,13 +67,13 @@ def test_a_run_is_alone_at_first_and_then_lets_others_run_beside_it() -> None:
     waiting = Waiting(turns)
     started = time.monotonic()
     told = waiting.queue(*"abcd")
-    assert (turns.running, turns.waiting) == (1, 3)
+    assert (turns.running_count, turns.waiting_count) == (1, 3)
     for running in (2, 3):
-        while turns.running < running:
+        while turns.running_count < running:
             assert time.monotonic() - started < PATIENCE
             time.sleep(0.001)
         assert time.monotonic() - started >= (running - 1) * 0.2
-    assert (turns.running, turns.waiting, waiting.order) == (3, 1, ["a", "b", "c"])
+    assert (turns.running_count, turns.waiting_count, waiting.order) == (3, 1, ["a", "b", "c"])
     waiting.finish(told)
     assert waiting.order[3:] == ["d"]
 
@@ -84,7 +84,7 @@ def test_where_each_is_alone_the_next_begins_when_one_has_ended() -> None:
     told = waiting.queue("a", "b")
     with pytest.raises(BusyError):
         turns.take("c", quiet)
-    assert (turns.running, turns.waiting) == (1, 1)
+    assert (turns.running_count, turns.waiting_count) == (1, 1)
     waiting.finish(told)
     assert waiting.order == ["a", "b"]
 
@@ -97,11 +97,11 @@ def test_a_run_that_takes_the_place_of_its_own_lets_others_in_before() -> None:
     waiting.go.release()
     turns.take("a", quiet)  # the same thread again
     assert waiting.order == ["b0"]
-    assert (turns.running, turns.waiting) == (1, 0)
+    assert (turns.running_count, turns.waiting_count) == (1, 0)
     told[0].result(PATIENCE)
     waiting.pool.shutdown()
     turns.give_back()
-    assert (turns.running, turns.give_back()) == (0, 0.0)
+    assert (turns.running_count, turns.give_back()) == (0, 0.0)
 
 
 def test_where_too_many_wait_the_next_one_is_refused_at_once() -> None:
@@ -112,7 +112,7 @@ def test_where_too_many_wait_the_next_one_is_refused_at_once() -> None:
     waiting.finish(told)
 
 
-def test_who_waits_is_told_how_many_are_before_and_for_how_long(monkeypatch) -> None:
+def test_a_waiting_visitor_is_told_the_queues_length_and_time(monkeypatch) -> None:
     monkeypatch.setattr("attnviz.server.turns._TOLD", 0.01)
     waiting = Waiting(Turns(1, most=9, seconds=60))
     told = waiting.queue("a0", "b0")
@@ -126,9 +126,9 @@ def test_who_waits_is_told_how_many_are_before_and_for_how_long(monkeypatch) -> 
     with pytest.raises(InterruptedError):
         waiting.turns.take("c", hear)
     assert set(said) == {"Many are asking at once: 2 others are before you, and your turn comes in about 1 s."}
-    assert waiting.turns.waiting == 1, "who gives up waiting leaves the queue"
+    assert waiting.turns.waiting_count == 1, "who gives up waiting leaves the queue"
     waiting.finish(told)
-    assert (waiting.turns.running, waiting.turns.waiting) == (0, 0)
+    assert (waiting.turns.running_count, waiting.turns.waiting_count) == (0, 0)
 
 
 def test_a_run_that_takes_too_long_is_ended_and_its_place_is_free(monkeypatch) -> None:
@@ -143,7 +143,7 @@ def test_a_run_that_takes_too_long_is_ended_and_its_place_is_free(monkeypatch) -
     with pytest.raises(TooLongError, match=r"longer than the 0\.05 s that this server allows for one answer"):
         work()
     turns.give_back()
-    assert turns.running == 0
+    assert turns.running_count == 0
     time.sleep(0.1)  # and nobody is told to end whose turn is over
 
 

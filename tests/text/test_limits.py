@@ -5,7 +5,7 @@ import pytest
 from attnviz.text.limits import MAX_TOKENS, TextError, cut_to_limit, require_text
 
 
-def test_nothing_is_said_where_nothing_was_cut(codec):
+def test_a_text_within_the_limit_has_no_notes(codec):
     assert codec.encode_source("I love you.").notes == ()
 
 

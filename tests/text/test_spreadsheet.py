@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from attnviz.text.spreadsheet import csv_file, harmless
+from attnviz.text.spreadsheet import csv_file, escape_formula
 
 ENDS = "[\\n\\r\\v\\f\\x85\\u2028\\u2029]"
 MADE_OF = (
@@ -42,12 +42,12 @@ def formulas(text: str, separator: str) -> list[str]:
 
 @pytest.mark.parametrize("separator", [";", "\t", "|", "\n"])
 def test_a_text_cut_at_any_separator_has_no_formula(separator: str) -> None:
-    assert [text for text in TEXTS if formulas(harmless(text), separator)] == []
+    assert [text for text in TEXTS if formulas(escape_formula(text), separator)] == []
 
 
 @pytest.mark.parametrize("text", KEPT)
 def test_a_text_without_a_formula_and_a_number_stay_as_they_are(text: str) -> None:
-    assert harmless(text) == text
+    assert escape_formula(text) == text
 
 
 def test_a_table_keeps_its_numbers_and_quotes_its_texts_and_names() -> None:

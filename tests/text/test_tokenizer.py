@@ -117,7 +117,7 @@ def test_offsets_of_generated_ids_point_into_their_text(codec, ids):
         assert token.is_special or text[token.start : token.end] == token.text
 
 
-def test_starts_of_words(codec):
+def test_tokens_that_start_a_word_are_marked(codec):
     tokens = _pieces(codec.encode_source("dogs don't"))
     assert "".join("|" * t.starts_word + t.text for t in tokens).startswith("|dog")
     assert sum(t.starts_word for t in tokens) == 2

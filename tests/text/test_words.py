@@ -44,7 +44,7 @@ def words(*pieces: str) -> list[str]:
         ([], []),
     ],
 )
-def test_words_of_pieces(pieces: list[str], expected: list[str]) -> None:
+def test_words_joins_pieces_into_words(pieces: list[str], expected: list[str]) -> None:
     assert words(*pieces) == expected
 
 

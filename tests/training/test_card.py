@@ -14,7 +14,7 @@ def _text(wrong, translation="Un | deux") -> str:
     return card(model, scores, [demo])
 
 
-def test_card_by_hand():
+def test_the_card_lists_a_readers_judgements():
     text = _text({"fr": {"Two.": "gender"}})
     assert "8.6 million parameters" in text
     assert "| French | 46.0 | 62.0 | 1,721 | 50.0 | 66.0 | 1,209 |" in text

@@ -122,7 +122,7 @@ def test_the_loss_is_the_mean_over_real_target_tokens(recipe, config, corpora, m
     assert n_tokens == batch.n_tokens
 
 
-def test_it_learns(recipe, config, corpora):
+def test_training_halves_the_loss(recipe, config, corpora):
     losses = []
     trainer = Trainer(replace(recipe, steps=30, learning_rate=1e-2, dropout=0.0, label_smoothing=0.0), config, CPU)
     train(trainer, corpora, every=1_000, report=lambda _step, loss, _rate: losses.append(loss), checkpoint=_quiet)

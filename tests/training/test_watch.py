@@ -88,7 +88,7 @@ def test_each_sentence_is_watched_in_one_of_the_languages_that_are_trained_in_tu
 
 @pytest.mark.parametrize("at", [0, -1])
 def test_what_it_holds_is_what_the_translator_did(at, recording, models):
-    for line, of_line, wrote in zip(recording.lines, recording.maps, recording.written(at), strict=True):
+    for line, of_line, wrote in zip(recording.lines, recording.maps, recording.answers_at(at), strict=True):
         text = line.sentence.src_text
         trace = models[at].trace(text, to=line.to, tgt_text=line.sentence.tgt_text)
         assert trace.sentences[0] == line.sentence

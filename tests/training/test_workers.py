@@ -16,7 +16,7 @@ import torch.nn.functional as F
 
 from attnviz.training.corpus import PairBatch
 from attnviz.training.trainer import Trainer
-from attnviz.training.workers import Share, together
+from attnviz.training.workers import Share, run_in_processes
 
 CPU = torch.device("cpu")
 
@@ -121,7 +121,7 @@ def _write(folder: Path, share: Share) -> None:
 
 
 def test_processes_average_what_they_have(tmp_path):
-    together(2, partial(_write, tmp_path))
+    run_in_processes(2, partial(_write, tmp_path))
     for rank in range(2):
         value, loss, n_tokens = json.loads((tmp_path / str(rank)).read_text())
         assert value == pytest.approx((1 * 1 + 2 * 2) / 3)  # one token against two
@@ -133,7 +133,7 @@ def test_one_worker_shares_nothing(tmp_path):
     gradient = torch.ones(3)
     assert Share().average([gradient], 2.5, 7, 20) == (2.5, 20)
     assert torch.equal(gradient, torch.ones(3))
-    together(1, lambda share: (tmp_path / "here").write_text(str(share)))
+    run_in_processes(1, lambda share: (tmp_path / "here").write_text(str(share)))
     assert (tmp_path / "here").read_text() == "Share(rank=0, count=1)"
 
 
@@ -182,4 +182,4 @@ def test_workers_end_with_a_training_that_was_killed_in_the_background_of_a_scri
 
 def begin(folder: Path) -> None:
     """Two workers that stay, in the process that this is called in."""
-    together(2, partial(_stays, folder))
+    run_in_processes(2, partial(_stays, folder))

@@ -18,7 +18,7 @@ from attnviz.transformer.attention import (
     scores,
 )
 from attnviz.transformer.dropout import Dropout
-from attnviz.transformer.probe import AttentionCall, Site, visible
+from attnviz.transformer.probe import AttentionCall, Site, visible_cells
 from tests.transformer.calls import BATCH, CLOSE, D_K, D_V, HEADS, K_LEN, MASKS, Q_LEN, SITE, call_of, mask_of
 
 
@@ -194,7 +194,7 @@ def gradients(call: AttentionCall) -> tuple[torch.Tensor, ...]:
 
 def test_what_is_made_for_a_call_is_on_its_device(device):
     call = call_of().map_tensors(lambda part: part.to(device))
-    assert visible(call).device == call_sink_weights(call).device == call.query.device
+    assert visible_cells(call).device == call_sink_weights(call).device == call.query.device
 
 
 def test_a_sink_takes_its_share_of_each_row_and_has_no_value():

@@ -63,14 +63,14 @@ def test_on_a_cpu_a_single_row_reads_each_column_of_a_matrix_at_a_stretch(folder
     assert all(weight.t().is_contiguous() for weight in weights.values() if weight.dim() == 2)
 
 
-def test_missing_tensor(folder):
+def test_a_checkpoint_that_lacks_a_tensor_is_refused(folder):
     weights = load_file(folder / WEIGHTS)
     del weights["encoder.layers.1.self_attention.W_q.bias"]
     save_file(weights, folder / WEIGHTS)
     assert "lacks 'encoder.layers.1.self_attention.W_q.bias' (1 of" in _refusal(folder)
 
 
-def test_unknown_tensor(folder):
+def test_a_checkpoint_with_an_unknown_tensor_is_refused(folder):
     save_file(load_file(folder / WEIGHTS) | {"lm_head.weight": torch.zeros(3)}, folder / WEIGHTS)
     assert "holds 'lm_head.weight'" in _refusal(folder)
 
@@ -156,12 +156,12 @@ def test_config_that_is_not_text(folder):
     assert CONFIG in _refusal(folder)
 
 
-def test_no_config(tmp_path):
+def test_a_folder_without_config_json_is_refused(tmp_path):
     assert "no config.json" in _refusal(tmp_path)
     assert "no config.json" in _refusal(tmp_path / "nowhere")
 
 
-def test_no_weights(folder):
+def test_a_folder_without_model_safetensors_is_refused(folder):
     (folder / WEIGHTS).unlink()
     assert "no model.safetensors" in _refusal(folder)
 

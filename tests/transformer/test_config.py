@@ -12,12 +12,12 @@ def test_head_size_follows_from_the_others_unless_given():
     assert ModelConfig(11, d_model=24, n_heads=5, d_k=7).head_size == 7
 
 
-def test_round_trip():
+def test_a_config_is_rebuilt_from_its_dict():
     config = ModelConfig(11, 24, 4, 2, 13, norm_first=False, positions=False, pad_id=3)
     assert ModelConfig.from_dict(config.to_dict()) == config
 
 
-def test_it_cannot_be_changed():
+def test_a_config_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         ModelConfig(11).d_model = 3  # type: ignore[misc]  # that is the point
 

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from attnviz.transformer.decoding import Sampling, Stepper, Vocabulary, decode, likeliest
+from attnviz.transformer.decoding import Sampling, Stepper, Vocabulary, decode, likeliest_ids
 
 EOS, NEVER = 2, (0, 1)
 VOCABULARY = Vocabulary(EOS, NEVER)
@@ -85,10 +85,10 @@ def test_forbidden_ids_are_never_written(model, src):
 
 def test_the_likeliest_that_may_be_written():
     logits = torch.tensor([[0.1, 0.4, 0.2, 0.3], [0.7, 0.05, 0.05, 0.2]])
-    assert Vocabulary(EOS).likeliest(logits) == [1, 0]
-    assert Vocabulary(EOS, (2,)).likeliest(logits) == [1, 0]
-    assert Vocabulary(EOS, (1, 2)).likeliest(logits) == [3, 0]
-    assert Vocabulary(EOS, (0, 1, 2)).likeliest(logits) == [3, 3]
+    assert Vocabulary(EOS).likeliest_ids(logits) == [1, 0]
+    assert Vocabulary(EOS, (2,)).likeliest_ids(logits) == [1, 0]
+    assert Vocabulary(EOS, (1, 2)).likeliest_ids(logits) == [3, 0]
+    assert Vocabulary(EOS, (0, 1, 2)).likeliest_ids(logits) == [3, 3]
     assert float(logits.sum()) == 2, "what was given stays"
 
 
@@ -150,7 +150,7 @@ def test_sampling_of_the_likeliest_only_is_greedy(model, src):
     greedy = decode(_stepper(model, src), torch.tensor([1, 1]), VOCABULARY, max_tokens=12)
     choose = Sampling(torch.Generator().manual_seed(0), top_k=1)
     assert decode(_stepper(model, src), torch.tensor([1, 1]), VOCABULARY, max_tokens=12, choose=choose) == greedy
-    assert likeliest(LOGITS).tolist() == [1, 0]
+    assert likeliest_ids(LOGITS).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def _module(dtype: torch.dtype = torch.float32, *, by_column: bool = True) -> nn
     return module
 
 
-def test_a_row_by_hand() -> None:
+def test_a_quantized_product_of_one_row_equals_a_count_by_hand() -> None:
     weight = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]).t().contiguous().t()
     product = MatVec.from_weight(weight, torch.tensor([0.5, 0.0, -0.5]))
     assert product.every_column is not None

@@ -55,7 +55,7 @@ def share_turns(seconds: float = 60.0) -> Turns:
     return turns
 
 
-def test_who_waits_is_told_and_the_words_go_when_the_turn_comes() -> None:
+def test_the_waiting_note_goes_when_the_turn_comes() -> None:
     seen: list[int] = []
 
     def take(address, tell) -> None:
@@ -80,7 +80,7 @@ def test_the_words_say_how_many_are_before() -> None:
     assert [info.value.replace("\\", "") for info in app.info] == ["2 others are before you."]
 
 
-def test_who_is_refused_keeps_what_was_typed() -> None:
+def test_a_refused_run_keeps_the_typed_text() -> None:
     def take(address, tell) -> None:
         raise BusyError("9 runs wait for their turn.")
 
@@ -128,12 +128,12 @@ def test_what_a_callback_computes_has_a_turn() -> None:
 
 def test_a_file_made_on_demand_is_made_in_a_turn_which_ends_with_it() -> None:
     turns = share_turns()
-    make = hosting.file_in_turn(lambda: bytes([turns.running]))
+    make = hosting.file_in_turn(lambda: bytes([turns.running_count]))
     assert make() == b"\1"
-    assert turns.running == 0
+    assert turns.running_count == 0
     with pytest.raises(ZeroDivisionError):
         hosting.file_in_turn(lambda: bytes(1 // 0))()
-    assert turns.running == 0
+    assert turns.running_count == 0
 
 
 def test_a_file_that_takes_too_long_is_ended() -> None:

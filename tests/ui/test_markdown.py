@@ -10,7 +10,7 @@ from attnviz.ui.markdown import JOINER, literal
 
 
 @given(st.text(st.characters(exclude_characters="\\")))
-def test_nothing_is_lost_or_added_but_indents_and_joiners(text: str) -> None:
+def test_literal_keeps_every_character_but_indents_and_joiners(text: str) -> None:
     read = literal(text).replace("\\", "").replace(JOINER, "")
     assert read == re.sub(r"(^|[\r\n])[ \t]+", r"\1", text).replace(JOINER, "")
 

@@ -24,7 +24,7 @@ def internals():
 
 
 def test_this_streamlit_has_all_that_we_reach_into(internals) -> None:
-    if said := internals.missing():
+    if said := internals.missing_names():
         pytest.fail(said, pytrace=False)
 
 
@@ -63,7 +63,7 @@ def test_an_option_that_streamlit_does_not_take_is_said(internals) -> None:
 
 def test_a_field_that_is_gone_is_missed_as_well(internals, monkeypatch) -> None:
     monkeypatch.setattr(internals.MemoryUploadedFileManager, "__init__", lambda files: None)
-    assert "has no MemoryUploadedFileManager._total_bytes:" in internals.missing()
+    assert "has no MemoryUploadedFileManager._total_bytes:" in internals.missing_names()
 
 
 @pytest.fixture

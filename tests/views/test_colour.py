@@ -65,7 +65,7 @@ def test_no_difference_is_the_colour_of_the_panel(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SEQUENTIAL)
-def test_steps_look_equal(name: str) -> None:
+def test_neighbouring_colours_of_a_scale_look_equally_far_apart(name: str) -> None:
     lab = colour.oklab(scale(name))
     # Over 15 entries rounding to 8 bits no longer matters: the straight distance varies little.
     chords = np.linalg.norm(lab[15:] - lab[:-15], axis=1)

@@ -6,13 +6,10 @@ from itertools import product
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
-from attnviz.learning.storage import toy_recording
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures.causes.compared import Side
-from attnviz.pictures.shown.registry import PICTURES, ShownPicture, picture
+from attnviz.pictures.shown.registry import PICTURES, ShownPicture
 from attnviz.widgets.bundle import source
+from tests.pictures.every_picture import draw_every
 from tests.widgets.bare_page import BarePage
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
@@ -65,15 +62,8 @@ AS_HIGH_AS_ITS_CONTENT = ("stepper", "mask_lab")
 @pytest.fixture(scope="module")
 def every() -> dict[str, ShownPicture]:
     model = tiny_translator(seed=0)
-    trace, other = (model.trace(text, to="fr", tgt_text="je t'aime") for text in ("I love you", "I see you"))
-    subjects: dict = {
-        "stepper": (model, "I love you"),
-        "patching": (model, trace, other),
-        "compared": (Side("one", model, trace), Side("other", model, other)),
-        "learning": (toy_recording(shipped.path(Experiment("reverse"))),),
-    } | dict.fromkeys(("mask_lab", "switches", "attribution"), (model, trace))
-    asked = {"stepper": {"to": "fr"}, "learning": {"guess": "open"}}
-    return {name: picture(name).of(*subjects.get(name, (trace,)), **asked.get(name, {})) for name in PICTURES}
+    trace = model.trace("I love you", to="fr", tgt_text="je t'aime")
+    return draw_every(model, trace, learning={"guess": "open"})
 
 
 @pytest.fixture
@@ -122,7 +112,7 @@ def test_it_is_drawn_again_in_a_theme_that_changes(bare: BarePage, name: str) ->
     expect(bare.root).to_have_attribute("data-theme", "light")
 
 
-def test_its_host_says_how_high_it_is(bare: BarePage, name: str) -> None:
+def test_a_host_sets_the_widgets_height(bare: BarePage, name: str) -> None:
     bare.attach()
     if name in AS_HIGH_AS_ITS_CONTENT:
         bare.set_height(None)
@@ -138,7 +128,7 @@ def test_its_host_says_how_high_it_is(bare: BarePage, name: str) -> None:
 def test_controls_that_nobody_answers_are_not_there_and_their_keys_choose_nothing(
     empty_page: Page, every, name: str
 ) -> None:
-    payload = every[name].lacking().payload()
+    payload = every[name].without_python().payload()
     bare = BarePage(empty_page, source(every[name].picture.widget), payload)
     bare.attach()
     lacks = payload.header["lacks"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.maps.lines import FAINTEST, strongest
+from attnviz.maps.lines import FAINTEST, strongest_lines
 from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.text.display import display_token
@@ -66,7 +66,7 @@ def test_layer_by_layer_is_the_same(trace) -> None:
 
 def test_a_budget_keeps_the_strongest_and_says_what_share_they_carry() -> None:
     attn = torch.randn(2, 3, 50, 50, generator=torch.Generator().manual_seed(0)).mul(3).softmax(-1).numpy()
-    lines = strongest(attn, budget=2_000)
+    lines = strongest_lines(attn, budget=2_000)
     assert len(lines.cols) <= 2_000
     assert lines.weights.min() >= lines.threshold > FAINTEST
     assert lines.starts[-1] == len(lines.weights)
@@ -104,7 +104,7 @@ def test_chosen_heads_of_a_long_text_have_every_line_that_can_be_seen() -> None:
 
 
 def test_a_text_whose_lines_are_all_too_faint_for_the_budget_has_none() -> None:
-    lines = strongest([np.full((2, 40, 40), 1 / 40, np.float32)] * 3, budget=100)
+    lines = strongest_lines([np.full((2, 40, 40), 1 / 40, np.float32)] * 3, budget=100)
     assert len(lines.cols) == 0
     assert lines.shares.tolist() == [[0.0, 0.0]] * 3
 
@@ -120,7 +120,7 @@ def test_finer_lines_are_made_only_where_some_are_left_out_and_heads_are_few(tra
 
 def test_twelve_by_twelve_heads_of_256_tokens_stay_small() -> None:
     attn = torch.randn(12, 12, 256, 256, generator=torch.Generator().manual_seed(0)).mul(3).softmax(-1).numpy()
-    lines = strongest(attn)
+    lines = strongest_lines(attn)
     assert lines.weights.nbytes + lines.cols.nbytes + lines.starts.nbytes < 2_000_000
 
 

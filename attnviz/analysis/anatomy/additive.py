@@ -24,7 +24,7 @@ def dot_product(query: Tensor, key: Tensor) -> Tensor:
     return query @ key.mT
 
 
-def additive(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
+def additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
     """v · tanh(query + key) for every pair: each pair has a vector of its own before it becomes a number."""
     return (query.unsqueeze(-2) + key.unsqueeze(-3)).tanh() @ v
 
@@ -37,7 +37,7 @@ def score_costs(n_heads: int, d_k: int, length: int, *, repeats: int = 5, seed: 
     generator = torch.Generator().manual_seed(seed)
     query, key = (torch.randn(n_heads, length, d_k, generator=generator) for _ in range(2))
     v = torch.randn(d_k, generator=generator)
-    calls = {"dot product": lambda: dot_product(query, key), "additive": lambda: additive(query, key, v)}
+    calls = {"dot product": lambda: dot_product(query, key), "additive": lambda: additive_scores(query, key, v)}
     return {name: ScoreCost(_seconds(call, repeats), peak_memory(call).peak) for name, call in calls.items()}
 
 

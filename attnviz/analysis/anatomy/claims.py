@@ -11,12 +11,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.analysis.site.case import heads_of
+from attnviz.analysis.site.inputs import query_key_value
 from attnviz.analysis.site.outcome import largest_change
 from attnviz.implementations.annotated import AnnotatedAttention
-from attnviz.implementations.case import Case
 from attnviz.implementations.scoring import PLAIN, Rotation, Scoring
 from attnviz.implementations.single import SingleAttention
+from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.weights import SiteWeights
 from attnviz.transformer.attention import MultiHeadAttention, masked_softmax
 
@@ -46,19 +46,19 @@ class OneHead:
 
 
 @torch.inference_mode()
-def one_head(case: Case) -> OneHead:
+def one_head(inputs: SiteInputs) -> OneHead:
     """One head as large as all of the site's heads together, with and without `W_o`. The weights agree, outputs do not.
 
     Raises ValueError where the heads together are not of size `d_model`: plain attention could then not be compared.
     """
-    weights = case.weights
+    weights = inputs.weights
     if weights.n_heads * weights.d_v != weights.d_model:
         raise ValueError(f"The heads' values together have {weights.n_heads * weights.d_v} numbers, not d_model.")
     single = replace(weights, n_heads=1, scoring=PLAIN)
     identity = replace(single, W_o=torch.eye(weights.d_model), b_o=torch.zeros_like(weights.b_o))
-    plain, plain_attn = SingleAttention.from_site(single, 0)(*case.call)
-    multi, attn = AnnotatedAttention(single)(*case.call)
-    without, _ = AnnotatedAttention(identity)(*case.call)
+    plain, plain_attn = SingleAttention.from_site(single, 0)(*inputs.call)
+    multi, attn = AnnotatedAttention(single)(*inputs.call)
+    without, _ = AnnotatedAttention(identity)(*inputs.call)
     learned = replace(weights, scoring=PLAIN).n_learned
     without_w_o = learned - weights.W_o.numel() - weights.b_o.numel() * weights.has_bias[3]
     return OneHead(
@@ -81,10 +81,10 @@ class Loops:
 
 
 @torch.inference_mode()
-def loops(case: Case, *, repeats: int = 7) -> Loops:
+def loops(inputs: SiteInputs, *, repeats: int = 7) -> Loops:
     """context = softmax(query keyᵀ / √d_k) value: once for all, and once for each sentence and head."""
-    query, key, value = heads_of(case)
-    scoring, mask = case.weights.scoring, None if case.mask is None else case.cells
+    query, key, value = query_key_value(inputs)
+    scoring, mask = inputs.weights.scoring, None if inputs.mask is None else inputs.cells
     each = [scoring.head_scoring(head) for head in range(query.shape[1])]
 
     def run_batched() -> Tensor:
@@ -105,11 +105,11 @@ def loops(case: Case, *, repeats: int = 7) -> Loops:
 
 
 @torch.inference_mode()
-def concatenation_change(case: Case) -> float:
+def concatenation_change(inputs: SiteInputs) -> float:
     """max |Δ| between transpose, contiguous and view, and `torch.cat` of the heads' contexts one after another."""
-    query, key, value = heads_of(case)
-    mask = None if case.mask is None else case.cells
-    scores = case.weights.scoring.add_bias(query @ key.mT / math.sqrt(query.shape[-1]))
+    query, key, value = query_key_value(inputs)
+    mask = None if inputs.mask is None else inputs.cells
+    scores = inputs.weights.scoring.add_bias(query @ key.mT / math.sqrt(query.shape[-1]))
     context = masked_softmax(scores, mask) @ value
     viewed = context.transpose(1, 2).contiguous().view(context.shape[0], context.shape[2], -1)
     return largest_change(viewed, torch.cat(context.unbind(dim=1), dim=-1))
@@ -130,21 +130,21 @@ class Scaling:
 
 
 @torch.inference_mode()
-def scaling(*cases: Case) -> Scaling:
+def scaling(*sites: SiteInputs) -> Scaling:
     """Measure the site's own scores, all heads together, before any bias; a bias counts among what softmax is given.
 
-    Each case is a sentence without padding: the rows of pads are no text, and would move every mean. A site without a
-    scale is set beside what 1 / √d_k would make of it.
+    Each of `sites` is a sentence without padding: the rows of pads are no text, and would move every mean. A site
+    without a scale is set beside what 1 / √d_k would make of it.
     """
-    found = [_own_scaling(case) for case in cases]
+    found = [_own_scaling(inputs) for inputs in sites]
     return Scaling(*(torch.cat(parts) for parts in zip(*map(_numbers, found), strict=True)))
 
 
-def _own_scaling(case: Case) -> Scaling:
-    query, key, _ = heads_of(case)
-    weights = case.weights
+def _own_scaling(inputs: SiteInputs) -> Scaling:
+    query, key, _ = query_key_value(inputs)
+    weights = inputs.weights
     plain = query / (weights.scale * math.sqrt(weights.d_k))  # a scale of the model's own is in the query already
-    return _scaling(plain, key, case.cells, scale=_compared_scale(weights), scoring=weights.scoring)
+    return _scaling(plain, key, inputs.cells, scale=_compared_scale(weights), scoring=weights.scoring)
 
 
 def _numbers(found: Scaling) -> tuple[Tensor, ...]:
@@ -185,15 +185,15 @@ class Moved:
 
 
 @torch.inference_mode()
-def rotate_further(case: Case, *, by: int = 100) -> Moved:
+def rotate_further(inputs: SiteInputs, *, by: int = 100) -> Moved:
     """Rotate a site's queries and keys as if other tokens stood before them. Raises ValueError without a rotation."""
-    rotation = case.weights.scoring.rotation
+    rotation = inputs.weights.scoring.rotation
     if rotation is None:
         raise ValueError("This site does not rotate its queries and keys.")
-    plain = replace(case, weights=replace(case.weights, scoring=replace(case.weights.scoring, rotation=None)))
-    query, key, _ = heads_of(plain)
-    (here, later), (keys_here, keys_later) = ((rotation(x), _later(rotation, x, by)) for x in (query, key))
-    size = math.sqrt(case.weights.d_k)
+    plain = replace(inputs, weights=replace(inputs.weights, scoring=replace(inputs.weights.scoring, rotation=None)))
+    query, key, _ = query_key_value(plain)
+    (here, later), (keys_here, keys_later) = ((rotation(x), _shift_positions(rotation, x, by)) for x in (query, key))
+    size = math.sqrt(inputs.weights.d_k)
     return Moved(
         by,
         largest_change(here @ keys_here.mT / size, later @ keys_later.mT / size),
@@ -201,7 +201,7 @@ def rotate_further(case: Case, *, by: int = 100) -> Moved:
     )
 
 
-def _later(rotation: Rotation, x: Tensor, by: int) -> Tensor:
+def _shift_positions(rotation: Rotation, x: Tensor, by: int) -> Tensor:
     before = x.new_zeros(*x.shape[:-2], by, x.shape[-1])
     return rotation(torch.cat((before, x), dim=-2))[..., by:, :]
 

@@ -34,7 +34,7 @@ class Modulation:
         return self.own - self.plain
 
     @property
-    def moved(self) -> Float[Tensor, " q_len"]:
+    def moved_share(self) -> Float[Tensor, " q_len"]:
         """Share of each row's weight that the two maps place on different keys, 0 to 1 (total variation)."""
         return self.difference.abs().sum(dim=-1) / 2
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from attnviz.implementations.case import Case
 from attnviz.implementations.per_head import PerHeadAttention
+from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.weights import SiteWeights
 
 Shape = tuple[int, ...]
@@ -27,12 +27,12 @@ class ShapeLine:
 
 
 @torch.inference_mode()
-def per_head_shapes(cases: Sequence[Case]) -> tuple[ShapeLine, ...]:
-    """Run the first sentence of every case through parameters with a head axis; all cases are of one site.
+def per_head_shapes(sentences: Sequence[SiteInputs]) -> tuple[ShapeLine, ...]:
+    """Run each sentence of one site through parameters with a head axis; of a batch, its first sentence.
 
-    `axes` are true in whichever case: only the weights have d_model in the middle, what they make has the length.
+    `axes` are true for any sentence: only the weights have d_model in the middle, what they make has the length.
     """
-    made = [_tensors(case) for case in cases]
+    made = [_tensors(inputs) for inputs in sentences]
     lines = (
         ("W_Q", "(heads, d_model, d_k)", "(heads, d_model, d_k)"),
         ("Q = x @ W_Q", "(heads, d_model, d_k)", "(heads, q_len, d_k)"),
@@ -48,16 +48,16 @@ def per_head_shapes(cases: Sequence[Case]) -> tuple[ShapeLine, ...]:
 
 
 @torch.inference_mode()
-def joined_as_documented(case: Case, *, length: int | None = None) -> tuple[Shape | None, str]:
+def joined_as_documented(inputs: SiteInputs, *, length: int | None = None) -> tuple[Shape | None, str]:
     """Join the heads as the documented shapes ask, `Z.reshape(heads * d_model, d_v)`: the shape, or what torch raises.
 
-    On the case's first sentence; with a `length`, on that many random tokens, as the notebook's own test did.
+    On the first sentence; with a `length`, on that many random tokens, as the notebook's own test did.
     """
-    weights = case.weights
+    weights = inputs.weights
     if length is not None:
         x = torch.randn(1, length, weights.d_model, generator=torch.Generator().manual_seed(0))
-        case = Case(weights, x, x)
-    heads_out = _tensors(case)[-1]
+        inputs = SiteInputs(weights, x, x)
+    heads_out = _tensors(inputs)[-1]
     try:
         return tuple(heads_out.reshape(weights.n_heads * weights.d_model, weights.d_v).shape), ""
     except RuntimeError as error:
@@ -107,8 +107,8 @@ def xavier_spread(weights: SiteWeights, *, seed: int = 0) -> Spread:
     return Spread(float(whole.std()), float(each.std()))
 
 
-def _tensors(case: Case) -> tuple[Tensor, ...]:
-    ways, (input_, memory) = PerHeadAttention(case.weights), (case.input_[0], case.memory[0])
+def _tensors(inputs: SiteInputs) -> tuple[Tensor, ...]:
+    ways, (input_, memory) = PerHeadAttention(inputs.weights), (inputs.input_[0], inputs.memory[0])
     query, key, value = input_ @ ways.W_Q, memory @ ways.W_K, memory @ ways.W_V
     attn = (query @ key.mT).softmax(dim=-1)
     return ways.W_Q, query, key, value, attn, attn @ value

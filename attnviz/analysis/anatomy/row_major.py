@@ -24,7 +24,7 @@ class Ordering:
         return self.numbers.stride()
 
     @property
-    def contiguous(self) -> bool:
+    def is_contiguous(self) -> bool:
         """Whether memory order is the order of the axes."""
         return self.numbers.is_contiguous()
 

@@ -7,15 +7,15 @@ import torch
 from attnviz.analysis.anatomy.walk_batch_first import BatchFirstWalk
 from attnviz.analysis.anatomy.walk_lines import WalkStep
 from attnviz.analysis.anatomy.walk_sequence_first import SequenceFirstWalk
-from attnviz.implementations.case import Case
+from attnviz.implementations.site_inputs import SiteInputs
 
 Layout = Literal["batch_first", "sequence_first"]
 LAYOUTS: tuple[Layout, ...] = ("batch_first", "sequence_first")
 
 
 @torch.inference_mode()
-def shape_walk(case: Case, layout: str = "batch_first") -> tuple[WalkStep, ...]:
-    """Every line of one site on a case, in the order in which it runs. Raises ValueError for an unknown layout."""
+def shape_walk(inputs: SiteInputs, layout: str = "batch_first") -> tuple[WalkStep, ...]:
+    """Every line of one site on its inputs, in the order in which it runs. Raises ValueError for an unknown layout."""
     if layout not in LAYOUTS:
         raise ValueError(f"layout is one of {', '.join(LAYOUTS)}, not {layout!r}.")
-    return tuple((BatchFirstWalk(case) if layout == "batch_first" else SequenceFirstWalk(case)).steps())
+    return tuple((BatchFirstWalk(inputs) if layout == "batch_first" else SequenceFirstWalk(inputs)).steps())

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attnviz.analysis.site.outcome import Raised, SiteResult, outcome
-from attnviz.implementations.case import Case
+from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.steps import RIGHT, AttentionSteps, SteppedAttention
 from attnviz.implementations.weights import SiteWeights
 
@@ -138,9 +138,9 @@ def skips_of(weights: SiteWeights) -> Mapping[str, Skip]:
     return {name: skip for name, skip in SKIPS.items() if weights.scoring.scale is None or not skip.of_scale}
 
 
-def run_skipped(name: str, case: Case) -> SiteResult | Raised:
-    """Run a case with one changed line. Raises ValueError for a name that is not in `SKIPS`."""
-    return outcome(SteppedAttention(case.weights, _skip(name).steps), case)
+def run_skipped(name: str, inputs: SiteInputs) -> SiteResult | Raised:
+    """Run a site with one changed line. Raises ValueError for a name that is not in `SKIPS`."""
+    return outcome(SteppedAttention(inputs.weights, _skip(name).steps), inputs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +154,8 @@ class Given:
 
 
 @torch.inference_mode()
-def tensor_before_line(name: str, case: Case) -> Given:
-    """Run a case and keep what the changed line had before it. Raises ValueError for a name that is not in `SKIPS`."""
+def tensor_before_line(name: str, inputs: SiteInputs) -> Given:
+    """Run a site and keep what the changed line had before it. Raises ValueError for a name that is not in `SKIPS`."""
     steps, calls = _skip(name).steps, list[Given]()
     step = next(step for step in vars(RIGHT) if getattr(steps, step) is not getattr(RIGHT, step))
     changed = getattr(steps, step)
@@ -172,7 +172,7 @@ def tensor_before_line(name: str, case: Case) -> Given:
         calls[-1] = Given(named, made)
         return made
 
-    outcome(SteppedAttention(case.weights, replace(steps, **{step: keep})), case)
+    outcome(SteppedAttention(inputs.weights, replace(steps, **{step: keep})), inputs)
     return calls[0]
 
 

@@ -11,25 +11,25 @@ class BatchFirstWalk(Walk):
 
     def steps(self) -> list[WalkStep]:
         """Every line, in order."""
-        case = self.case
+        inputs = self.inputs
         input_ = self.line(
-            "input_ = norm(x)" if case.norm_first else "input_ = x",
-            case.input_,
+            "input_ = norm(x)" if inputs.norm_first else "input_ = x",
+            inputs.input_,
             "batch q_len d_model",
             "The layer's input to attention: two sentences, the shorter one padded.",
         )
         memory = self.line(
-            "memory = input_" if case.memory is case.input_ else "memory = encoder(src)",
-            case.memory,
+            "memory = input_" if inputs.memory is inputs.input_ else "memory = encoder(src)",
+            inputs.memory,
             "batch k_len d_model",
             "Where keys and values come from.",
-            input_ if case.memory is case.input_ else None,
+            input_ if inputs.memory is inputs.input_ else None,
         )
-        query, key, value = self.projected(input_, memory, "batch {length} heads·d_k")
+        query, key, value = self.projection_lines(input_, memory, "batch {length} heads·d_k")
         query, key, value = (self.split(step) for step in (query, key, value))
         query, key = (turned_lines(self, step, length_at=2) for step in (query, key))
-        context = self.weighted(query, key, value)
-        self.joined(context)
+        context = self.context_lines(query, key, value)
+        self.output_lines(context)
         return self.done
 
     def split(self, step: WalkStep) -> WalkStep:
@@ -53,7 +53,7 @@ class BatchFirstWalk(Walk):
             viewed,
         )
 
-    def weighted(self, query: WalkStep, key: WalkStep, value: WalkStep) -> WalkStep:
+    def context_lines(self, query: WalkStep, key: WalkStep, value: WalkStep) -> WalkStep:
         """From scores to context."""
         scores = self.line(
             f"scores = query @ key.transpose(-2, -1){scale_code(self)}",
@@ -107,7 +107,7 @@ class BatchFirstWalk(Walk):
             attn,
         )
 
-    def joined(self, context: WalkStep) -> None:
+    def output_lines(self, context: WalkStep) -> None:
         """From the heads' contexts to the output."""
         back = self.line(
             "context = context.transpose(1, 2)",

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnviz.implementations.case import Case
+from attnviz.implementations.site_inputs import SiteInputs
 
 Axes = tuple[tuple[str, int], ...]
 
@@ -32,7 +32,7 @@ class WalkStep:
         return self.tensor.stride()
 
     @property
-    def contiguous(self) -> bool:
+    def is_contiguous(self) -> bool:
         """Whether memory order is the order of the axes."""
         return self.tensor.is_contiguous()
 
@@ -42,7 +42,7 @@ class WalkStep:
         return self.tensor.numel() * self.tensor.element_size()
 
     @property
-    def held(self) -> int:
+    def memory_bytes(self) -> int:
         """Bytes of memory under it: fewer than `nbytes` where an axis is broadcast."""
         return self.tensor.untyped_storage().nbytes()
 
@@ -50,10 +50,10 @@ class WalkStep:
 class Walk:
     """Runs lines one after another and writes each down. Axis names are looked up, so that no size is guessed."""
 
-    def __init__(self, case: Case) -> None:
-        self.case, self.weights, self.done = case, case.weights, list[WalkStep]()
-        mask = torch.ones(1, 1, case.memory.shape[1], dtype=torch.bool) if case.mask is None else case.mask
-        self.mask, self.open = mask, case.mask is None
+    def __init__(self, inputs: SiteInputs) -> None:
+        self.inputs, self.weights, self.done = inputs, inputs.weights, list[WalkStep]()
+        mask = torch.ones(1, 1, inputs.memory.shape[1], dtype=torch.bool) if inputs.mask is None else inputs.mask
+        self.mask, self.open = mask, inputs.mask is None
 
     def line(self, code: str, tensor: Tensor, axes: str, why: str, of: WalkStep | None = None) -> WalkStep:
         """Append a line: `code`, applied to the step `of`."""
@@ -64,7 +64,7 @@ class Walk:
         self.done.append(step)
         return step
 
-    def projected(self, input_: WalkStep, memory: WalkStep, axes: str) -> list[WalkStep]:
+    def projection_lines(self, input_: WalkStep, memory: WalkStep, axes: str) -> list[WalkStep]:
         """query, key and value: one matrix product each, for all heads at once."""
         weights, made = self.weights, []
         why = (

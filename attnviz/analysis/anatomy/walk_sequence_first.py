@@ -13,24 +13,26 @@ class SequenceFirstWalk(Walk):
 
     def steps(self) -> list[WalkStep]:
         """Every line, in order."""
-        case = self.case
+        inputs = self.inputs
         input_ = self.line(
-            "input_ = norm(x)" if case.norm_first else "input_ = x",
-            case.input_.transpose(0, 1).contiguous(),
+            "input_ = norm(x)" if inputs.norm_first else "input_ = x",
+            inputs.input_.transpose(0, 1).contiguous(),
             "q_len batch d_model",
             "The same numbers with the length in front, as recurrent networks had it.",
         )
-        same = case.memory is case.input_
+        same = inputs.memory is inputs.input_
         memory = self.line(
             "memory = input_" if same else "memory = encoder(src)",
-            input_.tensor if same else case.memory.transpose(0, 1).contiguous(),
+            input_.tensor if same else inputs.memory.transpose(0, 1).contiguous(),
             "k_len batch d_model",
             "Where keys and values come from.",
             input_ if same else None,
         )
-        query, key, value = (self.split(step) for step in self.projected(input_, memory, "{length} batch heads·d_k"))
+        query, key, value = (
+            self.split(step) for step in self.projection_lines(input_, memory, "{length} batch heads·d_k")
+        )
         query, key = (turned_lines(self, step, length_at=0) for step in (query, key))
-        context = self.weighted(query, key, value)
+        context = self.context_lines(query, key, value)
         block = self.line(
             "context = context.contiguous()",
             context.tensor.contiguous(),
@@ -53,7 +55,7 @@ class SequenceFirstWalk(Walk):
             step,
         )
 
-    def weighted(self, query: WalkStep, key: WalkStep, value: WalkStep) -> WalkStep:
+    def context_lines(self, query: WalkStep, key: WalkStep, value: WalkStep) -> WalkStep:
         """From scores to context."""
         axes = "q_len k_len batch heads"
         scores = self.line(

@@ -57,10 +57,10 @@ def multiply_mixes(mixes: Sequence[Mix]) -> Contributions:
     target = torch.eye(rows, dtype=torch.double)
     for mix in decoder:
         if mix.kind == "cross":
-            kept = mix.kept.unsqueeze(1)
+            kept = mix.kept_share.unsqueeze(1)
             source, target = mix.read @ memory + kept * source, kept * target
         else:
-            source, target = mix.whole @ source, mix.whole @ target
+            source, target = mix.weights_with_self @ source, mix.weights_with_self @ target
     return Contributions(source.float(), target.float())
 
 
@@ -74,5 +74,5 @@ def _encoder(mixes: Sequence[Mix]) -> Tensor:
     made = torch.eye(length, dtype=torch.double)
     for mix in mixes:
         if mix.kind == "encoder_self":
-            made = mix.whole @ made
+            made = mix.weights_with_self @ made
     return made

@@ -140,11 +140,13 @@ def _word_spans(tokens: tuple[Token, ...]) -> list[Span]:
 
 def _number_links(links: Sequence[SpanLink], src: Sequence[Span], tgt: Sequence[Span]) -> frozenset[Link]:
     return frozenset(
-        link for ours, theirs in links for link in product(_overlapping(ours, src), _overlapping(theirs, tgt))
+        link
+        for ours, theirs in links
+        for link in product(_overlapping_words(ours, src), _overlapping_words(theirs, tgt))
     )
 
 
-def _overlapping(parts: Sequence[Span], words: Sequence[Span]) -> list[int]:
+def _overlapping_words(parts: Sequence[Span], words: Sequence[Span]) -> list[int]:
     """Return the numbers of the words that share a character with a part."""
     return [
         number

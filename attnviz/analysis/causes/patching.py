@@ -159,7 +159,7 @@ def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
     patched = torch.full(outside.shape, torch.nan)
     patched[:, list(partners)] = both[1]
     moved = None if control is None else torch.where(patched.isnan(), torch.nan, 0.0)
-    apart = torch.stack([_apart(clean, changed, stack, layer, partners) for layer in layers])
+    apart = torch.stack([_distance(clean, changed, stack, layer, partners) for layer in layers])
     apart[outside] = 0
     left_out = apart > 0
     ranked = apart.flatten().argsort(descending=True, stable=True)[: int(left_out.sum())][:most]
@@ -180,7 +180,7 @@ def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
     return PatchedStream(*both, patched, moved, stack, tuple(tokens), outside, alone, left_out)
 
 
-def _apart(clean: Trace, changed: Trace, stack: Stack, layer: int, partners: dict[int, int]) -> Tensor:
+def _distance(clean: Trace, changed: Trace, stack: Stack, layer: int, partners: dict[int, int]) -> Tensor:
     """Measure the distance of the two runs' hidden states after a layer, `(positions,)`: 0 where they are the same to
     the bit, or have no partner, else a share of their length.
     """

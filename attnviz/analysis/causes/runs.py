@@ -11,7 +11,7 @@ from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.decoding import likeliest
+from attnviz.transformer.decoding import likeliest_ids
 from attnviz.transformer.probe import Kind
 
 HeadPlace = tuple[Kind, int, int]  # kind, layer and head
@@ -78,7 +78,7 @@ def write_runs(model: Model, trace: Trace, edits: Edits) -> list[tuple[int, ...]
     at = 0
     while rows and at < min(limit, writer.max_new_tokens):
         start = 0 if at == 0 else at + writer.prompt_ids.shape[1] - 1
-        fed = likeliest(writer.vocabulary.forbid(stepper.step(fed, probe=edits.start_at(start)))).unsqueeze(1)
+        fed = likeliest_ids(writer.vocabulary.forbid(stepper.step(fed, probe=edits.start_at(start)))).unsqueeze(1)
         chosen, at = fed[:, 0].tolist(), at + 1
         for row, id_ in zip(rows, chosen, strict=True):
             ids[row].append(id_)

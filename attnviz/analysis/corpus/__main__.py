@@ -53,7 +53,7 @@ def _run(options: argparse.Namespace) -> None:
         others = lines_of(options.orders_from.read_text(encoding="utf-8"))
     corpus = read_corpus(model, scored, to=options.to, stop=_progress("reading"))
     found_on = read_corpus(model, others, to=options.to, stop=_progress("reading the others")) if others else corpus
-    plan = CurvePlan.every(options.step, len(head_places(model)), with_bleu=not options.no_bleu)
+    plan = CurvePlan.in_steps(options.step, len(head_places(model)), with_bleu=not options.no_bleu)
     points: list[CurvePoint] = []
     for order in _orders(model, found_on, options):
         curve = pruning_curve(model, corpus, [order], plan, stop=_progress(order.name))

@@ -17,7 +17,7 @@ class Cancellable:
     tell: Callable[[int, int], None] = lambda _done, _total: None
     should_stop: Callable[[], bool] = lambda: False
 
-    def over(self, items: Iterable[Item], total: int) -> Iterator[Item]:
+    def iterate(self, items: Iterable[Item], total: int) -> Iterator[Item]:
         """Iterate; stop between two items when `should_stop()` is true."""
         for done, item in enumerate(items, 1):
             if self.should_stop():

@@ -46,7 +46,7 @@ class HeadImportance:
     @property
     def sentences(self) -> int:
         """Sentences that were reached."""
-        return int(self._reached.sum())
+        return int(self._reached_sentences.sum())
 
     def per_layer(self) -> Tensor:
         """Return the same, divided by the length of its layer's vector: Michel et al.'s own normalisation."""
@@ -61,8 +61,8 @@ class HeadImportance:
         """Tabulate, a line a head: importance and its signed part in nats a token, the standard error of the latter
         over sentences, and the share of sentences that the head helps.
         """
-        signed = self.signed[self._reached]
-        a_token = (signed / self.tokens[self._reached].unsqueeze(1)).numpy()
+        signed = self.signed[self._reached_sentences]
+        a_token = (signed / self.tokens[self._reached_sentences].unsqueeze(1)).numpy()
         error = a_token.std(axis=0, ddof=1) / np.sqrt(len(a_token)) if len(a_token) > 1 else np.nan
         return pd.DataFrame(self.places, columns=["kind", "layer", "head"]).assign(
             importance=self.of_heads.numpy(), signed=self._a_token(self.signed).numpy(), error=error,
@@ -70,18 +70,18 @@ class HeadImportance:
         )  # fmt: skip
 
     @property
-    def _reached(self) -> Tensor:
+    def _reached_sentences(self) -> Tensor:
         return ~self.amounts.isnan().any(dim=1)
 
     def _a_token(self, values: Tensor) -> Tensor:
-        reached = self._reached
+        reached = self._reached_sentences
         return values[reached].sum(dim=0) / self.tokens[reached].sum()
 
 
 def gradient_importance(model: Model, corpus: ReadCorpus, *, stop: Cancellable = TO_THE_END) -> HeadImportance:
     """Take the gradient, one pass per batch. Raises ValueError where a sentence has no target."""
-    found = _nothing("gradient", model, corpus)
-    for batch in stop.over(corpus.batches(model), corpus.batch_count()):
+    found = _unmeasured_importance("gradient", model, corpus)
+    for batch in stop.iterate(corpus.batches(model), corpus.batch_count()):
         _differentiate(model, corpus, batch, found)
     return found
 
@@ -90,14 +90,14 @@ def ablation_importance(
     model: Model, corpus: ReadCorpus, *, to: To = "zero", stop: Cancellable = TO_THE_END
 ) -> HeadImportance:
     """Ablate each head, all heads of a sentence in a few passes. Raises ValueError where a sentence has no target."""
-    found = _nothing("ablation", model, corpus)
-    for item in stop.over(range(len(corpus.sentences)), len(corpus.sentences)):
-        effects = head_effects(model, model.rerun(corpus.only(item)), to=to)
+    found = _unmeasured_importance("ablation", model, corpus)
+    for item in stop.iterate(range(len(corpus.sentences)), len(corpus.sentences)):
+        effects = head_effects(model, model.rerun(corpus.one_sentence(item)), to=to)
         found.amounts[item] = found.signed[item] = -effects.per_token.double().sum(dim=1)
     return found
 
 
-def _nothing(how: How, model: Model, corpus: ReadCorpus) -> HeadImportance:
+def _unmeasured_importance(how: How, model: Model, corpus: ReadCorpus) -> HeadImportance:
     require_targets(corpus)
     places = head_places(model)
     values = torch.full((len(corpus.sentences), len(places)), torch.nan, dtype=torch.double)

@@ -20,7 +20,7 @@ def log_probabilities_under(model: Model, corpus: ReadCorpus, done: Done, *, sto
     were not reached. Every sentence needs a target.
     """
     found = torch.full((len(corpus.sentences),), torch.nan, dtype=torch.double)
-    for batch in stop.over(corpus.batches(model), corpus.batch_count()):
+    for batch in stop.iterate(corpus.batches(model), corpus.batch_count()):
         logits = model.rerun(replace(batch.trace, interventions=tuple(done))).logits
         assert logits is not None  # there are targets
         found[list(batch.items)] = log_probabilities(corpus, batch, logits).cpu()
@@ -30,7 +30,7 @@ def log_probabilities_under(model: Model, corpus: ReadCorpus, done: Done, *, sto
 def written_under(model: Model, corpus: ReadCorpus, done: Done, *, stop: Cancellable = TO_THE_END) -> list[str]:
     """Write greedily for each source under interventions; "" for those that were not reached."""
     texts = [""] * len(corpus.sentences)
-    for batch in stop.over(corpus.batches(model), corpus.batch_count()):
+    for batch in stop.iterate(corpus.batches(model), corpus.batch_count()):
         again = write_again(model, replace(batch.trace, interventions=tuple(done)), None)
         for item, written in zip(batch.items, again, strict=True):
             texts[item] = written.text

@@ -22,7 +22,7 @@ class CorpusLine:
     def refusal(self, why: str) -> TextError:
         """Make an error that names the line."""
         quoted = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
-        return TextError(f"Line {self.number} (“{_printable(quoted)}”) {why}")
+        return TextError(f"Line {self.number} (“{_escape(quoted)}”) {why}")
 
 
 def lines_of(given: str | Sequence[str]) -> tuple[CorpusLine, ...]:
@@ -62,5 +62,5 @@ def _require(line: CorpusLine) -> None:
         raise line.refusal("has neither a letter nor a digit: leave it out.")
 
 
-def _printable(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join("\ufffd" if unicodedata.category(mark) in _UNUSABLE else mark for mark in text)

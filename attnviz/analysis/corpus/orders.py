@@ -62,7 +62,7 @@ def greedy(model: Model, corpus: ReadCorpus, *, a_step: int = 1, stop: Cancellab
     for _ in range(0, len(places), a_step):
         kept = torch.zeros(len(places), dtype=torch.double)
         done = 0
-        for item in stop.over(range(len(corpus.sentences)), len(corpus.sentences)):
+        for item in stop.iterate(range(len(corpus.sentences)), len(corpus.sentences)):
             kept += _gains(model, corpus, item, out)
             done += 1
         if done < len(corpus.sentences):
@@ -75,5 +75,5 @@ def greedy(model: Model, corpus: ReadCorpus, *, a_step: int = 1, stop: Cancellab
 
 def _gains(model: Model, corpus: ReadCorpus, item: int, out: Sequence[HeadPlace]) -> torch.Tensor:
     """Compute how much likelier a target gets without each head, given those already removed."""
-    trace = model.rerun(replace(corpus.only(item), interventions=switch_off_heads(out)))
+    trace = model.rerun(replace(corpus.one_sentence(item), interventions=switch_off_heads(out)))
     return head_effects(model, trace).per_token.double().sum(dim=1)

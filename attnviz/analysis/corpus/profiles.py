@@ -48,7 +48,7 @@ class TokenWeights:
     _columns: dict[int, int] = field(repr=False)
 
     @classmethod
-    def none(cls, kind: Kind, shape: tuple[int, int], sentences: Sequence[Sentence]) -> "TokenWeights":
+    def zeros(cls, kind: Kind, shape: tuple[int, int], sentences: Sequence[Sentence]) -> "TokenWeights":
         """Before the first sentence was counted; types are those of all of them."""
         types = {token.id: token for sentence in sentences for token in sentence.keys(kind)}
         nothing = torch.zeros(*shape, len(types))
@@ -152,9 +152,9 @@ def head_profiles(model: Model, corpus: ReadCorpus, *, stop: Cancellable = TO_TH
     measures = torch.full((count, len(places), len(METRICS)), torch.nan)
     written, written_at = torch.full((count, len(places)), torch.nan), torch.full((count, len(places)), -1)
     reads: dict[Kind, TokenWeights] = {
-        kind: TokenWeights.none(kind, model.shapes[kind], corpus.sentences) for kind in model.kinds
+        kind: TokenWeights.zeros(kind, model.shapes[kind], corpus.sentences) for kind in model.kinds
     }
-    maps = output_maps(model, corpus.only(0))
+    maps = output_maps(model, corpus.one_sentence(0))
     made = HeadProfiles(
         corpus,
         places,
@@ -166,7 +166,7 @@ def head_profiles(model: Model, corpus: ReadCorpus, *, stop: Cancellable = TO_TH
         reads,
         _missing_reason(maps),
     )
-    for batch in stop.over(corpus.batches(model), corpus.batch_count()):
+    for batch in stop.iterate(corpus.batches(model), corpus.batch_count()):
         trace = model.rerun(batch.trace)
         for place, item in enumerate(batch.items):
             _count(made, maps, trace, (place, item))
@@ -196,7 +196,7 @@ def _count(made: HeadProfiles, maps: OutputMaps, trace: Trace, which: tuple[int,
 
 def _measures(attn: Tensor, seen: Tensor, sentence: Sentence, kind: Kind) -> Tensor:
     """Every measure of every head in one sentence `(layers, heads, METRICS)`; rows and columns are tokens."""
-    sums = RowSums.of(attn)
+    sums = RowSums.from_attn(attn)
     nothing = attn.new_full(attn.shape[:2], torch.nan)
     found = {
         "entropy": entropy(attn, sums),

@@ -118,7 +118,7 @@ class CurvePlan:
             raise ValueError(f"Numbers of removed heads must be 0 or more and rise, not {self.counts}.")
 
     @classmethod
-    def every(cls, step: int, heads: int, **how: bool | int) -> "CurvePlan":
+    def in_steps(cls, step: int, heads: int, **how: bool | int) -> "CurvePlan":
         """From none to all of so many heads, `step` at a time."""
         return cls(tuple(sorted({*range(0, heads, step), heads})), **how)  # type: ignore[arg-type]
 
@@ -142,7 +142,7 @@ def pruning_curve(
         _require_writer(model)
     wanted = [(order, count) for order in orders for count in plan.counts if count <= len(order.places)]
     scorer, points, known = _Scorer(model, corpus, plan), [], dict[frozenset[HeadPlace], CurvePoint]()
-    for order, count in stop.over(wanted, len(wanted)):
+    for order, count in stop.iterate(wanted, len(wanted)):
         places = order.places[:count]
         same = frozenset(places)
         if same not in known:

@@ -52,7 +52,7 @@ class ReadCorpus:
         """Tokens of the target of each sentence `(sentences,)`, float64."""
         return torch.tensor([len(rows) for rows in self.target_rows], dtype=torch.double)
 
-    def only(self, item: int) -> Trace:
+    def one_sentence(self, item: int) -> Trace:
         """Return the arguments that run one sentence."""
         return replace(self.like, sentences=(self.sentences[item],))
 
@@ -98,7 +98,7 @@ def read_corpus(
     read: list[tuple[CorpusLine, Sentence]] = []
     like: Trace | None = None
     refused: TextError | None = None
-    for line in stop.over(lines, len(lines)):
+    for line in stop.iterate(lines, len(lines)):
         try:
             trace = trace_line(model, line, to)
         except TextError as why:

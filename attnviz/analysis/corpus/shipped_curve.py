@@ -46,7 +46,7 @@ def card_section(table: pd.DataFrame, to: str) -> str:
     got.
     """
     first, has_bleu = table.iloc[0], not table.dropna(subset=["bleu"]).empty
-    counts = _few(sorted(table["removed"].unique().tolist()))
+    counts = _thin_out(sorted(table["removed"].unique().tolist()))
     return "\n\n".join(
         (
             _HEADING.format(language_name(to)),
@@ -100,7 +100,7 @@ def _cell(point: Mapping[str, Any], name: str, digits: int) -> str:
     return f"{point[name]:.{digits}f} (±{half:.{digits}f})".replace("-", "−")
 
 
-def _few(counts: list[int]) -> list[int]:
+def _thin_out(counts: list[int]) -> list[int]:
     """Return the first, the last and some between, evenly."""
     step = max(1, round((len(counts) - 1) / _COUNTS))
     return sorted({*counts[::step], counts[-1]})

@@ -112,7 +112,7 @@ class Studies:
     def _study(self, run: StudyRun) -> Outcome:
         def listen(stage: Stage) -> Cancellable:
             run.stage, run.progress = stage, (0, len(run.lines))
-            return RestingProgress(run, self).cancellable()
+            return RestingProgress(run, self).make_cancellable()
 
         _lower_priority()
         assert run.model is not None  # it is not over
@@ -136,7 +136,7 @@ class RestingProgress:
     def __init__(self, run: StudyRun, studies: Studies) -> None:
         self.run, self._studies, self._begun = run, studies, time.monotonic()
 
-    def cancellable(self) -> Cancellable:
+    def make_cancellable(self) -> Cancellable:
         """Return what the work reports to."""
         return Cancellable(self.note, lambda: self._studies.must_stop(self.run))
 

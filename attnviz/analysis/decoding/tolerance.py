@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.tracing.rounding import FACTOR, PASSES, Rounding, largest, weights_within
+from attnviz.tracing.rounding import FACTOR, PASSES, Rounding, largest_magnitude, weights_within
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.device import rounding_unit
 from attnviz.transformer.probe import Probe, Site, Stack
@@ -44,13 +44,13 @@ def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0) -> Tol
     """
     epsilon = rounding_unit(getattr(torch, dtype or whole.info.dtype), whole.info.device)
     generator = torch.Generator().manual_seed(0)
-    spread = _RoundingSpread.none(whole, item)
+    spread = _RoundingSpread.zeros(whole, item)
     for _ in range(PASSES):
         spread.widen(whole, run(Rounding(epsilon, generator)), item)
     scores = {site: FACTOR * (moved + epsilon * _size(whole, site, item)) for site, moved in spread.scores.items()}
     hidden = {place: FACTOR * moved for place, moved in spread.hidden.items()}
     # A last norm may hide that the state before it was moved, and is itself rounded.
-    logits = FACTOR * (spread.logits + epsilon * largest(_logits(whole, item)))
+    logits = FACTOR * (spread.logits + epsilon * largest_magnitude(_logits(whole, item)))
     return Tolerance(epsilon, scores, hidden, logits)
 
 
@@ -63,23 +63,23 @@ class _RoundingSpread:
     logits: Tensor
 
     @classmethod
-    def none(cls, whole: Trace, item: int) -> "_RoundingSpread":
-        scores = {site: torch.zeros(_visible(whole, site, item).shape[:-1]) for site in whole.calls}
+    def zeros(cls, whole: Trace, item: int) -> "_RoundingSpread":
+        scores = {site: torch.zeros(_visible_scores(whole, site, item).shape[:-1]) for site in whole.calls}
         hidden = {place: torch.zeros(len(whole.layer_output(*place, item))) for place in whole.layers}
         return cls(scores, hidden, torch.zeros(len(_logits(whole, item))))
 
     def widen(self, whole: Trace, moved: Trace, item: int) -> None:
         """Take another pass into account."""
         for site, most in self.scores.items():
-            delta = _visible(moved, site, item) - _visible(whole, site, item)
-            self.scores[site] = torch.maximum(most, largest(delta))
+            delta = _visible_scores(moved, site, item) - _visible_scores(whole, site, item)
+            self.scores[site] = torch.maximum(most, largest_magnitude(delta))
         for (stack, layer), most in self.hidden.items():
             delta = moved.layer_output(stack, layer, item) - whole.layer_output(stack, layer, item)
-            self.hidden[stack, layer] = torch.maximum(most, largest(delta))
-        self.logits = torch.maximum(self.logits, largest(_logits(moved, item) - _logits(whole, item)))
+            self.hidden[stack, layer] = torch.maximum(most, largest_magnitude(delta))
+        self.logits = torch.maximum(self.logits, largest_magnitude(_logits(moved, item) - _logits(whole, item)))
 
 
-def _visible(trace: Trace, site: Site, item: int) -> Float[Tensor, "heads q_len k_len"]:
+def _visible_scores(trace: Trace, site: Site, item: int) -> Float[Tensor, "heads q_len k_len"]:
     """Return the scores of the keys that a row may attend to; 0 for the others."""
     scores = trace.scores(site.kind, layer=site.layer, item=item)
     return scores.masked_fill(~trace.layer_mask(site.kind, site.layer, item).cpu(), 0.0)
@@ -91,4 +91,4 @@ def _logits(trace: Trace, item: int) -> Float[Tensor, "length vocab_size"]:
 
 
 def _size(trace: Trace, site: Site, item: int) -> Float[Tensor, "heads q_len"]:
-    return largest(_visible(trace, site, item))
+    return largest_magnitude(_visible_scores(trace, site, item))

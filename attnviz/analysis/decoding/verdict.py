@@ -74,13 +74,13 @@ class Verdict:
     dtype: str
 
     @property
-    def largest(self) -> Place:
+    def largest_place(self) -> Place:
         """The place of the largest difference."""
         line = max(self.lines, key=lambda line: float(line.delta.max()))
         return _place(line, int(line.delta.argmax()))
 
     @property
-    def closest(self) -> Place:
+    def closest_place(self) -> Place:
         """The place of the largest difference relative to its tolerance."""
         line = max(self.lines, key=lambda line: float(line.share.max()))
         return _place(line, int(line.share.argmax()))
@@ -171,7 +171,7 @@ def _stack_lines(steps: DecodingRecord, whole: Trace, item: int, part: _Part) ->
     hidden, maps = steps.hidden[part.stack], {kind: _map_deltas(steps, whole, kind, item) for kind in part.kinds}
     for layer in range(-1, len(hidden) - 1):
         for kind in part.kinds:
-            if (at := _attending(whole, kind).get(layer)) is None:
+            if (at := _layer_numbers(whole, kind).get(layer)) is None:
                 continue
             attn = whole.attn(kind, layer=at, item=item)
             allowed = part.allowed.weight_tolerance(Site(kind, at), attn)
@@ -182,7 +182,7 @@ def _stack_lines(steps: DecodingRecord, whole: Trace, item: int, part: _Part) ->
         yield Line(part.stack, "output", layer, None, delta, part.allowed.hidden[part.stack, layer][:length])
 
 
-def _attending(whole: Trace, kind: Kind) -> dict[int, int]:
+def _layer_numbers(whole: Trace, kind: Kind) -> dict[int, int]:
     """Map the layers of a kind by their numbers in the stack, which may have others without attention."""
     return {whole.layer_number(kind, at): at for at in range(whole.shape(kind)[0])}
 

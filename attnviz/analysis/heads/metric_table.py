@@ -160,8 +160,8 @@ class HeadMetrics:
 def _row_sums(attn: Tensor, distance: Tensor) -> RowSums:
     """Of all maps at once; large ones a map at a time, whose rows lie in memory one after another."""
     if attn.shape[-2:].numel() < _LARGE:
-        return RowSums.of(attn, distance)
-    each = [RowSums.of(one, distance) for one in attn.flatten(0, 1)]
+        return RowSums.from_attn(attn, distance)
+    each = [RowSums.from_attn(one, distance) for one in attn.flatten(0, 1)]
     return RowSums(*(torch.stack(part).view(attn.shape[:-1]) for part in zip(*each, strict=True)))
 
 

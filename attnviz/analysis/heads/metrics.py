@@ -30,7 +30,7 @@ class RowSums(NamedTuple):
     distance: PerRow
 
     @classmethod
-    def of(cls, attn: Attn, distance: Distance | None = None) -> "RowSums":
+    def from_attn(cls, attn: Attn, distance: Distance | None = None) -> "RowSums":
         """Read the weights once, a block of rows at a time. `distance` as in `mean_distance`."""
         distance = _plain_distance(attn) if distance is None else distance
         each = _rows_of_a_block(attn)
@@ -44,7 +44,7 @@ def entropy(attn: Attn, sums: RowSums | None = None) -> PerMap:
 
     Under a causal mask row i sees i + 1 keys and cannot exceed log2(i + 1).
     """
-    sums = sums or RowSums.of(attn)
+    sums = sums or RowSums.from_attn(attn)
     nats = sums.information / sums.weight + sums.weight.log()  # of a / weight, by the sum over a itself
     return _mean_of_rows(nats.clamp(min=0) / math.log(2), sums.weight)
 
@@ -68,7 +68,7 @@ def mean_distance(attn: Attn, distance: Distance | None = None, sums: RowSums | 
 
     In self-attention this is the mean of |i - j|. 0 up to k_len - 1.
     """
-    sums = sums or RowSums.of(attn, distance)
+    sums = sums or RowSums.from_attn(attn, distance)
     return _mean_of_rows(sums.distance / sums.weight, sums.weight)
 
 
@@ -87,7 +87,7 @@ def diagonality(
     Automatic Speech Recognition with Transformers" (2021); here also for q_len != k_len and under masks.
     """
     distance = _plain_distance(attn) if distance is None else distance
-    sums = sums or RowSums.of(attn, distance)
+    sums = sums or RowSums.from_attn(attn, distance)
     farthest = farthest_key(distance, mask) if farthest is None else farthest
     return _mean_of_rows(1 - sums.distance / sums.weight / farthest, sums.weight)
 

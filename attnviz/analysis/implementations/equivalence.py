@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attnviz.analysis.site.outcome import largest_change
-from attnviz.implementations.case import Case
+from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.ways import WAYS
 
 COLUMNS = ("one", "other", "output", "attn")
@@ -25,7 +25,7 @@ class Equivalence:
     refused: Mapping[str, str]
 
     @property
-    def largest(self) -> float:
+    def largest_difference(self) -> float:
         """The largest difference between any two outputs or weights."""
         return float(self.table[["output", "attn"]].max().max())
 
@@ -38,13 +38,13 @@ class Equivalence:
 
 
 @torch.inference_mode()
-def equivalence(case: Case) -> Equivalence:
-    """Run every implementation on a case."""
+def equivalence(inputs: SiteInputs) -> Equivalence:
+    """Run every implementation on a site's inputs."""
     results: dict[str, tuple[Tensor, Tensor | None]] = {}
     refused: dict[str, str] = {}
     for name, way in WAYS.items():
         try:
-            results[name] = way.make(case.weights)(*case.call)
+            results[name] = way.make(inputs.weights)(*inputs.call)
         except ValueError as error:
             refused[name] = str(error)
     rows = [

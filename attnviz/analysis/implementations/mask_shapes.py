@@ -7,8 +7,8 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from attnviz.analysis.site.outcome import Raised
-from attnviz.implementations.case import Case
 from attnviz.implementations.sequence_first import SequenceFirstAttention
+from attnviz.implementations.site_inputs import SiteInputs
 
 _WAYS = {
     "full": ("one for each query, key and sentence", "mask"),
@@ -39,15 +39,15 @@ class MaskTry:
     meant: Bool[Tensor, "q_len k_len batch heads"]
 
     @property
-    def wrong(self) -> int:
+    def wrong_cells(self) -> int:
         """Cells of the scores that are visible and should not be, or hidden and should be visible."""
         return 0 if isinstance(self.reached, Raised) else int((self.reached != self.meant).sum())
 
 
 @torch.inference_mode()
-def mask_shapes(case: Case) -> dict[str, MaskTry]:
-    """Try the mask of a case, written in every way of `NAMES`; sizes are the case's own."""
-    meant = case.cells.permute(2, 3, 0, 1)
+def mask_shapes(inputs: SiteInputs) -> dict[str, MaskTry]:
+    """Try a site's mask, written in every way of `NAMES`; sizes are the site's own."""
+    meant = inputs.cells.permute(2, 3, 0, 1)
     q_len, k_len, batch, heads = meant.shape
     mask = meant[..., 0]
     written = {
@@ -61,7 +61,7 @@ def mask_shapes(case: Case) -> dict[str, MaskTry]:
         "heads": mask.unsqueeze(-1).expand(-1, -1, -1, heads),
         "float": mask.float(),
     }
-    module = SequenceFirstAttention(case.weights)
+    module = SequenceFirstAttention(inputs.weights)
     return {
         name: MaskTry(
             title,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnviz.analysis.site.case import heads_of
-from attnviz.implementations.case import Case
+from attnviz.analysis.site.inputs import query_key_value
 from attnviz.implementations.sequence_first import RelativeAttention, SequenceFirst, SequenceFirstAttention
+from attnviz.implementations.site_inputs import SiteInputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class RelativePositions:
 
 
 @torch.inference_mode()
-def relative_positions(case: Case, *, reach: int, strength: float) -> RelativePositions:
+def relative_positions(inputs: SiteInputs, *, reach: int, strength: float) -> RelativePositions:
     """Run a site with and without an offset's vector on its keys.
 
     A trained table does not exist for this model, so each vector points along the mean query of its head: offsets near
@@ -29,10 +29,10 @@ def relative_positions(case: Case, *, reach: int, strength: float) -> RelativePo
     """
     if reach < 1:
         raise ValueError(f"reach must be at least 1, not {reach}.")
-    query = heads_of(case)[0].mean(dim=(0, 2))  # (heads, d_k)
-    direction = query / query.square().sum(dim=-1, keepdim=True).clamp_min(1e-9) * case.weights.d_k**0.5
+    query = query_key_value(inputs)[0].mean(dim=(0, 2))  # (heads, d_k)
+    direction = query / query.square().sum(dim=-1, keepdim=True).clamp_min(1e-9) * inputs.weights.d_k**0.5
     offsets = torch.arange(-reach, reach + 1).abs() / reach
     table = (strength * (1 - 2 * offsets)).view(-1, 1, 1) * direction
-    output, plain = SequenceFirst(SequenceFirstAttention(case.weights))(*case.call)
-    changed, relative = SequenceFirst(RelativeAttention(case.weights, table))(*case.call)
+    output, plain = SequenceFirst(SequenceFirstAttention(inputs.weights))(*inputs.call)
+    changed, relative = SequenceFirst(RelativeAttention(inputs.weights, table))(*inputs.call)
     return RelativePositions(plain, relative, float((output - changed).abs().max()))

@@ -31,4 +31,4 @@ def own_line(toy: Toy, text: str) -> OwnLine:
     wrote = tuple(toy.write(text).split())
     trace = toy.trace(text, new_tokens=max(1, len(wrote)) if toy.is_decoder_only else None)
     maps: dict[Kind, np.ndarray] = {kind: (trace.attn(kind) * 255).round().byte().numpy() for kind in trace.kinds}
-    return OwnLine(src, wrote, toy.experiment.about.answer(src), trace.sentences[0], maps)
+    return OwnLine(src, wrote, toy.experiment.toy_task.answer(src), trace.sentences[0], maps)

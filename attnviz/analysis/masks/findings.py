@@ -103,12 +103,12 @@ def cells_table(filled: FilledScores, rows: Sequence[tuple[str, str | None]], ke
 def _compare_fill(call: AttentionCall, mask: Tensor, row: int, choice: FillChoice) -> dict[str, Any]:
     one = fill_scores(_only_row(call, row), mask[row : row + 1], choice)
     single = FilledScores(
-        choice, one.mask[0, 0], one.scores[0, 0], one.masked_scores[0, 0], _first(one.attn), error=one.error
+        choice, one.mask[0, 0], one.scores[0, 0], one.masked_scores[0, 0], _first_head(one.attn), error=one.error
     )
     told: dict[str, Any] = {
         "fill": choice.fill,
         "dtype": choice.dtype,
-        "fill value": _really(single),
+        "fill value": _held_value(single),
         "finding": " ".join(findings(single)),
     }
     if single.attn is None:
@@ -129,11 +129,11 @@ def _only_row(call: AttentionCall, row: int) -> AttentionCall:
     return replace(call, query=call.query[:, :, row : row + 1], bias=bias)
 
 
-def _first(attn: Tensor | None) -> Tensor | None:
+def _first_head(attn: Tensor | None) -> Tensor | None:
     return None if attn is None else attn[0, 0]
 
 
-def _really(filled: FilledScores) -> str:
+def _held_value(filled: FilledScores) -> str:
     """Say what the masked cells hold in the end: half precision rounds it, or makes it infinite."""
     if filled.choice.value is None:
         return "(after)"
@@ -189,8 +189,8 @@ def _leak_finding(rows: Rows, choice: FillChoice) -> str:
     return f"Masked keys still get weight, up to {most:.3g}{where}: {why}."
 
 
-def _unequal(rows: Rows, choice: FillChoice) -> str:
-    off = ((rows.sums - 1).abs() > ROUNDING[choice.dtype]) & ~rows.nan & ~_empty(rows)
+def _row_sum_finding(rows: Rows, choice: FillChoice) -> str:
+    off = ((rows.sums - 1).abs() > ROUNDING[choice.dtype]) & ~rows.nan & ~_empty_rows(rows)
     if rows.has_sink or not bool(off.any()):
         return ""
     least = float(rows.sums[off].min())
@@ -200,13 +200,13 @@ def _unequal(rows: Rows, choice: FillChoice) -> str:
 
 
 def _empty_rows_finding(rows: Rows, choice: FillChoice) -> str:
-    if not bool(_empty(rows).any()):
+    if not bool(_empty_rows(rows).any()):
         return ""
-    many = _count(_empty(rows), "row has", "rows have")
+    many = _count(_empty_rows(rows), "row has", "rows have")
     return f"{many} no visible key (“no keys”): all zeros, sum 0, and so is the context."
 
 
-def _empty(rows: Rows) -> Tensor:
+def _empty_rows(rows: Rows) -> Tensor:
     return rows.no_keys & (rows.sums == 0)
 
 
@@ -217,7 +217,7 @@ def _silent(filled: FilledScores, rows: Rows) -> list[str]:
     return ["torch.where says nothing, but float16 ends at −65504: the fill has become −∞."]
 
 
-_TELLERS: Sequence[Callable[[Rows, FillChoice], str]] = (_uniform, _leak_finding, _unequal, _empty_rows_finding)
+_TELLERS: Sequence[Callable[[Rows, FillChoice], str]] = (_uniform, _leak_finding, _row_sum_finding, _empty_rows_finding)
 
 
 def _count(which: Tensor, one: str, many: str) -> str:

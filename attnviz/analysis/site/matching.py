@@ -62,7 +62,7 @@ def part_of(one: LinearMap, heads: Tensor, change: Change) -> Projected | None:
         return None
     made, size, places = change(blocks.float().cpu()), heads.shape[3], []
     for head in heads.float().cpu().unbind(dim=1):
-        off = apart(made, head.unsqueeze(2)).amax(dim=(0, 1, 3))
+        off = difference(made, head.unsqueeze(2)).amax(dim=(0, 1, 3))
         if not bool(off.min() <= allowed_difference(heads, heads.dtype)):
             return None
         places.append(int((off == off.min()).nonzero()[0]))
@@ -74,7 +74,7 @@ def mismatch_reason(role: str, maps: list[LinearMap], heads: Tensor, *, is_turne
     """Explain why no map gives the queries, keys or values as they are."""
     for blocks in (blocks for one in maps if (blocks := _blocks(one, heads)) is not None):
         lengths, own = blocks.norm(dim=-1), heads.norm(dim=-1).transpose(1, 2)
-        near = (apart(lengths.unsqueeze(2), own.unsqueeze(3)) <= 1e-4 * own.max()).flatten(0, 1).all(dim=0)
+        near = (difference(lengths.unsqueeze(2), own.unsqueeze(3)) <= 1e-4 * own.max()).flatten(0, 1).all(dim=0)
         if is_turned and bool(near.any(dim=1).all()):
             return f"its {role} are turned by their positions, but not by the angles that the model computed"
     return f"its {role} are no linear map of what goes in: something is done to them after W_q, W_k and W_v"
@@ -97,7 +97,7 @@ def is_same(one: Tensor, other: Tensor) -> bool:
     )
 
 
-def apart(one: Tensor, other: Tensor) -> Tensor:
+def difference(one: Tensor, other: Tensor) -> Tensor:
     """|one - other|, in float32."""
     return (one.float() - other.float()).abs()
 

@@ -1,4 +1,4 @@
-"""Results of an attention on a case: a tensor beside the right one, or the error that torch raises."""
+"""Results of an attention on a site's inputs: a tensor beside the right one, or the error that torch raises."""
 
 import math
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnviz.implementations.bugs.bug import right
-from attnviz.implementations.case import Case
+from attnviz.implementations.bugs.bug import right_attention
+from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.weights import Attention
 
 SEEN = 1e-3  # a change of a weight that the eye can find on a map
@@ -90,12 +90,12 @@ def describe_outcome(outcome: SiteResult | Raised) -> str:
 
 
 @torch.inference_mode()
-def outcome(attention: Attention, case: Case) -> SiteResult | Raised:
-    """Run an attention on a case, and the right one beside it."""
-    right_output, right_attn = right(case)(*case.call)
+def outcome(attention: Attention, inputs: SiteInputs) -> SiteResult | Raised:
+    """Run an attention on a site's inputs, and the right one beside it."""
+    right_output, right_attn = right_attention(inputs)(*inputs.call)
     assert right_attn is not None  # the stepped attention always has its weights
     try:
-        output, attn = attention(*case.call)
+        output, attn = attention(*inputs.call)
     except (RuntimeError, TypeError, ValueError) as error:
         return Raised.from_error(error)
     assert attn is not None  # what is looked at here always has its weights

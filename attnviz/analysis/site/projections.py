@@ -17,8 +17,8 @@ from torch import Tensor
 from attnviz.analysis.site.matching import (
     Projected,
     allowed_difference,
-    apart,
     changes_to,
+    difference,
     is_same,
     mismatch_reason,
     part_of,
@@ -65,7 +65,7 @@ def fits(weights: SiteWeights, call: AttentionCall) -> bool:
     ran = (call.query.float().cpu() * (call.scale * call.query.shape[3] ** 0.5), call.key, call.value)
     made = zip((query, key, value), ran, strict=True)
     return _same_bias(scoring.bias, call.bias) and all(
-        one.shape == own.shape and bool((apart(one, own.cpu()) <= allowed_difference(own, call.query.dtype)).all())
+        one.shape == own.shape and bool((difference(one, own.cpu()) <= allowed_difference(own, call.query.dtype)).all())
         for one, own in made
     )
 
@@ -74,7 +74,7 @@ def _same_bias(table: DistanceBias | None, bias: Tensor | None) -> bool:
     if table is None or bias is None:
         return table is None and bias is None
     cells = table.cells(*bias.shape[-2:])
-    return bool((apart(cells, bias.cpu()) <= allowed_difference(bias, bias.dtype)).all())
+    return bool((difference(cells, bias.cpu()) <= allowed_difference(bias, bias.dtype)).all())
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from attnviz.analysis.spans.shares import span_shares, spans_of
 from attnviz.models.protocol import Model
 from attnviz.text.spans import Span
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.probe import AttentionCall, Probe, Site, visible
+from attnviz.transformer.probe import AttentionCall, Probe, Site, visible_cells
 
 HiddenFrom = Literal["answer", "all later rows"]
 
@@ -33,7 +33,7 @@ class HiddenKeys(Probe):
         """Take the keys out of the mask of those rows."""
         if site.kind != "decoder_self":
             return call
-        seen = visible(call).clone()
+        seen = visible_cells(call).clone()
         seen[:, :, self.first_row : self.end_row, self.start : self.end] = False
         return replace(call, mask=seen)
 
@@ -64,7 +64,8 @@ def hide_spans(
     before = answer_logprobs(trace, answer)
     rows = Span(answer.name, answer.start - 1, answer.end - 1)
     shares = span_shares(trace, spans)
-    given = shares.table(rows).groupby("span")["share"].mean()
+    mean = shares.shares[:, :, rows.start : rows.end].mean(dim=(0, 1, 2))
+    given = dict(zip(shares.names, mean.tolist(), strict=True))
     lines = []
     for span in spans_of(trace, spans):
         if span.start >= answer.start:
@@ -72,7 +73,7 @@ def hide_spans(
         first_row = rows.start if hidden_from == "answer" else span.end
         without = model.rerun(trace, HiddenKeys(span.start, span.end, max(first_row, span.end), rows.end))
         after = answer_logprobs(without, answer)
-        lines.append((span.name, len(span), float(before.sum()), float(after.sum()), float(given[span.name])))
+        lines.append((span.name, len(span), float(before.sum()), float(after.sum()), given[span.name]))
     table = pd.DataFrame(lines, columns=["span", "tokens", "logprob", "without", "share"])
     table.insert(4, "difference", table["without"] - table["logprob"])
     return table

@@ -41,7 +41,7 @@ def turns(seed: str, size: int, at: int, in_round: str) -> tuple[InventedTurn, .
     chance = Random(f"{seed} {at} {in_round}")
     slow_first = chance.sample(range(1, size + 1), size)
     hints = set(chance.sample(range(1, size + 1), size // _ONE_HINT)) if in_round == BEFORE else set()
-    right = _right(seed, size, at, in_round)
+    right = _right_students(seed, size, at, in_round)
     found = []
     for place, student in enumerate(slow_first):
         after = _seconds(seed, student, chance)
@@ -84,7 +84,7 @@ def _walk(student: int, own: Sequence[InventedTurn], asks: Sequence[bool], secon
     return InventedWalk(student, len(own) - 1, tuple(answered))
 
 
-def _right(seed: str, size: int, at: int, in_round: str) -> set[int]:
+def _right_students(seed: str, size: int, at: int, in_round: str) -> set[int]:
     """Draw the students who answer right, by number; in the second round those of the first and half of the others."""
     best_first = Random(f"{seed} {at} right").sample(range(1, size + 1), size)
     right = round(_RIGHT * size)

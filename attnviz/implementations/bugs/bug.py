@@ -8,11 +8,11 @@ from typing import Literal
 
 from attnviz.implementations import steps
 from attnviz.implementations.bugs.kept_map import KeptMap, kept_map
-from attnviz.implementations.case import Case, own_case
+from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.steps import RIGHT, AttentionSteps, SteppedAttention
 from attnviz.implementations.weights import Attention, SiteWeights
 
-Catch = Callable[[Attention, Case], bool]
+Catch = Callable[[Attention, SiteInputs], bool]
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Bug:
     """One bug: `wrong` replaces the step of this name; `step` is "" for the bug that needs two threads.
 
     With `ablates` a head is switched off, rightly and by the bug. `unnoticed` explains why a shape check or a quick
-    look misses it, or where it shows. `own` makes a case of its own if the model's sizes would hide the bug. `lacks`
-    explains why a site cannot have the bug; "" if it can.
+    look misses it, or where it shows. `own_inputs` makes inputs of its own if the model's sizes would hide the bug.
+    `lacks` explains why a site cannot have the bug; "" if it can.
     """
 
     title: str
@@ -31,7 +31,7 @@ class Bug:
     what: str
     unnoticed: str
     catch: Catch
-    own: Callable[[], Case] | None = None
+    own_inputs: Callable[[], SiteInputs] | None = None
     lacks: Callable[[SiteWeights], str] = lambda weights: ""
     ablates: bool = False
 
@@ -40,20 +40,20 @@ class Bug:
         """The right steps with the wrong one in its place."""
         return replace(RIGHT, **{self.step: self.wrong}) if self.step else RIGHT
 
-    def attention(self, case: Case) -> Attention:
-        """Make the attention with this bug, on a case's weights."""
+    def attention(self, inputs: SiteInputs) -> Attention:
+        """Make the attention with this bug, on a site's weights."""
         if not self.step:
-            return kept_map(case.weights)
-        return SteppedAttention(case.weights, self.steps, case.dropout, case.off)
+            return kept_map(inputs.weights)
+        return SteppedAttention(inputs.weights, self.steps, inputs.dropout, inputs.off)
 
-    def prepare(self, case: Case, head: int) -> Case:
-        """Switch the head off in a case if the bug is about switching one off."""
-        return replace(case, off=head) if self.ablates else case
+    def prepare(self, inputs: SiteInputs, head: int) -> SiteInputs:
+        """Switch the head off in a site's inputs if the bug is about switching one off."""
+        return replace(inputs, off=head) if self.ablates else inputs
 
     @property
-    def trial(self) -> Case:
-        """The case of its test."""
-        return self.prepare((self.own or own_case)(), head=1)
+    def test_inputs(self) -> SiteInputs:
+        """The inputs of its test."""
+        return self.prepare((self.own_inputs or odd_sized_inputs)(), head=1)
 
     @property
     def sources(self) -> tuple[str, str]:
@@ -63,7 +63,7 @@ class Bug:
         return inspect.getsource(self.wrong), inspect.getsource(getattr(steps, self.step))
 
     @property
-    def test(self) -> str:
+    def test_source(self) -> str:
         """The source of the test that catches it."""
         return inspect.getsource(self.catch)
 
@@ -72,6 +72,6 @@ def _source_of(method: Callable) -> str:
     return textwrap.dedent(inspect.getsource(method))
 
 
-def right(case: Case) -> Attention:
-    """Make the attention without a bug, on a case's weights."""
-    return SteppedAttention(case.weights, RIGHT, case.dropout, case.off)
+def right_attention(inputs: SiteInputs) -> Attention:
+    """Make the attention without a bug, on a site's weights."""
+    return SteppedAttention(inputs.weights, RIGHT, inputs.dropout, inputs.off)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from attnviz.implementations.bugs import catches, wrong_steps
-from attnviz.implementations.bugs.bug import Bug, right
+from attnviz.implementations.bugs.bug import Bug, right_attention
 from attnviz.implementations.bugs.kept_map import kept_map
-from attnviz.implementations.case import own_case
+from attnviz.implementations.site_inputs import odd_sized_inputs
 from attnviz.implementations.weights import SiteWeights
 
-__all__ = ["BUGS", "Bug", "right"]
+__all__ = ["BUGS", "Bug", "right_attention"]
 
 
 def _scale(weights: SiteWeights) -> str:
@@ -161,7 +161,7 @@ BUGS: Mapping[str, Bug] = {
         "the next layer carries it on.",
         "While every row sees a key the result is right to float16's precision; the first fully padded row breaks it.",
         catches.is_finite,
-        lambda: own_case(blind_row=True),
+        lambda: odd_sized_inputs(blind_row=True),
     ),
     "reported_after_dropout": Bug(
         "Weights taken after dropout",
@@ -171,7 +171,7 @@ BUGS: Mapping[str, Bug] = {
         "The returned weights have been through dropout: some are 0, the others too large by 1 / (1 - rate).",
         "The output is the right one, and in evaluation dropout is off and the map is right as well.",
         catches.rows_sum_to_one,
-        lambda: own_case(drop=0.3),
+        lambda: odd_sized_inputs(drop=0.3),
     ),
     "bias_of_the_heads": Bug(
         "Output bias of size heads · d_v",
@@ -181,7 +181,7 @@ BUGS: Mapping[str, Bug] = {
         "The bias is added after W_o, where the size is d_model and not heads · d_v.",
         "In the paper's sizes heads · d_v = d_model and nothing happens; here d_v is 13, with 3 heads and d_model 17.",
         catches.has_the_shape_of_its_input,
-        own_case,
+        odd_sized_inputs,
     ),
     "bias_by_xavier": Bug(
         "Xavier on a bias",

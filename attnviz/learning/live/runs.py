@@ -46,7 +46,7 @@ class LiveRun(SharedRun):
             moments, recording = tuple(self.moments), self.recording
         if recording is not None or not moments:
             return recording
-        lines = tuple(watched_lines(self.experiment.about, WATCHED))
+        lines = tuple(watched_lines(self.experiment.toy_task, WATCHED))
         return recording_from_moments(self.experiment, moments, lines, {})
 
     def wait(self, timeout: float | None = None) -> LiveView:
@@ -95,7 +95,7 @@ class LiveRuns:
 
         return self.queue.ask(LiveRun(experiment, self.queue.changed, asked_by), admit, again=True)
 
-    def finished(self, experiment: Experiment) -> Recording | None:
+    def finished_recording(self, experiment: Experiment) -> Recording | None:
         """Return the recording of a run that was finished lately; None where none is remembered."""
         run = self.queue.find_finished(experiment)
         return None if run is None else run.recording

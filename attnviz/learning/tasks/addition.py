@@ -20,7 +20,7 @@ class Add(ToyTask):
             return None
         return tuple(f"{int(parts[0]) + int(parts[1]):03}"[::-1])
 
-    def aligned(self, example: Example) -> frozenset[tuple[int, int]]:
+    def aligned_places(self, example: Example) -> frozenset[tuple[int, int]]:
         """Each digit comes from the two above it; the first of the sum, a carry, from those of the tens."""
         columns = ((1, 4), (0, 3), (0, 3))
         return frozenset((place, digit) for place, both in enumerate(columns) for digit in both)

@@ -95,7 +95,7 @@ class French(ToyTask):
         subject, verb, object_ = parsed
         return (*subject.french, verb[2 + subject.is_plural], *object_.french)
 
-    def aligned(self, example: Example) -> frozenset[tuple[int, int]]:
+    def aligned_places(self, example: Example) -> frozenset[tuple[int, int]]:
         parsed = self._parse(example.src)
         if parsed is None:
             return frozenset()

@@ -20,7 +20,7 @@ class Reverse(ToyTask):
     def answer(self, src: Words) -> Words | None:
         return src[::-1] or None
 
-    def aligned(self, example: Example) -> frozenset[tuple[int, int]]:
+    def aligned_places(self, example: Example) -> frozenset[tuple[int, int]]:
         last = len(example.src) - 1
         return frozenset((place, last - place) for place in range(last + 1))
 
@@ -39,7 +39,7 @@ class Sort(ToyTask):
     def answer(self, src: Words) -> Words | None:
         return tuple(sorted(src)) if src and len(set(src)) == len(src) else None
 
-    def aligned(self, example: Example) -> frozenset[tuple[int, int]]:
+    def aligned_places(self, example: Example) -> frozenset[tuple[int, int]]:
         return frozenset((place, example.src.index(letter)) for place, letter in enumerate(example.tgt))
 
     def is_clear(self, example: Example) -> bool:

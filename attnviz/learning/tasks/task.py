@@ -57,7 +57,7 @@ class ToyTask(ABC):
     def answer(self, src: Words) -> Words | None:
         """Return the right answer to a line; None for words that are no line of this task."""
 
-    def aligned(self, example: Example) -> frozenset[tuple[int, int]]:
+    def aligned_places(self, example: Example) -> frozenset[tuple[int, int]]:
         """Return pairs of places (in `tgt`, in `src`): the words of the given line that a written word comes from."""
         return frozenset()
 

@@ -63,7 +63,7 @@ class TranslatorRecording:
         """Moment by moment."""
         return tuple(self._moment(at) for at in range(len(self.steps)))
 
-    def written(self, moment: int) -> tuple[str, ...]:
+    def answers_at(self, moment: int) -> tuple[str, ...]:
         """Return the translations of the watched lines at a moment."""
         return self.wrote[moment]
 

@@ -20,7 +20,7 @@ from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.decoding import Choose, forbid_ids, likeliest
+from attnviz.transformer.decoding import Choose, forbid_ids, likeliest_ids
 from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Probe
 
@@ -96,7 +96,7 @@ class CheckpointStepper:
         fed = Batch(self.prefix if self.cache is None else new, torch.ones_like(self.prefix))
         request = PassRequest(probe or _NOBODY, hidden=probe is not None, last_only=True)
         if self.memory is None:
-            out = self.network.single(fed, request, self.cache)  # type: ignore[arg-type]
+            out = self.network.run_only_stack(fed, request, self.cache)  # type: ignore[arg-type]
         else:
             assert self.src_mask is not None  # memory comes with its mask
             out = self.network.decode(fed, self.memory, self.src_mask, request, self.cache)
@@ -117,7 +117,7 @@ def write_ids(stepper: CheckpointStepper, prompt: Sequence[int], rules: Generati
     ids: list[int] = []
     fed = torch.tensor([list(prompt)], device=stepper.network.device)
     while len(ids) < count and not (ids and ids[-1] in rules.ends):
-        fed = likeliest(rules.forbid(stepper.step(fed))).unsqueeze(1)
+        fed = likeliest_ids(rules.forbid(stepper.step(fed))).unsqueeze(1)
         ids.append(int(fed))
     return ids
 
@@ -131,7 +131,7 @@ class GenerationPlan:
 
     given: EncodedText
     count: int
-    choose: Choose = likeliest
+    choose: Choose = likeliest_ids
     source: EncodedText | None = None
     encoder: Recorder = field(default_factory=Recorder)
     interventions: tuple[Intervention, ...] = ()
@@ -147,7 +147,7 @@ def steps(
     ids = torch.tensor([fed.ids], device=stepper.network.device)
     newest, begin = ids[:, 0], ids.shape[1] - 1 if plan.reads_at_once else 0
     for index in range(begin, total):
-        prefix = _first(fed, index + 1)
+        prefix = _cut(fed, index + 1)
         recorder, started = Recorder(), time.perf_counter()
         first_row = 0 if stepper.cache is None or index == begin else index
         taught = ids[:, : index + 1] if index == begin else ids[:, index : index + 1]
@@ -190,7 +190,7 @@ def _step(
     return Step(len(longer.tokens) - 2, longer.tokens[:-1], longer.tokens[-1], logits[0], trace, seconds=seconds)
 
 
-def _first(encoded: EncodedText, count: int) -> EncodedText:
+def _cut(encoded: EncodedText, count: int) -> EncodedText:
     """Cut a text after its first tokens."""
     tokens = encoded.tokens[:count]
     return EncodedText(tokens, encoded.text[: max(token.end for token in tokens)])

@@ -86,7 +86,7 @@ class InputBuilder:
         copies, request = len(edits.rows), PassRequest(edits)
         if self.network.family != "encoder-decoder":
             tokens = sentence.src if self.network.family == "encoder" else sentence.tgt_in[:longest]
-            return self.network.single(self.batch([tokens] * copies), request).logits
+            return self.network.run_only_stack(self.batch([tokens] * copies), request).logits
         src, one = self.batch([sentence.src] * copies), self.batch([sentence.src])
 
         def encode(ids: torch.Tensor, probe: Probe | None) -> torch.Tensor:
@@ -200,9 +200,9 @@ class InputBuilder:
 
     def _start(self, language: int | None = None) -> EncodedText:
         assert self.rules.start is not None  # every encoder-decoder has one
-        token = self.text.special(self.rules.start)
+        token = self.text.special_token(self.rules.start)
         if language is not None and self._starts_with_language:
-            token = self.text.special(language)
+            token = self.text.special_token(language)
         return EncodedText((replace(token, text=_START) if self.text.is_pad(token) else token,), "")
 
 

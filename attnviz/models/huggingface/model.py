@@ -20,7 +20,7 @@ from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.decoding import Choose, likeliest
+from attnviz.transformer.decoding import Choose, likeliest_ids
 from attnviz.transformer.probe import Probe, gradients_if_needed
 
 _READS_SOURCE = "This model writes no text. Its decoder reads the source again, as transformers does without a target."
@@ -74,7 +74,7 @@ class HuggingFaceModel(ChatModel):
         started = time.perf_counter()
         notes = (*self._notes(encoded), *self.text.languages.override_note(texts[0], to))
         if self.family == "encoder":
-            return self._again(builder.singles(encoded), request, notes, changes=builder.changes)
+            return self._run_again(builder.singles(encoded), request, notes, changes=builder.changes)
         if self.family == "decoder":
             return self._trace_prompts(builder, encoded, request, notes, new_tokens)
         given = targets if all(target.strip() for target in targets) else ()
@@ -83,7 +83,7 @@ class HuggingFaceModel(ChatModel):
         sentences, more = builder.translations(encoded, given, max_tokens)
         notes = (*notes, *more)
         decoding = time.perf_counter() - started
-        trace = self._again(sentences, request, notes, changes=builder.changes)
+        trace = self._run_again(sentences, request, notes, changes=builder.changes)
         to = self.text.languages.code(encoded[0].language) or to
         return replace(trace, info=replace(trace.info, decoding_seconds=decoding, to=to))
 
@@ -97,12 +97,12 @@ class HuggingFaceModel(ChatModel):
             self._builder_under(trace.interventions).changes,
         )
         sentences = [sentence.as_one_pass() for sentence in trace.sentences]
-        return replace(self._again(sentences, request, first=probe, changes=changes), info=trace.info)
+        return replace(self._run_again(sentences, request, first=probe, changes=changes), info=trace.info)
 
     def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
         self, text: str, *, to: str = "", tgt_text: str | None = None, tgt_in: Sequence[int] | None = None,
-        cached: bool = True, new_tokens: int | None = None, choose: Choose = likeliest, max_tokens: int = MAX_TOKENS,
-        interventions: Sequence[Intervention] = (),
+        cached: bool = True, new_tokens: int | None = None, choose: Choose = likeliest_ids,
+        max_tokens: int = MAX_TOKENS, interventions: Sequence[Intervention] = (),
     ) -> Iterator[Step]:  # fmt: skip
         """Decode one token at a time, each step recorded, on transformers' cache or without one.
 

@@ -18,10 +18,10 @@ from attnviz.models.huggingface.network.attention_interface import NAME
 from attnviz.models.huggingface.network.network import Batch, Network, PassRequest
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
-from attnviz.tracing.rounding import FACTOR, PASSES, Rounding, largest, weights_within
+from attnviz.tracing.rounding import FACTOR, PASSES, Rounding, largest_magnitude, weights_within
 from attnviz.transformer.attention import call_attn, call_scores
 from attnviz.transformer.device import rounding_unit
-from attnviz.transformer.probe import AttentionCall, Kind, Probe, Site, visible
+from attnviz.transformer.probe import AttentionCall, Kind, Probe, Site, visible_cells
 
 _KINDS: dict[str, Kind] = {
     "encoder_attentions": "encoder_self", "decoder_attentions": "decoder_self", "cross_attentions": "cross",
@@ -47,7 +47,7 @@ class OurPass:
 
 
 @torch.inference_mode()
-def eager(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
+def run_eager(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
     """Run the model as transformers computes it; it must be set to its eager attention."""
     arguments: dict[str, Any] = {"input_ids": sample.ids, "attention_mask": sample.mask}
     if sample.segments is not None:
@@ -102,7 +102,7 @@ def _our_pass(network: Network, sample: Batch, target: Batch | None, probe: Prob
     recorder = Recorder()
     request = PassRequest(recorder if probe is None else Chain((probe, recorder)))
     if target is None:
-        out = network.single(sample, request)
+        out = network.run_only_stack(sample, request)
     else:
         memory = network.encode(sample, request)
         out = network.decode(target, memory, sample.mask, request)
@@ -149,8 +149,8 @@ class _ParitySpread:
             moved = run(Rounding(epsilon, generator))
             for site, most in spread.scores.items():
                 delta = _visible_scores(moved.calls[site]) - _visible_scores(found.calls[site])
-                spread.scores[site] = torch.maximum(most, largest(delta).cpu())
-            spread.output = torch.maximum(spread.output, largest((moved.output - found.output).float()).cpu())
+                spread.scores[site] = torch.maximum(most, largest_magnitude(delta).cpu())
+            spread.output = torch.maximum(spread.output, largest_magnitude((moved.output - found.output).float()).cpu())
         return spread
 
 
@@ -172,7 +172,7 @@ class _Comparison:
             rows = self.rows_of.get(kind, self.rows)
             for layer, weights in enumerate(layers):
                 call = self.found.calls[site := Site(kind, layer)]  # type: ignore[arg-type]
-                moved = spread.scores[site] + epsilon * largest(_visible_scores(call)).cpu()
+                moved = spread.scores[site] + epsilon * largest_magnitude(_visible_scores(call)).cpu()
                 attn = call_attn(call).cpu()
                 allowed = weights_within(attn, FACTOR * moved)
                 if epsilon > torch.finfo(torch.float32).eps:  # the model's own weights are rounded to its type
@@ -182,7 +182,7 @@ class _Comparison:
                 )
                 if said := _refusal(ours, own, most, f"{kind} weights of layer {layer}"):
                     return said
-        moved = FACTOR * (spread.output + epsilon * largest(self.output.float()).cpu())
+        moved = FACTOR * (spread.output + epsilon * largest_magnitude(self.output.float()).cpu())
         ours, own, most = (
             part.float().cpu()[self.rows] for part in (self.found.output, self.output, moved.unsqueeze(-1))
         )
@@ -191,7 +191,7 @@ class _Comparison:
 
 def _visible_scores(call: AttentionCall) -> Tensor:
     """Return the scores of the keys that a row may attend to; 0 for the others."""
-    return call_scores(call).masked_fill(~visible(call), 0.0)
+    return call_scores(call).masked_fill(~visible_cells(call), 0.0)
 
 
 def _refusal(found: Tensor, expected: Tensor, allowed: Tensor, what: str) -> str | None:

@@ -43,7 +43,7 @@ class RecordedModel(NetworkModel):
             return self._builder
         return replace(self._builder, changes=CheckedInterventions.check(interventions, self.shapes, self.model_id))
 
-    def _again(
+    def _run_again(
         self, sentences: list[Sentence], request: PassRequest, notes: tuple[str, ...] = (), *,
         first: Probe | None = None, changes: CheckedInterventions = NO_INTERVENTIONS,
     ) -> Trace:  # fmt: skip
@@ -63,7 +63,7 @@ class RecordedModel(NetworkModel):
             memory = self.network.encode(batch, request)
             out = self.network.decode(self._builder.batch(tgt), memory, batch.mask, request)
         else:
-            out = self.network.single(self._builder.batch(src if self.family == "encoder" else tgt), request)
+            out = self.network.run_only_stack(self._builder.batch(src if self.family == "encoder" else tgt), request)
             memory = out.last_hidden_state if self.family == "encoder" and not request.logits else None
         wait_for(self.device)
         info = self._info(time.perf_counter() - started, (*notes, *resolved.notes))

@@ -106,7 +106,7 @@ class ReplayedModel(CheckpointModel):
         read, started = self.text.encode(texts[0], *pairs, limit=limit), time.perf_counter()
         batch = Batch.from_rows([read.ids], self.text.pad_id, self._segments(read)).to(self.device)
         sentence, target = self._sentence(read, batch, targets, limit)
-        expected = parity.eager(self.model, batch, target)
+        expected = parity.run_eager(self.model, batch, target)
         wait_for(self.device)
         notes = (*prefix_notes("Text", read.notes), *prefix_notes("Second sentence", read.pair_notes))
         return self._make_trace(expected, sentence, time.perf_counter() - started, notes)
@@ -144,7 +144,7 @@ class ReplayedModel(CheckpointModel):
             return Sentence(src=read.tokens, src_text=read.text), None
         if self.family == "decoder":
             return Sentence(tgt=read.tokens, tgt_text=read.text, cut=True), None
-        start = EncodedText((self.text.special(self._rules.start or 0),), "")
+        start = EncodedText((self.text.special_token(self._rules.start or 0),), "")
         if any(target.strip() for target in targets):
             given = self.text.encode_target(targets[0], read.language, limit=limit)
             tgt = EncodedText((*start.tokens, *given.tokens), given.text)

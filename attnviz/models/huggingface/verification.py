@@ -24,7 +24,7 @@ def verified_model(
     sample, target = sample.to(where), None if target is None else target.to(where)
     try:
         model.set_attn_implementation("eager")
-        expected = parity.eager(model, sample, target)
+        expected = parity.run_eager(model, sample, target)
         try:
             network = parity.install_attention(model, sample, target)
         except NoAttentionInterface:

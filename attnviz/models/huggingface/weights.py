@@ -67,14 +67,16 @@ def _sums(content: Tensor) -> bytes:
 def _config(model: nn.Module) -> bytes:
     config: Any = getattr(model, "config", None)
     said = config.to_dict() if hasattr(config, "to_dict") else {}
-    return json.dumps(_lasting(said), sort_keys=True, default=repr).encode()
+    return json.dumps(_drop_passing_entries(said), sort_keys=True, default=repr).encode()
 
 
-def _lasting(said: Any) -> Any:
+def _drop_passing_entries(said: Any) -> Any:
     """Drop entries of a config, and of the configs in it, that say nothing on what the model computes."""
     if not isinstance(said, dict):
         return said
-    return {str(key): _lasting(value) for key, value in said.items() if _lasts(str(key)) and value is not None}
+    return {
+        str(key): _drop_passing_entries(value) for key, value in said.items() if _lasts(str(key)) and value is not None
+    }
 
 
 def _lasts(key: str) -> bool:

@@ -26,7 +26,7 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.decoding import Choose, Vocabulary, likeliest
+from attnviz.transformer.decoding import Choose, Vocabulary, likeliest_ids
 from attnviz.transformer.layers import ForwardContext
 
 MOST_TOKENS = 64  # that a toy reads or writes; its own lines have 25 at most
@@ -45,7 +45,9 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
     languages: tuple[str, ...] = ()
 
     def __init__(self, experiment: Experiment, model: ToyNetwork, *, model_id: str, name: str = "") -> None:
-        super().__init__(model, ToyWords(experiment.about), model_id=model_id, name=name or experiment.about.title)
+        super().__init__(
+            model, ToyWords(experiment.toy_task), model_id=model_id, name=name or experiment.toy_task.title
+        )
         self.experiment, self._learned = experiment, _weights(model)
 
     @classmethod
@@ -91,7 +93,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
     @property
     def is_decoder_only(self) -> bool:
         """Whether it has no source."""
-        return self.experiment.about.is_decoder_only
+        return self.experiment.toy_task.is_decoder_only
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -115,7 +117,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         if source.src:
             return super().sentence(source, ids)
         given = min(len(source.begun), len(ids))
-        text, tokens = self.codec.continued(source.text, source.begun[:given], ids[given:])
+        text, tokens = self.codec.continue_line(source.text, source.begun[:given], ids[given:])
         return Sentence(tgt=tokens, tgt_text=text)
 
     def write(self, text: str, *, new_tokens: int | None = None, interventions: Sequence[Intervention] = ()) -> str:
@@ -123,7 +125,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         for a word that it does not know.
         """
         source = self.read(text)
-        edits = self.check_interventions(interventions).resolve([source.unwritten]).edits
+        edits = self.check_interventions(interventions).resolve([source.initial_sentence]).edits
         begun, limits = self.batch([source.begun]), [self._limit(source, new_tokens)]
         with torch.inference_mode():
             memory = self.model.encode(self.batch([source.src]), None, ForwardContext(edits))
@@ -153,7 +155,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
 
     def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
         self, text: str, *, tgt_text: str | None = None, tgt_in: Sequence[int] | None = None, cached: bool = True,
-        new_tokens: int | None = None, choose: Choose = likeliest, max_tokens: int = MOST_TOKENS,
+        new_tokens: int | None = None, choose: Choose = likeliest_ids, max_tokens: int = MOST_TOKENS,
         interventions: Sequence[Intervention] = (),
     ) -> Iterator[Step]:  # fmt: skip
         """Decode one token at a time, each step recorded. A prompt is fed token by token, then continued.

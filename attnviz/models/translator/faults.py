@@ -43,7 +43,7 @@ class Faults:
         """Make a probe that changes the mask and passes the changed calls to `inner`."""
         return inner if self.mask == "causal" else Chain((LooseMask(ahead=None if self.mask == "none" else 1), inner))
 
-    def dropping(self, run: int, device: torch.device) -> Dropout | None:
+    def make_dropout(self, run: int, device: torch.device) -> Dropout | None:
         """Make the dropout of run number `run`: two runs draw different numbers, the same run always the same ones."""
         if not self.dropout:
             return None

@@ -70,7 +70,7 @@ def draft_and_check(
     draft, ids = rounded.begin(target.memory, capacity=limit), [bos_id]
     for _ in range(_MOST_MISTAKES):
         ids = draft.go_on(ids, model.vocabulary, limit=limit)
-        chosen = model.vocabulary.likeliest(target.logits(ids[:-1])[0])
+        chosen = model.vocabulary.likeliest_ids(target.logits(ids[:-1])[0])
         right = next((place for place, id_ in enumerate(chosen) if id_ != ids[place + 1]), len(chosen))
         if right == len(chosen):
             return ids[1:]

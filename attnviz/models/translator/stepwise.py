@@ -23,7 +23,7 @@ from attnviz.tracing.record import Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Beam, Hypothesis, beam_steps
-from attnviz.transformer.decoding import Choose, Ids, Logits, Stepper, Vocabulary, decode_steps, likeliest
+from attnviz.transformer.decoding import Choose, Ids, Logits, Stepper, Vocabulary, decode_steps, likeliest_ids
 from attnviz.transformer.device import wait_for
 from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.layers import ForwardContext
@@ -41,7 +41,7 @@ class Plan:
     to: str
     teacher: tuple[int, ...] | None = None
     cached: bool = True
-    choose: Choose | Beam = likeliest
+    choose: Choose | Beam = likeliest_ids
     max_tokens: int = MAX_TOKENS
     faults: Faults = NO_FAULTS
     changes: CheckedInterventions = NO_INTERVENTIONS
@@ -59,8 +59,8 @@ def steps(model: AnyTransformer, text: str, plan: Plan) -> Iterator[Step]:
     source, encoder = model.read(text, plan.to), Recorder()
     fed = plan.teacher or tuple(token.id for token in source.begun)
     limit = len(fed) - 1 + (min(plan.max_tokens, MAX_TOKENS) if plan.teacher is None else 0)
-    dropout = plan.faults.dropping(1, model.device)
-    known = source.unwritten if plan.teacher is None else model.sentence(source, plan.teacher)
+    dropout = plan.faults.make_dropout(1, model.device)
+    known = source.initial_sentence if plan.teacher is None else model.sentence(source, plan.teacher)
     resolved = plan.changes.resolve([known])
     run = ForwardContext(plan.faults.probe(resolved.chain_with(encoder)), dropout)
     memory = model.model.encode(model.batch([source.src]), None, run)
@@ -82,7 +82,7 @@ def teacher_forced(  # noqa: PLR0913 - what may be asked of a pass
     then the `changes`, and the recorder sees both.
     """
     recorder, tgt = Recorder(), (*ids, *[translator.codec.pad_id] * padding)
-    source, dropout = translator.read(text, to), faults.dropping(0, translator.device)
+    source, dropout = translator.read(text, to), faults.make_dropout(0, translator.device)
     sentence = translator.sentence(source, tgt)
     resolved = changes.resolve([sentence])
     looking = resolved.chain_with(recorder) if probe is None else Chain((probe, resolved.chain_with(recorder)))

@@ -28,7 +28,7 @@ from attnviz.tracing.trace import Trace
 from attnviz.transformer import checkpoint
 from attnviz.transformer.beam import Beam
 from attnviz.transformer.checkpoint import weights_id
-from attnviz.transformer.decoding import Choose, Vocabulary, likeliest
+from attnviz.transformer.decoding import Choose, Vocabulary, likeliest_ids
 from attnviz.transformer.draft import DraftModel
 from attnviz.transformer.transformer import Transformer
 
@@ -121,7 +121,7 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         to: str,
         cached: bool = True,
         tgt_text: str | None = None,
-        choose: Choose | Beam = likeliest,
+        choose: Choose | Beam = likeliest_ids,
         max_tokens: int | None = None,
         faults: Faults = NO_FAULTS,
         interventions: Sequence[Intervention] = (),

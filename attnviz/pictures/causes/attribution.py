@@ -11,7 +11,7 @@ from attnviz.models.protocol import Model
 from attnviz.pictures.browser_view import with_declaration
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.causes.one_token import id_of, name_of
-from attnviz.pictures.fields import PageState, Say, choice, declare, flag, text, whole
+from attnviz.pictures.fields import PageState, Say, choice, declare, flag, text, whole_number
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.widgets.attribution.payload import Lens, ShownLogit, attribution_payload
@@ -41,7 +41,7 @@ class AttributeState(PageState):
     `order` how bars stand, `drops` whether the loss without each head stands beside what the head adds.
     """
 
-    step: int | None = whole(used="the first one")
+    step: int | None = whole_number(used="the first one")
     token: str = text(limit=200)
     against: str = text(NONE, limit=200)
     opened: str = declare("", _head)

@@ -11,7 +11,7 @@ from attnviz.analysis.causes.pairs.pair import Pair, written_under
 from attnviz.models.protocol import Model
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.causes.one_token import id_of, name_of
-from attnviz.pictures.fields import PageState, Say, choice, declare, text, whole
+from attnviz.pictures.fields import PageState, Say, choice, declare, text, whole_number
 from attnviz.text.limits import MAX_CHARACTERS
 from attnviz.widgets.patching.payload import ShownPair, patching_payload
 from attnviz.widgets.wire import Payload
@@ -39,7 +39,7 @@ class PatchState(PageState):
 
     changed: str = text(limit=MAX_CHARACTERS)
     way: str = choice("in", ("in", "out"))
-    step: int | None = whole(used="where the runs differ most")
+    step: int | None = whole_number(used="where the runs differ most")
     a: str = text(limit=_MOST_TOKEN)
     b: str = text(limit=_MOST_TOKEN)
     c: str = text(limit=_MOST_TOKEN)

@@ -74,7 +74,7 @@ def switches(
     shown = replace(
         known,
         asks=_NO_ANSWER if runs.chances is None else ASKS[runs.chances[0].asked.what],
-        said=(*_findings(runs, known), *_parting(runs, written)),
+        said=(*_findings(runs, known), *_parting_finding(runs, written)),
         fixed=FIXED,
         more=tuple(map(describe_change, without_replacements(done, model.shapes))),
         put=state.put,
@@ -117,7 +117,7 @@ def _findings(runs: SwitchedOff, known: ShownSwitches) -> tuple[str, ...]:
     return findings.effect_findings(known.worth, known.usual) if known.worth is not None else ()
 
 
-def _parting(runs: SwitchedOff, written: Trace | None) -> tuple[str, ...]:
+def _parting_finding(runs: SwitchedOff, written: Trace | None) -> tuple[str, ...]:
     """Name the place where two texts that begin alike first differ."""
     if runs.chances is None or runs.after is runs.before or written is None:
         return ()

@@ -34,7 +34,7 @@ class Cells:
     maps: Mapping[str, Maps] = field(default_factory=dict)
     why: str = ""
 
-    def of(self, kind: str, maps: Mapping[str, Maps]) -> Maps:
+    def drawn_maps(self, kind: str, maps: Mapping[str, Maps]) -> Maps:
         """Return the maps of a kind that are drawn."""
         return self.maps.get(kind, maps[kind])
 

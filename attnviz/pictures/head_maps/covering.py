@@ -22,7 +22,7 @@ class Covering:
     asked: Mapping[str, Any] | None = None
     marks: Mapping[str, Any] = field(default_factory=dict)
 
-    def covered(self, maps: dict[str, Maps], metrics: Columns) -> tuple[dict[str, Maps], Columns]:
+    def cover_maps(self, maps: dict[str, Maps], metrics: Columns) -> tuple[dict[str, Maps], Columns]:
         """Take what is covered out of maps, and covered heads out of metrics."""
         if self.cover is None or self.cover.kind not in maps:
             return maps, metrics
@@ -32,7 +32,7 @@ class Covering:
         blank = {name: np.where(hidden, np.nan, metrics[name]) for name in METRICS}
         return maps | {self.cover.kind: under}, metrics | blank
 
-    def on(self, payload: Payload) -> Payload:
+    def add_question(self, payload: Payload) -> Payload:
         """Add the question to a payload; the same picture with another question has another id."""
         if self.asked is None:
             return payload

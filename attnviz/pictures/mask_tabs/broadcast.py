@@ -8,8 +8,10 @@ from attnviz.views.masks.matrices import cells
 def picture(bench: MaskBench) -> str:
     """Draw padding, rules and paint, and what they become together, as HTML."""
     batch, heads, q_len, k_len = shape = _shape(bench)
-    combined = bench.recipe.build(q_len, k_len, real=bench.real)
-    keys = cells(bench.real.tolist(), note=f"padding {axes((batch, 1, k_len))}: which keys are real, for every query")
+    combined = bench.recipe.build(q_len, k_len, real=bench.real_keys)
+    keys = cells(
+        bench.real_keys.tolist(), note=f"padding {axes((batch, 1, k_len))}: which keys are real, for every query"
+    )
     rules = {name: numbers for name, numbers in bench.recipe.rules.items() if name != "padding"}
     plain = type(bench.recipe)(rules, bench.recipe.painted).build(q_len, k_len)
     pattern = cells(plain[0].tolist(), note=f"rules and paint {axes((1, q_len, k_len))}: the same for every sentence")
@@ -26,7 +28,7 @@ def picture(bench: MaskBench) -> str:
 def tried(bench: MaskBench) -> list[tuple[str, str, str]]:
     """List code, result and what happens, of each way to give a mask its axis."""
     batch, heads, q_len, k_len = _shape(bench)
-    mask = bench.recipe.build(q_len, k_len, real=bench.real).expand(batch, q_len, k_len)
+    mask = bench.recipe.build(q_len, k_len, real=bench.real_keys).expand(batch, q_len, k_len)
     return [
         (one.code, "raises" if one.shape is None else axes(one.shape), one.said)
         for one in attempts(mask, (batch, heads, q_len, k_len))

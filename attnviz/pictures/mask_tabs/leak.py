@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attnviz.analysis.masks.leakage import Leak
-from attnviz.pictures.fields import PageState, text, whole
+from attnviz.pictures.fields import PageState, text, whole_number
 from attnviz.pictures.masks import MAX_SECOND, MaskBench
 from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
@@ -18,7 +18,7 @@ NO_DECODER = "This model has no decoder, so it does not write from left to right
 class LeakState(PageState):
     """The target token that is replaced, and the text whose first token replaces it."""
 
-    at: int | None = whole()
+    at: int | None = whole_number()
     instead: str = text(limit=MAX_SECOND)
 
 

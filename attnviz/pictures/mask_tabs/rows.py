@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from attnviz.analysis.masks.fills import one_head
 from attnviz.analysis.masks.row_by_row import Stage, first_row_moved, stage
-from attnviz.pictures.fields import PageState, whole
+from attnviz.pictures.fields import PageState, whole_number
 from attnviz.pictures.masks import MaskBench
 from attnviz.text.entries import token_texts
 from attnviz.transformer.probe import AttentionCall, Kind
@@ -23,7 +23,7 @@ NOT_IN_CROSS = (
 class RowsState(PageState):
     """The number of target tokens that have arrived."""
 
-    arrived: int = whole(2, 100)
+    arrived: int = whole_number(2, 100)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from attnviz.analysis.masks.both_ways import BothWays
 from attnviz.analysis.masks.effect import Effect, step_that_changed_most
 from attnviz.analysis.rerun import Writing
-from attnviz.pictures.fields import PageState, whole
+from attnviz.pictures.fields import PageState, whole_number
 from attnviz.pictures.masks import MaskBench
 from attnviz.text.display import display, display_token
 from attnviz.views.masks.next_tokens_table import RunColumn
@@ -30,12 +30,12 @@ NO_WRITER = "This model writes no text. See its maps for what the mask changes."
 class SaysState(PageState):
     """The decoder step whose next tokens are listed; None for the one that changed most."""
 
-    step: int | None = whole()
+    step: int | None = whole_number()
 
 
 def title(bench: MaskBench) -> str:
     """Say, as HTML, which run this is."""
-    return f"<h4 class='room'>The model, run again {bench.named} at {html.escape(bench.where)}</h4>"
+    return f"<h4 class='room'>The model, run again {bench.mask_name} at {html.escape(bench.scope_text)}</h4>"
 
 
 def refusal(error: str) -> str:
@@ -45,7 +45,7 @@ def refusal(error: str) -> str:
 
 def maps_caption(bench: MaskBench) -> str:
     """Say how the distances of the maps were measured."""
-    return f"Measured in one pass over the same tokens, as it is and {bench.named}."
+    return f"Measured in one pass over the same tokens, as it is and {bench.mask_name}."
 
 
 def words_table(bench: MaskBench, before: Writing, after: Writing) -> str:
@@ -83,7 +83,7 @@ def run_columns(bench: MaskBench, found: BothWays, step: int) -> list[RunColumn]
     return [
         RunColumn("unchanged", "with the model's own mask", shown[0]),
         RunColumn("written step by step", NO_FUTURE, shown[1]),
-        RunColumn("one pass over the whole target", ahead.format(step=step, named=bench.named), shown[2]),
+        RunColumn("one pass over the whole target", ahead.format(step=step, named=bench.mask_name), shown[2]),
     ]
 
 
@@ -99,7 +99,7 @@ def explain_columns(bench: MaskBench, found: BothWays, step: int) -> str:
     if not found.reads_ahead:
         near = f"to {found.apart:.1e} of a probability" if found.apart else "to the last bit"
         return (
-            f"<b>Both ways agree</b>, {near}: {bench.named} no later token reaches a "
+            f"<b>Both ways agree</b>, {near}: {bench.mask_name} no later token reaches a "
             "position. That is why training can process the whole target in one pass."
         )
     own = (

@@ -44,9 +44,9 @@ class NamedPicture:
         try:
             signature.bind(*subject, **named)
         except TypeError as why:
-            raise ValueError(f"{self.title} is drawn from {_said(signature)}: {why}.") from None
+            raise ValueError(f"{self.title} is drawn from {_argument_list(signature)}: {why}.") from None
         read = self.subject(*subject, **named)
-        return ShownPicture(self, read, read.asked(asked))
+        return ShownPicture(self, read, read.with_values(asked))
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ class ShownPicture:
     def with_fields(self, **asked: Any) -> "ShownPicture":
         """Return the picture with other fields, as `of` takes them; those that are left out stay as they are."""
         kept = {name: getattr(self.state, name) for name in self.subject.fields}
-        return replace(self, state=self.subject.asked(kept | asked))
+        return replace(self, state=self.subject.with_values(kept | asked))
 
     def with_view(self, told: Any) -> "ShownPicture":
         """Return the picture with what a browser reported; as it is, where no script of ours reports such a thing."""
         seq = told.get("seq") if isinstance(told, Mapping) else None
-        return replace(self, state=self.subject.told(self.state, told), seq=seq if is_of(seq, int) else self.seq)
+        return replace(self, state=self.subject.with_report(self.state, told), seq=seq if is_of(seq, int) else self.seq)
 
     def to_html(self, path: str | Path, *, title: str = "") -> Path:
         """Write it as one HTML file, which shows it without Python and without a network; return its path.
@@ -97,7 +97,7 @@ class ShownPicture:
         """
         return door("page")([self], path, title=title)
 
-    def lacking(self) -> "ShownPicture":
+    def without_python(self) -> "ShownPicture":
         """Return the picture without the controls that only Python can answer, as a file has it."""
         return replace(self, is_alone=True)
 
@@ -129,7 +129,7 @@ def picture(name: str) -> NamedPicture:
     return PICTURES[name]
 
 
-def _said(signature: inspect.Signature) -> str:
+def _argument_list(signature: inspect.Signature) -> str:
     """Write the arguments that have no default, such as (model, trace)."""
     names = [str(one).split(":")[0] for one in signature.parameters.values() if one.default is one.empty]
     return f"({', '.join(names)})"

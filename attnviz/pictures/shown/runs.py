@@ -66,11 +66,11 @@ def mask_lab_of(model: Model, trace: Trace) -> Subject:
     return Subject(
         start, lambda state: mask_lab(model, trace, state),
         lambda state: replace(caption_by(trace, model, item=state.item), site=site_name(state)),
-        bounds, silent=("second",), settle=_baked, trace=trace,
+        bounds, silent=("second",), settle=_bake, trace=trace,
     )  # fmt: skip
 
 
-def _baked(state: MasksState, told: Mapping[str, Any], before: MasksState) -> MasksState:
+def _bake(state: MasksState, told: Mapping[str, Any], before: MasksState) -> MasksState:
     """Drop the rules when the paint contains all of them."""
     return replace(state, rules=()) if told.get("bake") is True else state
 
@@ -149,7 +149,7 @@ def compared_of(here: Any, there: Any) -> Subject:
     here, there = _side(here), _side(there)
     trace, silent = here.trace, ("by", "other", "into", "against", "rule")
     most = (trace.n_layers, trace.n_heads)  # of the kind whose maps are farthest apart, which drawing finds
-    shapes = {"": most, **SiteBounds.of(trace).shapes}
+    shapes = {"": most, **SiteBounds.from_trace(trace).shapes}
     bounds = SiteBounds(shapes).by_field()
     draw = partial(compared, here, there)
     return Subject(CompareState(), draw, _caption(trace, here.model), bounds, silent,

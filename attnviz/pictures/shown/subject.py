@@ -42,7 +42,7 @@ class Subject:
         """Names that may be asked."""
         return tuple(name for name in shapes_of(type(self.start)) if name not in self.silent)
 
-    def asked(self, values: Mapping[str, Any]) -> Any:
+    def with_values(self, values: Mapping[str, Any]) -> Any:
         """Return the state with these values, each as the state has it or as a link writes it; None is the default.
 
         Raises ValueError, with one sentence, for a field that there is not and for a value that it cannot be.
@@ -52,20 +52,22 @@ class Subject:
                 raise ValueError(f"There is no field {name!r}: this picture has {', '.join(self.fields)}.")
         specs, given = self._specs, {name: value for name, value in values.items() if value is not None}
         texts = {specs[name].name or name: _text(specs[name], given[name]) for name in given if name in specs}
-        told = {name: self._unlinked(name, value) for name, value in given.items() if name not in specs}
-        state, problems = read(type(self.start), texts, self.bounds, self.start, **self._rest(self.start) | told)
+        told = {name: self._view_value(name, value) for name, value in given.items() if name not in specs}
+        state, problems = read(
+            type(self.start), texts, self.bounds, self.start, **self._unlinked_values(self.start) | told
+        )
         if problems:
             name = next(name for name, spec in specs.items() if (spec.name or name) == problems[0].name)
             raise _refusal(name, values[name], problems[0].allowed)
         return state
 
-    def told(self, state: Any, told: Any) -> Any:
+    def with_report(self, state: Any, told: Any) -> Any:
         """Return the state with a browser's report; unchanged where no script of ours sends such a report."""
         view = from_view(type(self.start), told)
         if view is None:
             return state
         texts = write(state) | write_view(type(self.start), view)
-        rest = self._rest(state)
+        rest = self._unlinked_values(state)
         rest |= {name: view[name] for name in rest if name in view}
         return self.settle(read(type(self.start), texts, self.bounds, self.start, **rest)[0], told, state)
 
@@ -73,11 +75,11 @@ class Subject:
     def _specs(self) -> Mapping[str, Spec]:
         return specs_of(type(self.start))
 
-    def _rest(self, state: Any) -> dict[str, Any]:
+    def _unlinked_values(self, state: Any) -> dict[str, Any]:
         """Return the values that no link carries."""
         return {name: getattr(state, name) for name in shapes_of(type(state)) if name not in self._specs}
 
-    def _unlinked(self, name: str, value: Any) -> Any:
+    def _view_value(self, name: str, value: Any) -> Any:
         view = from_view(type(self.start), {name: to_list(value)})
         if view is None:
             raise _refusal(name, value, f"{getattr(self.start, name)!r} is such a value")

@@ -46,7 +46,7 @@ def heads_of(trace: TraceLike, *, model: Model | None = None, covering: Covering
     def draw(state: HeadsState, **how: int) -> Payload:
         return heads(_run(trace, start, state, model), state, model=model, covering=covering, **how)
 
-    bounds = {"sort": ("layout", *METRICS), "tint": ("none", *METRICS), "pins": SiteBounds.of(trace)}
+    bounds = {"sort": ("layout", *METRICS), "tint": ("none", *METRICS), "pins": SiteBounds.from_trace(trace)}
     alone = () if model is not None and isinstance(trace, Trace) else ("cells", "off")
     made = _subject(trace, start, draw, model, bounds, ("plotly", "table", "npz", *alone))
     return replace(made, draw_whole=partial(draw, most=EVERYTHING))
@@ -126,7 +126,7 @@ def caption_by(trace: TraceLike, model: Model | None = None, **which: Any) -> Ca
 
 def site_bounds(trace: TraceLike) -> dict[str, Any]:
     """Return the bounds of fields called kind, layer, head and row."""
-    return SiteBounds.of(trace).by_field() | {"row": lambda found: len(trace.query_tokens(found["kind"]))}
+    return SiteBounds.from_trace(trace).by_field() | {"row": lambda found: len(trace.query_tokens(found["kind"]))}
 
 
 def _subject(

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.transformer.attention import call_attn
-from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site, Stack, visible
+from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site, Stack, visible_cells
 from attnviz.transformer.runs import paired_runs
 
 Numbers = tuple[int, ...]
@@ -197,7 +197,7 @@ class Edits(Probe):
         return 0 if site.kind == "encoder_self" else self.start
 
     def _edit_weights(self, site: Site, call: AttentionCall, here: list[tuple[Row, Edit]]) -> AttentionCall:
-        attn, seen, start = call_attn(call), visible(call), self._start(site)
+        attn, seen, start = call_attn(call), visible_cells(call), self._start(site)
         edited = torch.zeros(attn.shape[:3], dtype=torch.bool, device=attn.device)
         for row, edit in here:
             for heads, rows, chosen in edit.cells(attn, start):

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.interventions import Chain
-from attnviz.transformer.decoding import Choose, Vocabulary, decode, likeliest
+from attnviz.transformer.decoding import Choose, Vocabulary, decode, likeliest_ids
 from attnviz.transformer.probe import Probe
 
 
@@ -37,7 +37,7 @@ def apply_edits(stepper: Any, edits: Edits | None) -> Any:
 
 
 def write(
-    stepper: Any, begun: Tensor, vocabulary: Vocabulary, *, limits: int | Sequence[int], choose: Choose = likeliest,
+    stepper: Any, begun: Tensor, vocabulary: Vocabulary, *, limits: int | Sequence[int], choose: Choose = likeliest_ids,
     edits: Edits | None = None,
 ) -> list[list[int]]:  # fmt: skip
     """Feed what each text begins with, `(batch, length)`, and write on until `<eos>` or a row's limit, with edits in

@@ -99,7 +99,7 @@ def _ablations(kind: Kind, shape: tuple[int, int], put: Put, wanted: Mapping[Hea
     """Make as few interventions as possible: one for a kind, one for a layer, or one for some heads of a layer."""
     n_layers, n_heads = shape
     by_layer = [
-        [head for head in range(n_heads) if _fitting(kind, wanted.get(Head(kind, layer, head))) == put]
+        [head for head in range(n_heads) if _fit_put(kind, wanted.get(Head(kind, layer, head))) == put]
         for layer in range(n_layers)
     ]
     if all(len(heads) == n_heads for heads in by_layer):
@@ -111,5 +111,5 @@ def _ablations(kind: Kind, shape: tuple[int, int], put: Put, wanted: Mapping[Hea
     ]
 
 
-def _fitting(kind: Kind, put: Put | None) -> Put | None:
+def _fit_put(kind: Kind, put: Put | None) -> Put | None:
     return "zero" if put == "diagonal" and kind == "cross" else put

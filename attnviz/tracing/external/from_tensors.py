@@ -139,7 +139,7 @@ def _maps(kind: str, given: Any, item: int | None = None) -> Tensor:
 
 def _tensor(kind: str, given: Any) -> Tensor:
     try:
-        tensor = _here(given)
+        tensor = _to_cpu(given)
         if tensor.is_complex():
             raise ValueError("it holds complex numbers, and weights are real")
         return tensor.float().contiguous()
@@ -147,7 +147,7 @@ def _tensor(kind: str, given: Any) -> Tensor:
         raise ValueError(f"attn of {kind} is not an array of numbers: {_first_line(error)}.") from None
 
 
-def _here(given: Any) -> Tensor:
+def _to_cpu(given: Any) -> Tensor:
     """Convert to a dense tensor on the CPU. Raises one of `_NO_ARRAY` for anything but an array."""
     tensor = given.detach().cpu() if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
     return tensor if tensor.layout is torch.strided else tensor.to_dense()
@@ -159,7 +159,7 @@ def _first_line(error: Exception) -> str:
 
 def _mask(kind: Kind, given: Any, weights: Mapping[Kind, Tensor]) -> Tensor:
     try:
-        mask = _here(given)
+        mask = _to_cpu(given)
     except _NO_ARRAY as error:
         raise ValueError(f"The mask of {kind} is not an array of bool: {_first_line(error)}.") from None
     if kind not in weights or mask.dtype != torch.bool or mask.shape != weights[kind].shape[-2:]:

@@ -71,7 +71,7 @@ class BareWeights(TraceLike):
         """Bytes of memory that weights and masks keep alive, storage that is shared counted once."""
         return bytes_kept((), (*self.weights.values(), *self.masks.values()))
 
-    def _only(self, kind: Kind, layer: int, head: int | None) -> "BareWeights":
+    def _one_layer(self, kind: Kind, layer: int, head: int | None) -> "BareWeights":
         heads = slice(None) if head is None else slice(head, head + 1)
         return replace(self, weights={kind: self.weights[kind][layer : layer + 1, heads]})
 

@@ -96,7 +96,7 @@ def _shared_names(page: str) -> tuple[str, ...]:
 def text(name: str, default: str = "") -> str:
     """Return the text that is chosen for `name` on this page, else the page's opening, else `default`."""
     memory = _memory()
-    return _place(memory, name).get(name, _opening(memory).get(name, default))
+    return _place(memory, name).get(name, _opening_texts(memory).get(name, default))
 
 
 def page() -> str:
@@ -108,7 +108,7 @@ def texts() -> Texts:
     """Return all texts that are chosen on this page."""
     memory = _memory()
     shared = {name: memory.shared.get(name, "") for name in _shared_names(memory.page)}
-    found = Texts(shared | _opening(memory) | memory.own.get(memory.page, {}))
+    found = Texts(shared | _opening_texts(memory) | memory.own.get(memory.page, {}))
     found.linked = frozenset(memory.linked)
     return found
 
@@ -119,7 +119,7 @@ def write(texts: Mapping[str, str | None]) -> None:
     The first choice on a page that shows its opening is one of that: from then on the address says the rest of it too.
     """
     memory = _memory()
-    if opening := _opening(memory):
+    if opening := _opening_texts(memory):
         if all((text(name) or None) == (chosen or None) for name, chosen in texts.items()):
             return
         memory.shared.update({name: said for name, said in opening.items() if name != "do" or "model" not in texts})
@@ -135,7 +135,7 @@ def write(texts: Mapping[str, str | None]) -> None:
             place[name] = chosen
 
 
-def _opening(memory: _Memory) -> dict[str, str]:
+def _opening_texts(memory: _Memory) -> dict[str, str]:
     """Return the texts that a page opens on, while the address says no sentence, model or choice of this page."""
     said = memory.own.get(memory.page) or any(name in memory.shared for name in BAR if name not in OF_WINDOW)
     return {} if said else OPENING.get(memory.page, {})

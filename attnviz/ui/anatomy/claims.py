@@ -37,8 +37,8 @@ def claims(bench: SiteExperiment, view: AnatomyState) -> None:
         _one_head(bench)
         _loops(bench)
     with right:
-        _additive(bench)
-        _scaling(bench)
+        _draw_additive(bench)
+        _draw_scaling(bench)
         _rotation(bench)
 
 
@@ -60,7 +60,7 @@ def _claim(title: str, *, explains: str = "") -> Iterator[Callable[..., None]]:
 
 
 def _parameters(bench: SiteExperiment) -> None:
-    weights = bench.case.weights
+    weights = bench.inputs.weights
     table = claim.parameter_counts(weights.d_model)
     with _claim("More heads, no more parameters") as tell:
         tell(
@@ -76,47 +76,47 @@ def _parameters(bench: SiteExperiment) -> None:
 def _one_head(bench: SiteExperiment) -> None:
     with _claim("One head is not plain self-attention: there is still W_o") as tell:
         try:
-            found = claim.one_head(bench.case)
+            found = claim.one_head(bench.inputs)
         except ValueError as error:
             st.caption(str(error))
             return
         tell(
-            attn_change=_rounding(found.attn_change),
+            attn_change=_rounding_text(found.attn_change),
             output_change=found.output_change,
             output_size=found.output_size,
-            without_w_o=_rounding(found.change_without_w_o),
+            without_w_o=_rounding_text(found.change_without_w_o),
             ours=found.parameters[0],
             plain=found.parameters[1],
-            more="" if bench.case.weights.scoring.is_plain else f" {_text('no positions')}",
+            more="" if bench.inputs.weights.scoring.is_plain else f" {_text('no positions')}",
         )
 
 
 def _loops(bench: SiteExperiment) -> None:
-    found, joined = claim.loops(bench.case), claim.concatenation_change(bench.case)
+    found, joined = claim.loops(bench.inputs), claim.concatenation_change(bench.inputs)
     with _claim("A batched product equals the double loop, and a view joins the heads") as tell:
         tell(
             products=found.products,
-            change=_rounding(found.change),
+            change=_rounding_text(found.change),
             batched=found.batched_seconds * 1e3,
             loop=found.loop_seconds * 1e3,
             ratio=found.loop_seconds / found.batched_seconds,
-            joined=_rounding(joined),
+            joined=_rounding_text(joined),
         )
 
 
-def _scaling(bench: SiteExperiment) -> None:
-    found = claim.scaling(bench.alone, bench.second_alone)
-    normal = claim.scaling_of_normal(bench.case.weights.d_k)
-    scaled = scale_name(bench.case.weights)
+def _draw_scaling(bench: SiteExperiment) -> None:
+    found = claim.scaling(bench.first_alone, bench.second_alone)
+    normal = claim.scaling_of_normal(bench.inputs.weights.d_k)
+    scaled = scale_name(bench.inputs.weights)
     with _claim("Scaling keeps the variance of the scores near 1") as tell:
         tell(
-            d_k=bench.case.weights.d_k,
+            d_k=bench.inputs.weights.d_k,
             normal_scaled=float(normal.scaled.var()),
             normal_unscaled=float(normal.unscaled.var()),
             scaled=float(found.scaled.var()),
             unscaled=float(found.unscaled.var()),
             with_scale=scaled,
-            more=f" {_text('unscaled')}" if bench.case.weights.is_unscaled else "",
+            more=f" {_text('unscaled')}" if bench.inputs.weights.is_unscaled else "",
             largest_scaled=float(found.largest_scaled.mean()),
             largest_unscaled=float(found.largest_unscaled.mean()),
             gradient=float(found.passed_unscaled.mean() / found.passed_scaled.mean()),
@@ -135,15 +135,15 @@ def _scaling(bench: SiteExperiment) -> None:
 
 
 def _rotation(bench: SiteExperiment) -> None:
-    if bench.case.weights.scoring.rotation is None:
+    if bench.inputs.weights.scoring.rotation is None:
         return
-    found = claim.rotate_further(bench.case)
+    found = claim.rotate_further(bench.inputs)
     with _claim("A rotated product knows the distance, not the place") as tell:
-        tell(by=found.by, queries=found.queries, scores=_rounding(found.scores))
+        tell(by=found.by, queries=found.queries, scores=_rounding_text(found.scores))
 
 
-def _additive(bench: SiteExperiment) -> None:
-    weights = bench.case.weights
+def _draw_additive(bench: SiteExperiment) -> None:
+    weights = bench.inputs.weights
     with _claim("A dot product is faster and smaller than additive scores", explains="additive") as tell:
         if not st.button(f"Measure at {SHORTER} tokens", key="measure-additive"):
             st.caption(_text("before measuring scores"))
@@ -164,7 +164,7 @@ def _deletion(bench: SiteExperiment) -> None:
             return
         with st.spinner("Measuring memory …"):
             warm_up()
-            table = deletion(bench.case.weights, LENGTH)
+            table = deletion(bench.inputs.weights, LENGTH)
         st.html(small_table(("path", "held by", *(f"{what}, MB" for what in MEASURES)), _deletion_rows(table)))
         tell(method=METHOD)
 
@@ -173,12 +173,12 @@ def _deletion_rows(table: pd.DataFrame) -> list[list[str]]:
     """Make a row for each path and holder: every measure without the line, and with it."""
     found = table.set_index(["path", "holder", "deleted"])
 
-    def both(path: str, holder: str, name: str) -> str:
+    def before_and_after(path: str, holder: str, name: str) -> str:
         without, deleted = (found.loc[(path, holder, deleted), name] / 1e6 for deleted in (False, True))
         return f"{without:.2f} → {deleted:.2f}"
 
     return [
-        [path, held_by, *(both(path, holder, name) for name in MEASURES.values())]
+        [path, held_by, *(before_and_after(path, holder, name) for name in MEASURES.values())]
         for path in dict.fromkeys(table["path"])
         for holder, held_by in HOLDERS.items()
     ]
@@ -189,9 +189,9 @@ def modulation(bench: SiteExperiment, view: AnatomyState) -> None:
     if view.kind == "cross":
         st.info(_text("cross-attention"))
         return
-    case = bench.alone
-    mask = None if case.mask is None else case.mask[0].expand(case.input_.shape[1], -1)
-    found = modulation_of(case.weights, case.input_[0], view.head, mask)
+    inputs = bench.first_alone
+    mask = None if inputs.mask is None else inputs.mask[0].expand(inputs.input_.shape[1], -1)
+    found = modulation_of(inputs.weights, inputs.input_[0], view.head, mask)
     tokens = texts(bench.trace.query_tokens(view.kind))
     panels = [
         Panel("softmax(x xᵀ / √d_model)", found.plain.numpy()),
@@ -203,7 +203,7 @@ def modulation(bench: SiteExperiment, view: AnatomyState) -> None:
     charts.show(made, key="modulated", table=lambda: panels_table(panels, tokens, tokens))
     left, right = st.columns([45, 55], gap="small")
     with left:
-        st.markdown(_form_facts(found, _not_bilinear_reason(case.weights.scoring)))
+        st.markdown(_form_facts(found, _not_bilinear_reason(inputs.weights.scoring)))
         st.caption(
             _text("without softmax", least=float(found.linear_sums.min()), most=float(found.linear_sums.max())),
             help=explain_terms("bilinear form", "modulation", "rank", "singular value"),
@@ -215,7 +215,7 @@ def modulation(bench: SiteExperiment, view: AnatomyState) -> None:
 
 def _form_facts(found: Modulation, more: str) -> str:
     """Say in Markdown how far a head's form is from the identity, as a paragraph and a list."""
-    moved = _text("scores", moved=float(found.moved.mean()), most=float(found.moved.max()), more=more)
+    moved = _text("scores", moved=float(found.moved_share.mean()), most=float(found.moved_share.max()), more=more)
     facts = (
         _text("asymmetry", asymmetry=found.asymmetry),
         _text("identity", distance=found.from_identity),
@@ -237,5 +237,5 @@ def _spectrum_table(spectrum: list[float]) -> pd.DataFrame:
     return pd.DataFrame({"number": range(len(spectrum)), "singular_value": spectrum})
 
 
-def _rounding(change: float) -> str:
+def _rounding_text(change: float) -> str:
     return f"{change:.1e}" if change else "0, to the last bit"

@@ -27,8 +27,8 @@ def counts(bench: SiteExperiment, view: AnatomyState) -> None:
 
 
 def _shapes(bench: SiteExperiment) -> None:
-    cases = (bench.alone, bench.second_alone)
-    weights = bench.case.weights
+    sentences = (bench.first_alone, bench.second_alone)
+    weights = bench.inputs.weights
     d_model = weights.d_model
     with st.container(border=True):
         st.markdown(
@@ -37,11 +37,11 @@ def _shapes(bench: SiteExperiment) -> None:
         )
         rows = [
             (line.name, _strike(line.documented, line.axes), line.axes, *(str(shape) for shape in line.shapes))
-            for line in per_head_shapes(cases)
+            for line in per_head_shapes(sentences)
         ]
         st.html(word_table(("per head", "often documented as", "is", *SENTENCES), rows))
-        _, refusal = joined_as_documented(bench.alone)
-        fits, said = joined_as_documented(bench.alone, length=d_model)
+        _, refusal = joined_as_documented(bench.first_alone)
+        fits, said = joined_as_documented(bench.first_alone, length=d_model)
         st.caption(
             "Only the weight matrices have d_model in the middle. Code that follows the second column joins the heads "
             "with `Z.reshape(heads * d_model, d_v)`. On the typed sentence: "
@@ -51,7 +51,7 @@ def _shapes(bench: SiteExperiment) -> None:
 
 
 def _heads(bench: SiteExperiment) -> None:
-    d_model, n_heads = bench.case.weights.d_model, bench.case.weights.n_heads
+    d_model, n_heads = bench.inputs.weights.d_model, bench.inputs.weights.n_heads
     with st.container(border=True):
         st.markdown("**d_model is a multiple of the number of heads, not the other way round**")
         rows = [
@@ -79,7 +79,7 @@ def _heads(bench: SiteExperiment) -> None:
 
 def _own_size(bench: SiteExperiment) -> str:
     """Say so of a model whose heads have a size that is not d_model over heads."""
-    weights = bench.case.weights
+    weights = bench.inputs.weights
     if weights.n_heads * weights.d_k == weights.d_model:
         return ""
     return (
@@ -124,7 +124,7 @@ def _one_less(shift: TargetShift) -> str:
 
 
 def _xavier(bench: SiteExperiment) -> None:
-    weights = bench.case.weights
+    weights = bench.inputs.weights
     found = xavier_spread(weights)
     with st.container(border=True):
         st.markdown("**Xavier initialisation mistakes the head axis for a kernel's**", help=explain_terms("Xavier"))
@@ -136,7 +136,7 @@ def _xavier(bench: SiteExperiment) -> None:
 
 
 def _plain_list(bench: SiteExperiment) -> None:
-    d_model = bench.case.weights.d_model
+    d_model = bench.inputs.weights.d_model
     found = count_parameters(d_model)
     with st.container(border=True):
         st.markdown(

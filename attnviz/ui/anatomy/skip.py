@@ -29,8 +29,8 @@ AXES = {
 
 def skip(bench: SiteExperiment, view: AnatomyState) -> None:
     """Draw all changed lines with their outcomes; below, one of them in full."""
-    skips = skips_of(bench.case.weights)
-    outcomes = {name: run_skipped(name, bench.case) for name in skips}
+    skips = skips_of(bench.inputs.weights)
+    outcomes = {name: run_skipped(name, bench.inputs) for name in skips}
     rows = [
         (SKIPS[name].title, describe_outcome(outcome), SKIPS[name].right, SKIPS[name].instead)
         for name, outcome in outcomes.items()
@@ -38,7 +38,7 @@ def skip(bench: SiteExperiment, view: AnatomyState) -> None:
     lines = Lines("Lines to change", HEADS, rows, code=False, helps={"result": "result"})
     name = view.skip if view.skip in skips else next(iter(skips))
     line_list("skip", lines, values=list(skips), value=name)
-    chosen, outcome, before = skips[name], outcomes[name], tensor_before_line(name, bench.case)
+    chosen, outcome, before = skips[name], outcomes[name], tensor_before_line(name, bench.inputs)
     left, right = st.columns([42, 58], gap="small")
     with left:
         st.html(f"<p class='why'>{html.escape(chosen.why)}</p>")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from attnviz.analysis.anatomy.shape_walk import LAYOUTS
 from attnviz.analysis.anatomy.skipped_lines import SKIPS
-from attnviz.pictures.fields import choice, whole
+from attnviz.pictures.fields import choice, whole_number
 from attnviz.ui.site.experiment import SiteState
 
 TABS = {
@@ -24,5 +24,5 @@ class AnatomyState(SiteState):
 
     tab: str = choice("walk", tuple(TABS))
     layout: str = choice("batch_first", LAYOUTS)
-    line: int = whole(0, MOST_LINES)
+    line: int = whole_number(0, MOST_LINES)
     skip: str = choice("contiguous", tuple(SKIPS))

@@ -25,7 +25,7 @@ LAYOUT_NAMES = {"batch_first": "batch first", "sequence_first": "sequence first"
 
 def walk(bench: SiteExperiment, view: AnatomyState) -> None:
     """Draw every line of the site as a table, one of them large."""
-    steps = shape_walk(bench.case, view.layout)
+    steps = shape_walk(bench.inputs, view.layout)
     at = min(view.line, len(steps) - 1)
     left, right = st.columns([60, 40], gap="small")
     with left:
@@ -42,19 +42,19 @@ def walk(bench: SiteExperiment, view: AnatomyState) -> None:
         lines = Lines("Lines of the walk", HEADS, [_row(step) for step in steps], helps=helps)
         line_list("line", lines, values=range(len(steps)), value=at)
     with right, st.container(gap="xsmall"):
-        _large(bench, steps[at], view.head)
+        _draw_large(bench, steps[at], view.head)
 
 
-def _large(bench: SiteExperiment, step: WalkStep, head: int) -> None:
+def _draw_large(bench: SiteExperiment, step: WalkStep, head: int) -> None:
     st.code(step.code, language="python", wrap_lines=True)
     before = f"{_sizes(step.before)} → " if step.before else ""
     memory = "the same memory, viewed differently" if step.shares else "new memory"
     fact_line(
         f"{before}<b>{_sizes(step.after)}</b>",
         f"{term('strides')} <b>{step.strides}</b>",
-        f"<b>{'' if step.contiguous else 'not '}{term('contiguous')}</b>, {memory}",
+        f"<b>{'' if step.is_contiguous else 'not '}{term('contiguous')}</b>, {memory}",
         f"<b>{step.nbytes:,}</b> {term('bytes')}"
-        + (f", {step.held:,} {term('held')}" if step.held != step.nbytes else ""),
+        + (f", {step.memory_bytes:,} {term('held')}" if step.memory_bytes != step.nbytes else ""),
     )
     st.html(f"<p class='why'>{html.escape(step.why)}</p>")
     axes, numbers = tuple(name for name, _ in step.after), step.tensor.float().numpy()
@@ -80,7 +80,7 @@ def memory(bench: SiteExperiment, view: AnatomyState) -> None:
         memory_card(
             ordering.code,
             f"{', '.join(ordering.axes)} · strides {ordering.strides} · "
-            f"{'contiguous' if ordering.contiguous else 'not contiguous'}. {ordering.why}",
+            f"{'contiguous' if ordering.is_contiguous else 'not contiguous'}. {ordering.why}",
             memory_cells(ordering.numbers.numpy(), ordering.places.numpy(), ordering.axes, theme=charts.theme()),
         )
         for ordering in memory_order()
@@ -90,7 +90,7 @@ def memory(bench: SiteExperiment, view: AnatomyState) -> None:
 
 def _row(step: WalkStep) -> tuple[str, ...]:
     sizes = "×".join(str(size) for _, size in step.after)
-    return step.code, sizes, str(step.strides), "yes" if step.contiguous else "no", f"{step.nbytes:,}"
+    return step.code, sizes, str(step.strides), "yes" if step.is_contiguous else "no", f"{step.nbytes:,}"
 
 
 def _sizes(axes: Axes) -> str:

@@ -88,7 +88,7 @@ class BoundedCache(Generic[Name, Kept]):
             progress(0.0, UNDER_WAY)
         with place.lock:
             if place.model is None:
-                loaded = self._loaded(name, place, lambda: read(name, progress))
+                loaded = self._load_once(name, place, lambda: read(name, progress))
                 size = self._size(loaded)
                 with self._lock:
                     place.model, place.size = loaded, size
@@ -121,7 +121,7 @@ class BoundedCache(Generic[Name, Kept]):
             for name in [name for name, place in self._places.items() if place.model is not None and is_stale(name)]:
                 self._total -= self._places.pop(name).size
 
-    def _loaded(self, name: Name, place: _Slot[Kept], load: Callable[[], Kept]) -> Kept:
+    def _load_once(self, name: Name, place: _Slot[Kept], load: Callable[[], Kept]) -> Kept:
         try:
             return with_room(load)
         except BaseException:

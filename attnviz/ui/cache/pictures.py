@@ -22,7 +22,7 @@ class Room:
         self._most, self._taken, self._lock = most, 0, Lock()
 
     @property
-    def taken(self) -> int:
+    def taken_bytes(self) -> int:
         """Bytes that are in use."""
         return self._taken
 

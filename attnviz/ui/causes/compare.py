@@ -22,9 +22,9 @@ COMPONENT = "compared"
 def draw(request: Request, loaded: "Model", trace: "Trace") -> CompareState:
     """Draw the tab; return what a link to it carries."""
     start = CompareState(kind="cross" if "cross" in trace.kinds else trace.kinds[0])
-    view = layout.state_in_address(CompareState, SiteBounds.of(trace).by_field(), start)
+    view = layout.state_in_address(CompareState, SiteBounds.from_trace(trace).by_field(), start)
     view = replace(view, by=sides.choose(view, request, loaded))
-    here, there = layout.run_or_refuse(lambda: sides.both(view, request, loaded, trace))
+    here, there = layout.run_or_refuse(lambda: sides.run_both(view, request, loaded, trace))
     runs = layout.run_or_refuse(lambda: compare_sides(here, there))
     view = focus(runs, view if persistent.text("kind") else replace(view, kind=""))
     payload = compared(here, there, view, runs=runs)

@@ -38,7 +38,7 @@ def panel(request: Request) -> None:
     if name not in {one.name for one in ready_experiments()}:  # the tab says so
         return
     one = experiment(name)
-    asked = f"“{literal(one.typed)}”: “{literal(one.before)}” becomes “**{literal(one.after)}**”"
+    asked = f"“{literal(one.typed_sentence)}”: “{literal(one.before)}” becomes “**{literal(one.after)}**”"
     # Folded to its line: what can be switched stays in sight.
     with st.expander(f"**{literal(one.title)}.** {asked}", key="ready-experiment-panel"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -65,7 +65,7 @@ def _draw_count(request: Request, one: ReadyExperiment) -> None:
         with place, st.spinner("Counting"):
             st.session_state[key] = _count(loaded.model_id, one.name, loaded)
     now = st.session_state.get(key)
-    said = literal(one.counting(now or one.numbers))
+    said = literal(one.fill_numbers(now or one.numbers))
     place.markdown(f"**Over many sentences.** {said}{' *(counted just now)*' if now else ''}")
     if one.weights != loaded.model_id and not now:
         layout.note(OTHER_WEIGHTS.format(one.weights))

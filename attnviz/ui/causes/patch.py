@@ -118,7 +118,7 @@ def _matrices(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> "Matrices 
             return layout.run_or_refuse(lambda: get_or_make("matrices", (into.clean, into.changed, *leads), make))
 
     what = (into.clean.sentences, into.changed.sentences, *leads)
-    return progress.cancellable("patching", what, "Patching each place in turn", run)
+    return progress.run_cancellable("patching", what, "Patching each place in turn", run)
 
 
 def _payload(loaded: "Model", pair: "Pair", view: PatchState, found: "Matrices") -> "Payload":
@@ -136,7 +136,7 @@ def _keep_known(found: "Matrices", put: tuple[str, ...]) -> tuple[str, ...]:
 
 def _lists(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> None:
     """Draw the lists of the four tokens."""
-    likely, metric, control = pair.likely(asked.step), asked.metric, asked.control
+    likely, metric, control = pair.likeliest_ids(asked.step), asked.metric, asked.control
     ids = dict.fromkeys([*(id_ for id_, _, _ in likely), metric.a, metric.b, control.a, control.b])
     names = {f"#{id_}": name_of(loaded, id_) for id_ in ids}
     names |= {f"#{id_}": f"{names[f'#{id_}']} · {here:.2f} | {there:.2f}" for id_, here, there in likely}

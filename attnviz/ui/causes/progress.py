@@ -13,7 +13,7 @@ Made = TypeVar("Made")
 _STOPPED = "causes-stopped"
 
 
-def cancellable(key: str, asked: object, doing: str, make: Callable[[Tell], Made]) -> Made | None:
+def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Tell], Made]) -> Made | None:
     """Run `make`, which tells how many runs are done and of how many; None where the visitor stopped it.
 
     `key` names the work, `asked` is its subject: about another one it begins again. `doing` is said beside the count.

@@ -57,7 +57,7 @@ def choose(view: CompareState, request: Request, loaded: "Model") -> str:
     return by
 
 
-def both(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+def run_both(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     """Run both sides. Raises ValueError with one sentence."""
     return {"sentence": _sentence, "language": _language, "do": _changed_sides, "mask": _masked_sides, "model": _model}[
         view.by

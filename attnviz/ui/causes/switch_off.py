@@ -92,7 +92,7 @@ def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[Head
     def run(tell: progress.Tell) -> "HeadEffects | str":
         return get_or_make("worth of heads", (plain, view.put), lambda: _measure(loaded, plain, view.put, tell))
 
-    made = progress.cancellable("worth", (plain.sentences, view.put), "Switching off each head in turn", run)
+    made = progress.run_cancellable("worth", (plain.sentences, view.put), "Switching off each head in turn", run)
     return (None, made or "") if made is None or isinstance(made, str) else (made, "")
 
 
@@ -136,7 +136,7 @@ def _count_in_words(loaded: "Model", to: str, done: "Sequence[Intervention]") ->
         except ValueError as why:
             return (f"This change cannot be counted over many sentences. {why}",)
 
-    return progress.cancellable("count", asked, "Counting over many sentences", run) or ()
+    return progress.run_cancellable("count", asked, "Counting over many sentences", run) or ()
 
 
 def _count(loaded: "Model", to: str, done: "Sequence[Intervention]", stop: Cancellable) -> ChangeCount:

@@ -97,14 +97,14 @@ def _submit(own: Seat, found: MemberView, now: OpenedLesson, question: Question)
 
 def _hint(own: Seat, at: int) -> None:
     """Open the next hint, which is sent only now."""
-    _further(lambda: room().students.hint(own.token, at))
+    _reveal_more(lambda: room().students.hint(own.token, at))
 
 
 def _skip(own: Seat, at: int) -> None:
-    _further(lambda: room().students.skip(own.token, at))
+    _reveal_more(lambda: room().students.skip(own.token, at))
 
 
-def _further(act: Callable[[], object]) -> None:
+def _reveal_more(act: Callable[[], object]) -> None:
     """Reveal more of the step; a refusal is shown."""
     st.session_state[IS_MORE] = True
     try:

@@ -157,8 +157,9 @@ def _members(found: TeacherView) -> str:
     )
     none = "" if lines else "<p>Nobody has joined yet.</p>"
     return (
-        f"<section class='class-members' aria-label='Who is in the class'><h4>{here}{rehearsing.whom(found)} here, "
-        f"{len(found.members)} in all</h4>{none}<ul>{lines}</ul></section>"
+        "<section class='class-members' aria-label='Who is in the class'>"
+        f"<h4>{here}{rehearsing.invented_note(found)} here, {len(found.members)} in all</h4>"
+        f"{none}<ul>{lines}</ul></section>"
     )
 
 

@@ -25,7 +25,7 @@ def draw_panel(page: Page) -> str:
         return ""
     st.html(style("lessons.css", "classes.css"))
     seat.draw()
-    own, found = seat.current(), following.view()
+    own, found = seat.current_seat(), following.view()
     with st.container(key="lesson-panel"):
         if own is None or found is None:
             if own is not None:  # the class cannot be read just now

@@ -23,7 +23,7 @@ def begin() -> None:
     """Read the class's step, and have the next run go there. Call it early in each run of a page whose address
     names a class. Where the database is away, the last view holds, so that nothing typed is lost.
     """
-    own = seat.current()
+    own = seat.current_seat()
     try:
         found = None if own is None else _read(own)
     except ClassGoneError as gone:

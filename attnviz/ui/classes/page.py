@@ -27,7 +27,7 @@ def bar() -> None:
 def draw() -> None:
     """Draw the form to join, a student's panel, or the teacher's console."""
     seat.draw()
-    own, found = seat.current(), following.view()
+    own, found = seat.current_seat(), following.view()
     if own is None or found is None:
         if own is not None:  # the class cannot be read just now
             live.watch(own)

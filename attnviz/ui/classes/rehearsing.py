@@ -38,7 +38,7 @@ def badge(found: TeacherView) -> str:
     return ":orange-badge[Rehearsal: all students and answers are invented] " if found.is_rehearsal else ""
 
 
-def whom(found: TeacherView) -> str:
+def invented_note(found: TeacherView) -> str:
     """Return the words after a number of students, so that invented ones are never counted as real."""
     return " invented students" if found.is_rehearsal else ""
 

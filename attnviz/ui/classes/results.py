@@ -36,7 +36,7 @@ def draw(found: TeacherView, question: Question) -> None:
         with st.container(
             horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom", key="class-rounds"
         ):
-            st.html(shares(question, rounds, found.both, rehearsing.whom(found)))
+            st.html(shares(question, rounds, found.both, rehearsing.invented_note(found)))
             chosen = _choose_round(list(rounds))
         with st.container(key="class-drawn"):
             _draw_figure(found, question, chosen)
@@ -112,7 +112,7 @@ def _draw_figure(found: TeacherView, question: Question, chosen: str) -> None:
     if figure is None:
         st.html(texts(one.texts))
         return
-    caption = [question.ask, f"{one.answered} answers of{rehearsing.whom(found) or ' a class'}"]
+    caption = [question.ask, f"{one.answered} answers of{rehearsing.invented_note(found) or ' a class'}"]
     if screen.is_presented():
         charts.show(enlarge_for_projector(figure), key=_CHART, table=table, caption=caption, height="stretch")
     else:
@@ -194,7 +194,7 @@ def _picking_button(found: TeacherView, in_round: str) -> None:
     """
     said = found.summaries[in_round].texts
     shown = sum(one.is_picked for one in said)
-    own = seat.current()
+    own = seat.current_seat()
     if st.button(f"Pick texts to show ({shown} of {len(said)} shown)", key="class-picking") and own is not None:
         st.dialog("Texts of the class", width="medium", on_dismiss="rerun")(_list)(own, found, in_round)
 

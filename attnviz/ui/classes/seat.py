@@ -39,7 +39,7 @@ def code() -> str:
     return read_code(persistent.text(CLASS))
 
 
-def current() -> Seat | None:
+def current_seat() -> Seat | None:
     """Return the visitor's seat in the class that the address names."""
     own: dict[str, Seat] = st.session_state.setdefault(_SEATS, {})
     told = _reported_seat()

@@ -97,14 +97,14 @@ def _question(own: Seat, found: MemberView, now: OpenedLesson, question: Questio
         st.error(literal(translate(found.problem)))
     elif found.is_revealed:
         panel.draw_solution(now, question, shown, unanswered=_UNANSWERED)
-        _first(found, question, shown)
+        _draw_first_answer(found, question, shown)
     elif question.kind == CELL:  # what is chosen is marked on the page's map, too
         answer_form.draw_answer(own)
     else:
         st.fragment(answer_form.draw_answer)(own)
 
 
-def _first(found: MemberView, question: Question, shown: Picture | None) -> None:
+def _draw_first_answer(found: MemberView, question: Question, shown: Picture | None) -> None:
     """Show the answer of the first round, if the class had two."""
     if found.round == AFTER and found.first is not None and question.kind not in (ROW, TEXT):
         answer = answering.shown_answer(question, found.first, shown)

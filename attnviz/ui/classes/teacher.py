@@ -48,14 +48,14 @@ def draw_counts(found: TeacherView) -> None:
     """Draw the number of answers, as a bar and in words."""
     here = [one for one in found.members if one.is_here]
     if found.lesson.steps[found.class_at].question is None:
-        st.caption(f"{len(here)}{rehearsing.whom(found)} here · this step has no question")
+        st.caption(f"{len(here)}{rehearsing.invented_note(found)} here · this step has no question")
         return
     count = sum(found.round in one.answered for one in found.members)
     among = max(count, sum(one.is_here or found.round in one.answered for one in found.members))
     said = {OPEN: "open", CLOSED: "closed", REVEALED: "revealed"}[found.state]
     second = "second round, " if found.round == AFTER else ""
     hinted = f" · {found.hinted} opened a hint" if found.hinted else ""
-    done = f"{count} of {among}{rehearsing.whom(found)} have answered"
+    done = f"{count} of {among}{rehearsing.invented_note(found)} have answered"
     if found.ends is not None:
         countdown(found.ends)
     st.progress(count / among if among else 0.0, text=f"{done} · {second}{said}{hinted}")

@@ -31,7 +31,7 @@ PLACE_SHOWN = "place-shown"  # step, layer and head as the component shows them
 CODES = {"way": WAYS, "choose": CHOICES, "causal": MASKS, "dtype": DTYPES, "more": MORE}
 
 
-def current(trace, entry: Entry) -> DecodingState:
+def current_state(trace, entry: Entry) -> DecodingState:
     """Return the options that the address asks for; what it asks wrongly is said above."""
     start = {name: entry.start[name] for name in ("layer", "head") if name in entry.start}
     asked, problems = view_of(persistent.texts(), trace.n_layers, trace.n_heads, start)
@@ -39,7 +39,7 @@ def current(trace, entry: Entry) -> DecodingState:
     return asked
 
 
-def stepping(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
+def draw_stepping(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
     """Draw how to step, how to choose, and the loss's options. A checkpoint has no beam here, and its own padding."""
     bar = _fold("How it steps", is_open=not asked.is_plain).container(
         key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall"
@@ -60,9 +60,9 @@ def stepping(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
     return chosen
 
 
-def breaking(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
+def draw_switches(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
     """Draw the switches that break it on purpose, for this visitor alone; they reach into models of our own only."""
-    fold = _fold("Break it", is_open=bool(asked.broken) and is_own)
+    fold = _fold("Break it", is_open=bool(asked.broken_switches) and is_own)
     if not is_own:
         fold.caption(
             "Break it works on attnviz's own translators only. This checkpoint runs unchanged; change its mask on the "
@@ -85,7 +85,7 @@ def breaking(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
     }
 
 
-def more(asked: DecodingState) -> dict[str, Any]:
+def draw_part_choice(asked: DecodingState) -> dict[str, Any]:
     """Draw the choice of the part below."""
 
     def draw(**more) -> str | None:

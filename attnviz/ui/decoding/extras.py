@@ -9,7 +9,7 @@ from attnviz.ui import captions, charts, hosting, layout
 from attnviz.ui.decoding import verdict
 
 
-def more(model, view: DecodingState, run: Decoded) -> None:
+def draw_part(model, view: DecodingState, run: Decoded) -> None:
     """Draw the part that was chosen, if any."""
     if view.more == "verdict":
         verdict.picture(run)

@@ -51,7 +51,7 @@ class Equality:
     recomputes: bool
 
 
-def unbroken(found: Equality, view: DecodingState) -> Reason:
+def equality_reason(found: Equality, view: DecodingState) -> Reason:
     """Why steps and pass are equal, or not, where no switch is on."""
     if not found.holds:
         if found.recomputes and view.way != "recomputed":

@@ -16,7 +16,9 @@ from attnviz.ui.request import Request
 
 def draw(model: Model, request: Request, trace: Trace, view: DecodingState, run: Decoded) -> None:
     """Draw the component."""
-    captions.about(trace, request.entry, written=None if is_target(run, trace) else model.decode_ids(run.made.ids)[0])
+    captions.set_caption(
+        trace, request.entry, written=None if is_target(run, trace) else model.decode_ids(run.made.ids)[0]
+    )
     st.session_state[PLACE_SHOWN] = {"step": _step(view, run), "layer": view.layer, "head": view.head}
     payload = captions.add_caption(stepper(model, trace, view, run=run))
     mount.stepper(payload, key=COMPONENT, on_change=adopt, on_open=lambda: _open(model, trace, view, run))

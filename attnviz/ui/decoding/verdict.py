@@ -13,7 +13,7 @@ from attnviz.text.entries import TokenText, token_texts
 from attnviz.text.glossary import definition
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.ui import charts
-from attnviz.ui.decoding.reasons import Equality, Reason, Seen, reasons, unbroken
+from attnviz.ui.decoding.reasons import Equality, Reason, Seen, equality_reason, reasons
 from attnviz.views.decoding.verdict_map import verdict_map
 from attnviz.views.interventions import describe_changes
 
@@ -25,15 +25,15 @@ def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = ())
     """Draw how much of rounding's allowance the two differ by, where, and why; `done` was done to both."""
     verdict = run.verdict
     state = "holds" if verdict.holds else "broken"
-    why = reasons(view, _run_numbers(run)) if view.broken else (unbroken(_equality(run), view),)
+    why = reasons(view, _run_numbers(run)) if view.broken_switches else (equality_reason(_equality(run), view),)
     lines = [f"<p class='verdict-line'>{line}</p>" for line in _lines(run)]
     causes = [_reason(reason, is_open=len(why) == 1) for reason in why]
-    is_folded = verdict.holds and not view.broken  # as it must be: the sentence says it
+    is_folded = verdict.holds and not view.broken_switches  # as it must be: the sentence says it
     seen, folded = ([], [*causes, *lines]) if is_folded else ([*lines, *causes], [])
     st.html(
         f"<div class='verdict {state}' role='status'>"
         f"<p class='verdict-top'><span class='verdict-number' data-verdict='{'equal' if verdict.holds else 'broken'}'>"
-        f"{_share(verdict.closest.share)}</span> <span class='verdict-head'>{_head(run, view)}</span></p>"
+        f"{_share(verdict.closest_place.share)}</span> <span class='verdict-head'>{_head(run, view)}</span></p>"
         + "".join([*(f"<p class='verdict-line'>{line}</p>" for line in _changes(done)), *seen])
         + f"<details class='verdict-words'><summary>What rounding allows in {verdict.dtype}"
         f"{', where steps and pass differ most,' if folded else ''} and other words here</summary>{''.join(folded)}"
@@ -43,8 +43,8 @@ def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = ())
 
 def _head(run: Decoded, view: DecodingState) -> str:
     if not run.verdict.holds:
-        return "times what rounding allows: " + ("no longer equal" if view.broken else "not equal")
-    return "of what rounding allows: " + ("still equal" if view.broken else "equal, as it must be")
+        return "times what rounding allows: " + ("no longer equal" if view.broken_switches else "not equal")
+    return "of what rounding allows: " + ("still equal" if view.broken_switches else "equal, as it must be")
 
 
 def _changes(interventions: Sequence[Intervention]) -> list[str]:
@@ -55,7 +55,7 @@ def _changes(interventions: Sequence[Intervention]) -> list[str]:
 def _lines(run: Decoded) -> list[str]:
     """Say where the two differ first, or most, in absolute numbers, and how that changes the choice of a token."""
     verdict, lines = run.verdict, []
-    first, closest, largest = verdict.first_break, verdict.closest, verdict.largest
+    first, closest, largest = verdict.first_break, verdict.closest_place, verdict.largest_place
     if first is not None:
         lines.append(f"breaks first at <b>{_place(first, run)}</b>: {_share_of_allowed(first)}")
     elif _differs(run):
@@ -71,7 +71,7 @@ def _lines(run: Decoded) -> list[str]:
 
 
 def _run_numbers(run: Decoded) -> Seen:
-    coarse = None if run.coarse is None else run.coarse.closest.share
+    coarse = None if run.coarse is None else run.coarse.closest_place.share
     return Seen(run.losses.mean, run.intact_loss, len(run.made.chosen), coarse)
 
 
@@ -82,7 +82,7 @@ def _equality(run: Decoded) -> Equality:
 
 
 def _differs(run: Decoded) -> bool:
-    return run.verdict.largest.delta > 0
+    return run.verdict.largest_place.delta > 0
 
 
 def _reason(reason: Reason, *, is_open: bool) -> str:

@@ -39,11 +39,11 @@ class Pictured:
 
 def payload(shown: Pictured) -> "Payload":
     """Return the drawing's data. Raises ValueError, in one sentence, where no model can be drawn."""
-    here = _here(shown.view)
+    here = _linked_site(shown.view)
     if shown.own is not None:
         made = _run_payload(shown.own, None, here)
         return _add_places(made, ("Heads",))
-    request = shown.request or _waiting()
+    request = shown.request or _waiting_request()
     loaded = traces.model(request.entry.name)
     built = _structure(loaded.model_id, loaded)
     trace, why = _run(request)
@@ -55,7 +55,7 @@ def payload(shown: Pictured) -> "Payload":
     return _add_places(_add_caption(made, request, trace), PLACES)
 
 
-def _waiting() -> "Request":
+def _waiting_request() -> "Request":
     """Return the request of the other pages' bar, on a page without it."""
     from attnviz.ui.frame.top_bar import examples
     from attnviz.ui.request import Request
@@ -94,7 +94,7 @@ def _add_caption(made: "Payload", request: "Request", trace: "TraceLike") -> "Pa
 
 def _run(request: "Request") -> "tuple[TraceLike | None, str]":
     """Run the bar's sentence; None, and the reason, where numbers cannot be shown."""
-    asking = extensions.asking()
+    asking = extensions.asking_extension()
     if asking is not None and asking.hides_numbers():
         return None, asking.covered_sentence()
     try:
@@ -111,7 +111,7 @@ def _structure(weights: str, _model: Any) -> "Structure":
     return structure(traces.run(_model, _ANY, to=to), _model)
 
 
-def _here(view: "Linkable | None") -> "Here":
+def _linked_site(view: "Linkable | None") -> "Here":
     """Return the site in a page's link; none for a mean over layers or heads."""
     from attnviz.widgets.model_drawing.numbers import Here
 

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.models.catalogue import Entry
 from attnviz.models.inputs import Inputs
-from attnviz.pictures.fields import read, whole
+from attnviz.pictures.fields import read, whole_number
 from attnviz.places import ASSETS
 from attnviz.text.languages import language_name, named_code
 from attnviz.text.limits import MAX_CHARACTERS, cut_to_limit, prefix_notes
@@ -161,7 +161,7 @@ def _languages(entry: Entry) -> dict[str, str]:
 class _Prompt:
     """The bar's controls besides a prompt."""
 
-    new: int = whole(NEW, MAX_NEW + 1)
+    new: int = whole_number(NEW, MAX_NEW + 1)
 
 
 def _prompt(entry: Entry) -> Request:

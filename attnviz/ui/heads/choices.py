@@ -30,9 +30,9 @@ _SHOWN, _OFF = "heads-shown", "heads-off"
 _ROWS, _SENT = "heads-rows", "flow-sent"
 
 
-def current(texts: Mapping[str, str], trace: TraceLike, entry: Entry) -> HeadsPageState:
+def current_state(texts: Mapping[str, str], trace: TraceLike, entry: Entry) -> HeadsPageState:
     """Read the state that the address's texts ask for; say above the picture what they ask wrongly."""
-    heads, problems = read_heads_state(texts, SiteBounds.of(trace), METRICS, HeadsState(**entry.start))
+    heads, problems = read_heads_state(texts, SiteBounds.from_trace(trace), METRICS, HeadsState(**entry.start))
     there = {f"{one.query_segment}-{one.key_segment}": one.name for one in quadrants(trace, heads.kind)}
     there = there if len(there) > 1 else {}
     page, more = read_page_state(texts, trace, heads, there)
@@ -72,7 +72,7 @@ def _adopt(tab: str) -> None:
         return
     if tab == "heads":
         _switch(view.pop("off", ()))
-        if (asking := extensions.asking()) is not None:
+        if (asking := extensions.asking_extension()) is not None:
             asking.adopt_marks()
     texts = write_view(STATES[tab], view)
     _write(_CHANGES[tab](view, texts) if tab in _CHANGES else texts)

@@ -33,8 +33,8 @@ def draw_downloads(whole: "Whole", picture: "HeadsPicture", view: HeadsState) ->
     """
     if picture.is_covered:
         return
-    _part("plotly", view, lambda: _figure(picture.drawn(), view))
-    _part("table", view, lambda: _table(picture.drawn(), view))
+    _part("plotly", view, lambda: _figure(picture.drawn_maps(), view))
+    _part("table", view, lambda: _table(picture.drawn_maps(), view))
     st.download_button(
         "Whole trace (npz)",
         hosting.file_in_turn(lambda: npz(whole())),

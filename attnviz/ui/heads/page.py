@@ -43,7 +43,7 @@ def draw(trace: TraceLike, page: HeadsPageState, request: Request | None) -> Hea
     `request` is what was run, None for a visitor's own weights.
     """
     model = None if request is None else traces.model(request.entry.name)
-    asking = extensions.asking()
+    asking = extensions.asking_extension()
     covering = Covering() if asking is None else asking.covering(page.heads)
     if page.tab == "heads":
         cache = make_anew if trace.from_file else get_or_make  # maps of own files would fill the room of all visitors

@@ -68,7 +68,7 @@ def read_page_state(
 
     What other tabs' pictures share with the Heads picture, such as kind and pinned row, is as `heads` has it.
     """
-    bounds = SiteBounds.of(trace).by_field() | {"heads": trace.shape(heads.kind), "quadrant": quadrants}
+    bounds = SiteBounds.from_trace(trace).by_field() | {"heads": trace.shape(heads.kind), "quadrant": quadrants}
     starts = {"links": LinksState(heads=focused_heads(heads.layer, heads.head, trace.shape(heads.kind)))}
     states: dict[str, Any] = {"heads": heads}
     problems: list[Problem] = []

@@ -7,10 +7,10 @@ import streamlit as st
 
 from attnviz.analysis.implementations.bug_in_model import BugEffect, bug_in_model
 from attnviz.analysis.site.outcome import Raised, SiteResult, outcome
-from attnviz.implementations.bugs.bug import Bug, right
+from attnviz.implementations.bugs.bug import Bug, right_attention
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.bugs.kept_map import Visits, kept_map, two_visitors
-from attnviz.implementations.case import Case, own_case
+from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.text.display import display
 from attnviz.transformer.probe import Site
 from attnviz.ui import charts
@@ -43,7 +43,7 @@ def bugs(bench: SiteExperiment, view: ImplementationsState) -> None:
             st.caption("Why it goes unnoticed" if bug.declared == "silent" else "When it is noticed")
             st.text(bug.unnoticed)
             _draw_test(bug)
-        if bug.declared == "silent" and bug.step and not bug.lacks(bench.case.weights):
+        if bug.declared == "silent" and bug.step and not bug.lacks(bench.inputs.weights):
             with left:
                 _translation(bench, view)
 
@@ -52,11 +52,11 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
     if not bug.step:
         _visitors(bench, view.head)
         return
-    lacks = bug.lacks(bench.case.weights)
-    make = bug.own or (own_case if lacks else None)
-    case = bench.case if make is None else make()
-    head = min(view.head, case.weights.n_heads - 1)
-    case = bug.prepare(case, head)
+    lacks = bug.lacks(bench.inputs.weights)
+    make = bug.own_inputs or (odd_sized_inputs if lacks else None)
+    inputs = bench.inputs if make is None else make()
+    head = min(view.head, inputs.weights.n_heads - 1)
+    inputs = bug.prepare(inputs, head)
     if make is not None:
         why = (
             f"{lacks} The bug is shown at other sizes"
@@ -64,29 +64,29 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
             else ("Shown at other sizes, because the model's own would hide it")
         )
         st.caption(
-            f"{why}: {case.weights.n_heads} heads, d_model {case.weights.d_model}, d_k {case.weights.d_k}, d_v "
-            f"{case.weights.d_v}."
+            f"{why}: {inputs.weights.n_heads} heads, d_model {inputs.weights.d_model}, d_k {inputs.weights.d_k}, d_v "
+            f"{inputs.weights.d_v}."
         )
-    found = outcome(bug.attention(case), case)
+    found = outcome(bug.attention(inputs), inputs)
     if bug.ablates and isinstance(found, SiteResult):
-        _draw_removed_head(bench, case, found)
+        _draw_removed_head(bench, inputs, found)
         return
     wrong_vs_right(bench, found, head, own_sizes=make is not None)
-    if case.mask is None and bug.step == "weigh":
+    if inputs.mask is None and bug.step == "weigh":
         st.caption("This site has no mask. Choose decoder self-attention to see what the bug does to one.")
 
 
-def _draw_removed_head(bench: SiteExperiment, case: Case, found: SiteResult) -> None:
+def _draw_removed_head(bench: SiteExperiment, inputs: SiteInputs, found: SiteResult) -> None:
     """Draw how the output changes without the head, rightly and with the bug: the head's map is the same either way."""
     numbers(found)
-    whole = right(replace(case, off=None))(*case.call)[0][0]
+    whole = right_attention(replace(inputs, off=None))(*inputs.call)[0][0]
     panels = [
         Panel("head removed correctly", (whole - found.right_output[0]).numpy(), "signed"),
         Panel("as written", (whole - found.output[0]).numpy(), "signed"),
         Panel("difference", (found.right_output[0] - found.output[0]).numpy(), "signed"),
     ]
     rows, cols = bench.labels()[0], [str(at) for at in range(whole.shape[-1])]
-    title = f"{bench.name}, H{case.off} off: how each row of the output changes"
+    title = f"{bench.name}, H{inputs.off} off: how each row of the output changes"
     made = panels_figure(panels, rows, cols, title=title, theme=charts.theme())
     made.update_xaxes(title={"text": "output dimension →", "standoff": 4})
     charts.show(made, key="damage", table=partial(panels_table, panels, rows, cols))
@@ -149,8 +149,8 @@ def _is_in_scope(site: Site, view: ImplementationsState) -> bool:
 
 
 def _visitors(bench: SiteExperiment, head: int) -> None:
-    both = (bench.alone, bench.second_alone)
-    visits = two_visitors(kept_map(bench.alone.weights), [case.input_ for case in both], rounds=ROUNDS)
+    both = (bench.first_alone, bench.second_alone)
+    visits = two_visitors(kept_map(bench.first_alone.weights), [one.input_ for one in both], rounds=ROUNDS)
     st.markdown(
         f"Two threads called one module {visits.maps} times in all, one with the typed sentence and one with the "
         f"second, and read `self.attn` a moment later: **{visits.wrong} of {visits.maps} maps were the other "
@@ -175,22 +175,23 @@ def _draw_mixed_heads(bench: SiteExperiment, visits: Visits, head: int) -> None:
 def _words(bench: SiteExperiment, length: int) -> list[str]:
     """Return the tokens of the sentence of this length; positions where both have it, as a map does not tell which."""
     texts = [
-        bench.labels(item)[0][: case.input_.shape[1]] for item, case in enumerate((bench.alone, bench.second_alone))
+        bench.labels(item)[0][: inputs.input_.shape[1]]
+        for item, inputs in enumerate((bench.first_alone, bench.second_alone))
     ]
     fitting = [words for words in texts if len(words) == length]
     return fitting[0] if len(fitting) == 1 else [f"position {at}" for at in range(length)]
 
 
 def _draw_test(bug: Bug) -> None:
-    case = bug.trial
+    inputs = bug.test_inputs
     st.caption("The one-line test that would have caught it, run just now at other sizes")
-    st.code(bug.test, language="python", wrap_lines=True)
-    st.text(f"right attention: {_says(bug, case, fine=True)} · this bug: {_says(bug, case, fine=False)}")
+    st.code(bug.test_source, language="python", wrap_lines=True)
+    st.text(f"right attention: {_says(bug, inputs, fine=True)} · this bug: {_says(bug, inputs, fine=False)}")
 
 
-def _says(bug: Bug, case: Case, *, fine: bool) -> str:
+def _says(bug: Bug, inputs: SiteInputs, *, fine: bool) -> str:
     try:
-        passed = bug.catch(right(case) if fine else bug.attention(case), case)
+        passed = bug.catch(right_attention(inputs) if fine else bug.attention(inputs), inputs)
     except (RuntimeError, TypeError, ValueError) as error:
         return f"raises {type(error).__name__}"
     return "passes" if passed else "fails"

@@ -31,17 +31,17 @@ TITLES = {name: way.title for name, way in WAYS.items()}
 
 def agreement(bench: SiteExperiment, view: ImplementationsState) -> None:
     """max |Δ| of every pair on the typed sentence and the second one."""
-    found = equivalence(bench.case)
+    found = equivalence(bench.inputs)
     grids = {"outputs": found.grid("output"), "weights": found.grid("attn")}
     made = agreement_figure(grids, TITLES, theme=charts.theme())
     charts.show(made, key="agreement", table=lambda: found.table.replace({"one": TITLES, "other": TITLES}))
     st.caption(
         f"max |Δ| on {bench.name}, {len(found.results)} ways on the same weights and the same two sentences. The "
-        f"largest difference is {found.largest:.1e}, which is float32 rounding. The fused function returns no weights "
-        "to compare.",
+        f"largest difference is {found.largest_difference:.1e}, which is float32 rounding. The fused function returns "
+        "no weights to compare.",
         help=explain_terms("max |Δ|", "allclose"),
     )
-    if done := extra_steps_text(bench.case.weights.scoring):
+    if done := extra_steps_text(bench.inputs.weights.scoring):
         st.caption(f"In this model {done}, in every implementation.{READY if 'torch_module' in found.results else ''}")
     for name, reason in found.refused.items():
         st.info(f"{TITLES[name]}: {reason}")
@@ -59,14 +59,14 @@ def cost(bench: SiteExperiment, view: ImplementationsState) -> None:
     if asked:
         rows, bar = [], place.progress(0.0, "Starting …")
         warm_up()
-        for result in implementation_cost(bench.case.weights):
+        for result in implementation_cost(bench.inputs.weights):
             rows.append(vars(result))
             share = len(rows) / (len(LENGTHS) * len(WAYS))
             bar.progress(min(1.0, share), f"{TITLES[result.way]}, {result.length} tokens")
         place.empty()
         st.session_state["measured-cost"] = (key, pd.DataFrame(rows))
     kept = st.session_state.get("measured-cost")
-    measured = kept[1] if kept is not None and kept[0] == key else _short(key, bench)
+    measured = kept[1] if kept is not None and kept[0] == key else _short_costs(key, bench)
     longest = max(measured["length"])
     more = (
         ""
@@ -80,10 +80,12 @@ def cost(bench: SiteExperiment, view: ImplementationsState) -> None:
 
 
 @st.cache_data(max_entries=32, show_spinner="Measuring short sentences …")
-def _short(key: str, _bench: SiteExperiment) -> pd.DataFrame:
+def _short_costs(key: str, _bench: SiteExperiment) -> pd.DataFrame:
     """Measure the cost of short sentences, once a site: about a second."""
     warm_up()
-    return pd.DataFrame([vars(result) for result in implementation_cost(_bench.case.weights, LENGTHS[:4], enough=0.1)])
+    return pd.DataFrame(
+        [vars(result) for result in implementation_cost(_bench.inputs.weights, LENGTHS[:4], enough=0.1)]
+    )
 
 
 def source(bench: SiteExperiment, view: ImplementationsState) -> None:
@@ -101,7 +103,7 @@ def source(bench: SiteExperiment, view: ImplementationsState) -> None:
 
 def parameters(bench: SiteExperiment, view: ImplementationsState) -> None:
     """Draw where one head's matrices are in every way, and the slice as a picture."""
-    weights, head = bench.case.weights, view.head
+    weights, head = bench.inputs.weights, view.head
     rows = [
         {"way": way.title}
         | {f"W_{role}[{head}]": way.slice_of(role, head, weights) if way.slices[role] else "in W_V" for role in "QKVO"}
@@ -130,14 +132,14 @@ def _matrix(numbers: np.ndarray, axes: tuple[str, str], title: str, band: slice 
     charts.show(made, key=key, table=lambda: tensor_table(numbers, axes))
 
 
-def relative(bench: SiteExperiment, view: ImplementationsState) -> None:
+def draw_relative_positions(bench: SiteExperiment, view: ImplementationsState) -> None:
     """Draw the override of `get_scores`, on this head."""
     left, right = st.columns(2, gap="small")
     with left:
         widgets.slider("reach", "Reach (offsets beyond it count as this far)", REACHES, view.reach)
     with right:
         widgets.slider("strength", "Strength (below 0 favours what is far away)", STRENGTHS, view.strength)
-    found = relative_positions(bench.case, reach=view.reach, strength=view.strength)
+    found = relative_positions(bench.inputs, reach=view.reach, strength=view.strength)
     plain, changed = (tensor[0, view.head].numpy() for tensor in (found.plain, found.relative))
     labels = bench.labels()
     panels = [
@@ -152,5 +154,5 @@ def relative(bench: SiteExperiment, view: ImplementationsState) -> None:
         f"The output changes by up to {found.output_change:.3g}. Only one method is replaced (Shaw et al. 2018, "
         "equation 5); projections, mask, softmax and output stay. The model was trained without such a table. This one "
         "is made up from each head's mean query, so that its effect can be seen."
-        + (OWN_POSITIONS if bench.case.weights.scoring.rotation or bench.case.weights.scoring.bias else "")
+        + (OWN_POSITIONS if bench.inputs.weights.scoring.rotation or bench.inputs.weights.scoring.bias else "")
     )

@@ -16,7 +16,7 @@ HEADS = ("mask", "code", "shape", "prepare_mask", "without it, the scores")
 
 def shapes(bench: SiteExperiment, view: ImplementationsState) -> None:
     """Draw the site's own mask in many shapes, each tried; one of them in full."""
-    tries = mask_shapes(bench.case)
+    tries = mask_shapes(bench.inputs)
     rows = [
         (one.title, one.code, str(one.shape), _prepare_outcome(one), _scores_outcome(one)) for one in tries.values()
     ]
@@ -46,7 +46,7 @@ def _scores_outcome(one: MaskTry) -> str:
     if isinstance(one.reached, Raised):
         error = one.reached.error
         return "raise " + error.split(":")[0] if ":" in error else error
-    return f"{one.wrong:,} of {one.meant.numel():,} cells wrong" if one.wrong else "as meant"
+    return f"{one.wrong_cells:,} of {one.meant.numel():,} cells wrong" if one.wrong_cells else "as meant"
 
 
 def _errors(one: MaskTry) -> None:
@@ -57,9 +57,9 @@ def _errors(one: MaskTry) -> None:
         st.markdown("**Without it, torch would say**" if raises else "**Without it, there would be no error**")
     if isinstance(one.reached, Raised):
         st.code(one.reached.error, language=None, wrap_lines=True)
-    elif one.wrong:
+    elif one.wrong_cells:
         st.text(
-            f"{one.wrong:,} of {one.meant.numel():,} cells of the scores would be wrong. "
+            f"{one.wrong_cells:,} of {one.meant.numel():,} cells of the scores would be wrong. "
             + ("" if is_refused else "The sizes are allowed. A check of sizes cannot know what was meant.")
         )
     else:

@@ -57,7 +57,7 @@ _OF_A_RECORDING = {"recording": None, "sentence": None}
 _OF_A_RUN = {"guess": None, "moment": None, "train": None, **_OF_A_RECORDING}
 
 
-def current() -> LearningState:
+def current_state() -> LearningState:
     """Return the experiment that the address asks for; what it asks wrongly is said above."""
     texts = persistent.texts()
     if texts["recording"]:  # which is not there: moment and head were its own
@@ -82,7 +82,7 @@ def bar() -> None:
             st.button("Back to the experiments", key="experiments", on_click=_leave_recording)
             return
         if persistent.text("train") == "1":
-            st.button("Back to the recordings", key="recordings", on_click=_again)
+            st.button("Back to the recordings", key="recordings", on_click=_forget_view)
         st.button("Train it yourself", key="train", type="primary", on_click=_train)
 
 
@@ -107,7 +107,7 @@ def experiment(view: LearningState) -> None:
     def seed(**more) -> int:
         return st.number_input("Seed of the run", 0, MOST_SEED - 1, help=_help("Seed of the run"), **more)
 
-    widgets.show("seed-shown", view.seed, {"value": view.seed}, seed, lambda: _again(seed=_text_of("seed-shown")))
+    widgets.show("seed-shown", view.seed, {"value": view.seed}, seed, lambda: _forget_view(seed=_text_of("seed-shown")))
 
 
 def own_line(view: LearningState) -> None:
@@ -167,7 +167,7 @@ def _switches(name: str, label: str, task: str, chosen: Parts) -> None:
 
     def take() -> None:
         text = "~".join(_shown_list(key)) or PLAIN
-        _again(**{"second" if name == "other" else name: text})
+        _forget_view(**{"second" if name == "other" else name: text})
 
     widgets.show(key, list(chosen), {"default": list(chosen)}, draw, take)
 
@@ -187,7 +187,7 @@ def _take_task() -> None:
 
 
 def _take_second() -> None:
-    _again(second="without-causal-mask" if st.session_state["second-shown"] else ALONE)
+    _forget_view(second="without-causal-mask" if st.session_state["second-shown"] else ALONE)
 
 
 def _use_lesson() -> None:
@@ -211,7 +211,7 @@ def _train() -> None:
     persistent.write({"train": "1", "guess": None, "moment": None})
 
 
-def _again(**texts: str | None) -> None:
+def _forget_view(**texts: str | None) -> None:
     """Another experiment: what was seen and guessed of the last one is gone."""
     persistent.write({**_OF_A_RUN, **texts})
 

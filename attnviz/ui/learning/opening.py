@@ -45,7 +45,7 @@ def _address(view: LearningState, recording: Recording) -> dict[str, str]:
     if view.line.strip():
         src, tgt = view.line, ""
     asked = {"model": toys.name_of(recording.experiment), "src": src, "to": "", "tgt": tgt, "new": ""}
-    if recording.experiment.about.is_decoder_only:
+    if recording.experiment.toy_task.is_decoder_only:
         asked |= {"tgt": "", "new": str(len(line.tgt))}
     kind, _, site = view.site.partition(".")
     layer, _, head = site.partition(".")

@@ -36,7 +36,7 @@ class Staged:
         return ((run, run.recording) for run in self.runs if run.recording is not None)
 
     @property
-    def waiting(self) -> set[str]:
+    def waiting_keys(self) -> set[str]:
         """The keys of the runs that are still trained and have a recording in their place, drawn when they waited."""
         return {run.experiment.key for run in self.live} & {run.experiment.key for run, _ in self.recordings}
 
@@ -54,11 +54,11 @@ def draw(view: LearningState, stage: Staged) -> None:
     told = controls.remember(pictures.view_of_runs(stage.runs, view))
     payload = pictures.runs_payload(stage.runs, told)
     titles = " · ".join(run.title for run in stage.runs)
-    task = stage.runs[0].experiment.about.title
+    task = stage.runs[0].experiment.toy_task.title
     caption = Caption(task, f"toys of attnviz, seed {view.seed}: {titles}")
     learning(with_caption(payload, caption), key=controls.COMPONENT, on_change=controls.adopt)
     if stage.live:
-        live.feed(stage.live, stage.waiting)
+        live.feed(stage.live, stage.waiting_keys)
 
 
 def status(stage: Staged) -> list[str]:

@@ -74,7 +74,7 @@ def _draw(found: Opened, view: RecordingState) -> None:
     recording, title = found.recording, _title(found)
     if isinstance(recording, Recording):
         run = ShownRun(recording.experiment, title, "recorded", recording, packed=found.packed)
-        caption = Caption(recording.experiment.about.title, f"toy of attnviz: {title}, recorded in {found.name}")
+        caption = Caption(recording.experiment.toy_task.title, f"toy of attnviz: {title}, recorded in {found.name}")
     else:
         run = ShownTranslator(title, found.packed)
         caption = Caption(pictures.TRANSLATORS_TITLE, f"recorded in {found.name}")
@@ -85,7 +85,7 @@ def _draw(found: Opened, view: RecordingState) -> None:
 def _title(found: Opened) -> str:
     recording = found.recording
     if isinstance(recording, Recording):
-        return f"{recording.experiment.about.title}: {title_of(recording.experiment)}"
+        return f"{recording.experiment.toy_task.title}: {title_of(recording.experiment)}"
     return pictures.TRANSLATORS_TITLE
 
 
@@ -105,7 +105,7 @@ def _draw_facts(found: Opened) -> None:
 
 def _facts(recording: Recording | TranslatorRecording) -> dict[str, str]:
     if isinstance(recording, Recording):
-        return {"Of": f"a toy, {recording.experiment.about.title}"}
+        return {"Of": f"a toy, {recording.experiment.toy_task.title}"}
     return {
         "Of": "a translator’s training",
         "Weights": "averaged, as in a checkpoint",

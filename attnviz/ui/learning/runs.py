@@ -41,7 +41,7 @@ def recording_or_none(experiment: "Experiment") -> "Recording | None":
 
 def openable_recording(experiment: "Experiment") -> "Recording | None":
     """Return a recording with weights: of a run that was lately trained here, else a shipped one."""
-    trained = queue().finished(experiment)
+    trained = queue().finished_recording(experiment)
     found = trained if trained is not None else recording_of(experiment)
     return found if found is not None and found.weights is not None else None
 

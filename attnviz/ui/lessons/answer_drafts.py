@@ -34,7 +34,7 @@ def answer(now: OpenedLesson, question: Question, drawn: Any) -> Any:
     The same is so of a cell or a bar that was touched just before.
     """
     if question.kind == CELL:
-        return marks.newest(now, question, drawn)
+        return marks.newest_marks(now, question, drawn)
     if question.kind == ROW:
         return weights_of(row(now))
     found = next(

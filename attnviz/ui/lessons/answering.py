@@ -33,7 +33,7 @@ def _cells(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     rows, row_names, col_names = marks.lists_of(shown, question)
     cells = marks.marked_cells(now, question)
     if question.most > 1:
-        return _several(now, question, (rows, row_names, col_names))
+        return _ask_several(now, question, (rows, row_names, col_names))
     row_at, col_at = cells[0] if cells else (None, None)
     row = rows[0] if question.row else _pick(now, "row", phrase("Row (the query)"), (row_names, row_at))
     col = _pick(now, "col", phrase("Key"), (col_names, col_at))
@@ -53,7 +53,7 @@ def _pick(now: OpenedLesson, name: str, label: str, found: tuple[list[str], int 
     return st.selectbox(label, range(len(names)), format_func=lambda i: f"{i}  {names[i]}", key=key, placeholder="…")
 
 
-def _several(now: OpenedLesson, question: Question, found: tuple[list[int], list[str], list[str]]) -> Any:
+def _ask_several(now: OpenedLesson, question: Question, found: tuple[list[int], list[str], list[str]]) -> Any:
     rows, row_names, col_names = found
     every = [(row, col) for row in rows for col in range(len(col_names))]
     key = marks.key(now, "several")

@@ -53,7 +53,7 @@ class Fields:
 
         widgets.show(key, value, {"index": options.index(value)}, draw, take)
 
-    def several(self, name: str, label: str, options: list[str], **more: Any) -> None:
+    def draw_several(self, name: str, label: str, options: list[str], **more: Any) -> None:
         """Draw a choice of some of the options, held as a list with commas."""
         key = f"{self.key}-{name}"
         value = [part for part in (one.strip() for one in self.texts.get(name, "").split(",")) if part in options]

@@ -70,7 +70,7 @@ def step(draft: Draft, at: int) -> None:
         fields.area("text", "Text (Markdown)", height=150)
         asked = Fields(f"{key}-question", now.question, ask)
         question_form.draw(asked, shown)
-        _right(draft, at, refusal)
+        _draw_right_answer(draft, at, refusal)
         question_form.draw_common(asked)
     with side, st.container(key="draft-step-picture"):
         _draw_picture(link, shown)
@@ -103,7 +103,7 @@ def _draw_picture(link: Link | None, shown: Picture | None) -> None:
         st.caption(f"The lesson opens {place}. This picture is not drawn here.")
         return
     try:
-        charts.chart(_small(_figure(shown)), key="draft-step-chart")
+        charts.chart(_shrink(_figure(shown)), key="draft-step-chart")
     except ValueError as error:
         st.warning(literal(str(error)), icon=":material/error:")
         return
@@ -140,7 +140,7 @@ def _picture(link: Link | None) -> tuple[Picture | None, str]:
         return None, str(error)
 
 
-def _small(made: Any) -> Any:
+def _shrink(made: Any) -> Any:
     """Shrink a figure to the room beside a form: without names of axes, scale, and the rest of its title."""
     made.update_layout(height=min(made.layout.height, _TALLEST), title_text=made.layout.title.text.partition(":")[0])
     made.update_layout(margin_r=40)  # the last key's name leans over the edge
@@ -148,7 +148,7 @@ def _small(made: Any) -> Any:
     return made.update_traces(showscale=False, selector={"type": "heatmap"})
 
 
-def _right(draft: Draft, at: int, refusal: str) -> None:
+def _draw_right_answer(draft: Draft, at: int, refusal: str) -> None:
     """Show the right answer, computed at once, or all problems."""
     found = list(proofreading.remarks(draft, at, picture))
     for said, is_problem in found:

@@ -151,7 +151,7 @@ def _moves(draft: Draft, at: int) -> None:
     with st.container(horizontal=True, key="draft-moves"):
         _move("Up", "arrow_upward", at, at - 1, disabled=at == 0)
         _move("Down", "arrow_downward", at, at + 1, disabled=at == last)
-        st.button("Duplicate", key="draft-double", on_click=_double, args=(at,))
+        st.button("Duplicate", key="draft-double", on_click=_duplicate, args=(at,))
         st.button("Delete", key="draft-delete", on_click=_delete, args=(at,))
 
 
@@ -164,7 +164,7 @@ def _move_step(at: int, to: int) -> None:
     edit(to + 1)
 
 
-def _double(at: int) -> None:
+def _duplicate(at: int) -> None:
     lesson_draft.attempt(lambda draft: draft.duplicate(at))
     edit(at + (1 if lesson_draft.desk().said else 2))
 

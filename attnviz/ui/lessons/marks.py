@@ -36,7 +36,7 @@ def adopt() -> None:
     mark_cells(now, now.question, told["marks"])
 
 
-def newest(now: OpenedLesson, question: Question, listed: Any) -> Any:
+def newest_marks(now: OpenedLesson, question: Question, listed: Any) -> Any:
     """Return the marked cells, None for none: `listed` as the lists were drawn last, unless the map was clicked
     since then.
 

@@ -50,7 +50,7 @@ def draw() -> None:
 def _list() -> None:
     found = shelf()
     lessons = listed_lessons(found)
-    _own([one.lesson for one in found if one.lesson is not None])
+    _draw_own_lesson([one.lesson for one in found if one.lesson is not None])
     if not lessons:
         st.info("There are no lessons: name a folder of Markdown files in ATTNVIZ_LESSONS.")
     following = next((one for one in lessons if not is_done(one)), None)
@@ -78,7 +78,7 @@ def _draw_unlisted(found: list[LibraryFile]) -> None:
             st.error(literal_lines(one.problems))
 
 
-def _own(readable: list[Lesson]) -> None:
+def _draw_own_lesson(readable: list[Lesson]) -> None:
     """Draw the buttons for a lesson of one's own: begin it, go on with it, or open it from a file; for its author also
     the one that takes lessons to another host.
     """
@@ -122,10 +122,10 @@ def _folder(lessons: list[Lesson]) -> None:
 def _zip_file(lessons: list[Lesson], instance: str) -> bytes:
     """Run every step of lessons, and pack their folder. Raises ValueError with one sentence."""
     from attnviz.lesson_folder.files import folder_files
-    from attnviz.lesson_folder.writing import zipped
+    from attnviz.lesson_folder.writing import zip_folder
 
     hosting.ensure_turn()
-    return zipped(folder_files(lessons, run.shown_picture, instance=instance), "lessons")
+    return zip_folder(folder_files(lessons, run.shown_picture, instance=instance), "lessons")
 
 
 def _upload() -> None:

@@ -147,7 +147,7 @@ def draw_solution(now: OpenedLesson, question: Question, shown: Picture | None, 
     if question.kind == ROW and shown is not None:
         answering.drawn_row(now, shown, did.guess, did.truth)
     if did.marked is None:
-        st.warning(literal(f"{translate(unanswered)} {_right(question, did)}"), icon=":material/skip_next:")
+        st.warning(literal(f"{translate(unanswered)} {_draw_right_answer(question, did)}"), icon=":material/skip_next:")
     elif did.marked.share is None:
         st.info(phrase("Thank you. This answer is not scored."), icon=":material/edit_note:")
     else:
@@ -162,21 +162,21 @@ def _verdict(question: Question, did: Progress, answer: str) -> None:
     said = phrase("You said “{answer}”.", answer=answer) if answer else ""
     off = translate(did.marked.said)
     if did.marked.is_right:
-        right = "" if question.kind in _IN_WORDS else _right(question, did)
+        right = "" if question.kind in _IN_WORDS else _draw_right_answer(question, did)
         st.success(literal(_join(phrase("Right."), said, off, right)), icon=":material/check:")
         return
     if question.kind == ROW:  # a share, which is neither right nor wrong
-        st.info(literal(_join(off, _right(question, did))), icon=":material/percent:")
+        st.info(literal(_join(off, _draw_right_answer(question, did))), icon=":material/percent:")
         return
     score = phrase("Score {share}.", share=f"{did.marked.share:.0%}") if did.marked.share > 0 else ""
-    st.warning(literal(_join(said, off, _right(question, did), score)), icon=":material/close:")
+    st.warning(literal(_join(said, off, _draw_right_answer(question, did), score)), icon=":material/close:")
 
 
 def _join(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _right(question: Question, did: Progress) -> str:
+def _draw_right_answer(question: Question, did: Progress) -> str:
     assert did.truth is not None
     if question.kind == TEXT or not did.truth.said:
         return ""

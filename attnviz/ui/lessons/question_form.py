@@ -79,7 +79,7 @@ def _head(fields: Fields, picture: Picture | None) -> None:
     else:
         layers, heads = picture.trace.shape(picture.kind)
         every = [f"L{layer} H{head}" for layer in range(layers) for head in range(heads)]
-        fields.several("heads", f"{label('heads')} (2 to 8)", every, max_selections=8)
+        fields.draw_several("heads", f"{label('heads')} (2 to 8)", every, max_selections=8)
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         fields.choose("by", label("by"), {"": "…", "weight": "weight of a cell", **{name: name for name in METRICS}})
@@ -185,7 +185,7 @@ def _position(
     fields.choose_as(name, title, titles, (at, text_of))
 
 
-def _nothing(fields: Fields, picture: Picture | None) -> None:
+def _draw_nothing(fields: Fields, picture: Picture | None) -> None:
     """Draw no fields: free text has none of its own."""
 
 
@@ -197,5 +197,5 @@ _FORMS: dict[str, Callable[[Fields, Picture | None], None]] = {
     TRANSLATION: _translation,
     NUMBER: _number,
     CHOICE: _choice,
-    TEXT: _nothing,
+    TEXT: _draw_nothing,
 }

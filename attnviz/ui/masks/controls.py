@@ -23,9 +23,9 @@ COMPONENT = "mask-lab"
 SECOND = "I love you."
 
 
-def current(trace) -> MasksState:
+def current_mask(trace) -> MasksState:
     """Return the mask that the address asks for; what it asks wrongly is said above the picture."""
-    view, problems = view_of(persistent.texts(), SiteBounds.of(trace))
+    view, problems = view_of(persistent.texts(), SiteBounds.from_trace(trace))
     layout.note(*persistent.linked_problems(problems))
     return view
 

@@ -36,13 +36,13 @@ class MaskExperiment(MaskBench):
         assert not isinstance(made, Refused)  # a refusal is raised here, and met by `effect` before
         return made
 
-    def writing(self) -> Writing:
+    def start_writing(self) -> Writing:
         """Return what the model would now write, as far as it has come."""
-        return _writing(self._key(self._settings), super().writing)
+        return _cached_writing(self._key(self._settings), super().start_writing)
 
     def unmasked_writing(self) -> Writing:
         """Return what the model writes without the mask, as far as it has come; all masks share it."""
-        return _writing(self._key(()), super().unmasked_writing)
+        return _cached_writing(self._key(()), super().unmasked_writing)
 
     @property
     def _settings(self) -> tuple:
@@ -74,5 +74,5 @@ _again: BoundedCache[str, Trace | Refused] = BoundedCache(
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _writing(key: str, _begin) -> Writing:
+def _cached_writing(key: str, _begin) -> Writing:
     return _begin()

@@ -43,7 +43,7 @@ def _says(bench: MaskExperiment, view: SaysState) -> None:
     if bench.model.writes:
         with words:
             drawn_while_written(
-                bench, lambda: st.html(picture.words_table(bench, bench.unmasked_writing(), bench.writing()))
+                bench, lambda: st.html(picture.words_table(bench, bench.unmasked_writing(), bench.start_writing()))
             )
 
 

@@ -23,14 +23,14 @@ def laboratory(request: Request, trace: Trace) -> Linkable:
 
     Returns what a link carries.
     """
-    page, view = layout.state_in_address(MasksTab), controls.current(trace)
+    page, view = layout.state_in_address(MasksTab), controls.current_mask(trace)
     # On a phone the picture comes first: see masks.css.
     with st.container(key="mask-stage"):
         left, right = st.columns([20, 80], gap="small")
     with right:
         controls.tabs(page.tab)
         bench = layout.run_or_refuse(lambda: experiment.mask_experiment(request, trace, view))
-        captions.about(bench.trace, request.entry, item=min(view.item, len(bench.trace.sentences) - 1))
+        captions.set_caption(bench.trace, request.entry, item=min(view.item, len(bench.trace.sentences) - 1))
         if page.tab == "pipeline":
             pipeline.picture(bench)
     with left, st.container(key="mask-controls"):

@@ -30,7 +30,7 @@ def draw_below(bench: MaskExperiment) -> None:
     """Draw what the model would now say, before and after, and the maps as a table."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="mask-below"):
         verdict = st.container(key="mask-verdict")
-        charts.numbers("mask-map", lambda: cells_table(bench.filled, bench.rows, bench.cols))
+        charts.numbers("mask-map", lambda: cells_table(bench.filled_scores, bench.rows, bench.cols))
     with verdict:
         drawn_while_written(bench, lambda: st.html(_verdict(bench)))
 
@@ -38,7 +38,7 @@ def draw_below(bench: MaskExperiment) -> None:
 def _verdict(bench: MaskExperiment) -> str:
     """Write a sentence in a box that knows which edit it answers, and whether all is written."""
     is_whole, said = _says(bench)
-    start = f"<b>{bench.named.capitalize()} at {html.escape(bench.where)}</b>"
+    start = f"<b>{bench.mask_name.capitalize()} at {html.escape(bench.scope_text)}</b>"
     marks = f"data-edit='{last_edit()}' data-written='{'whole' if is_whole else 'part'}'"
     return f"<div class='verdict' role='status' {marks}>{start} {said}</div>"
 
@@ -46,7 +46,7 @@ def _verdict(bench: MaskExperiment) -> str:
 def _says(bench: MaskExperiment) -> tuple[bool, str]:
     if not bench.model.writes:
         return True, _runs(bench)
-    item, writing, unchanged = bench.view.item, bench.writing(), bench.unmasked_writing()
+    item, writing, unchanged = bench.view.item, bench.start_writing(), bench.unmasked_writing()
     after, before = _quote(writing.so_far(item)), _quote(unchanged.so_far(item))
     if not writing.done:
         return False, f"the model would say {after} <span class='was'>… {_so_far(writing)}</span>"

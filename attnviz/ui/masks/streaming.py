@@ -29,7 +29,7 @@ def _write(bench: MaskExperiment, seconds: float) -> bool:
     """Let the model write for so long; whether nothing is left to write, with the mask and without."""
     if not bench.model.writes:
         return True
-    ways = [bench.writing(), bench.unmasked_writing()]
+    ways = [bench.start_writing(), bench.unmasked_writing()]
     if going := [way for way in ways if not way.done]:
         bounded.with_room(lambda: going[0].go_on(seconds))
     return all(way.done for way in ways)

@@ -89,7 +89,7 @@ def note_sent(flush: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:
     """
 
     @wraps(flush)
-    def noting(session: Any) -> list[Any]:
+    def note_and_flush(session: Any) -> list[Any]:
         messages, cache = flush(session), _cache_of(session._pages_manager)
         for message in messages:
             if message.metadata.cacheable:
@@ -98,7 +98,7 @@ def note_sent(flush: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:
                 cache.refer(message.ref_hash)
         return messages
 
-    return noting
+    return note_and_flush
 
 
 def _cache_of(pages: Any) -> ClientCache:

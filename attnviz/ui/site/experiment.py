@@ -8,9 +8,9 @@ from typing import TypeVar
 import streamlit as st
 
 from attnviz.analysis.rerun import batch_of_two
-from attnviz.analysis.site.case import observed_case, site_case, site_module
+from attnviz.analysis.site.inputs import observed_inputs, site_inputs, site_module
 from attnviz.analysis.site.projections import NotPlain, Projections, projections
-from attnviz.implementations.case import Case
+from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.protocol import Model
 from attnviz.models.translator.translator import Translator
@@ -89,21 +89,21 @@ class SiteExperiment:
         return traces.model(self.request.entry.name)
 
     @cached_property
-    def case(self) -> Case:
+    def inputs(self) -> SiteInputs:
         """The site's weights, inputs and mask, for both sentences. Raises ValueError for a site that is not made of
         four projections.
         """
-        return self._case(self.batch)
+        return self._inputs(self.batch)
 
     @cached_property
-    def alone(self) -> Case:
+    def first_alone(self) -> SiteInputs:
         """The same site for the typed sentence alone, without padding."""
-        return self._case(self.trace)
+        return self._inputs(self.trace)
 
     @cached_property
-    def second_alone(self) -> Case:
+    def second_alone(self) -> SiteInputs:
         """The same for the second sentence."""
-        return self._case(self.second)
+        return self._inputs(self.second)
 
     def weights(self, sites: Sequence[Site]) -> dict[Site, SiteWeights]:
         """Collect the projections of sites. Raises ValueError with one sentence if any is not made of four."""
@@ -116,11 +116,11 @@ class SiteExperiment:
                 raise ValueError(f"{name} cannot be taken apart: {one.why}. {ELSEWHERE}.")
         return found  # type: ignore[return-value]  # none of them is NotPlain
 
-    def _case(self, trace: Trace) -> Case:
+    def _inputs(self, trace: Trace) -> SiteInputs:
         site = Site(self.view.kind, self.view.layer)
         if isinstance(self.model, Translator):
-            return site_case(self.model, trace, *astuple(site))
-        return observed_case(self.weights([site])[site], trace, *astuple(site))
+            return site_inputs(self.model, trace, *astuple(site))
+        return observed_inputs(self.weights([site])[site], trace, *astuple(site))
 
     def labels(self, item: int = 0) -> tuple[list[str], list[str]]:
         """Make the display texts of query and key tokens of one sentence of the batch."""
@@ -147,10 +147,10 @@ def site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExpe
     model = traces.model(request.entry.name)
     second, batch = _pairs.get(key, read=lambda *_: _pair(model, view.second, trace))
     made = SiteExperiment(request, trace, second, batch, view)
-    weights = made.case.weights  # raises before anything is drawn if the site cannot be taken apart
+    weights = made.inputs.weights  # raises before anything is drawn if the site cannot be taken apart
     if weights.n_groups < weights.n_heads:
         layout.note(SHARED.format(groups=weights.n_groups, heads=weights.n_heads))
-    captions.about(trace, request.entry, site=f"{made.name} H{view.head}")
+    captions.set_caption(trace, request.entry, site=f"{made.name} H{view.head}")
     return made
 
 

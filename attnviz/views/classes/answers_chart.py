@@ -85,7 +85,7 @@ def rows_compared(keys: Sequence[str], mean: Sequence[float], model: Sequence[fl
     )
     figure.update_xaxes({**ticks(list(keys)), "tickangle": -40 if len(keys) > 8 else 0})
     figure.update_yaxes(title="weight", rangemode="tozero", gridcolor=look.line)
-    return _large(figure, look).update_layout(
+    return _style_large(figure, look).update_layout(
         barmode="group", height=460, margin_t=60, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
     )
 
@@ -128,7 +128,7 @@ def bars_of_choices(options: Sequence[str], counts: Sequence[int], right: int | 
     figure.update_yaxes(tickvals=list(range(len(options))), ticktext=marked, autorange="reversed", automargin=True)
     figure.update_yaxes(ticklabelstandoff=10)
     figure.update_xaxes(visible=False, range=[0, max(*counts, 1) * 1.6])
-    return _large(figure, look).update_layout(height=80 + 62 * len(options))
+    return _style_large(figure, look).update_layout(height=80 + 62 * len(options))
 
 
 def dots_on_a_line(values: Sequence[float], right: float, within: float, *, unit: str, theme: str) -> go.Figure:
@@ -160,7 +160,7 @@ def dots_on_a_line(values: Sequence[float], right: float, within: float, *, unit
     far = "▸ lies further off" if len(set(symbols)) > 1 or "circle" not in symbols else ""
     said = " · ".join(filter(None, (unit, far)))
     figure.update_xaxes(title=escape_for_plotly(said), range=[low, high], gridcolor=look.line, zeroline=False)
-    return _large(figure, look).update_layout(height=360, margin_t=50)
+    return _style_large(figure, look).update_layout(height=360, margin_t=50)
 
 
 def _span(values: Sequence[float], right: float, within: float) -> tuple[float, float]:
@@ -191,7 +191,7 @@ def _hatching(shape: str | list[str]) -> dict[str, Any]:
     return {"shape": shape, "fillmode": "overlay", "fgcolor": "#ffffff", "fgopacity": 0.55, "solidity": 0.2}
 
 
-def _large(figure: go.Figure, look: colour.Theme) -> go.Figure:
+def _style_large(figure: go.Figure, look: colour.Theme) -> go.Figure:
     """Style a figure without a title: the question stands above the picture, and below it in a file."""
     return style_figure(figure, "", look).update_layout(font_size=LETTERS, margin={"t": 20, "b": 50})
 

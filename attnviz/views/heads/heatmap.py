@@ -65,7 +65,7 @@ def heatmap_of(
     """
     look = colour.theme(theme)
     weights = shown.weights(layer, head).numpy()
-    hidden = ~shown.visible(layer, head).numpy()
+    hidden = ~shown.visible_cells(layer, head).numpy()
     figure = go.Figure(_cells(shown, weights, hidden, look, zmax))
     if measure != "weight":
         figure.update_traces(colorbar_title_text=measure, hovertemplate=_HOVER.replace("weight", measure))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from attnviz.maps.lines import strongest
+from attnviz.maps.lines import strongest_lines
 from attnviz.maps.maps import Maps
 from attnviz.maps.options import MapOptions, Specials
 from attnviz.maps.selection import select
@@ -50,7 +50,7 @@ def links(  # noqa: PLR0913 - heads by one or by several, and what any view take
     # An axis without a trace is not drawn: an empty one carries the keys.
     figure = go.Figure(go.Scatter(x=[None], y=[None], yaxis="y2", showlegend=False, hoverinfo="skip", name="keys"))
     if attn is not None:
-        lines = strongest(attn, MOST_LINES)
+        lines = strongest_lines(attn, MOST_LINES)
         rows = np.repeat(np.arange(len(lines.starts) - 1), np.diff(lines.starts.astype(np.int64)))
         for at, (layer, head) in enumerate(heads):
             own = rows // attn.shape[2] == at

@@ -50,7 +50,7 @@ def verdict(guess: str, scores: Mapping[str, float]) -> str:
     return f"You said: {_SAID[guess]}. {'Right' if guess == came else _DID[came]}."
 
 
-def more(scores: Mapping[str, float]) -> list[str]:
+def more_measures(scores: Mapping[str, float]) -> list[str]:
     """Write the other measures of the end, for the switches that they are about."""
     said = []
     if "grammatical" in scores:

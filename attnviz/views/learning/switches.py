@@ -74,7 +74,7 @@ def title_of(experiment: Experiment) -> str:
 def toy_title(experiment: Experiment) -> str:
     """Name a toy as a model among others: its task, and its switches."""
     told = title_of(experiment)
-    return f"Toy: {experiment.about.title}, {told[:1].lower()}{told[1:]}"
+    return f"Toy: {experiment.toy_task.title}, {told[:1].lower()}{told[1:]}"
 
 
 def _changes(task: str, part: str) -> bool:

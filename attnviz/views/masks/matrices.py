@@ -32,7 +32,7 @@ def equation(*parts: str) -> str:
 
 def vector(name: str, values: Sequence[float], *, rest: int = 0, changed: bool = False) -> str:
     """Draw one vector on a line; `rest` counts numbers that are not shown, `changed` makes it stand out."""
-    shown = "  ".join(number(value) for value in values) + (f"  … {rest} more" if rest > 0 else "")
+    shown = "  ".join(format_number(value) for value in values) + (f"  … {rest} more" if rest > 0 else "")
     kind = " changed" if changed else ""
     return f"<div class='vector{kind}'><span>{html.escape(name)}</span><code>{html.escape(shown)}</code></div>"
 
@@ -52,7 +52,7 @@ def cells(mask: Sequence[Sequence[bool]], *, labels: Sequence[str] = (), note: s
     return f"<figure class='cells'{title}><table>{lines}</table><figcaption>{html.escape(note)}</figcaption></figure>"
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Format a number with four decimals and a real minus sign."""
     if math.isnan(value):
         return "NaN"
@@ -60,4 +60,4 @@ def number(value: float) -> str:
 
 
 def _cell(value: float, *, masked: bool) -> str:
-    return f"<td{' class=masked' if masked else ''}>{number(value)}</td>"
+    return f"<td{' class=masked' if masked else ''}>{format_number(value)}</td>"

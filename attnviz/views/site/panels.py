@@ -98,10 +98,10 @@ def _panel_title(panel: Panel) -> str:
         return f"{panel.title} · 0 in every cell"
     if panel.scale == "weights":
         return f"{panel.title} · 0 … 1{nans}"
-    return f"{panel.title} · ±{_largest(panel.z):.3g}{nans}"
+    return f"{panel.title} · ±{_largest_magnitude(panel.z):.3g}{nans}"
 
 
-def _largest(z: np.ndarray) -> float:
+def _largest_magnitude(z: np.ndarray) -> float:
     finite = np.abs(z[np.isfinite(z)])
     return float(finite.max()) if finite.size and finite.max() > 0 else 1.0
 
@@ -122,7 +122,7 @@ def _not_numbers(panel: Panel, look: colour.Theme) -> go.Scatter:
 
 def _heatmap(panel: Panel, look: colour.Theme, *, rows: Sequence[str], cols: Sequence[str]) -> go.Heatmap:
     signed = panel.scale == "signed"
-    most = _largest(panel.z) if signed else 1.0
+    most = _largest_magnitude(panel.z) if signed else 1.0
     gap = int(max(panel.z.shape) <= MOST_GAPS)
     down, across = ([hover_name(label) for label in labels] for labels in (rows, cols))
     names = np.array([[[row, col] for col in across] for row in down], dtype=object)

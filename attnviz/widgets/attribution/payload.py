@@ -126,7 +126,7 @@ def _lens(lens: Lens, names: Callable[[int], str]) -> dict[str, Any]:
           for nth in range(count)] for row in range(rows)]
         for layer in range(layers)
     ]  # fmt: skip
-    own = [[_own(found, layer, row) for row in range(rows)] for layer in range(layers)]
+    own = [[_own_rank(found, layer, row) for row in range(rows)] for layer in range(layers)]
     return {
         "title": lens.title,
         "cols": [display_token(token) if token.id >= 0 else "" for token in lens.tokens],
@@ -136,7 +136,7 @@ def _lens(lens: Lens, names: Callable[[int], str]) -> dict[str, Any]:
     }
 
 
-def _own(found: LogitLens, layer: int, row: int) -> list[float] | None:
+def _own_rank(found: LogitLens, layer: int, row: int) -> list[float] | None:
     """Return probability and rank of the token that is asked about; None where a row puts out nothing."""
     rank = int(found.rank[layer, row])
     return None if rank < 0 else [round(float(found.probability[layer, row]), 6), rank]

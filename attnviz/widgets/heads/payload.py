@@ -106,7 +106,7 @@ def heads_payload(
     whole = _sent_whole(measured or shown, view, budget)
     # Of what the browser can make small itself the small maps are not sent, but what it makes them of comes first.
     own = [] if measured else [kind for kind in whole if _is_small(shown[kind])]
-    exact = [_exact(shown[kind], shown[kind], blobs) for kind in own]
+    exact = [_exact_maps(shown[kind], shown[kind], blobs) for kind in own]
     header: dict[str, Any] = {
         "kinds": [_kind(maps, blobs, small=kind not in own) | labels(maps, strip) for kind, maps in shown.items()],
         "metrics": metric_columns(metrics, shown, blobs),
@@ -115,7 +115,7 @@ def heads_payload(
     }
     header["base"] = blobs.digest(header)
     header["cells"] = {"measure": measure, "why": why}
-    exact += [_exact((measured or shown)[kind], shown[kind], blobs) for kind in whole if kind not in own]
+    exact += [_exact_maps((measured or shown)[kind], shown[kind], blobs) for kind in whole if kind not in own]
     header["exact"] = exact + _exact_heads(measured or shown, view, whole, blobs)
     header["id"] = blobs.digest(header)
     return Payload({**header, "view": view}, blobs.join())
@@ -173,7 +173,7 @@ def _sent_whole(shown: "ShownMaps", view: dict[str, Any], budget: int) -> list[s
     return list(shown) if sum(sizes.values()) <= budget else [view["kind"]] if sizes[view["kind"]] <= budget else []
 
 
-def _exact(maps: "Maps", masked: "Maps", blobs: Blobs) -> dict[str, Any]:
+def _exact_maps(maps: "Maps", masked: "Maps", blobs: Blobs) -> dict[str, Any]:
     """Every head's map; where the cells that `masked` hides hold 0 they are not sent, and `seen` counts the others."""
     numbers, mask = _float32(maps.all_heads()), masked.mask.numpy()
     if mask.all() or numbers[~(mask := np.broadcast_to(mask, numbers.shape))].any():  # as they may in a file of weights

@@ -36,7 +36,7 @@ def sentence_strip(trace: "TraceLike") -> dict[str, Any]:
         sentences["target"] = trace.query_tokens(target) + (outputs or ())[-1:]
     at = {name: line for line, name in enumerate(sentences)}
     lines = [
-        {"name": name if len(sentences) > 1 else "text", "tokens": [_told(token) for token in tokens]}
+        {"name": name if len(sentences) > 1 else "text", "tokens": [_token_entry(token) for token in tokens]}
         for name, tokens in sentences.items()
     ]
     axes = {
@@ -51,7 +51,7 @@ def _first_kind(trace: "TraceLike", *kinds: "Kind") -> "Kind | None":
     return next(filter(trace.kinds.__contains__, kinds), None)
 
 
-def _told(token: "Token") -> list[Any]:
+def _token_entry(token: "Token") -> list[Any]:
     return [display_token(token), token.is_special, entry(token)]
 
 

@@ -29,7 +29,7 @@ def feed_payload(pieces: Sequence[Piece]) -> Payload:
 
 
 def _piece(piece: Piece, blobs: Blobs) -> Mapping[str, Any]:
-    looked, about = piece.looked, piece.experiment.about
+    looked, about = piece.looked, piece.experiment.toy_task
     header: dict[str, Any] = {
         "key": run_key(piece.experiment),
         "state": looked.state,

@@ -107,7 +107,7 @@ def packed_key(packed: Packed) -> str:
 
 def describe_run(recording: Recording) -> dict[str, Any]:
     """Describe a run once for all moments: kinds and labels of its maps, its words and lines, what a guess costs."""
-    task, words = recording.experiment.about, recording.words
+    task, words = recording.experiment.toy_task, recording.words
     return {
         "kinds": [kind_header(kind, recording.sentence, maps.shape[1:]) for kind, maps in recording.maps.items()],
         "scores": [
@@ -177,15 +177,15 @@ def _run(run: ShownRun, blobs: Blobs) -> dict[str, Any]:
         "trained": run.trained,
     }
     if run.recording is not None:
-        said, packed = run.packed or _whole(run.recording)
+        said, packed = run.packed or _pack_once(run.recording)
         header |= said | {"packed": [blobs.add(np.frombuffer(packed, dtype=np.uint8)), len(packed)]}
     if run.own is not None:
-        header["own"] = _own(run.own, blobs)
+        header["own"] = _own_line(run.own, blobs)
     return header
 
 
 @lru_cache(maxsize=_KEPT)
-def _whole(recording: Recording) -> Packed:
+def _pack_once(recording: Recording) -> Packed:
     """Pack a recording once for all who open it."""
     return pack(recording)
 
@@ -197,7 +197,7 @@ def pack(recording: Recording) -> Packed:
     return said, zlib.compress(blobs.join(), 6)
 
 
-def _own(own: OwnLine, blobs: Blobs) -> dict[str, Any]:
+def _own_line(own: OwnLine, blobs: Blobs) -> dict[str, Any]:
     maps = [found.reshape(-1) for found in own.maps.values()]
     kinds = [kind_header(kind, own.sentence, found.shape) for kind, found in own.maps.items()]
     return {

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from attnviz.maps.lines import FAINTEST, strongest
+from attnviz.maps.lines import FAINTEST, strongest_lines
 from attnviz.widgets.wire import Blobs, Payload
 
 MOST_HEADS = 4
@@ -25,7 +25,7 @@ def add_fine_lines(
     Under `fine` the header says which heads they are, from which weight on their lines are there and what share of
     each head's weight they carry; `base` stays, and `id` is a name of its own.
     """
-    lines = strongest((attn[None] for attn in maps), budget)
+    lines = strongest_lines((attn[None] for attn in maps), budget)
     header, blobs = payload.header, payload.blobs
     added, begins = Blobs(), len(blobs) + -len(blobs) % 4
     fine = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnviz.maps.lines import BUDGET, strongest
+from attnviz.maps.lines import BUDGET, strongest_lines
 from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.widgets.base.payload import common_header, payload_of
 from attnviz.widgets.entries import col_entries, row_entries
@@ -49,7 +49,7 @@ def links_payload(
                 squares.append(thumbnail(clip_weights(attn), SQUARE).numpy())
                 yield attn.numpy()
 
-    blobs, lines = Blobs(), strongest(weights(), budget)
+    blobs, lines = Blobs(), strongest_lines(weights(), budget)
     maps, small = labels[0], np.stack(squares)
     header = common_header(maps.kind, kinds, blobs) | {
         "shape": [len(small), *maps.attn.shape[1:]],

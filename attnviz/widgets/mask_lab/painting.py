@@ -39,9 +39,9 @@ def painting_of_text(text: str) -> Bool[np.ndarray, "rows cols"] | None:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         rows, cols, *runs = _numbers(data)
     except (ValueError, binascii.Error):
-        raise PaintingError(_unreadable(text)) from None
+        raise PaintingError(_unreadable_error(text)) from None
     if not (0 < rows <= MAX_SIDE and 0 < cols <= MAX_SIDE) or sum(runs) != rows * cols:
-        raise PaintingError(_unreadable(text))
+        raise PaintingError(_unreadable_error(text))
     visible = np.arange(len(runs)) % 2 == 0
     return np.repeat(visible, runs).reshape(rows, cols)
 
@@ -68,5 +68,5 @@ def _numbers(data: bytes) -> Iterator[int]:
         raise ValueError("the last number has no end")
 
 
-def _unreadable(text: str) -> str:
+def _unreadable_error(text: str) -> str:
     return f"The link's painted mask “{text[:20]}…” cannot be read: it was cut or changed. Nothing is painted."

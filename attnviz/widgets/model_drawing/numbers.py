@@ -47,7 +47,7 @@ def numbers(trace: "TraceLike", model: "Model | None", here: Here, blobs: Blobs)
         "counts": [len(sentence.src), len(sentence.tgt)],
         "kinds": kinds,
         "stream": _lengths(trace, blobs),
-        "next": _next(trace, model),
+        "next": _next_tokens(trace, model),
         "row": _first_row(trace, here),
         "bare": trace.weights_only,
     }
@@ -111,7 +111,7 @@ def _lengths(trace: "TraceLike", blobs: Blobs) -> dict[str, Any]:
     return found
 
 
-def _next(trace: "TraceLike", model: "Model | None") -> list[list[list[Any]]]:
+def _next_tokens(trace: "TraceLike", model: "Model | None") -> list[list[list[Any]]]:
     """List each row's likeliest next tokens with their probabilities; for an encoder, those of each position."""
     logits = getattr(trace, "logits", None)
     if logits is None or model is None:
@@ -121,11 +121,11 @@ def _next(trace: "TraceLike", model: "Model | None") -> list[list[list[Any]]]:
     def with_texts(found: "list[tuple[Token, float]]") -> list[list[Any]]:
         return [[display_token(token), chance] for token, chance in found]
 
-    ask = next_tokens if model.writes else _likeliest
+    ask = next_tokens if model.writes else _likeliest_tokens
     return [with_texts(ask(model, row.float().cpu(), MOST_NEXT)) for row in logits[0, :MOST_ROWS]]
 
 
-def _likeliest(model: "Model", logits: "Tensor", count: int) -> "list[tuple[Token, float]]":
+def _likeliest_tokens(model: "Model", logits: "Tensor", count: int) -> "list[tuple[Token, float]]":
     """List the likeliest tokens of an encoder with a head over the vocabulary, which forbids no id."""
     best = logits.softmax(dim=-1).topk(min(count, len(logits)))
     return [

@@ -48,13 +48,13 @@ def neuron_payload(
         "sink": None if call.sinks is None else float(call.sinks[0, head]),
         "query": blobs.add(_float32(call.query[0, head, :q_len])),
         "key": blobs.add(_float32(call.key[0, head, :k_len])),
-        "bias": None if call.bias is None else blobs.add(_float32(_full(call.bias, call, head)[:q_len, :k_len])),
-        "mask": None if call.mask is None else blobs.add(_bytes(_full(call.mask, call, head)[:q_len, :k_len])),
+        "bias": None if call.bias is None else blobs.add(_float32(_expand(call.bias, call, head)[:q_len, :k_len])),
+        "mask": None if call.mask is None else blobs.add(_bytes(_expand(call.mask, call, head)[:q_len, :k_len])),
     }
     return payload_of(header, view, blobs)
 
 
-def _full(part: Tensor, call: Any, head: int) -> Tensor:
+def _expand(part: Tensor, call: Any, head: int) -> Tensor:
     """Expand a bias or mask of one head, `(q_len, k_len)`, whatever axes it was stored with."""
     return part.expand(*call.query.shape[:3], call.key.shape[2])[0, head]
 

@@ -11,15 +11,15 @@ from attnviz.analysis.anatomy.modulation import modulation
 from attnviz.analysis.implementations.cost import implementation_cost
 from attnviz.analysis.implementations.equivalence import equivalence
 from attnviz.analysis.site.peak_memory import peak_memory
-from attnviz.implementations.case import Case, own_case
+from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.ways import WAYS
 from attnviz.implementations.weights import SiteWeights
 
 
-def square_case() -> Case:
+def square_case() -> SiteInputs:
     weights = SiteWeights.random(3, 33, d_k=11, seed=6)
     x = torch.randn(2, 5, 33, generator=torch.Generator().manual_seed(7))
-    return Case(weights, x, x, torch.ones(1, 5, 5, dtype=torch.bool).tril())
+    return SiteInputs(weights, x, x, torch.ones(1, 5, 5, dtype=torch.bool).tril())
 
 
 def test_parameters_do_not_depend_on_the_number_of_heads() -> None:
@@ -38,11 +38,11 @@ def test_one_head_has_the_same_map_and_another_output() -> None:
 
 def test_one_head_needs_comparable_sizes() -> None:
     with pytest.raises(ValueError, match="39"):
-        claims.one_head(own_case())
+        claims.one_head(odd_sized_inputs())
 
 
 def test_a_batched_product_is_the_double_loop() -> None:
-    claim = claims.loops(own_case(), repeats=1)
+    claim = claims.loops(odd_sized_inputs(), repeats=1)
     assert claim.products == 2 * 3
     assert claim.change < 1e-6
     assert min(claim.batched_seconds, claim.loop_seconds) > 0
@@ -56,10 +56,10 @@ def test_scaling_keeps_the_variance_near_one() -> None:
 
 
 def test_the_sites_own_scores_differ_by_the_scale() -> None:
-    case = own_case()
-    claim = claims.scaling(case)
-    torch.testing.assert_close(claim.unscaled, claim.scaled * math.sqrt(case.weights.d_k))
-    assert len(claim.scaled) == int(case.cells.sum())
+    inputs = odd_sized_inputs()
+    claim = claims.scaling(inputs)
+    torch.testing.assert_close(claim.unscaled, claim.scaled * math.sqrt(inputs.weights.d_k))
+    assert len(claim.scaled) == int(inputs.cells.sum())
 
 
 def test_peak_memory_counts_what_is_alive_at_once() -> None:
@@ -96,13 +96,13 @@ def test_every_implementation_agrees_on_a_site() -> None:
     result = equivalence(square_case())
     assert set(result.results) == set(WAYS)
     assert not result.refused
-    assert result.largest < 1e-5
+    assert result.largest_difference < 1e-5
     assert result.grid("output").shape == (7, 7)
     assert math.isnan(result.grid("attn").loc["torch_fused", "annotated"])
 
 
 def test_a_way_that_cannot_have_these_sizes_says_so() -> None:
-    assert set(equivalence(own_case()).refused) == {"refactored", "torch_module"}
+    assert set(equivalence(odd_sized_inputs()).refused) == {"refactored", "torch_module"}
 
 
 def test_cost_comes_one_result_at_a_time() -> None:
@@ -125,7 +125,7 @@ def test_the_bilinear_form_by_hand() -> None:
     share = big / (big + small)
     torch.testing.assert_close(found.plain, torch.tensor([[share, 1 - share], [1 - share, share]]))
     torch.testing.assert_close(found.own, found.plain.flip(1))
-    torch.testing.assert_close(found.moved, torch.full((2,), 2 * share - 1))
+    torch.testing.assert_close(found.moved_share, torch.full((2,), 2 * share - 1))
 
 
 def test_the_identity_modulates_nothing() -> None:
@@ -137,14 +137,14 @@ def test_the_identity_modulates_nothing() -> None:
 
 
 def test_the_spectrum_is_that_of_the_whole_form() -> None:
-    case = own_case()
-    found = modulation(case.weights, case.input_[0], 2)
+    inputs = odd_sized_inputs()
+    found = modulation(inputs.weights, inputs.input_[0], 2)
     torch.testing.assert_close(found.spectrum, torch.linalg.svdvals(found.form)[:11], rtol=1e-3, atol=1e-4)
     skew = (found.form - found.form.T) / 2
     assert found.asymmetry == pytest.approx(float(skew.norm() / found.form.norm()))
 
 
 def test_a_head_that_there_is_not_is_refused() -> None:
-    case = own_case()
+    inputs = odd_sized_inputs()
     with pytest.raises(ValueError, match="heads 0 to 2"):
-        modulation(case.weights, case.input_[0], 3)
+        modulation(inputs.weights, inputs.input_[0], 3)

@@ -6,15 +6,15 @@ import pytest
 import torch
 
 from attnviz.analysis.anatomy import claims
-from attnviz.analysis.anatomy.additive import additive, dot_product, score_costs
+from attnviz.analysis.anatomy.additive import additive_scores, dot_product, score_costs
 from attnviz.analysis.anatomy.modulation import modulation
 from attnviz.analysis.anatomy.skipped_lines import SKIPS, tensor_before_line
-from attnviz.analysis.site.case import heads_of
-from attnviz.implementations.case import own_case
+from attnviz.analysis.site.inputs import query_key_value
+from attnviz.implementations.site_inputs import odd_sized_inputs
 
 
 def test_transpose_contiguous_view_is_concatenation() -> None:
-    assert claims.concatenation_change(own_case()) == 0
+    assert claims.concatenation_change(odd_sized_inputs()) == 0
 
 
 def test_the_norm_of_softmaxs_jacobian_is_autograds() -> None:
@@ -32,7 +32,7 @@ def test_without_the_scale_softmax_passes_back_less() -> None:
 
 def test_additive_scores_by_a_double_loop() -> None:
     query, key, v = torch.randn(3, 5, 11), torch.randn(3, 7, 11), torch.randn(11)
-    found = additive(query, key, v)
+    found = additive_scores(query, key, v)
     assert found.shape == dot_product(query, key).shape == (3, 5, 7)
     by_hand = sum(math.tanh(float(query[1, 2, d] + key[1, 4, d])) * float(v[d]) for d in range(11))
     assert float(found[1, 2, 4]) == pytest.approx(by_hand, abs=1e-5)
@@ -47,15 +47,15 @@ def test_additive_scores_take_d_k_times_the_memory() -> None:
 
 
 def test_without_softmax_a_row_would_not_sum_to_one() -> None:
-    case = own_case()
-    found = modulation(case.weights, case.input_[0], 2)
-    query, key, _ = heads_of(case)
+    inputs = odd_sized_inputs()
+    found = modulation(inputs.weights, inputs.input_[0], 2)
+    query, key, _ = query_key_value(inputs)
     torch.testing.assert_close(found.linear_sums, (query @ key.mT / math.sqrt(11))[0, 2].sum(dim=-1))
 
 
 @pytest.mark.parametrize("name", SKIPS)
 def test_a_changed_line_says_what_it_was_given(name: str) -> None:
-    found = tensor_before_line(name, own_case())
+    found = tensor_before_line(name, odd_sized_inputs())
     assert found.tensors
     assert next(iter(found.tensors.values())).shape[0] == 2, "the batch stands in front"
     if "mask" in found.tensors:
@@ -63,8 +63,8 @@ def test_a_changed_line_says_what_it_was_given(name: str) -> None:
 
 
 def test_a_line_that_raises_itself_made_nothing() -> None:
-    assert tensor_before_line("contiguous", own_case()).made is None
-    assert not tensor_before_line("contiguous", own_case()).tensors["context"].transpose(1, 2).is_contiguous()
-    assert tensor_before_line("transpose", own_case()).made is not None, "a later line raises"
+    assert tensor_before_line("contiguous", odd_sized_inputs()).made is None
+    assert not tensor_before_line("contiguous", odd_sized_inputs()).tensors["context"].transpose(1, 2).is_contiguous()
+    assert tensor_before_line("transpose", odd_sized_inputs()).made is not None, "a later line raises"
     with pytest.raises(ValueError, match="line to skip"):
-        tensor_before_line("all", own_case())
+        tensor_before_line("all", odd_sized_inputs())

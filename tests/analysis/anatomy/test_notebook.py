@@ -5,14 +5,14 @@ import math
 import torch
 
 from attnviz.analysis.anatomy.notebook import head_counts, joined_as_documented, per_head_shapes, xavier_spread
-from attnviz.implementations.case import Case, own_case
+from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.weights import SiteWeights
 
 SITE = SiteWeights.random(3, 33, d_k=11, seed=6)
 
 
-def cross(q_len: int, k_len: int) -> Case:
-    return Case(SITE, torch.randn(2, q_len, 33), torch.randn(2, k_len, 33))
+def cross(q_len: int, k_len: int) -> SiteInputs:
+    return SiteInputs(SITE, torch.randn(2, q_len, 33), torch.randn(2, k_len, 33))
 
 
 def test_only_the_weights_have_d_model_in_the_middle() -> None:
@@ -49,4 +49,4 @@ def test_xavier_on_a_tensor_with_a_head_axis_is_too_small_by_what_its_rule_says(
 
 
 def test_sizes_of_its_own_work_too() -> None:
-    assert per_head_shapes([own_case()])[-1].shapes == ((3, 5, 13),)
+    assert per_head_shapes([odd_sized_inputs()])[-1].shapes == ((3, 5, 13),)

@@ -9,9 +9,9 @@ from attnviz.analysis.anatomy.row_major import memory_order
 from attnviz.analysis.anatomy.shape_walk import LAYOUTS, shape_walk
 from attnviz.analysis.anatomy.skipped_lines import SKIPS, run_skipped
 from attnviz.analysis.rerun import batch_of_two
-from attnviz.analysis.site.case import site_case
+from attnviz.analysis.site.inputs import site_inputs
 from attnviz.analysis.site.outcome import Raised, SiteResult
-from attnviz.implementations.case import Case, own_case
+from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.models.translator.tiny import tiny_translator
 
 KINDS = ("encoder_self", "decoder_self", "cross")
@@ -30,52 +30,52 @@ def pair(model):
 
 
 @pytest.fixture(params=KINDS)
-def case(request: pytest.FixtureRequest, model, pair) -> Case:
-    return site_case(model, pair, request.param, 1)
+def inputs(request: pytest.FixtureRequest, model, pair) -> SiteInputs:
+    return site_inputs(model, pair, request.param, 1)
 
 
-def last(case: Case, layout: str) -> torch.Tensor:
-    tensor = shape_walk(case, layout)[-1].tensor
+def last(inputs: SiteInputs, layout: str) -> torch.Tensor:
+    tensor = shape_walk(inputs, layout)[-1].tensor
     return tensor if layout == "batch_first" else tensor.transpose(0, 1)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_walk_gives_the_models_own_output(model, pair, kind, layout: str) -> None:
-    case, call = site_case(model, pair, kind, 1), pair.call(kind, 1)
+    inputs, call = site_inputs(model, pair, kind, 1), pair.call(kind, 1)
     stack = model.model.encoder if kind == "encoder_self" else model.model.decoder
     module = getattr(stack.layers[1], "cross_attention" if kind == "cross" else "self_attention")
     expected = module(call.input_, call.memory, call.mask)
-    torch.testing.assert_close(last(case, layout), expected, rtol=0, atol=1e-5)
+    torch.testing.assert_close(last(inputs, layout), expected, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_line_says_the_truth_of_its_tensor(case: Case, layout: str) -> None:
-    for step in shape_walk(case, layout):
+def test_every_line_says_the_truth_of_its_tensor(inputs: SiteInputs, layout: str) -> None:
+    for step in shape_walk(inputs, layout):
         assert tuple(size for _, size in step.after) == tuple(step.tensor.shape)
         assert step.strides == step.tensor.stride()
-        assert step.contiguous == step.tensor.is_contiguous()
+        assert step.is_contiguous == step.tensor.is_contiguous()
         assert step.nbytes == step.tensor.numel() * step.tensor.element_size()
         assert len({name for name, _ in step.after}) == len(step.after)
 
 
-def test_view_and_transpose_share_memory_and_contiguous_copies(case: Case) -> None:
-    by_code = {step.code: step for step in shape_walk(case)}
+def test_view_and_transpose_share_memory_and_contiguous_copies(inputs: SiteInputs) -> None:
+    by_code = {step.code: step for step in shape_walk(inputs)}
     assert by_code["query = query.view(batch, q_len, heads, d_k)"].shares
     turned = by_code["query = query.transpose(1, 2)"]
     assert turned.shares
-    assert not turned.contiguous
+    assert not turned.is_contiguous
     copied = by_code["context = context.contiguous()"]
     assert not copied.shares
-    assert copied.contiguous
+    assert copied.is_contiguous
     spread = by_code["mask = mask.expand_as(scores)"]
     assert 0 in spread.strides
-    assert spread.held < spread.nbytes
+    assert spread.memory_bytes < spread.nbytes
 
 
 def test_an_unknown_layout_is_refused() -> None:
     with pytest.raises(ValueError, match="layout"):
-        shape_walk(own_case(), "sideways")
+        shape_walk(odd_sized_inputs(), "sideways")
 
 
 RAISES = {"contiguous", "unsqueeze 0", "transpose"}
@@ -83,7 +83,7 @@ RAISES = {"contiguous", "unsqueeze 0", "transpose"}
 
 @pytest.mark.parametrize("name", SKIPS)
 def test_a_skipped_line_raises_or_is_wrong(name: str) -> None:
-    result = run_skipped(name, own_case(blind_row=False))  # batch 2, heads 3, length 5: no two sizes are equal
+    result = run_skipped(name, odd_sized_inputs(blind_row=False))  # batch 2, heads 3, length 5: no two sizes are equal
     if name in RAISES:
         assert isinstance(result, Raised)
         assert result.error.startswith("RuntimeError")
@@ -92,19 +92,19 @@ def test_a_skipped_line_raises_or_is_wrong(name: str) -> None:
 
 
 def test_a_view_without_contiguous_fails_in_torchs_own_words() -> None:
-    assert "view size is not compatible" in run_skipped("contiguous", own_case()).error
+    assert "view size is not compatible" in run_skipped("contiguous", odd_sized_inputs()).error
 
 
 def test_a_mask_for_a_batch_of_one_hides_the_wrong_unsqueeze() -> None:
-    case = own_case()
-    assert case.mask is not None
-    one = Case(case.weights, case.input_, case.memory, case.mask[:1])
+    inputs = odd_sized_inputs()
+    assert inputs.mask is not None
+    one = SiteInputs(inputs.weights, inputs.input_, inputs.memory, inputs.mask[:1])
     assert run_skipped("unsqueeze 0", one).output_change == 0
 
 
 def test_an_unknown_line_is_refused() -> None:
     with pytest.raises(ValueError, match="contiguous"):
-        run_skipped("everything", own_case())
+        run_skipped("everything", odd_sized_inputs())
 
 
 def test_row_major_order_of_a_small_tensor() -> None:
@@ -117,7 +117,7 @@ def test_row_major_order_of_a_small_tensor() -> None:
     assert torch.equal(copied.numbers, turned.numbers)
     assert mistaken.numbers.shape == turned.numbers.shape
     assert mistaken.numbers[0].tolist() == [[0, 1], [2, 3], [4, 5]]
-    assert (turned.contiguous, copied.contiguous) == (False, True)
+    assert (turned.is_contiguous, copied.is_contiguous) == (False, True)
 
 
 def test_sizes_below_one_are_refused() -> None:
@@ -144,10 +144,10 @@ def test_row_sums_leave_rows_of_nan_out() -> None:
     [("encoder_self", "ids != pad_id"), ("decoder_self", ".tril()"), ("cross", "ids != pad_id")],
 )
 def test_the_masks_line_is_the_one_that_made_it(model, pair, kind, code: str) -> None:
-    case = site_case(model, pair, kind, 1)
+    inputs = site_inputs(model, pair, kind, 1)
     for layout in LAYOUTS:
-        (line,) = [step for step in shape_walk(case, layout) if step.code.startswith("mask = ") and code in step.code]
-        assert line.tensor.numel() == case.mask.numel()
+        (line,) = [step for step in shape_walk(inputs, layout) if step.code.startswith("mask = ") and code in step.code]
+        assert line.tensor.numel() == inputs.mask.numel()
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -155,5 +155,5 @@ def test_the_masks_line_is_the_one_that_made_it(model, pair, kind, code: str) ->
 def test_the_first_line_says_whether_the_layer_has_normalised_its_input(layout, norm_first, code) -> None:
     model = tiny_translator()
     model.model.config = replace(model.model.config, norm_first=norm_first)
-    case = site_case(model, model.trace("i love", to="fr"), "encoder_self", 0)
-    assert shape_walk(case, layout)[0].code == code
+    inputs = site_inputs(model, model.trace("i love", to="fr"), "encoder_self", 0)
+    assert shape_walk(inputs, layout)[0].code == code

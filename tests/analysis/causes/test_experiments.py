@@ -32,8 +32,8 @@ def interventions(model, address):
 def test_the_model_writes_what_is_said(model, one) -> None:
     assert one.weights == model.model_id
     done = interventions(model, one.address)
-    assert model.translate(one.typed, to=one.address["to"]) == one.before
-    assert model.translate(one.typed, to=one.address["to"], interventions=done) == one.after
+    assert model.translate(one.typed_sentence, to=one.address["to"]) == one.before
+    assert model.translate(one.typed_sentence, to=one.address["to"], interventions=done) == one.after
 
 
 @pytest.mark.parametrize("one", ready_experiments(), ids=NAMES)
@@ -42,7 +42,7 @@ def test_the_numbers_are_counted_again(model, one) -> None:
     assert set(found) == set(one.numbers)
     for name, number in one.numbers.items():
         assert found[name] == pytest.approx(number, abs=0.011 if isinstance(number, float) else 0), name
-    assert "{" not in one.counting(one.numbers)
+    assert "{" not in one.fill_numbers(one.numbers)
 
 
 def test_what_is_told_besides_holds_too(model) -> None:

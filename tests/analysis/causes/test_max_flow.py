@@ -32,11 +32,13 @@ def test_where_all_is_kept_a_row_has_its_own_token_alone(clean) -> None:
     assert torch.equal(found.target[0], torch.eye(found.target.shape[1])[2])
 
 
-def test_of_one_layer_it_is_the_mix_itself() -> None:
+def test_the_flow_of_one_layer_is_its_mix() -> None:
     attn = torch.rand(1, 2, 5, 5).softmax(-1)
     mixes = mixes_of(attnviz.from_tensors(attn, list("abcde")), 0.5)
     for row in range(5):
-        torch.testing.assert_close(max_flow(mixes, row).source[0].double(), mixes[0].whole[row], atol=1e-6, rtol=0)
+        torch.testing.assert_close(
+            max_flow(mixes, row).source[0].double(), mixes[0].weights_with_self[row], atol=1e-6, rtol=0
+        )
 
 
 def test_ways_that_part_and_meet_add_up_by_hand() -> None:

@@ -44,7 +44,7 @@ def test_a_control_moves_less_between_the_runs_than_other_pairs_do(pair) -> None
     control = pair.control(pair.most_different, metric)
     assert not {control.a, control.b} & {metric.a, metric.b}
     change = abs(control.value_in_clean(pair.clean) - control.value(pair.changed))
-    ids = [id_ for id_, _, _ in pair.likely(metric.step) if id_ not in (metric.a, metric.b)][:10]
+    ids = [id_ for id_, _, _ in pair.likeliest_ids(metric.step) if id_ not in (metric.a, metric.b)][:10]
     lead = (pair.clean.logits - pair.changed.logits)[0, metric.step, ids]
     assert change == pytest.approx(
         float((lead[:, None] - lead)[~torch.eye(len(ids), dtype=bool)].abs().min()), abs=1e-5

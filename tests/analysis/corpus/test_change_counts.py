@@ -37,7 +37,7 @@ def test_the_count_is_of_every_sentence_by_itself(model) -> None:
     assert 0 < found.differ <= differ, "a text that comes to no end is cut where its batch is"
 
 
-def test_nothing_done_counts_nothing(model) -> None:
+def test_no_intervention_counts_no_change(model) -> None:
     found = count_changes(model, run_untouched(model, lines_of(LINES), to="fr"), ())
     assert (found.less_likely, found.differ, found.change) == (0, 0, Interval(0, 0, 0))
 

@@ -98,6 +98,6 @@ def test_a_model_that_puts_out_no_text_has_no_importance(model) -> None:
         gradient_importance(model, empty)
 
 
-def test_nothing_is_differentiated_that_nobody_asked_for(model, corpus) -> None:
-    trace = model.rerun(corpus.only(0), attnviz.transformer.probe.Probe())
+def test_a_rerun_outside_importance_keeps_no_gradients(model, corpus) -> None:
+    trace = model.rerun(corpus.one_sentence(0), attnviz.transformer.probe.Probe())
     assert trace.logits.is_inference()

@@ -30,7 +30,7 @@ def profiles(model, corpus):
 
 def test_measures_are_those_of_the_heads_page(model, corpus, profiles) -> None:
     for item in (1, 4):
-        trace = model.rerun(corpus.only(item))
+        trace = model.rerun(corpus.one_sentence(item))
         table = head_metrics({kind: select(trace, kind) for kind in trace.kinds}, trace)
         expected = table[list(METRICS)].to_numpy()
         np.testing.assert_allclose(profiles.measures[item].numpy(), expected, atol=2e-5)
@@ -54,7 +54,7 @@ def test_order_of_the_lines_changes_nothing(model, corpus, profiles) -> None:
 
 
 def test_what_is_written_is_the_longest_vector_that_a_head_adds(model, corpus, profiles) -> None:
-    trace, (kind, layer, head) = model.rerun(corpus.only(1)), PLACE
+    trace, (kind, layer, head) = model.rerun(corpus.one_sentence(1)), PLACE
     parts = output_maps(model, trace)[Site(kind, layer)].head_outputs(trace.context(kind, layer))
     norms = parts[head].norm(dim=-1)
     nth = profiles.places.index(PLACE)
@@ -98,7 +98,7 @@ def test_lift_is_weight_over_that_of_an_even_head(model, corpus, profiles) -> No
     found, given, even = profiles.lift(PLACE, least=1), 0.0, 0.0
     id_ = int(found["id"][0])
     for item, sentence in enumerate(corpus.sentences):
-        attn = model.rerun(corpus.only(item)).attn("cross", layer=1, head=2)
+        attn = model.rerun(corpus.one_sentence(item)).attn("cross", layer=1, head=2)
         at = [key for key, token in enumerate(sentence.src) if token.id == id_]
         given += float(attn[:, at].sum())
         even += attn.shape[0] * len(at) / attn.shape[1]

@@ -53,7 +53,7 @@ def test_each_stage_adds_to_the_one_before(model) -> None:
     assert float(sums["cross", 1, 2]) / tokens == pytest.approx(mine["ablation signed"].item(), abs=1e-6)
 
 
-def test_who_asks_for_the_same_watches_the_same(model, gate) -> None:
+def test_the_same_request_returns_the_running_study(model, gate) -> None:
     queue, lines = Studies(share=1.0), lines_of(LINES[:2])
     first, second = queue.ask(model, lines, to="fr"), queue.ask(model, lines, to="fr")
     assert first is second
@@ -102,7 +102,7 @@ def test_nobody_stops_what_others_watch(model, gate) -> None:
     assert run.wait(PATIENCE).state == "done"
 
 
-def test_one_that_waits_stops_at_once(model, gate) -> None:
+def test_a_waiting_study_stops_at_once(model, gate) -> None:
     queue = Studies(share=1.0)
     first, second = (queue.ask(model, lines_of(LINES[at : at + 1]), to="fr") for at in (0, 1))
     second.look("a")
@@ -119,7 +119,7 @@ def test_one_that_waits_stops_at_once(model, gate) -> None:
     assert (second.look().state, second.look().error) == ("stopped", "")  # its turn does not come
 
 
-def test_one_that_nobody_watches_makes_room(model, gate) -> None:
+def test_an_unwatched_study_makes_room_for_a_waiting_one(model, gate) -> None:
     queue = Studies(share=1.0, left=0.0)
     left, wanted = (queue.ask(model, lines_of(LINES[at : at + 2]), to="fr") for at in (0, 2))
     left.look("a")

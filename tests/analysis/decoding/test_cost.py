@@ -21,7 +21,7 @@ def test_the_encoder_is_counted_once() -> None:
     assert ENCODER == 288 + 108 + 120
 
 
-def test_one_pass_by_hand() -> None:
+def test_multiply_adds_of_a_pass_equal_a_count_by_hand() -> None:
     own = 4 * (2 * 4 * 6) + 2 * (2 * 3 * 2 * 2)
     cross = 2 * (2 * 4 * 6) + 2 * (3 * 4 * 6) + 2 * (2 * 3 * 2 * 3)
     assert multiply_adds(CONFIG, "pass", 3, 2) == ENCODER + own + cross + 2 * (2 * 4 * 5) + 2 * (4 * 7)
@@ -44,7 +44,7 @@ def test_recomputing_by_hand() -> None:
     assert multiply_adds(CONFIG, "recomputed", 3, 2) == ENCODER + one + two + 2 * (4 * 7)
 
 
-def test_caching_by_hand() -> None:
+def test_multiply_adds_with_a_cache_equal_a_count_by_hand() -> None:
     """One row a step; the second one attends to two keys and finds the memory's keys and values in the cache."""
     first = 4 * (4 * 6) + 2 * (2 * 3) + 2 * (4 * 6) + 2 * (3 * 4 * 6) + 2 * (2 * 3 * 3) + 2 * (4 * 5)
     second = 4 * (4 * 6) + 2 * (2 * 3 * 2) + 2 * (4 * 6) + 2 * (2 * 3 * 3) + 2 * (4 * 5)
@@ -56,7 +56,7 @@ def _columns_summed(columns: torch.Size, chosen: torch.Size, *_: object, **__: o
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_it_is_what_pytorch_counts(way: str) -> None:
+def test_multiply_adds_equal_pytorchs_flop_counter(way: str) -> None:
     model = tiny_translator(seed=0).model
     src, tgt = torch.randint(5, 60, (1, 7)), torch.randint(5, 60, (1, 4))
     # The counter knows plain products: not the CPU's fused kernel, nor a single row's product as a sum of columns.

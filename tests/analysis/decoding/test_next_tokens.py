@@ -15,7 +15,7 @@ def test_the_likeliest_come_first_and_forbidden_ones_never() -> None:
     assert found[0].probability == found[0].drawn == pytest.approx(float(expected[1]))
 
 
-def test_those_asked_for_are_there_once() -> None:
+def test_requested_ids_appear_once_among_the_next_tokens() -> None:
     (found,) = next_tokens(torch.tensor([[5.0, 1.0, 3.0]]), Vocabulary(2), count=1, with_ids=lambda step: (0, 1))
     assert [token.id for token in found] == [0, 1]
 

@@ -168,7 +168,7 @@ def test_one_layer_that_is_wrong_is_caught_there(deep, share: float) -> None:
         assert first is not None, broken
         assert first.line.quantity == part
         assert first.line.layer == layer
-        assert found.closest.share > 1000
+        assert found.closest_place.share > 1000
 
 
 def test_a_token_at_a_wrong_position_is_caught(deep, monkeypatch: pytest.MonkeyPatch) -> None:

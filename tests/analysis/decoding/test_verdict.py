@@ -20,7 +20,7 @@ def pair():
     return made, whole, tolerance(whole, lambda probe: model.rerun(whole, probe))
 
 
-def test_there_is_a_line_for_every_head_output_and_the_logits(pair) -> None:
+def test_the_verdict_has_a_line_for_every_head_output_and_the_logits(pair) -> None:
     found = verdict(*pair)
     layers, heads, stacks = 2, 5, 2
     assert len(found.lines) == 3 * layers * heads + stacks * (layers + 1) + 1
@@ -61,7 +61,7 @@ def test_a_weight_on_a_key_that_a_step_did_not_have_counts(pair) -> None:
 def test_not_a_number_is_infinitely_far(pair) -> None:
     made, whole, allowed = pair
     found = verdict(replace(made, logits=made.logits * torch.nan), whole, allowed)
-    assert found.largest.delta == float("inf")
+    assert found.largest_place.delta == float("inf")
     assert not found.holds
 
 
@@ -69,9 +69,9 @@ def test_the_table_has_a_row_for_every_place_and_position(pair) -> None:
     found = verdict(*pair)
     table = found.table()
     assert len(table) == sum(len(line.delta) for line in found.lines)
-    assert max(table["delta"].tolist()) == found.largest.delta
+    assert max(table["delta"].tolist()) == found.largest_place.delta
     assert not any(table["breaks"].tolist())
-    assert max(table["share"].tolist()) == found.closest.share < 1
+    assert max(table["share"].tolist()) == found.closest_place.share < 1
 
 
 def test_a_pass_that_is_too_short_is_refused(pair) -> None:

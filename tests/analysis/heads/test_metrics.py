@@ -119,7 +119,7 @@ def test_previous_token_where_columns_were_hidden() -> None:
     assert previous_token(attn, torch.tensor([-1, 0, 1])).item() == pytest.approx((0.6 + 0.7) / 2)
 
 
-def test_masses_on_sinks() -> None:
+def test_end_token_mass_is_the_mean_weight_on_the_given_keys() -> None:
     attn = torch.tensor([[0.2, 0.5, 0.3], [0.6, 0.3, 0.1]])
     assert first_token_mass(attn).item() == pytest.approx(0.4)
     assert eos_mass(attn, torch.tensor([1, 2])).item() == pytest.approx((0.8 + 0.4) / 2)

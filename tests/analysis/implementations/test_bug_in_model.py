@@ -6,8 +6,8 @@ import torch
 import attnviz
 from attnviz.analysis.implementations.bug_in_model import MOST, BugEffect, bug_in_model
 from attnviz.analysis.masks.effect import effect
-from attnviz.analysis.rerun import run_again, write_again, writing
-from attnviz.analysis.site.case import site_module
+from attnviz.analysis.rerun import run_again, start_writing, write_again
+from attnviz.analysis.site.inputs import site_module
 from attnviz.analysis.site.outcome import Raised
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.bugs.probe import BuggySites
@@ -82,7 +82,7 @@ def full(*_, **__):
 
 def test_a_full_device_is_no_bug_and_no_refusal(model, trace, everywhere, monkeypatch) -> None:
     probe = MaskOverride([SITES[0]], lambda q_len, k_len: torch.ones(1, q_len, k_len, dtype=torch.bool))
-    written = writing(model, trace, None)
+    written = start_writing(model, trace, None)
     whole = write_again(model, trace, None)
     with monkeypatch.context() as patch:
         patch.setattr(MultiHeadAttention, "forward", full)

@@ -7,18 +7,18 @@ import torch
 
 from attnviz.analysis.implementations.mask_shapes import NAMES, mask_shapes
 from attnviz.analysis.site.outcome import Raised
-from attnviz.implementations.case import Case, own_case
 from attnviz.implementations.sequence_first import SequenceFirstAttention
+from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.weights import SiteWeights
 
 
-def padded_case() -> Case:
+def padded_case() -> SiteInputs:
     """Seven keys, of which the second sentence has four; batch 2, heads 3."""
     weights = SiteWeights.random(3, 33, d_k=11, seed=6)
     mask = torch.ones(2, 1, 7, dtype=torch.bool)
     mask[1, :, 4:] = False
     x = torch.randn(2, 7, 33)
-    return Case(weights, x, x, mask)
+    return SiteInputs(weights, x, x, mask)
 
 
 def test_what_prepare_mask_takes_has_an_axis_for_the_heads() -> None:
@@ -55,21 +55,23 @@ def test_a_mask_of_numbers_is_refused_with_what_to_write() -> None:
 
 def test_cells_are_counted_that_become_other_than_meant() -> None:
     tries = mask_shapes(padded_case())
-    assert tries["full"].wrong == tries["row"].wrong == 0
-    assert tries["sentence"].wrong == 3 * 7 * 3, "the second sentence's three padded keys, for 7 queries and 3 heads"
-    assert tries["key"].wrong == 3 * 7 * 3, "one key for all hides nothing: its own padding is forgotten"
-    assert tries["turned"].wrong > 0, "queries are hidden in place of keys, and no size tells"
+    assert tries["full"].wrong_cells == tries["row"].wrong_cells == 0
+    assert tries["sentence"].wrong_cells == 3 * 7 * 3, (
+        "the second sentence's three padded keys, for 7 queries and 3 heads"
+    )
+    assert tries["key"].wrong_cells == 3 * 7 * 3, "one key for all hides nothing: its own padding is forgotten"
+    assert tries["turned"].wrong_cells > 0, "queries are hidden in place of keys, and no size tells"
 
 
 def test_where_lengths_differ_a_turned_mask_is_refused() -> None:
-    case = padded_case()
-    one = mask_shapes(replace(case, input_=torch.randn(2, 5, 33)))["turned"]
+    inputs = padded_case()
+    one = mask_shapes(replace(inputs, input_=torch.randn(2, 5, 33)))["turned"]
     assert isinstance(one.prepared, Raised)
     assert isinstance(one.reached, Raised)
 
 
 def test_torchs_own_words_are_kept_where_it_raises() -> None:
-    tries = mask_shapes(own_case())
+    tries = mask_shapes(odd_sized_inputs())
     for name, words in {"batch": "RuntimeError: The size of tensor a", "float": "TypeError"}.items():
         reached = tries[name].reached
         assert isinstance(reached, Raised)

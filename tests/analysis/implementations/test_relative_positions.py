@@ -4,29 +4,31 @@ import pytest
 import torch
 
 from attnviz.analysis.implementations.relative_positions import relative_positions
-from attnviz.implementations.case import Case
+from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.weights import SiteWeights
 
 
-def case() -> Case:
+def inputs() -> SiteInputs:
     weights = SiteWeights.random(3, 33, d_k=11, seed=8)
     x = torch.randn(2, 7, 33, generator=torch.Generator().manual_seed(9)) + 1  # a mean query that is not near zero
-    return Case(weights, x, x)
+    return SiteInputs(weights, x, x)
 
 
 def test_no_strength_changes_nothing() -> None:
-    found = relative_positions(case(), reach=2, strength=0.0)
+    found = relative_positions(inputs(), reach=2, strength=0.0)
     torch.testing.assert_close(found.plain, found.relative)
     assert found.output_change < 1e-6
 
 
 def test_strength_moves_weight_to_or_from_the_neighbours() -> None:
     def diagonal_mean(strength: float) -> float:
-        return float(relative_positions(case(), reach=2, strength=strength).relative.diagonal(dim1=-2, dim2=-1).mean())
+        return float(
+            relative_positions(inputs(), reach=2, strength=strength).relative.diagonal(dim1=-2, dim2=-1).mean()
+        )
 
     assert diagonal_mean(4.0) > diagonal_mean(0.0) > diagonal_mean(-4.0)
 
 
 def test_a_reach_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        relative_positions(case(), reach=0, strength=1.0)
+        relative_positions(inputs(), reach=0, strength=1.0)

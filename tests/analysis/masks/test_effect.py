@@ -8,7 +8,7 @@ from attnviz.analysis.decoding.next_tokens import next_tokens as decoding_candid
 from attnviz.analysis.masks import effect
 from attnviz.analysis.masks.fills import FillChoice, Weighing, fill_scores, one_head
 from attnviz.analysis.masks.mask_spec import MaskSpec
-from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, write_again, writing
+from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, start_writing, write_again
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer import masks
@@ -50,7 +50,7 @@ def test_writing_with_a_cache_and_without_agree_where_nobody_sees_ahead(model, t
 def test_what_is_written_piece_by_piece_is_the_same(model, trace, cached: bool) -> None:
     probe = MaskOverride(every_layer("cross"), MaskSpec({"window": (1,)}).build)
     whole = write_again(model, trace, probe, cached=cached)
-    pieces = writing(model, trace, probe, cached=cached)
+    pieces = start_writing(model, trace, probe, cached=cached)
     assert (pieces.count, pieces.so_far().text, pieces.done) == (0, "", False)
     counts = [pieces.go_on(1e-9).count for _ in range(len(whole[0].tokens))]
     assert counts == list(range(1, len(whole[0].tokens) + 1)), "a token each time"
@@ -72,7 +72,7 @@ def test_torchs_refusal_ends_the_writing_in_its_own_words(model, trace) -> None:
     probe = MaskOverride(
         every_layer("cross"), MaskSpec({"window": (1,)}).build, weigh=Weighing(FillChoice("-1e9", "float16"))
     )
-    refused = writing(model, trace, probe).go_on(60.0)
+    refused = start_writing(model, trace, probe).go_on(60.0)
     assert refused.done
     assert "overflow" in refused.error
     assert refused.so_far().text == ""

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from attnviz.analysis.site.case import observed_case
+from attnviz.analysis.site.inputs import observed_inputs
 from attnviz.analysis.site.projections import projections
-from attnviz.implementations.case import Case
+from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.huggingface import HuggingFaceModel, load
 from attnviz.transformer.probe import Site
@@ -44,8 +44,8 @@ class Found:
         assert isinstance(found, SiteWeights), found
         return found
 
-    def case(self, layer: int = 1, weights: SiteWeights | None = None) -> Case:
-        return observed_case(weights or self.weights(layer), self.trace, self.trace.kinds[0], layer)
+    def inputs(self, layer: int = 1, weights: SiteWeights | None = None) -> SiteInputs:
+        return observed_inputs(weights or self.weights(layer), self.trace, self.trace.kinds[0], layer)
 
     def module(self, layer: int) -> Any:
         """Return transformers' own attention of the first stack's layer."""

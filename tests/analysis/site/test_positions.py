@@ -8,8 +8,8 @@ import torch
 from attnviz.analysis.anatomy.shape_walk import LAYOUTS, shape_walk
 from attnviz.analysis.implementations.equivalence import equivalence
 from attnviz.analysis.site.projections import projections
-from attnviz.implementations.case import Case
 from attnviz.implementations.scoring import DistanceBias, HeadNorm, Rotation, Scoring
+from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.ways import WAYS
 from attnviz.implementations.weights import SiteWeights
 from attnviz.transformer.probe import Site
@@ -19,9 +19,9 @@ from tests.analysis.site.positions import ALL, CLOSE, ROTARY
 @pytest.mark.parametrize("name", ALL)
 def test_every_line_of_the_walk_ends_in_transformers_own_numbers(load_case, name: str) -> None:
     for layer in range(2):
-        case, (output, attn) = load_case(name).case(layer), load_case(name).eager(layer)
+        inputs, (output, attn) = load_case(name).inputs(layer), load_case(name).eager(layer)
         for layout in LAYOUTS:
-            steps = {step.name: step.tensor for step in shape_walk(case, layout)}
+            steps = {step.name: step.tensor for step in shape_walk(inputs, layout)}
             is_first = layout == "batch_first"
             walked = steps["attn"] if is_first else steps["attn"].permute(2, 3, 0, 1)
             torch.testing.assert_close(walked, attn, rtol=0, atol=CLOSE)
@@ -31,10 +31,10 @@ def test_every_line_of_the_walk_ends_in_transformers_own_numbers(load_case, name
 
 @pytest.mark.parametrize("name", ALL)
 def test_every_way_gives_the_weights_that_transformers_has(load_case, name: str) -> None:
-    case, (_, attn) = load_case(name).case(), load_case(name).eager(1)
-    result = equivalence(case)
+    inputs, (_, attn) = load_case(name).inputs(), load_case(name).eager(1)
+    result = equivalence(inputs)
     assert set(WAYS) - set(result.results) <= {"torch_module"}, "only its sizes are never those of other heads"
-    assert result.largest < 1e-4
+    assert result.largest_difference < 1e-4
     for way, (_, made) in result.results.items():
         if made is not None:
             torch.testing.assert_close(made, attn, rtol=0, atol=CLOSE, msg=way)
@@ -42,7 +42,7 @@ def test_every_way_gives_the_weights_that_transformers_has(load_case, name: str)
 
 def test_pytorchs_module_is_handed_what_is_ready_where_it_can_have_the_sizes(load_case) -> None:
     for name in ("gpt_neox", "qwen2", "phi", "gemma3_text"):
-        assert "torch_module" in equivalence(load_case(name).case()).results
+        assert "torch_module" in equivalence(load_case(name).inputs()).results
 
 
 def test_norms_rotation_scale_and_bias_together_under_a_mask_are_one_result_seven_ways() -> None:
@@ -54,9 +54,9 @@ def test_norms_rotation_scale_and_bias_together_under_a_mask_are_one_result_seve
     x = torch.randn(2, 7, 42, generator=numbers)
     mask = torch.ones(2, 7, 7, dtype=torch.bool).tril()
     mask[1, :, 5:] = False
-    result = equivalence(Case(weights, x, x, mask))
+    result = equivalence(SiteInputs(weights, x, x, mask))
     assert set(result.results) == set(WAYS)
-    assert 0 < result.largest < 1e-5
+    assert 0 < result.largest_difference < 1e-5
     head, at, of = 2, 4, 1  # one cell by hand, in complex numbers
     rows = slice(head * 14, (head + 1) * 14)
     query, key = (
@@ -68,7 +68,7 @@ def test_norms_rotation_scale_and_bias_together_under_a_mask_are_one_result_seve
     )
     by_hand = 0.7 * query @ key + table.table[head, of - at + 4]
     shown = next(
-        step for step in shape_walk(Case(weights, x, x, mask)) if step.code.startswith("scores = scores + bias")
+        step for step in shape_walk(SiteInputs(weights, x, x, mask)) if step.code.startswith("scores = scores + bias")
     )
     torch.testing.assert_close(shown.tensor[1, head, at, of], by_hand, rtol=1e-5, atol=1e-5)
 
@@ -127,15 +127,15 @@ def test_a_rotation_that_is_not_the_runs_own_is_refused(load_case, name: str) ->
     for rotation in (None, *_break(weights.scoring.rotation)):
         changed = replace(weights, scoring=replace(weights.scoring, rotation=rotation))
         with pytest.raises(ValueError, match="do not give this run's queries, keys and values"):
-            load_case(name).case(weights=changed)
+            load_case(name).inputs(weights=changed)
 
 
 def test_a_bias_is_the_runs_own_and_not_another_runs(load_case) -> None:
     t5 = load_case("t5")
     weights = t5.weights()
     (other,) = projections(t5.model, t5.model.trace("It sleeps."), [Site("encoder_self", 1)]).values()
-    torch.testing.assert_close(t5.case(weights=other).weights.scoring.bias.table, weights.scoring.bias.table)
-    assert t5.case(weights=other).weights.scoring.bias.table.shape[1] > other.scoring.bias.table.shape[1]
+    torch.testing.assert_close(t5.inputs(weights=other).weights.scoring.bias.table, weights.scoring.bias.table)
+    assert t5.inputs(weights=other).weights.scoring.bias.table.shape[1] > other.scoring.bias.table.shape[1]
 
 
 def test_a_bias_by_distance_is_told_from_any_other() -> None:

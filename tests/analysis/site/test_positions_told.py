@@ -35,21 +35,21 @@ def test_a_whole_model_made_of_what_was_found_says_the_same(load_case, name: str
 
 @pytest.mark.parametrize("name", ["llama", "qwen3", "yarn", "t5"])
 def test_claims_are_made_of_the_rotated_queries(load_case, name: str) -> None:
-    case, (_, attn) = load_case(name).case(), load_case(name).eager(1)
-    assert claims.loops(case, repeats=1).change < 1e-5
-    assert claims.concatenation_change(case) == 0
-    own = modulation(case.weights, case.input_[0], 2, None if case.mask is None else case.mask[0]).own
+    inputs, (_, attn) = load_case(name).inputs(), load_case(name).eager(1)
+    assert claims.loops(inputs, repeats=1).change < 1e-5
+    assert claims.concatenation_change(inputs) == 0
+    own = modulation(inputs.weights, inputs.input_[0], 2, None if inputs.mask is None else inputs.mask[0]).own
     torch.testing.assert_close(own, attn[0, 2], rtol=0, atol=CLOSE)
-    scaled = claims.scaling(case)
-    largest = attn.amax(dim=-1)[case.cells.any(dim=-1)]
+    scaled = claims.scaling(inputs)
+    largest = attn.amax(dim=-1)[inputs.cells.any(dim=-1)]
     shown = scaled.largest_unscaled if name == "t5" else scaled.largest_scaled
     torch.testing.assert_close(shown, largest, rtol=0, atol=CLOSE)
-    rotary = case.weights.scoring.rotation
+    rotary = inputs.weights.scoring.rotation
     if rotary is None:
         with pytest.raises(ValueError, match="does not rotate"):
-            claims.rotate_further(case)
+            claims.rotate_further(inputs)
     else:
-        moved = claims.rotate_further(case)
+        moved = claims.rotate_further(inputs)
         assert moved.scores < 1e-3 < 0.1 < moved.queries
 
 
@@ -58,7 +58,7 @@ def test_a_line_that_a_model_has_not_is_no_line_to_skip(load_case) -> None:
     assert set(SKIPS) - set(skips_of(load_case("t5").weights())) == {"scale"}
     for name in ("llama", "t5"):
         for skip in skips_of(load_case(name).weights()):
-            found_ = run_skipped(skip, load_case(name).case())
+            found_ = run_skipped(skip, load_case(name).inputs())
             assert isinstance(found_, Raised) or found_.same_shape or skip == "transpose"
 
 

@@ -10,7 +10,7 @@ from transformers.models.llama import modeling_llama
 
 from attnviz.analysis.implementations.bug_in_model import bug_in_model
 from attnviz.analysis.rerun import write_again
-from attnviz.analysis.site.case import observed_case, site_case, site_module
+from attnviz.analysis.site.inputs import observed_inputs, site_inputs, site_module
 from attnviz.analysis.site.projections import NotPlain, fits, projections
 from attnviz.implementations.annotated import AnnotatedAttention
 from attnviz.implementations.bugs.cabinet import BUGS
@@ -46,13 +46,13 @@ def test_the_translators_are_found_as_it_keeps_them() -> None:
         kept = SiteWeights.from_module(site_module(own, site))
         pairs = zip(weights.pairs, kept.pairs, strict=True)
         assert all(torch.equal(one, other) for pair in pairs for one, other in zip(*pair, strict=True))
-        case, watched = (
-            site_case(own, trace, site.kind, site.layer),
-            observed_case(weights, trace, site.kind, site.layer),
+        inputs, watched = (
+            site_inputs(own, trace, site.kind, site.layer),
+            observed_inputs(weights, trace, site.kind, site.layer),
         )
-        assert case.norm_first == watched.norm_first
+        assert inputs.norm_first == watched.norm_first
         assert weights.n_groups == weights.n_heads
-        assert torch.equal(case.input_, watched.input_)
+        assert torch.equal(inputs.input_, watched.input_)
 
 
 def test_berts_are_its_named_linear_maps(model) -> None:
@@ -93,7 +93,7 @@ def test_another_matrix_is_not_taken_for_a_sites_own(model) -> None:
     nearly = found.W_k.clone()
     nearly[3] *= 1.001
     with pytest.raises(ValueError, match="do not give this run's queries, keys and values"):
-        observed_case(replace(found, W_k=nearly), trace, "encoder_self", 1)
+        observed_inputs(replace(found, W_k=nearly), trace, "encoder_self", 1)
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "bart"])
@@ -102,8 +102,8 @@ def test_a_case_has_the_mask_and_the_weights_of_the_run(model, name: str) -> Non
     trace = loaded.trace([TEXT, "It sleeps."]) if name != "gpt2" else loaded.trace([TEXT, "It sleeps."], new_tokens=0)
     for kind in trace.kinds:
         (found,) = projections(loaded, trace, [Site(kind, 1)]).values()
-        case = observed_case(found, trace, kind, 1)
-        _, attn = AnnotatedAttention(case.weights)(*case.call)
+        inputs = observed_inputs(found, trace, kind, 1)
+        _, attn = AnnotatedAttention(inputs.weights)(*inputs.call)
         for item in range(2):
             own = trace.attn(kind, layer=1, item=item)  # the padding after the shorter one is left out
             assert torch.allclose(attn[item][:, : own.shape[1], : own.shape[2]], own, atol=1e-5)
@@ -121,7 +121,7 @@ def test_heads_that_share_keys_have_the_same_rows_once_for_each(model, monkeypat
     for weight, kept in ((found.W_k, own.k_proj.weight), (found.W_v, own.v_proj.weight)):
         assert torch.equal(weight, kept.unflatten(0, (2, -1)).repeat_interleave(3, dim=0).flatten(0, 1))
     assert torch.equal(found.W_o, own.o_proj.weight)
-    assert observed_case(found, trace, "decoder_self", 1).weights.n_heads == 6
+    assert observed_inputs(found, trace, "decoder_self", 1).weights.n_heads == 6
     assert found.n_groups == 2
 
 

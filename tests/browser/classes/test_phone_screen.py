@@ -59,7 +59,7 @@ def require_nothing_is_out_of_reach(page: Page) -> None:
     page.locator(".st-key-lesson-form").evaluate("(form) => form.scrollTo(0, 1e6)")
 
 
-def test_in_a_class(visitor, classes) -> None:
+def test_no_part_of_a_class_is_out_of_reach_on_a_phone(visitor, classes) -> None:
     key = class_at(classes, CELL)
     page = student(visitor, classes, key.code)
     for at, step in enumerate(LESSON.steps):
@@ -72,7 +72,7 @@ def test_in_a_class(visitor, classes) -> None:
     require_nothing_is_out_of_reach(page)
 
 
-def test_in_a_lesson(visitor, settle) -> None:
+def test_no_part_of_a_lesson_is_out_of_reach_on_a_phone(visitor, settle) -> None:
     """Its questions stand as a class's do, over two buttons instead of one."""
     page = visitor(**PHONE).new_page()
     for at in (CELL, CHOICE, TEXT, LONG_ROW):

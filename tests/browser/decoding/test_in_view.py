@@ -10,7 +10,7 @@ from tests.browser.at_rest import wait_until_at_rest
 from tests.browser.decoding.stepper import PATH, ROOT, open_decoding
 
 
-def test_nothing_runs_over_the_edge(page: Page) -> None:
+def test_the_stepper_stays_inside_every_window(page: Page) -> None:
     open_decoding(page)
     root = page.locator(ROOT)
     for width, height, scheme in ((1440, 900, "light"), (1280, 720, "dark"), (390, 844, "light")):

@@ -11,21 +11,16 @@ from axe_playwright_python.base import AXE_FILE_PATH
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import attnviz
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
-from attnviz.learning.storage import toy_recording
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.models.translator.translator import Translator
-from attnviz.pictures.causes.compared import Side
-from attnviz.pictures.shown.registry import PICTURES, ShownPicture, picture
+from attnviz.pictures.shown.registry import PICTURES, picture
 from attnviz.tracing.trace import Trace
 from attnviz.widgets.lacks import PYTHON_ONLY
 from tests.html.reading import payloads
+from tests.pictures.every_picture import draw_picture
 
 AXE = "() => axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)"
 HOSTILE = "</script><img src=x onerror=alert(1)><b>"
-OF_TRACES = ("heads", "links", "whole_model", "one_row", "neuron", "flow", "alignment")
-OF_RUNS = ("mask_lab", "switches", "attribution")
 
 
 @pytest.fixture(scope="module")
@@ -69,22 +64,9 @@ def view(page: Page) -> dict[str, Any]:
     return json.loads(painted(page).get_attribute("data-attnviz-view") or "{}")
 
 
-def shown(name: str, model: Translator, trace: Trace) -> ShownPicture:
-    if name in OF_TRACES:
-        return picture(name).of(trace)
-    other = model.trace("I see you", to="fr", tgt_text="je t'aime")
-    subjects: dict[str, tuple[Any, ...]] = dict.fromkeys(OF_RUNS, (model, trace)) | {
-        "stepper": (model, "I love you"),
-        "patching": (model, trace, other),
-        "compared": (Side("one", model, trace), Side("other", model, other)),
-        "learning": (toy_recording(shipped.path(Experiment("reverse"))),),
-    }
-    return picture(name).of(*subjects[name], **({"to": "fr"} if name == "stepper" else {}))
-
-
 @pytest.mark.parametrize("name", PICTURES)
 def test_each_picture_is_drawn_from_its_file(name, model, trace, visit, tmp_path) -> None:
-    page = visit(shown(name, model, trace).to_html(tmp_path / "picture.html"))
+    page = visit(draw_picture(name, model, trace).to_html(tmp_path / "picture.html"))
     expect(painted(page)).to_be_visible()
     expect(page.locator(".failed")).to_have_count(0)
     expect(page.get_by_text("Export").first).to_be_visible()
@@ -191,7 +173,7 @@ def test_a_file_makes_a_file_of_itself_as_it_is_in_view(trace, visit, tmp_path) 
     expect(painted(again)).to_contain_text("L0 H1")
     assert view(again) == {**view(page), "seq": 0}
     (payload,) = payloads(saved.read_text(encoding="utf-8"))
-    assert payload.blobs == picture("heads").of(trace).lacking().payload().blobs
+    assert payload.blobs == picture("heads").of(trace).without_python().payload().blobs
 
 
 @pytest.mark.parametrize(

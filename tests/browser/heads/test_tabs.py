@@ -69,7 +69,7 @@ def test_a_file_of_ones_own_is_drawn_and_its_flaws_are_said(page: Page, settle, 
     expect(page.locator(".status-bar")).to_contain_text("2 layers × 3 heads")
 
 
-def test_nothing_overlaps(visitor, settle) -> None:
+def test_no_two_elements_of_a_tab_overlap(visitor, settle) -> None:
     page = visitor(color_scheme="dark").new_page()
     for tab in ("links", "model", "neuron", "alignment", "flow"):
         picture = open_tab(page, settle, f"{LINK}&tab={tab}")

@@ -58,7 +58,7 @@ def test_a_row_without_keys_is_nan_and_the_page_says_why(page: Page, settle) -> 
     expect(lab(page).get_by_role("list", name="What happened")).to_contain_text("NaN")
 
 
-def test_it_fits_the_screen_across(page: Page, settle) -> None:
+def test_the_masks_page_fits_the_screens_width(page: Page, settle) -> None:
     open_masks(page, settle)
     for theme, width, height in (("light", 1440, 900), ("dark", 1280, 720), ("dark", 390, 844)):
         page.emulate_media(color_scheme=theme)

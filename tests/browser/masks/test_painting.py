@@ -49,7 +49,7 @@ def test_the_keyboard_paints_cells_rows_and_columns(page: Page, settle) -> None:
     expect(page).to_have_url(re.compile("masks=none"))
 
 
-def test_who_paints_by_keyboard_under_a_rule_hears_why_nothing_changes(page: Page, settle) -> None:
+def test_painting_a_hidden_cell_by_keyboard_announces_why_nothing_changes(page: Page, settle) -> None:
     open_masks(page, settle)
     said = lab(page).get_by_role("status")
     lab(page).locator("canvas").focus()

@@ -40,7 +40,7 @@ def postgresql() -> Iterator[RunningPostgresql]:
             yield running
 
 
-def test_two_that_start_at_once_make_one_database(postgresql: RunningPostgresql) -> None:
+def test_fronts_that_start_together_make_one_database(postgresql: RunningPostgresql) -> None:
     script = "import sys; from attnviz.classroom.storage.store import Store; Store(sys.argv[1])"
     command = [sys.executable, "-W", "error", "-c", script, postgresql.address]
     started = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(3)]

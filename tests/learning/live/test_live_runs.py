@@ -68,14 +68,14 @@ def test_after_a_while_without_a_run_the_worker_is_ended(runs, monkeypatch):
     wait_for(lambda: runs.pid is None)
 
 
-def test_who_asks_for_the_same_watches_the_same_and_a_worker_that_is_killed_says_so(runs):
+def test_equal_requests_share_a_run_and_a_killed_worker_names_the_error(runs):
     first = runs.watch(LONG)
     assert runs.watch(Experiment("twice", steps=2_000)) is first
     wait_for(lambda: first.look().moments)
     assert first.look().state == "running"
     so_far = first.so_far()
     assert so_far.steps[0] == 0
-    assert so_far.written(0)
+    assert so_far.answers_at(0)
     assert so_far.maps["decoder_self"].shape[1:] == (2, 2, 24, 24)
     assert runs.pid != os.getpid()
     assert int(Path(f"/proc/{runs.pid}/stat").read_text().rsplit(")", 1)[1].split()[16]) >= 10  # how nice it is

@@ -59,12 +59,12 @@ def recording() -> TranslatorRecording:
     return translator_recording(LINES, VOCABULARY, [_moment(step) for step in (0, 1, 70_000)])
 
 
-def test_it_comes_back_as_it_was(recording, tmp_path):
+def test_a_saved_recording_is_read_back_unchanged(recording, tmp_path):
     attnviz.save(recording, tmp_path / "run.npz")
     back = attnviz.load_recording(tmp_path / "run.npz")
     assert isinstance(back, TranslatorRecording)
     assert (back.lines, back.vocab_size, back.steps, back.wrote) == (LINES, VOCABULARY, (0, 1, 70_000), recording.wrote)
-    assert back.written(1) == (STRANGE, "after 1")
+    assert back.answers_at(1) == (STRANGE, "after 1")
     np.testing.assert_array_equal(back.held_out_loss, recording.held_out_loss)
     assert back.scores.keys() == {"chrf.fr", "bleu.fr"}
     np.testing.assert_array_equal(back.scores["chrf.fr"], [7.5, 7.5 + 2**-10, 7.5 + 70_000 * 2**-10])
@@ -112,7 +112,7 @@ def test_thinned_at_every_look_it_keeps_its_ends_and_stays_even(most):
     assert len(kept) == most
 
 
-def test_of_few_moments_none_goes():
+def test_thinning_out_keeps_all_of_few_moments():
     kept = [_moment_at(step) for step in (0, 1, 5)]
     assert thin_out(kept, 3) == kept
 

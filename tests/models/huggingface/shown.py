@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from attnviz.analysis.site.case import observed_case
+from attnviz.analysis.site.inputs import observed_inputs
 from attnviz.analysis.site.projections import NotPlain, projections
 from attnviz.implementations.weights import SiteWeights
 from attnviz.tracing.interventions import MaskOverride
@@ -50,7 +50,7 @@ def _site_weights(model: Any, trace: Any) -> tuple[SiteWeights, ...]:
     found = projections(model, trace, trace.calls)
     if any(isinstance(one, NotPlain) for one in found.values()):
         return ()
-    return tuple(observed_case(one, trace, site.kind, site.layer).weights for site, one in found.items())  # type: ignore[arg-type]
+    return tuple(observed_inputs(one, trace, site.kind, site.layer).weights for site, one in found.items())  # type: ignore[arg-type]
 
 
 def _comes_apart(model: Any, trace: Any) -> bool:

@@ -35,7 +35,7 @@ def tiny_classifier(name, config, **sizes):
 
 
 @pytest.mark.parametrize("name", ["bert", "llama", "gpt2", "bart", "t5"])
-def test_it_is_shown_as_its_folder_is(name, loaded_by_transformers, model):
+def test_a_model_in_memory_equals_the_one_in_its_folder(name, loaded_by_transformers, model):
     held = attnviz.load(*loaded_by_transformers(name))
     for kind in (whole := model(name).trace(TEXT)).kinds:
         assert torch.equal(held.trace(TEXT).attn(kind), whole.attn(kind))

@@ -122,7 +122,9 @@ def test_the_token_that_ends_a_text_is_special_though_it_is_also_the_unknown_one
 @pytest.mark.parametrize("name", ["bert", "roberta"])
 def test_a_mask_and_an_unknown_word_stand_for_words_and_are_not_special(name, model):
     tokenizer = model(name).text
-    assert not {"[MASK]", "[UNK]", "<mask>", "<unk>"} & {tokenizer.special(id_).text for id_ in tokenizer.special_ids}
+    assert not {"[MASK]", "[UNK]", "<mask>", "<unk>"} & {
+        tokenizer.special_token(id_).text for id_ in tokenizer.special_ids
+    }
 
 
 @pytest.mark.parametrize(("name", "side", "other"), [("gpt2", "src", "tgt"), ("albert", "tgt", "src")])

@@ -8,40 +8,14 @@ import torch
 
 import attnviz
 from attnviz.analysis.decoding.verdict import judge
-from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, write_again
+from attnviz.analysis.rerun import batch_of_two, next_tokens, write_again
 from attnviz.learning import shipped
 from attnviz.learning.experiment import Experiment
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Model
-from attnviz.models.toy.toy import Toy
 from attnviz.text.limits import TextError
-from attnviz.tracing.interventions import MaskOverride
-from attnviz.transformer import masks
-from attnviz.transformer.probe import Site
-
-LINE, FRENCH = "the black dogs see my small car", "les chiens noirs voient ma petite voiture"
-
-
-def toy(**choices) -> Toy:
-    return Toy.from_recording(attnviz.load_recording(shipped.path(Experiment(**choices))), choices["task"])
-
-
-@pytest.fixture(scope="module")
-def french() -> Toy:
-    return toy(task="french")
-
-
-@pytest.fixture(scope="module")
-def blind() -> Toy:
-    """Trained without a causal mask."""
-    return toy(task="french", without="causal-mask")
-
-
-@pytest.fixture(scope="module")
-def twice() -> Toy:
-    """Make a decoder alone, hardly trained."""
-    return Toy.from_recording(attnviz.learn("twice", steps=2))
+from tests.models.toy.toys import FRENCH, LINE, shipped_toy
 
 
 def test_a_toy_is_a_model(french, twice):
@@ -55,7 +29,7 @@ def test_a_toy_is_a_model(french, twice):
     assert french.name == "french"
 
 
-def test_it_writes_what_it_has_learned_and_its_trace_says_so(french):
+def test_a_trained_toy_writes_the_translation_and_its_trace_holds_it(french):
     assert french.write(LINE) == FRENCH
     trace = french.trace(LINE)
     assert (trace.src_text, trace.tgt_text) == (LINE, FRENCH)
@@ -67,8 +41,11 @@ def test_it_writes_what_it_has_learned_and_its_trace_says_so(french):
 
 
 @pytest.mark.parametrize("choices", [{"task": "french"}, {"task": "french", "without": "causal-mask"}])
-def test_its_trace_is_one_pass_of_the_recorded_network_to_the_bit(choices):
-    network, trace = attnviz.load_recording(shipped.path(Experiment(**choices))).network(), toy(**choices).trace(LINE)
+def test_a_toys_trace_equals_one_pass_of_the_recorded_network(choices):
+    network, trace = (
+        attnviz.load_recording(shipped.path(Experiment(**choices))).network(),
+        shipped_toy(**choices).trace(LINE),
+    )
     src = torch.tensor([[token.id for token in trace.tokens("src")]])
     tgt_in = torch.tensor([[token.id for token in trace.sentences[0].tgt_in]])
     with torch.inference_mode():
@@ -77,7 +54,7 @@ def test_its_trace_is_one_pass_of_the_recorded_network_to_the_bit(choices):
 
 
 @pytest.mark.parametrize("choices", [{"task": "reverse"}, {"task": "french", "without": "causal-mask"}])
-def test_its_maps_are_those_that_were_recorded_at_the_end(choices):
+def test_a_toys_maps_equal_the_last_recorded_moment(choices):
     recording = attnviz.load_recording(shipped.path(Experiment(**choices)))
     model, line = attnviz.load(recording), recording.watched[0]
     trace = model.trace(" ".join(line.src), tgt_text=" ".join(line.tgt))
@@ -88,16 +65,16 @@ def test_its_maps_are_those_that_were_recorded_at_the_end(choices):
         )
 
 
-def test_it_writes_the_lines_that_were_recorded_at_the_end():
+def test_a_toy_writes_the_lines_of_the_last_recorded_moment():
     for choices in ({"task": "sort"}, {"task": "reverse", "without": "causal-mask"}):
         recording = attnviz.load_recording(shipped.path(Experiment(**choices)))
         model = attnviz.load(recording)
-        for line, wrote in zip(recording.watched, recording.written(-1), strict=True):
+        for line, wrote in zip(recording.watched, recording.answers_at(-1), strict=True):
             assert tuple(model.write(" ".join(line.src)).split()) == wrote
 
 
 @pytest.mark.parametrize("cached", [True, False])
-def test_its_steps_equal_one_pass(french, cached):
+def test_a_toys_decoding_steps_equal_one_pass(french, cached):
     steps = list(french.stepwise(LINE, cached=cached))
     assert " ".join(step.token.text for step in steps) == f"{FRENCH} <eos>"
     assert steps[3].attn("decoder_self").shape == (1, 2, 1 if cached else 4, 4)
@@ -128,52 +105,8 @@ def test_a_teachers_prefix_is_fed_instead(french):
         french.stepwise(LINE, tgt_in=[1, 10_000])
 
 
-def test_without_its_mask_it_looks_ahead_and_writes_nothing_right(blind):
-    assert blind.without == ("causal-mask",)
-    trace = blind.trace(LINE, tgt_text=FRENCH)
-    ahead = trace.attn("decoder_self").diagonal(1, dim1=-2, dim2=-1)[..., :-1].mean(dim=-1)
-    assert float(ahead.max()) > 0.7
-    assert bool(trace.mask("decoder_self").all())
-    said = trace.logits[0].argmax(dim=-1).tolist()
-    assert said == [token.id for token in trace.sentences[0].tgt_out]  # perfect, with the answer before its eyes
-    assert blind.write(LINE) != FRENCH
-
-
-def test_the_missing_mask_can_be_put_back_and_does_not_help(blind):
-    healed = blind.put_back("causal-mask")
-    assert healed.without == ()
-    assert healed.model_id != blind.model_id
-    trace = healed.trace(LINE, tgt_text=FRENCH)
-    assert not trace.attn("decoder_self").triu(1).any()
-    assert healed.write(LINE) != FRENCH
-    right = trace.logits[0].argmax(dim=-1) == torch.tensor([token.id for token in trace.sentences[0].tgt_out])
-    assert float(right.float().mean()) < 0.5
-    assert blind.without == ("causal-mask",)  # nobody else's model has changed
-
-
-def test_a_mask_on_the_masks_page_is_in_force_over_the_one_that_is_missing(blind):
-    causal = MaskOverride({Site("decoder_self", 0)}, masks.causal)
-    trace = blind.trace(LINE, tgt_text=FRENCH)
-    masked = run_again(blind, trace, causal)
-    torch.testing.assert_close(
-        masked.attn("decoder_self"), blind.put_back("causal-mask").rerun(trace).attn("decoder_self")
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("causal-mask", "'causal-mask' is not missing from this toy: it lacks positions."),
-        ("positions", "positions cannot be put back: the weights were learned without. Train again with it."),
-    ],
-)
-def test_what_cannot_be_put_back_is_said(name, said):
-    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
-        toy(task="sort", without="positions").put_back(name)
-
-
 @pytest.mark.parametrize("cached", [True, False])
-def test_what_is_written_again_is_what_it_wrote(french, blind, cached):
+def test_write_again_equals_the_first_writing(french, blind, cached):
     for model in (french, blind):
         trace = model.trace(LINE)
         (written,) = write_again(model, trace, None, cached=cached)
@@ -200,15 +133,6 @@ def test_the_next_tokens_are_named(french):
     assert (first.text, round(share, 2)) == ("les", 1.0)
 
 
-def test_without_a_padding_mask_padding_is_seen():
-    model = toy(task="reverse", without="padding-mask")
-    plain, other = model.trace("a b c"), model.trace("a b c d e f g")
-    both = batch_of_two(model, plain, other)
-    assert float(both.attn("cross", item=0)[..., 4:].sum()) > 0  # the columns of padding
-    healed = model.put_back("padding-mask")
-    assert float(batch_of_two(healed, plain, other).attn("cross", item=0)[..., 4:].sum()) == 0
-
-
 @pytest.mark.parametrize(
     ("ask", "error", "said"),
     [
@@ -223,7 +147,7 @@ def test_without_a_padding_mask_padding_is_seen():
         (lambda toy: toy.trace(LINE, max_tokens=0), ValueError, "A target needs room for at least 1 token, not 0."),
     ],
 )
-def test_what_it_does_not_take_is_said_in_one_sentence(french, ask, error, said):
+def test_a_toy_refuses_a_wrong_argument_in_one_sentence(french, ask, error, said):
     with pytest.raises(error, match=f"^{re.escape(said)}"):
         ask(french)
 
@@ -243,15 +167,8 @@ def test_a_line_longer_than_any_it_learned_is_read_as_far_as_it_goes(french):
     assert len(trace.tokens("tgt")) <= 66
 
 
-def test_what_is_cut_says_so(blind):
-    trace = blind.trace(LINE)
-    if trace.sentences[0].cut:
-        assert "was cut after" in trace.info.notes[-1]
-        assert trace.sentences[0].tgt_out[-1].text == "(cut)"
-
-
 def test_a_toy_that_is_trained_further_has_another_id() -> None:
-    model = toy(task="french")
+    model = shipped_toy(task="french")
     before, weight = model.model_id, next(model.model.parameters())
     weight.data[0] += 1
     after, weight.data[0] = model.model_id, weight.data[0] - 1

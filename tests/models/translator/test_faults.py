@@ -47,7 +47,7 @@ def test_half_precision_breaks_what_float32_promises(tiny: Translator, dtype: to
     found = judge(made, fine_pass)
     assert found.dtype == "float32"
     assert not found.holds
-    assert found.closest.share > 10
+    assert found.closest_place.share > 10
     assert judge(made, fine_pass, dtype=made.dtype).holds, "rounding to the coarse type explains all of it"
     alone = judge(made, lambda probe: teacher_forced(coarse, TEXT, made.ids, to="fr", probe=probe))
     assert alone.dtype == made.dtype == str(dtype).removeprefix("torch.")

@@ -15,10 +15,10 @@ def test_a_link_sets_everything_up_and_the_panel_tells_it(open_page, name) -> No
     app = open_page("causes", experiment=name, **one.address)
     assert not app.exception
     (panel,) = [part for part in app.expander if one.title in part.label.replace("\\", "")]
-    assert f"“{one.typed}”: “{one.before}” becomes “**{one.after}**”" in panel.label.replace("\\", "")
+    assert f"“{one.typed_sentence}”: “{one.before}” becomes “**{one.after}**”" in panel.label.replace("\\", "")
     assert not panel.proto.expanded, "the switches stay in sight"
     told = "\n".join(part.value for part in app.markdown).replace("\\", "")
-    assert one.counting(one.numbers) in told
+    assert one.fill_numbers(one.numbers) in told
     assert f"These results were counted with other weights ({one.weights}). Count again." in notes(app)
 
 

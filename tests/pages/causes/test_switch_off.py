@@ -22,7 +22,7 @@ def tiny(open_page):
     return catalogue.translator()
 
 
-def test_nothing_off_is_as_it_is_to_the_last_bit(open_page) -> None:
+def test_no_head_off_leaves_the_run_unchanged(open_page) -> None:
     told = header(open_page("causes", src=SRC, to="fr"))
     assert told["done"] == told["view"]["off"] == []
     assert all(token["log"][0] == token["log"][1] for token in told["strip"])

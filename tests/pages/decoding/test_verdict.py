@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attnviz.pictures.decoding import DecodingState
-from attnviz.ui.decoding.reasons import Equality, Seen, reasons, unbroken
+from attnviz.ui.decoding.reasons import Equality, Seen, equality_reason, reasons
 from tests.pages.decoding.decoding_page import PAIR, header, verdict
 
 
@@ -112,7 +112,7 @@ def test_a_model_that_sees_ahead_is_not_excused_by_rounding(open_page) -> None:
 
 
 def test_all_equal_is_said_of_all_places_and_nothing_is_said_of_other_runs() -> None:
-    said = unbroken(Equality(53, 53, holds=True, recomputes=False), DecodingState())
+    said = equality_reason(Equality(53, 53, holds=True, recomputes=False), DecodingState())
     assert said.why == "Both are the same to the last bit, at all 53 places."
     (reason,) = reasons(DecodingState(causal="none"), Seen(1.0, 1.0, steps=1))
     assert "changes nothing here" in reason.why

@@ -26,7 +26,7 @@ def open_drawing(open_page: Callable[..., AppTest]) -> Callable[..., dict]:
     return draw
 
 
-def test_it_is_where_the_page_is(open_drawing) -> None:
+def test_the_model_drawing_marks_the_pages_site(open_drawing) -> None:
     header = open_drawing("heads", src="a dog", to="fr", kind="encoder_self", layer="1", head="2", row="1")
     assert header["here"] == {"kind": "encoder_self", "layer": 1, "head": 2, "row": 1}
     assert header["run"]["kinds"]["encoder_self"]["layer"] == 1

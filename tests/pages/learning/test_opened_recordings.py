@@ -141,7 +141,7 @@ def test_what_cannot_be_read_is_one_sentence_and_the_experiments_play(open_page,
     assert titles(app) == TOYS
 
 
-def test_who_finds_the_room_full_is_told_so_and_it_is_given_back(open_page, monkeypatch) -> None:
+def test_a_recording_that_finds_no_room_is_refused_and_room_is_given_back(open_page, monkeypatch) -> None:
     monkeypatch.setattr(pictures, "ROOM", Room(1_000))
     app = upload_recording(open_page("learning"), trained.content())
     assert notes(app) == [upload.FULL.format("run.npz")]
@@ -150,7 +150,7 @@ def test_who_finds_the_room_full_is_told_so_and_it_is_given_back(open_page, monk
     assert notes(app) == []
     assert pictures.size(np.zeros(1_000)[1:]) == 999 * 8, "NumPy says of a view that it has nothing of its own"
     found = read_recording(io.BytesIO(trained.content()), "run.npz")
-    assert roomy.taken > sum(maps.nbytes for of_line in found.maps for maps in of_line.values())
+    assert roomy.taken_bytes > sum(maps.nbytes for of_line in found.maps for maps in of_line.values())
 
 
 def test_the_translators_training_is_in_the_list_where_the_instance_has_it(open_page, monkeypatch, tmp_path) -> None:

@@ -25,7 +25,7 @@ def test_the_covered_heads_numbers_are_not_sent(open_lesson, open_page) -> None:
     assert not thumbs.any(), "the small picture of layer 1, head 0"
 
 
-def test_its_metrics_are_not_sent_either(open_lesson) -> None:
+def test_metrics_of_a_covered_head_are_not_sent(open_lesson) -> None:
     app = open_lesson()
     sent = payload(app)
     names = sent.header["metrics"]["names"]

@@ -117,7 +117,7 @@ def test_a_teachers_steps_are_the_pass_over_its_target(model, interventions_by_k
 @pytest.mark.parametrize("name", ["reverse", "twice"])
 def test_toys_are_intervened_in_as_well(name) -> None:
     toy = attnviz.load(learn(name, steps=2, seed=1, pairs=64, layers=2, heads=2, d_model=16))
-    line = (" " if toy.experiment.about.spaced else "").join(toy.experiment.about.words[:4])
+    line = (" " if toy.experiment.toy_task.spaced else "").join(toy.experiment.toy_task.words[:4])
     kind = toy.kinds[-1]
     done = [attnviz.ablate(kind, layer=0, heads=[0]), attnviz.ablate("decoder_self", layer=0, to="uniform")]
     how = {"new_tokens": 3} if toy.is_decoder_only else {}

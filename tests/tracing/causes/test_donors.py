@@ -2,26 +2,13 @@
 a reason elsewhere.
 """
 
-import pytest
 import torch
 
 import attnviz
-from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.causes.alignment import align_tokens
 from attnviz.transformer.probe import Site
 
-TARGET = "un chien rouge a sauté"
 CLEAN, CHANGED, LONGER = "A big red dog jumped.", "A big blue dog jumped.", "A big and very red dog jumped."
-
-
-@pytest.fixture(scope="module")
-def model():
-    return tiny_translator(seed=3, n_heads=5, n_layers=3, d_k=14)
-
-
-@pytest.fixture(scope="module")
-def trace(model):
-    return lambda text, *done: model.trace(text, to="fr", tgt_text=TARGET, interventions=done)
 
 
 def words(trace, side="src"):

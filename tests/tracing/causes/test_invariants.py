@@ -20,7 +20,7 @@ def pair() -> Pair:
     return Pair(model, trace)
 
 
-def test_nothing_done_changes_nothing(pair) -> None:
+def test_no_intervention_changes_nothing(pair) -> None:
     invariants.nothing_done_changes_nothing(pair)
 
 
@@ -30,7 +30,7 @@ def test_a_patch_from_itself_changes_nothing(pair) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("holds", invariants.PER_KIND, ids=lambda holds: holds.__name__)
-def test_it_holds_of_each_kind(holds, kind, pair) -> None:
+def test_each_invariant_holds_for_each_kind_of_site(holds, kind, pair) -> None:
     holds(pair, kind)
 
 

@@ -7,18 +7,9 @@ import torch
 import attnviz
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.external.from_tensors import from_tensors
+from tests.tracing.causes.conftest import TARGET
 
-TEXT, TARGET = "A big red dog jumped.", "un chien rouge a sauté"
-
-
-@pytest.fixture(scope="module")
-def model():
-    return tiny_translator(seed=3, n_heads=5, n_layers=3, d_k=14)
-
-
-@pytest.fixture(scope="module")
-def trace(model):
-    return lambda text, *done: model.trace(text, to="fr", tgt_text=TARGET, interventions=done)
+TEXT = "A big red dog jumped."
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +85,7 @@ def test_equal_values_are_equal(interventions) -> None:
     assert len(set(interventions)) == len(interventions)
 
 
-def test_it_says_what_it_is(interventions) -> None:
+def test_an_intervention_describes_itself_as_a_text(interventions) -> None:
     assert str(interventions[0]) == "cross L1 H2 H4: context zero"
     assert str(interventions[2]) == "encoder_self L2: attn at red, 0 even"
     assert str(interventions[3]) == "encoder L1: layer from “A big and very red dog jumped.”"

@@ -26,7 +26,7 @@ def npz(**arrays) -> bytes:
     return file.getvalue()
 
 
-def test_npz() -> None:
+def test_an_npz_file_is_read() -> None:
     trace = read(npz(attn=ATTN.numpy(), tokens=np.array(WORDS), kind=np.array("decoder_self")), "own.npz")
     assert trace.kinds == ("decoder_self",)
     assert torch.equal(trace.attn("decoder_self"), ATTN)
@@ -34,7 +34,7 @@ def test_npz() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-def test_safetensors(dtype: torch.dtype) -> None:
+def test_a_safetensors_file_is_read(dtype: torch.dtype) -> None:
     said = {"tokens": json.dumps(WORDS), "key_tokens": json.dumps(["x", "y", "z"])}
     tensors = {"attn": ATTN.to(dtype), "mask": torch.ones(3, 3, dtype=torch.uint8)}
     trace = read(save(tensors, said), "OWN.SafeTensors")

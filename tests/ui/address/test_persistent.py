@@ -14,7 +14,7 @@ class State:
     kind: str = fields.choice("cross")
     layer: int | str = fields.index(of="layer")
     other: int | str = fields.or_mean(fields.MEAN, of="layer", name="map_layer")
-    row: int | None = fields.whole()
+    row: int | None = fields.whole_number()
     share: float = fields.number(0.5, 0, 1)
     words: bool = fields.flag()
     note: str = fields.text(limit=5)
@@ -128,7 +128,7 @@ OPENING = persistent.OPENING["Causes"]
 def _shown_values(app: AppTest) -> dict[str, str]:
     """Read what the page is shown with, whether the address says it or not."""
     memory = app.session_state[persistent._KEY]
-    return {name: (memory.shared | persistent._opening(memory)).get(name, "") for name in ("src", "to", "do")}
+    return {name: (memory.shared | persistent._opening_texts(memory)).get(name, "") for name in ("src", "to", "do")}
 
 
 def test_a_page_shows_its_opening_while_nothing_is_said_and_no_other_page_does() -> None:

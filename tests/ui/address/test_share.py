@@ -53,7 +53,7 @@ def test_a_shared_link_carries_version_weights_sentences_and_every_option(view, 
     assert read_heads_state(params, BOUNDS, METRICS, START) == (view, ())
 
 
-def test_nothing_said_means_where_the_model_starts():
+def test_an_empty_address_is_the_models_start_state():
     assert read_heads_state({}, BOUNDS, METRICS, START) == (START, ())
 
 

@@ -16,7 +16,7 @@ def test_what_does_not_fit_is_refused_and_takes_nothing() -> None:
     room.put(first, 60)
     with pytest.raises(MemoryError, match="41 bytes are asked for, and 40 are left"):
         room.put(Thing(), 41)
-    assert room.taken == 60
+    assert room.taken_bytes == 60
 
 
 def test_what_nobody_holds_any_more_makes_room() -> None:
@@ -24,5 +24,5 @@ def test_what_nobody_holds_any_more_makes_room() -> None:
     room.put(first, 60)
     del first
     gc.collect()
-    assert room.taken == 0
+    assert room.taken_bytes == 0
     room.put(Thing(), 100)

@@ -148,6 +148,6 @@ def test_sessions_do_not_share_what_was_sent_to_them_and_one_that_comes_back_is_
     assert begin(sessions[0], frozenset("h"), []) == set()
 
 
-def test_it_is_set_into_streamlits_runs() -> None:
+def test_the_client_cache_wraps_streamlits_flush() -> None:
     assert hasattr(ScriptRunner._run_script, "__wrapped__")
     assert hasattr(AppSession.flush_browser_queue, "__wrapped__")

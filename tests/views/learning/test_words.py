@@ -60,10 +60,10 @@ def test_an_outcome_is_one_of_the_guesses(own: float, came: str) -> None:
     assert [guess for guess, text in said.items() if text.endswith("Right.")] == [came]
 
 
-def test_nothing_is_quoted_that_nobody_measured() -> None:
+def test_unmeasured_scores_are_left_out() -> None:
     assert "loss" not in outcomes.question(Experiment("sort"), None)
     assert outcomes.outcome({}, 128) == outcomes.verdict("yes", {}) == ""
-    assert outcomes.more({"own_prefix": 1.0, "own_prefix_seen": 1.0}) == []
+    assert outcomes.more_measures({"own_prefix": 1.0, "own_prefix_seen": 1.0}) == []
 
 
 def test_the_table_has_the_recordings_own_numbers() -> None:

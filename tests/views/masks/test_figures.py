@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from attnviz.views.masks.figures import leak_figure, leak_table, moved_figure
-from attnviz.views.masks.matrices import cells, matrix, number, vector
+from attnviz.views.masks.matrices import cells, format_number, matrix, vector
 
 
 def test_every_kind_has_its_grid_of_layers_and_heads() -> None:
@@ -87,4 +87,4 @@ def test_tokens_are_never_markup() -> None:
 
 
 def test_numbers_have_four_decimals_and_a_real_minus() -> None:
-    assert [number(value) for value in (-0.5, 1.0, float("nan"))] == ["−0.5000", "1.0000", "NaN"]
+    assert [format_number(value) for value in (-0.5, 1.0, float("nan"))] == ["−0.5000", "1.0000", "NaN"]

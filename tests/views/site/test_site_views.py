@@ -45,7 +45,7 @@ def test_too_many_cells_keep_one_head_and_say_so() -> None:
     assert tiles.numbers.shape == (2, 1, 100, 100)
 
 
-def test_axes_must_fit() -> None:
+def test_a_tensor_picture_refuses_axes_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="batch"):
         tiles_of(numbers(2, 3), ("rows", "cols"))
 

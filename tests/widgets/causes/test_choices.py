@@ -32,7 +32,7 @@ def switches(module):
     ("most", "expected"),
     [(True, ["cross.1.0", "encoder_self.0.0", "cross.0.0"]), (False, ["encoder_self.0.1", "cross.1.1", "cross.0.0"])],
 )
-def test_those_that_matter_most_or_least_are_found_over_all_kinds(switches, most: bool, expected: list[str]) -> None:
+def test_the_heads_worth_most_or_least_are_found_over_all_kinds(switches, most: bool, expected: list[str]) -> None:
     assert switches(f"choice.byWorth(app, 3, {str(most).lower()})") == expected
 
 

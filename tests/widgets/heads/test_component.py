@@ -96,7 +96,7 @@ def test_the_theme_of_the_browser_is_followed(visit):
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (390, 844)])
-def test_nothing_lies_over_anything_else(visit, width, height):
+def test_no_two_panes_overlap(visit, width, height):
     page = visit("row=2", viewport={"width": width, "height": height})
     boxes = [pane.bounding_box() for pane in page.locator(".pane").all()]
     for i, one in enumerate(boxes):

@@ -105,7 +105,7 @@ def test_a_head_and_every_mean_are_pythons(maps_script, kind: str) -> None:
     for (layer, head), (data, exact, mask) in browser_maps(maps_script, heads_app.maps(), kind).items():
         assert exact
         assert np.allclose(data, maps.weights(layer, head).numpy().ravel(), rtol=0, atol=1e-7)
-        assert mask is None or mask == maps.visible(layer, head).int().flatten().tolist()
+        assert mask is None or mask == maps.visible_cells(layer, head).int().flatten().tolist()
 
 
 def maps_with_own_masks() -> dict[str, EagerMaps]:
@@ -125,7 +125,7 @@ def test_a_mean_leaves_out_the_heads_in_which_a_row_sees_nothing(maps_script) ->
     maps = shown["decoder_self"]
     for (layer, head), (data, _, mask) in browser_maps(maps_script, shown, "decoder_self").items():
         assert np.allclose(data, maps.weights(layer, head).numpy().ravel(), rtol=0, atol=1e-7), (layer, head)
-        assert mask == maps.visible(layer, head).int().flatten().tolist()
+        assert mask == maps.visible_cells(layer, head).int().flatten().tolist()
 
 
 def test_a_map_that_is_still_on_its_way_is_drawn_from_its_thumbnail(maps_script) -> None:

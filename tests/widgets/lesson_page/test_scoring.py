@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.lesson_folder.asked import question_data
+from attnviz.lesson_folder.lesson_data import question_data
 from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import Picture, pictures
 from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, Question

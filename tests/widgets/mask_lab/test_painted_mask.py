@@ -25,7 +25,7 @@ def test_the_text_needs_no_escaping_in_an_address(painted: np.ndarray) -> None:
     assert re.fullmatch(r"[A-Za-z0-9_-]*", painting_to_text(painted))
 
 
-def test_nothing_painted_is_no_text() -> None:
+def test_an_unpainted_mask_is_written_as_an_empty_text() -> None:
     assert painting_to_text(np.ones((3, 4), dtype=bool)) == ""
     assert painting_of_text("") is None
 

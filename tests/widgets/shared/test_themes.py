@@ -29,7 +29,7 @@ def show(module):
     return lambda node="body", name="", value="", theme="auto": script(SHOW, [node, name, value, theme])
 
 
-def test_they_are_the_apps_own(show) -> None:
+def test_widget_colours_equal_the_apps_theme(show) -> None:
     themes = tomllib.loads(CONFIG.read_text(encoding="utf-8"))["theme"]
     for name in ("light", "dark"):
         assert show(theme=name) == {ours: themes[name][theirs] for ours, theirs in NAMES.items()}

@@ -46,7 +46,7 @@ def mean_contexts(model: Model, traces: Iterable[Trace]) -> MeanContexts:
             raise ValueError("A mean is measured on unchanged traces of this model.")
         for item in range(len(trace.sentences)):
             for kind in trace.kinds:
-                real = _real(model, trace.query_tokens(kind, item))
+                real = _real_rows(model, trace.query_tokens(kind, item))
                 rows[kind] = rows.get(kind, 0) + len(real)
                 for layer in range(trace.shape(kind)[0]):
                     added = trace.context(kind, layer, item)[:, real].double().sum(dim=1)
@@ -57,7 +57,7 @@ def mean_contexts(model: Model, traces: Iterable[Trace]) -> MeanContexts:
     return MeanContexts(means, rows, model.model_id)
 
 
-def _real(model: Model, tokens: tuple[Token, ...]) -> Tensor:
+def _real_rows(model: Model, tokens: tuple[Token, ...]) -> Tensor:
     return torch.tensor([at for at, token in enumerate(tokens) if not model.is_pad(token)], dtype=torch.long)
 
 
@@ -77,7 +77,7 @@ def measured_means(model: Model, to: str, *, stop: Cancellable = TO_THE_END) -> 
     lines = reference_lines(model, to)
     refused: list[str] = []
     try:
-        return mean_contexts(model, _traces(model, stop.over(lines, len(lines)), to, refused))
+        return mean_contexts(model, _traces(model, stop.iterate(lines, len(lines)), to, refused))
     except ValueError as why:
         raise ValueError(
             f"A mean is measured over {len(lines)} English sentences, and {model.name} reads none of them: "

@@ -39,10 +39,10 @@ def effect_findings(effects: HeadEffects, reference: ReferenceEffects | None) ->
         first = f"No single head is decisive here: without {name}, which costs most, a token gets {cost}."
     else:
         first = f"{name[0].upper()}{name[1:]} is decisive here: without it a token gets {cost}."
-    return first, _usual(effects, reference)
+    return first, _usual_finding(effects, reference)
 
 
-def _usual(effects: HeadEffects, reference: ReferenceEffects | None) -> str:
+def _usual_finding(effects: HeadEffects, reference: ReferenceEffects | None) -> str:
     if reference is None:
         return "No baselines were measured for these weights and this language, so the numbers are plain nats."
     far = int((reference.in_spreads(effects).abs() > USUAL).sum())

@@ -114,7 +114,7 @@ def _compare_kind(here: Trace, there: Trace, kind: Kind, by_words: bool) -> Comp
     paired = (pairs_of(rows) if in_step else [], pairs_of(cols))
     layers = zip(layer_by_layer(here, kind), layer_by_layer(there, kind), strict=False)
     maps = ((select(one, kind, options).attn[0], select(other, kind, options).attn[0]) for one, other in layers)
-    apart = torch.stack([_apart(one, other, *paired) for one, other in maps])
+    apart = torch.stack([_distances(one, other, *paired) for one, other in maps])
     return ComparedKind(
         rows, cols, (tuple(rows_here), tuple(rows_there)), (tuple(cols_here), tuple(cols_there)), apart, in_step
     )
@@ -125,7 +125,7 @@ def _row_key(row: RowLabel) -> str:
     return (row.input if row.output is None else row.output) or ""
 
 
-def _apart(here: Tensor, there: Tensor, rows: list[tuple[int, int]], cols: list[tuple[int, int]]) -> Tensor:
+def _distances(here: Tensor, there: Tensor, rows: list[tuple[int, int]], cols: list[tuple[int, int]]) -> Tensor:
     heads = min(len(here), len(there))
     if not rows:
         return torch.full((heads,), torch.nan)

@@ -52,7 +52,7 @@ def _pipes(mixes: Sequence[Mix]) -> "nx.DiGraph":
 
 
 def _add(pipes: "nx.DiGraph", mix: Mix, height: int, memory: int) -> None:
-    through = mix.kept.diag() if mix.kind == "cross" else mix.whole
+    through = mix.kept_share.diag() if mix.kind == "cross" else mix.weights_with_self
     targets: list[tuple[torch.Tensor, str, int]] = [(through, mix.stack, height)]
     if mix.kind == "cross":
         targets.append((mix.read, "encoder", memory))

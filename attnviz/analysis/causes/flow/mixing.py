@@ -39,14 +39,14 @@ class Mix:
         return "encoder" if self.kind == "encoder_self" else "decoder"
 
     @property
-    def kept(self) -> Float[Tensor, " rows"]:
+    def kept_share(self) -> Float[Tensor, " rows"]:
         """The share that each row keeps of itself besides what it reads."""
         return 1 - self.read.sum(dim=1)
 
     @property
-    def whole(self) -> Float[Tensor, "rows keys"]:
+    def weights_with_self(self) -> Float[Tensor, "rows keys"]:
         """Self-attention's: what each row takes from each, itself included; rows sum to 1."""
-        return self.read + self.kept.diag()
+        return self.read + self.kept_share.diag()
 
     def set_residual(self, residual: float) -> "Mix":
         """Return the same mix with that share kept by each row."""

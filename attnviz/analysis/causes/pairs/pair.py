@@ -47,7 +47,7 @@ class Pair:
         """The row of `clean` whose answers differ most."""
         return list(self.rows)[int(self.differences.argmax())]
 
-    def likely(self, row: int, count: int = _LIKELY) -> list[tuple[int, float, float]]:
+    def likeliest_ids(self, row: int, count: int = _LIKELY) -> list[tuple[int, float, float]]:
         """Return the likeliest ids of both runs in a row of `clean`, with both probabilities; the likelier in either
         first.
         """
@@ -65,7 +65,7 @@ class Pair:
         here, there = self._logits(0, row), self._logits(1, row)
         a = int(here.argmax()) if a is None else a
         if b is None:
-            others = torch.tensor([id_ for id_, _, _ in self.likely(row) if id_ != a])
+            others = torch.tensor([id_ for id_, _, _ in self.likeliest_ids(row) if id_ != a])
             gains = (there - here)[others]
             b = int(there.argmax()) if int(there.argmax()) != a else int(others[gains.argmax()])
         return self.changed_metric(row, a, b)
@@ -77,7 +77,7 @@ class Pair:
 
     def control(self, row: int, metric: LogitDifference) -> LogitDifference:
         """Choose two other tokens, likely in both runs, whose lead differs least between these."""
-        ids = [id_ for id_, _, _ in self.likely(row) if id_ not in (metric.a, metric.b)][:_LIKELY]
+        ids = [id_ for id_, _, _ in self.likeliest_ids(row) if id_ not in (metric.a, metric.b)][:_LIKELY]
         chosen = torch.tensor(ids)
         change = (self._logits(0, row) - self._logits(1, row))[chosen]
         apart = (change[:, None] - change[None]).abs()

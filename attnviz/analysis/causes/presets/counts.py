@@ -33,7 +33,7 @@ def count(name: str, model: Translator) -> Numbers:
 
 def _names_exchanged(model: Translator) -> Numbers:
     sentences = [f"Tom {verb} Mary." for verb in VERBS]
-    exchanged = zip(*_both(model, sentences, "swap.cross.all.all.Tom.Mary"), strict=True)
+    exchanged = zip(*_translate_both(model, sentences, "swap.cross.all.all.Tom.Mary"), strict=True)
     hits = [_names(before) == ["Tom", "Mary"] and _names(after) == ["Mary", "Tom"] for before, after in exchanged]
     return {"hits": sum(hits), "of": len(hits)}
 
@@ -41,7 +41,9 @@ def _names_exchanged(model: Translator) -> Numbers:
 def _negations_gone(model: Translator) -> Numbers:
     """Count sentences with *not* whose translation has a *ne*, and those of them that lose it."""
     sentences = [line.text for line in shipped_lines("fr") if _NOT.search(line.text)]
-    pairs = [pair for pair in zip(*_both(model, sentences, "off.enc.all.all"), strict=True) if _NE.search(pair[0])]
+    pairs = [
+        pair for pair in zip(*_translate_both(model, sentences, "off.enc.all.all"), strict=True) if _NE.search(pair[0])
+    ]
     return {"hits": sum(not _NE.search(after) for _, after in pairs), "of": len(pairs)}
 
 
@@ -53,7 +55,7 @@ def _pronouns_turned(model: Translator) -> Numbers:
         f"The {animal} didn't cross the {way} because it was too {adjective}."
         for animal, way, adjective in product(ANIMALS, WAYS, ADJECTIVES)
     ]
-    before, without_one = _both(model, sentences, "off.cross.2.2")
+    before, without_one = _translate_both(model, sentences, "off.cross.2.2")
     without_another = model.translate(sentences, to="fr", interventions=_interventions("off.dec.2.3"))
     with_elle = [nth for nth, text in enumerate(before) if _ELLE.search(text)]
     return {
@@ -65,7 +67,7 @@ def _pronouns_turned(model: Translator) -> Numbers:
 
 def _texts_without_cross(model: Translator) -> Numbers:
     sentences = [line.text for line in shipped_lines("fr")[::4]]
-    before, after = _both(model, sentences, "off.cross.all.all")
+    before, after = _translate_both(model, sentences, "off.cross.all.all")
     return {"of": len(sentences), "before": len(set(before)), "texts": len(set(after))}
 
 
@@ -123,7 +125,7 @@ def _interventions(do: str) -> list[Intervention]:
     return list(notation.parse(do).interventions)
 
 
-def _both(model: Translator, sentences: Sequence[str], do: str) -> tuple[list[str], list[str]]:
+def _translate_both(model: Translator, sentences: Sequence[str], do: str) -> tuple[list[str], list[str]]:
     """Translate with every head in place, and under the interventions of `do`."""
     before = list(model.translate(list(sentences), to="fr"))
     return before, list(model.translate(list(sentences), to="fr", interventions=_interventions(do)))

@@ -34,11 +34,11 @@ class ReadyExperiment:
     weights: str
 
     @property
-    def typed(self) -> str:
+    def typed_sentence(self) -> str:
         """The sentence that is changed: of a pair, the second."""
         return self.address.get("changed", self.address["src"])
 
-    def counting(self, numbers: Mapping[str, int | float]) -> str:
+    def fill_numbers(self, numbers: Mapping[str, int | float]) -> str:
         """Put these numbers into the sentence."""
         return re.sub(r"-(?=\d)", "\N{MINUS SIGN}", self.counted.format(**numbers))
 

@@ -23,7 +23,7 @@ from attnviz.text.spans import Span
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.decoding import Sampling, likeliest
+from attnviz.transformer.decoding import Sampling, likeliest_ids
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class ChatModel(RecordedModel):
         read = self._encode_conversation(messages, max_tokens)
         if read.turns[-1].role == "assistant":
             raise TextError("The last turn is the assistant's already: end with a user turn to get a reply.")
-        choose = likeliest
+        choose = likeliest_ids
         if temperature is not None or top_p is not None:
             generator = torch.Generator(self.device).manual_seed(seed)
             choose = Sampling(generator, 1.0 if temperature is None else temperature, None, top_p)
@@ -97,17 +97,17 @@ class ChatModel(RecordedModel):
         unsaid = 1 if request.logits and len(encoded) == 1 and self.writes else 0
         count = unsaid if new_tokens is None else new_tokens
         if count == 1 and request.logits:
-            once = self._again(builder.prompts(encoded, 0), request, notes, changes=builder.changes)
+            once = self._run_again(builder.prompts(encoded, 0), request, notes, changes=builder.changes)
             return self._append_next(once, encoded[0])
         sentences = builder.prompts(encoded, count)
         decoding = time.perf_counter() - started
-        trace = self._again(sentences, request, notes, changes=builder.changes)
+        trace = self._run_again(sentences, request, notes, changes=builder.changes)
         return replace(trace, info=replace(trace.info, decoding_seconds=decoding))
 
     def _append_next(self, trace: Trace, prompt: EncodedText) -> Trace:
         """Append the token that a prompt's last row outputs to its trace: nothing need run twice for it."""
         assert trace.logits is not None  # they were asked for
-        chosen = int(likeliest(self._rules.forbid(trace.logits[:, -1])))
+        chosen = int(likeliest_ids(self._rules.forbid(trace.logits[:, -1])))
         longer = self.text.append_ids(prompt, [chosen], segment=1)
         return replace(trace, sentences=(Sentence(tgt=longer.tokens, tgt_text=longer.text),))
 

@@ -130,7 +130,7 @@ class Network:
                 use_cache=cache is not None,
             )
 
-    def single(self, batch: Batch, request: PassRequest, cache: DynamicCache | None = None) -> Any:
+    def run_only_stack(self, batch: Batch, request: PassRequest, cache: DynamicCache | None = None) -> Any:
         """Run the only stack over `batch`; with a cache `batch.mask` covers what it holds too."""
         stack: Stack = "encoder" if self.family == "encoder" else "decoder"
         with watch_pass(ForwardPass(self.places, stack, request.probe, hidden=request.hidden)):

@@ -53,7 +53,7 @@ def keep_apart(model: nn.Module) -> None:
     """
     for module in model.modules():
         if _depends_on_length(getattr(module, "rope_type", None)):
-            module.forward = _alone(module)
+            module.forward = _run_on_copy(module)
 
 
 def _depends_on_length(rope_type: Any) -> bool:
@@ -61,7 +61,7 @@ def _depends_on_length(rope_type: Any) -> bool:
     return any(isinstance(kind, str) and (kind == "longrope" or "dynamic" in kind) for kind in kinds)
 
 
-def _alone(module: nn.Module) -> Any:
+def _run_on_copy(module: nn.Module) -> Any:
     """Run the module's own forward on a copy, which is thrown away with all that was written into it."""
 
     def forward(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:

@@ -18,7 +18,7 @@ class Pieces:
     ids: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
 
-    def first(self, count: int) -> "Pieces":
+    def take_first(self, count: int) -> "Pieces":
         """Return the first tokens."""
         return Pieces(self.ids[:count], self.spans[:count])
 
@@ -57,7 +57,7 @@ def cut_to_fit(room: int, pieces: Sequence[Pieces]) -> tuple[list[Pieces], list[
         f"Only the first {kept:,} of {there:,} tokens were kept." if kept < there else None
         for kept, there in zip(lengths, found, strict=True)
     ]
-    return [each.first(length) for each, length in zip(pieces, lengths, strict=True)], said
+    return [each.take_first(length) for each, length in zip(pieces, lengths, strict=True)], said
 
 
 def specials_in(frame: Frame) -> int:

@@ -87,7 +87,7 @@ class ByteBackend(RustBackend):
         rust = Tokenizer(models.BPE(bytes_ | tokenizer.get_added_vocab(), []))
         rust.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
         rust.decoder = decoders.ByteLevel()
-        rust.add_special_tokens(_special(tokenizer))
+        rust.add_special_tokens(_special_tokens(tokenizer))
         end = tokenizer.eos_token
         rust.post_processor = processors.TemplateProcessing(
             single=f"$A {end}", pair=f"$A {end} $B {end}", special_tokens=[(end, self._end)]
@@ -97,7 +97,7 @@ class ByteBackend(RustBackend):
     def tokenize(self, text: str, *, target: bool = False) -> Pieces:
         """Cut a text into tokens, less an end that is put there anyway."""
         found = super().tokenize(text)
-        return found.first(len(found.ids) - 1) if found.ids[-1:] == (self._end,) else found
+        return found.take_first(len(found.ids) - 1) if found.ids[-1:] == (self._end,) else found
 
 
 def lines_as_tokens(tokenizer: Any) -> RustBackend:
@@ -111,7 +111,7 @@ def lines_as_tokens(tokenizer: Any) -> RustBackend:
     rust.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Split(Regex(longest_first), "isolated"), pre_tokenizers.WhitespaceSplit()]
     )
-    rust.add_special_tokens(_special(tokenizer))
+    rust.add_special_tokens(_special_tokens(tokenizer))
     begin, end = [tokenizer.cls_token], [tokenizer.eos_token] if tokenizer.eos_token else []
     rust.post_processor = processors.TemplateProcessing(
         single=[*begin, "$A", *end], pair=[*begin, "$A", *end, "$B", *end],
@@ -120,7 +120,7 @@ def lines_as_tokens(tokenizer: Any) -> RustBackend:
     return RustBackend(rust, parts_pairs=bool(end))
 
 
-def _special(tokenizer: Any) -> list[AddedToken]:
+def _special_tokens(tokenizer: Any) -> list[AddedToken]:
     """List tokens that are looked for in a text before it is cut, with how they want their neighbours, by id."""
     return [token for _, token in sorted(tokenizer.added_tokens_decoder.items())]
 

@@ -54,7 +54,7 @@ class Spelling:
         """Make a `<pad>` token after `at` characters of a text."""
         return Token(self.pad_name, self.pad_id, at, at, is_special=True, piece=self.piece(self.pad_id))
 
-    def special(self, id_: int, at: int = 0) -> Token:
+    def special_token(self, id_: int, at: int = 0) -> Token:
         """Make a named token without any text."""
         return Token(self.piece(id_) or f"<{id_}>", id_, at, at, is_special=True, piece=self.piece(id_))
 
@@ -72,7 +72,7 @@ class Spelling:
             piece = longer[len(decoded) :] if longer.startswith(decoded) else self._decode([id_])
             unfinished = longer.endswith(_UNFINISHED) and id_ not in self.special_ids
             if id_ in self.special_ids:
-                tokens.append(replace(self.special(id_, len(text)), segment=segment))
+                tokens.append(replace(self.special_token(id_, len(text)), segment=segment))
                 continue
             piece = "" if unfinished else piece
             decoded = decoded if unfinished else longer
@@ -101,7 +101,7 @@ class Spelling:
             if place == SECOND:
                 segment, end = 1, begins[1]
             if place >= 0:
-                tokens.append(replace(self.special(place, end), segment=segment))
+                tokens.append(replace(self.special_token(place, end), segment=segment))
                 continue
             tokens += self._place_tokens(text, pieces[segment], begins[segment], segment)
             end = tokens[-1].end if tokens else end

@@ -29,7 +29,7 @@ def picker(view: SentencesState, to: str, kinds_of_text: str) -> tuple[CorpusLin
     """
     if view.sentences == "shipped":
         return shipped_lines(to)
-    _own(kinds_of_text)
+    _draw_own_list(kinds_of_text)
     try:
         return _read(st.session_state.get(_KEPT, ""), asked=view.read)
     except TextError as refusal:
@@ -37,7 +37,7 @@ def picker(view: SentencesState, to: str, kinds_of_text: str) -> tuple[CorpusLin
         return ()
 
 
-def _own(kinds_of_text: str) -> None:
+def _draw_own_list(kinds_of_text: str) -> None:
     """Draw the field and the place for a file, whose text goes into the field."""
     left, right = st.columns([3, 1])
     with left:

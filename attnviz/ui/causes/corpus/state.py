@@ -41,4 +41,4 @@ def current_view(entry: "Entry", trace: "Trace") -> SentencesState:
     start = SentencesState(**entry.start) if entry.start.get("kind") in trace.kinds else SentencesState(
         kind=trace.kinds[-1]
     )  # fmt: skip
-    return layout.state_in_address(SentencesState, SiteBounds.of(trace).by_field(), start)
+    return layout.state_in_address(SentencesState, SiteBounds.from_trace(trace).by_field(), start)

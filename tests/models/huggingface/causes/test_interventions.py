@@ -33,7 +33,7 @@ def test_nothing_done_and_a_patch_from_itself_change_nothing(name, pair) -> None
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("holds", invariants.PER_KIND, ids=lambda holds: holds.__name__)
-def test_it_holds_of_each_kind(holds, name, pair) -> None:
+def test_each_invariant_holds_for_each_kind_of_site(holds, name, pair) -> None:
     for kind in pair(name).model.kinds:
         holds(pair(name), kind)
 
@@ -133,7 +133,7 @@ def test_a_model_that_is_only_replayed_says_that_nothing_can_be_done(tmp_path) -
 
 
 @pytest.mark.parametrize("name", ["gemma2", "gpt_oss", "lfm2"])
-def test_they_hold_where_scores_are_capped_or_share_with_a_sink_and_where_layers_do_not_attend(name, tmp_path) -> None:
+def test_invariants_hold_with_capped_scores_sinks_and_layers_without_attention(name, tmp_path) -> None:
     held = load(architectures.ALL[name](tmp_path / name), **CPU)
     pair = Pair(held, lambda number, done=(): held.trace(TEXTS[number], new_tokens=0, interventions=done))
     invariants.a_patch_from_itself_changes_nothing(pair)

@@ -46,7 +46,7 @@ def test_a_tokenizer_of_another_model(copy, checkpoint):
     assert "The tokenizer gives ids up to" in refusal(copy)
 
 
-def test_pickled_weights(copy):
+def test_a_folder_of_pickled_weights_is_refused(copy):
     (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
     assert "pytorch_model.bin. Such files can run code and are not read" in refusal(copy)
 

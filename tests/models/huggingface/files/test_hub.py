@@ -21,7 +21,7 @@ def hub(monkeypatch, *, listing=None, numbers=None, error=None):
     monkeypatch.setattr("huggingface_hub.HfApi.model_info", model_info)
 
 
-def test_no_network(monkeypatch):
+def test_an_unreachable_hub_is_named_in_the_error(monkeypatch):
     hub(monkeypatch, error=ConnectionError("no route"))
     said = refusal("somebody/some-model")
     assert said.startswith("There is no folder 'somebody/some-model' here, and the hub could not be reached")
@@ -46,7 +46,7 @@ def test_a_hub_id_that_cannot_be_one():
         ({"model.safetensors": 9, **{f"log-{n}.txt": 4 * 10**7 for n in range(6)}}, None, "take 240 MB on the hub"),
     ],
 )
-def test_nothing_is_downloaded_that_will_not_be_read(listing, numbers, says, monkeypatch):
+def test_a_model_that_will_be_refused_is_not_downloaded(listing, numbers, says, monkeypatch):
     hub(monkeypatch, listing=listing, numbers=numbers)
     monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_, **__: pytest.fail("something was download"))
     assert says in refusal("somebody/some-model")

@@ -4,13 +4,13 @@ import torch
 from torch import Tensor
 
 from attnviz.analysis.site.projections import fits
-from attnviz.implementations.case import Case
+from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.steps import split
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.attention import MultiHeadAttention
-from attnviz.transformer.probe import Kind, Site, visible
+from attnviz.transformer.probe import Kind, Site, visible_cells
 
 
 def site_module(model: Translator, site: Site) -> MultiHeadAttention:
@@ -20,7 +20,7 @@ def site_module(model: Translator, site: Site) -> MultiHeadAttention:
     return layer.cross_attention if site.kind == "cross" else layer.self_attention  # type: ignore[return-value]
 
 
-def site_case(model: Translator, trace: Trace, kind: Kind, layer: int) -> Case:
+def site_inputs(model: Translator, trace: Trace, kind: Kind, layer: int) -> SiteInputs:
     """Return a site's weights, input, memory and mask, in float32 on the CPU.
 
     Raises ValueError for a site that the trace does not have, or that was recorded without its input.
@@ -32,10 +32,10 @@ def site_case(model: Translator, trace: Trace, kind: Kind, layer: int) -> Case:
     input_ = call.input_.float().cpu()
     memory = input_ if call.memory is call.input_ else call.memory.float().cpu()
     mask = None if call.mask is None else _drop_head_axis(call.mask)
-    return Case(weights, input_, memory, mask, norm_first=model.model.config.norm_first)
+    return SiteInputs(weights, input_, memory, mask, norm_first=model.model.config.norm_first)
 
 
-def observed_case(weights: SiteWeights, trace: Trace, kind: Kind, layer: int) -> Case:
+def observed_inputs(weights: SiteWeights, trace: Trace, kind: Kind, layer: int) -> SiteInputs:
     """Return a site's input, memory and mask beside projections that were found by watching (`site.projections`).
 
     Raises ValueError where these do not give the queries, keys and values of this very run.
@@ -46,8 +46,8 @@ def observed_case(weights: SiteWeights, trace: Trace, kind: Kind, layer: int) ->
         raise ValueError(f"The projections found for layer {layer} do not give this run's queries, keys and values.")
     input_ = call.input_.float().cpu()
     memory = input_ if call.memory is call.input_ else call.memory.float().cpu()
-    mask = None if call.mask is None else _narrow(_drop_head_axis(visible(call)))
-    return Case(weights, input_, memory, mask, norm_first=_is_normalised(trace, kind, layer))
+    mask = None if call.mask is None else _narrow(_drop_head_axis(visible_cells(call)))
+    return SiteInputs(weights, input_, memory, mask, norm_first=_is_normalised(trace, kind, layer))
 
 
 def _narrow(mask: Tensor) -> Tensor | None:
@@ -76,14 +76,14 @@ def _float(weights: SiteWeights) -> SiteWeights:
     return weights.replace_parts(part.float().cpu() for pair in weights.pairs for part in pair)
 
 
-def heads_of(case: Case) -> tuple[Tensor, Tensor, Tensor]:
+def query_key_value(inputs: SiteInputs) -> tuple[Tensor, Tensor, Tensor]:
     """query, key and value of a site, `(batch, heads, length, d_k)`, as the product of query and key takes them."""
-    weights = case.weights
+    weights = inputs.weights
     sizes = (weights.d_k, weights.d_k, weights.d_v)
     query, key, value = (
         split(x @ weight.T + bias, weights.n_heads, size)
         for x, (weight, bias), size in zip(
-            (case.input_, case.memory, case.memory), weights.pairs[:3], sizes, strict=True
+            (inputs.input_, inputs.memory, inputs.memory), weights.pairs[:3], sizes, strict=True
         )
     )
     return (*weights.scoring.transform(query, key), value)

@@ -1,4 +1,4 @@
-"""A case to run an attention on: one site's weights, its inputs, a mask, and perhaps dropout."""
+"""What an attention runs on: one site's weights, its inputs, a mask, and perhaps dropout."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from attnviz.transformer.dropout import Dropout
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class SiteInputs:
     """Inputs of an attention: input_ `(batch, q_len, d_model)`, memory `(batch, k_len, d_model)`, a mask as of
     `Attention`.
 
@@ -48,23 +48,23 @@ class Case:
         """Select the rows of a map that see at least one key, `(rows, k_len)`."""
         return attn[self.cells.any(dim=-1)]
 
-    def with_head_ignored(self) -> "Case":
-        """Copy the case with weights whose `W_o` ignores the head that is off."""
+    def with_head_ignored(self) -> "SiteInputs":
+        """Copy the inputs with weights whose `W_o` ignores the head that is off."""
         assert self.off is not None
         read = self.weights.W_o.clone()
         read[:, self.weights.rows(self.off, self.weights.d_v)] = 0
         return replace(self, weights=replace(self.weights, W_o=read))
 
-    def with_other_last_token(self) -> "Case":
-        """Copy the case with another last token, in both input and memory."""
+    def with_other_last_token(self) -> "SiteInputs":
+        """Copy the inputs with another last token, in both input and memory."""
         memory = self.memory.clone()
         memory[:, -1] = -memory[:, -1]
         input_ = memory if self.input_ is self.memory else self.input_
         return replace(self, input_=input_, memory=memory)
 
 
-def own_case(*, drop: float = 0.0, blind_row: bool = False) -> Case:
-    """Make a case whose sizes hide no bug: batch 2, heads 3, length 5, d_model 17, d_k 11, d_v 13; a causal mask.
+def odd_sized_inputs(*, drop: float = 0.0, blind_row: bool = False) -> SiteInputs:
+    """Make inputs whose sizes hide no bug: batch 2, heads 3, length 5, d_model 17, d_k 11, d_v 13; a causal mask.
 
     With `blind_row` the first query of the second item sees no key, as a padded row does.
     """
@@ -73,4 +73,4 @@ def own_case(*, drop: float = 0.0, blind_row: bool = False) -> Case:
     mask = torch.ones(2, 5, 5, dtype=torch.bool).tril()
     if blind_row:
         mask[1, 0] = False
-    return Case(weights, x, x, mask, drop)
+    return SiteInputs(weights, x, x, mask, drop)
