@@ -14,14 +14,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnviz.analysis.site.matching import (
+from attnviz.analysis.site.match_projection import (
     Projected,
     allowed_difference,
     changes_to,
     difference,
     is_same,
+    match_projection,
     mismatch_reason,
-    part_of,
 )
 from attnviz.analysis.site.op_trace import LinearMap, OpRecorder, OpTrace
 from attnviz.implementations.scoring import DistanceBias, Scoring
@@ -166,7 +166,12 @@ def _parts(call: AttentionCall, ops: OpTrace) -> list[Projected] | NotPlain:
         near = [one for one in ops.maps if source is not None and is_same(one.input_, source)]
         changes = changes_to(ops, heads.shape[3], name, (found[0].change.rotation,) if found else None)
         part = next(
-            (part for change, one in product(changes, near) if (part := part_of(one, heads, change)) is not None), None
+            (
+                part
+                for change, one in product(changes, near)
+                if (part := match_projection(one, heads, change)) is not None
+            ),
+            None,
         )
         if part is None:
             return NotPlain(mismatch_reason(_ROLES[name], near, heads, is_turned=bool(ops.angles)))

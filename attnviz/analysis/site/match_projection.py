@@ -51,7 +51,7 @@ class Projected:
     change: Change
 
 
-def part_of(one: LinearMap, heads: Tensor, change: Change) -> Projected | None:
+def match_projection(one: LinearMap, heads: Tensor, change: Change) -> Projected | None:
     """Find the rows of a map that give each head's part; None where any head has none.
 
     `heads` is `(batch, heads, length, size)`.
