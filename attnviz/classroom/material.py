@@ -16,8 +16,12 @@ _REMEMBERED = 32  # lessons; every screen of a class reads the same one
 
 
 def pack_lesson(lesson: Lesson) -> str:
-    """Encode a lesson as JSON. Raises ClassroomError for one that is larger than any lesson's file may be."""
-    text = json.dumps(asdict(lesson), ensure_ascii=True)
+    """Encode a lesson as JSON, without the folder that it lies in, which is this machine's own. Raises ClassroomError for
+    one that is larger than any lesson's file may be.
+    """
+    fields = asdict(lesson)
+    del fields["folder"]
+    text = json.dumps(fields, ensure_ascii=True)
     if len(text) > MOST_CHARACTERS:
         raise ClassroomError("This lesson is too long for a class: divide it.")
     return text
