@@ -16,8 +16,8 @@ _REMEMBERED = 32  # lessons; every screen of a class reads the same one
 
 
 def pack_lesson(lesson: Lesson) -> str:
-    """Encode a lesson as JSON, without the folder that it lies in, which is this machine's own. Raises ClassroomError for
-    one that is larger than any lesson's file may be.
+    """Encode a lesson as JSON, without its folder, which is this machine's own. Raises ClassroomError for a lesson that
+    is larger than any lesson's file may be.
     """
     fields = asdict(lesson)
     del fields["folder"]
