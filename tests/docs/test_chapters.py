@@ -83,13 +83,13 @@ def test_the_other_links_lead_to_a_page_and_a_lesson() -> None:
 
 def _heads(texts: Mapping[str, str], link: Link) -> Said:
     trace = chapters.run(link).trace
-    heads, problems = read_heads_state(texts, SiteBounds.of(trace), METRICS, HeadsState())
+    heads, problems = read_heads_state(texts, SiteBounds.from_trace(trace), METRICS, HeadsState())
     page, more = read_page_state(texts, trace, heads)
     return {*page.to_params(), *HeadsPageState().to_params()}, [*problems, *more, *_changes(texts)]
 
 
 def _masks(texts: Mapping[str, str], link: Link) -> Said:
-    view, problems = masks.view_of(texts, SiteBounds.of(chapters.run(link).trace))
+    view, problems = masks.view_of(texts, SiteBounds.from_trace(chapters.run(link).trace))
     return _with(texts, {*view.to_params()}, problems, MasksTab, SaysState, LeakState, RowsState)
 
 
@@ -117,7 +117,7 @@ def _learning(texts: Mapping[str, str], link: Link) -> Said:
 
 def _with(texts: Mapping[str, str], known: set[str], problems: Any, *states: type, trace: Any = None) -> Said:
     """Read the same texts as further states."""
-    bounds = {} if trace is None else SiteBounds.of(trace).by_field()
+    bounds = {} if trace is None else SiteBounds.from_trace(trace).by_field()
     said = [*problems, *_changes(texts)]
     for state in states:
         found, more = fields.read(state, texts, bounds)

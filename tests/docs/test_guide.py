@@ -35,7 +35,7 @@ def bench(shown: Picture, second: str = "", **changed) -> MaskBench:
     trace = shown.trace
     if second:
         trace = batch_of_two(shown.model, trace, shown.model.trace(second, to=trace.to))
-    view, problems = view_of(shown.link.texts, SiteBounds.of(trace))
+    view, problems = view_of(shown.link.texts, SiteBounds.from_trace(trace))
     assert problems == ()
     return MaskBench(shown.model, trace, replace(view, **changed))
 

@@ -96,7 +96,7 @@ def test_when_the_engine_is_gone_the_shipped_model_runs_here_and_when_it_is_back
         assert not app.error
         (warning,) = app.warning
         assert GONE in warning.value
-        assert "gpt2, waits" in warning.value.replace("\\", "")
+        assert "gpt2, needs the engine" in warning.value.replace("\\", "")
         assert app.selectbox(key="to-shown").value == "fr"  # a translator's control
         assert "gpt2" in app.query_params["model"]  # and the choice waits
     finally:
