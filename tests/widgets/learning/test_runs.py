@@ -52,7 +52,7 @@ def test_every_moment_arrives_as_it_was_recorded(decode_run, blind) -> None:
     losses = np.array([loss for moment in got for loss in moment["losses"]], dtype=np.float16)
     np.testing.assert_array_equal(losses, blind.losses)
     for at in (0, 30, 59):
-        assert [tuple(line) for line in got[at]["said"]] == list(blind.written(at))
+        assert [tuple(line) for line in got[at]["said"]] == list(blind.answers_at(at))
         np.testing.assert_array_equal(got[at]["maps"], np.concatenate([blind.maps[kind][at].ravel() for kind in KINDS]))
     assert got[0]["loss"] is None
     assert got[-1]["loss"] == pytest.approx(float(got[-1]["losses"][0]), abs=0.05)
