@@ -1,5 +1,6 @@
 """A tokenizer's chat template: the text that it makes of a conversation, rendered in a process that can be killed."""
 
+import atexit
 import json
 import subprocess
 import sys
@@ -79,7 +80,7 @@ class _Process:
                 child.stdin.flush()
                 return _answer(child, SECONDS)
             except (OSError, EOFError) as error:
-                self._end()
+                self.end()
                 raise TextError(
                     f"The model's chat template did not finish within {SECONDS:g} seconds, or took too much memory."
                 ) from error
@@ -94,7 +95,8 @@ class _Process:
         _answer(self._child, _SECONDS_TO_START)
         return self._child
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """Kill the process, if there is one; the next request begins another."""
         if self._child is not None:
             self._child.kill()
             self._child.communicate()
@@ -116,3 +118,4 @@ def _answer(child: "subprocess.Popen[str]", seconds: float) -> dict[str, str]:
 
 
 _PROCESS = _Process()
+atexit.register(_PROCESS.end)
