@@ -154,6 +154,24 @@ def test_colours_follow_the_system_and_paper_is_light(trace, visit, tmp_path) ->
     expect(painted(page)).to_have_attribute("data-theme", "dark")
 
 
+def test_what_was_drawn_for_paper_is_printed_as_new_canvases_and_taken_away(trace, visit, tmp_path) -> None:
+    trace.to_html(tmp_path / "heads.html")
+    page = visit(tmp_path / "heads.html")
+    page.emulate_media(color_scheme="dark")
+    seen = """() => [...document.querySelector("figure .place").shadowRoot.querySelectorAll("canvas.map")]
+        .filter((one) => !one.hidden).map((one) => [one.toDataURL(), one.getBoundingClientRect().width])"""
+    expect(page.locator("figure .avz")).to_have_attribute("data-theme", "dark")
+    ((dark, width),) = page.evaluate(seen)
+    page.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
+    ((light, same),) = page.evaluate(seen)
+    assert light != dark
+    assert same == width
+    assert page.locator("figure canvas.map").count() == 2  # the copy lies where the picture did
+    page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
+    expect(page.locator("figure canvas.map")).to_have_count(1)
+    assert page.evaluate(seen) == [[dark, width]]
+
+
 def test_a_file_says_to_a_screen_reader_what_it_is(trace, visit, tmp_path) -> None:
     page = visit(trace.to_html(tmp_path / "heads.html"))
     expect(painted(page)).to_be_visible()

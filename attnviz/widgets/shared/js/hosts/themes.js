@@ -44,6 +44,30 @@ export function setThemeAndPrint(place) {
     follow();
     follow = setTheme(place, name);
   };
-  window.addEventListener("beforeprint", () => dress("light"));
-  window.addEventListener("afterprint", () => dress("auto"));
+  let copies = [];
+  window.addEventListener("beforeprint", () => {
+    dress("light");
+    copies = canvases().map(copied);
+  });
+  window.addEventListener("afterprint", () => {
+    for (const takeAway of copies) takeAway();
+    dress("auto");
+  });
+}
+
+function canvases() {
+  const roots = [...document.querySelectorAll("*")].map((node) => node.shadowRoot).filter(Boolean);
+  return [document, ...roots].flatMap((root) => [...root.querySelectorAll("canvas")]).filter(({ width }) => width);
+}
+
+// Chromium prints a canvas that was drawn anew in the same turn as it was not drawn yet; a new one it prints as it is.
+function copied(canvas) {
+  const copy = canvas.cloneNode();
+  copy.getContext("2d").drawImage(canvas, 0, 0);
+  canvas.before(copy);
+  canvas.hidden = true;
+  return () => {
+    copy.remove();
+    canvas.hidden = false;
+  };
 }
