@@ -69,7 +69,7 @@ wheel: $(TEST_READY) ## the package as one file, dashboard and translator in it:
 	@rm -f dist/attnviz-*.whl
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 
-SCRIPTS := attnviz/widgets benchmarks docs/_static tests '!**/*.css' '!**/*.json' '!**/*.html'
+SCRIPTS := attnviz/widgets benchmarks docs/_static tests '!**/*.md' '!**/*.css' '!**/*.json' '!**/*.html'
 
 check: $(TEST_READY) ## formatting, lint and types
 	$(BIN)/ruff format --check .
