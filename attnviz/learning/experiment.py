@@ -78,7 +78,7 @@ class Experiment:
 
     @property
     def key(self) -> str:
-        """A text that equal runs share, in whatever way they were asked for."""
+        """The key of a run: equal for two experiments that train the same model."""
         return json.dumps(self.to_dict(), sort_keys=True)
 
     @property

@@ -24,7 +24,7 @@ from attnviz.pictures.fields import (
     text,
     whole_number,
     write,
-)
+)  # fmt: skip
 from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Beam
@@ -35,11 +35,9 @@ CHOICES = {"greedy": "Greedy", "sampled": "Sampled", "beam": "Beam"}
 MASKS = {"causal": "Causal mask", "none": "No causal mask", "ahead": "Mask off by one"}
 DTYPES = {"float32": "float32", "float16": "float16", "bfloat16": "bfloat16"}
 MORE = {
-    "verdict": "Every difference",
-    "cost": "Cost",
-    "experiment": "The untrained experiment",
+    "verdict": "Every difference", "cost": "Cost", "experiment": "The untrained experiment",
     "tables": "Numbers as tables",
-}
+}  # fmt: skip
 DROPOUT = 0.1  # the rate that the switch leaves on: the paper's
 NO_WRITER = "This model writes no text, so there is no decoding to follow. Heads and Masks show its attention."
 MAX_IDS = 500  # characters of the untrained experiment's ids

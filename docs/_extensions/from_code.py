@@ -1,4 +1,4 @@
-"""What pages take from the code, so that it is told once.
+"""Directives that write parts of pages from the code: a command's help and a module's docstring.
 
 ```` ```{command-help} trace ```` stands for what `attnviz trace --help` prints, and ```` ```{module-docstring}
 attnviz.tracing.storage ```` for what that file says of itself, in Markdown.

@@ -1,4 +1,4 @@
-"""Live pictures on pages of the documentation: ```` ```{live} NAME ```` stands for the picture of docs/gallery/NAME.py.
+"""Live pictures in the documentation: ```` ```{live} NAME ```` runs docs/gallery/NAME.py and embeds what it draws.
 
 Each script runs once a build, before the pages are read; what it writes lies in `_live/` beside them, and a page shows
 it in a frame that is loaded when it comes into view. A script is a page of its own, too. Options of the directive:

@@ -1,5 +1,5 @@
-"""Admission control: a request is accepted if it can be answered in time, by the times of recent answers; nobody is
-refused for ever.
+"""Admission control: the engine accepts a request if recent answers say that it can answer in time, and accepts again
+once it is quick again.
 """
 
 import asyncio

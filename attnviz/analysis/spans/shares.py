@@ -77,7 +77,7 @@ def span_norms(
 
 
 def spans_of(trace: Trace, spans: Sequence[Span] | None, item: int = 0) -> tuple[Span, ...]:
-    """Return the spans that are asked for, or else the trace's own, as far as they are among the keys."""
+    """Return `spans`, checked, or else the trace's own, cut to its keys."""
     length = len(trace.key_tokens("decoder_self", item=item))
     if spans is not None:
         return check_spans(spans, length)

@@ -49,7 +49,7 @@ def maps_caption(bench: MaskBench) -> str:
 
 
 def words_table(bench: MaskBench, before: Writing, after: Writing) -> str:
-    """Draw what the model writes, before and after, as far as it has come: all of it, for texts may part late."""
+    """Draw the whole of what the model writes, without the mask and with it: texts may differ only late."""
     what = "translation" if bench.model.languages else "what it writes"
     rows = _row("before", before, bench.view.item) + _row("after", after, bench.view.item)
     head = f"<tr><th></th><th>{what}, <b>{term('written step by step')}</b>: {NO_FUTURE}</th></tr>"

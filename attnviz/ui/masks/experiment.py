@@ -37,11 +37,11 @@ class MaskExperiment(MaskBench):
         return made
 
     def start_writing(self) -> Writing:
-        """Return what the model would now write, as far as it has come."""
+        """Return what the model has written so far with the mask."""
         return _cached_writing(self._key(self._settings), super().start_writing)
 
     def unmasked_writing(self) -> Writing:
-        """Return what the model writes without the mask, as far as it has come; all masks share it."""
+        """Return what the model has written so far without the mask; all masks share it."""
         return _cached_writing(self._key(()), super().unmasked_writing)
 
     @property

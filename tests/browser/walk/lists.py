@@ -16,7 +16,7 @@ class _List:
 
 
 class Lists:
-    """What the lists of a visitor's page offer, as far as they were opened."""
+    """The options of each list that a visitor has opened."""
 
     def __init__(self, visitor: Visitor) -> None:
         self.visitor = visitor

@@ -1,4 +1,4 @@
-"""A model is refused for a difference beyond rounding, at whatever depth it begins."""
+"""The parity check refuses a model whose numbers differ by more than rounding, in the first layer or the last."""
 
 import dataclasses
 
