@@ -153,6 +153,6 @@ def settle() -> Callable[[Page], None]:
     def wait(page: Page) -> None:
         page.locator(SETTLED).wait_for()
         expect(page.get_by_test_id("stException")).to_have_count(0)
-        expect(page.locator(".definitions:not([data-hears])")).to_have_count(0)
+        expect(page.locator(".definitions[data-hears]")).to_have_count(1)
 
     return wait
