@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer
 
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.network.network import Batch, Network, PassRequest
@@ -102,6 +104,29 @@ class CheckpointStepper:
             out = self.network.decode(fed, self.memory, self.src_mask, request, self.cache)
         return out.logits[:, -1]
 
+    def go_back(self, length: int) -> bool:
+        """Forget all tokens after the first `length`, also those of a step that was interrupted.
+
+        Return False where the cache cannot be cut, as one of a recurrent layer: then all are forgotten.
+        """
+        self.prefix = self.prefix[:, :length]
+        if not isinstance(self.cache, DynamicCache) or length == 0:
+            self.cache = None if self.cache is None else self.network.empty_cache()
+            self.prefix = self.prefix[:, :0]
+            return length == 0
+        if not all(_can_be_cut(layer, length) for layer in self.cache.layers):
+            return self.go_back(0) and False
+        for layer in self.cache.layers:
+            kept: Any = layer
+            kept.keys, kept.values = kept.keys[..., :length, :], kept.values[..., :length, :]
+        return True
+
+    def kept(self) -> list[Tensor]:
+        """Return the keys and values that the cache keeps."""
+        layers = self.cache.layers if isinstance(self.cache, DynamicCache) else []
+        parts = [getattr(layer, name, None) for layer in layers for name in ("keys", "values")]
+        return [part for part in parts if part is not None]
+
     def select_rows(self, rows: Tensor) -> None:
         """Go on with these rows of the batch only, in this order."""
         self.prefix = self.prefix[rows]
@@ -110,6 +135,11 @@ class CheckpointStepper:
             self.memory, self.src_mask = self.memory[rows], self.src_mask[rows]
         if self.cache is not None:
             self.cache.batch_select_indices(rows)
+
+
+def _can_be_cut(layer: Any, length: int) -> bool:
+    """Check whether a layer of a cache keeps nothing but keys and values, of at least so many tokens."""
+    return type(layer) is DynamicLayer and layer.keys is not None and layer.keys.shape[-2] >= length
 
 
 def write_ids(stepper: CheckpointStepper, prompt: Sequence[int], rules: GenerationRules, count: int) -> list[int]:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from attnviz.models.huggingface.chat.conversation import encode_conversation
+from attnviz.models.huggingface.chat.reply_prompt import ReplyPrompt
 from attnviz.models.huggingface.chat.template import ChatTemplate
 from attnviz.models.huggingface.generate import GenerationPlan, steps
 from attnviz.models.huggingface.inputs import InputBuilder
@@ -18,7 +19,7 @@ from attnviz.models.huggingface.tokenizer import MOST_TOKENS
 from attnviz.models.protocol import Step
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.conversation import Turn, read_turns
-from attnviz.text.limits import TextError, require_count
+from attnviz.text.limits import TextError, require_count, require_text
 from attnviz.text.spans import Span
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import Sentence
@@ -72,9 +73,7 @@ class ChatModel(RecordedModel):
         """
         self._check_conversation()
         require_count(new_tokens)
-        read = self._encode_conversation(messages, max_tokens)
-        if read.turns[-1].role == "assistant":
-            raise TextError("The last turn is the assistant's already: end with a user turn to get a reply.")
+        read = self._encode_for_reply(messages, max_tokens)
         choose = likeliest_ids
         if temperature is not None or top_p is not None:
             generator = torch.Generator(self.device).manual_seed(seed)
@@ -87,6 +86,28 @@ class ChatModel(RecordedModel):
         notes = (*self._notes([read.encoded]), *read.notes)
         written = steps(builder.prompt_stepper(read.encoded), self.text, self._rules, plan, self._info(0.0, notes))
         return (replace(step, trace=read.name_turns(step.trace)) for step in written)
+
+    def read_prompt(
+        self, messages: Sequence[Mapping[str, Any]] | None = None, *, text: str = "", max_tokens: int = MOST_TOKENS,
+        interventions: Sequence[Intervention] = (),
+    ) -> ReplyPrompt:  # fmt: skip
+        """Encode what a reply is to follow, a conversation or a plain text, and make a stepper that writes after it.
+
+        Raises TextError for what cannot be read, ValueError for a model that does not write, and for an intervention
+        that cannot be.
+        """
+        if self.family != "decoder" or not self.writes:
+            raise ValueError(f"{self.name} writes no reply: that takes a decoder that writes text.")
+        if messages is None:
+            require_text(text)
+            read = Conversation((), self.text.encode(text, limit=max_tokens), (), ())
+        else:
+            self._check_conversation(text=text)
+            read = self._encode_for_reply(messages, max_tokens)
+        builder, notes = self._builder_under(interventions), (*self._notes([read.encoded]), *read.notes)
+        places = self.text.max_tokens - len(read.encoded.tokens) + 1
+        stepper = builder.prompt_stepper(read.encoded)
+        return ReplyPrompt(read.encoded, read.spans, notes, places, stepper, self.text, self._rules)
 
     def _trace_prompts(
         self, builder: InputBuilder, encoded: Sequence[EncodedText], request: PassRequest, notes: tuple[str, ...],
@@ -115,6 +136,12 @@ class ChatModel(RecordedModel):
         turns = read_turns(messages)
         encoded, spans, notes = encode_conversation(self.text, turns, limit=max_tokens, name=self.name)
         return Conversation(turns, encoded, spans, notes)
+
+    def _encode_for_reply(self, messages: Sequence[Mapping[str, Any]], max_tokens: int) -> Conversation:
+        read = self._encode_conversation(messages, max_tokens)
+        if read.turns[-1].role == "assistant":
+            raise TextError("The last turn is the assistant's already: end with a user turn to get a reply.")
+        return read
 
     def _check_conversation(self, *, new_tokens: int | None = None, **others: Any) -> None:
         """Raise ValueError where this model holds no conversation, or where a text is given beside one."""

@@ -1,0 +1,172 @@
+"""The rows of attention of a text that grows, kept as what they are made of.
+
+A row of weights is as long as the text before it, so that all of them grow with the square of its length. A query and
+a key do not: they are kept, in the model's own type, and weights are made of them when asked for, in float32.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from attnviz.analysis.reply.growing import GrowingTensor
+from attnviz.transformer.attention import call_attn
+from attnviz.transformer.probe import AttentionCall, Site
+
+
+class SiteRows:
+    """The rows of one site. Those that queries and keys do not say (a bias of the model's own, weights that an
+    intervention puts in their place, a mask that heads do not share) are kept as float32 rows.
+    """
+
+    def __init__(self) -> None:
+        self._queries, self._keys = GrowingTensor(), GrowingTensor()
+        self._groups = 0  # query heads that share a key head
+        self._ranges: dict[int, tuple[int, ...]] = {}  # by row: where what it sees begins and ends, if not from 0 on
+        self._whole: dict[int, Tensor] = {}  # by row: weights `(heads, keys)`
+        self._like: AttentionCall | None = None
+
+    def append(self, call: AttentionCall) -> None:
+        """Append the rows of a recorded call, whose keys are those of all positions up to its last query."""
+        query, key, start = call.query[0], call.key[0], self._queries.length
+        if start + query.shape[1] != key.shape[1]:
+            raise ValueError(f"A step has {key.shape[1]} keys where {start + query.shape[1]} were expected.")
+        self._append_keys(key[:, start:])
+        self._queries.append(query)
+        self._like = call if self._like is None else self._like
+        if call.bias is not None or call.edited is not None or (call.mask is not None and call.mask.shape[1] > 1):
+            for at, row in enumerate(call_attn(call)[0].transpose(0, 1)):
+                self._whole[start + at] = row[:, : start + at + 1].clone()
+        elif call.mask is not None:
+            self._note_ranges(call.mask[0, 0].expand(query.shape[1], -1), start)
+
+    def _append_keys(self, new: Tensor) -> None:
+        groups = self._groups or _group_size(new)
+        if groups > 1 and not _is_grouped(new, groups):  # an intervention changed one head's key
+            ungrouped, values = GrowingTensor(), self._keys.values
+            if len(values):
+                ungrouped.append(values.repeat_interleave(groups, dim=0))
+            self._keys, groups = ungrouped, 1
+        self._groups = groups
+        self._keys.append(new[::groups])
+
+    def _note_ranges(self, mask: Tensor, start: int) -> None:
+        """Keep the rows of a mask that hide more than what comes after them."""
+        hides = ~mask & torch.ones_like(mask).tril(start)
+        for at in hides.any(dim=1).nonzero().flatten().tolist():
+            padded = torch.nn.functional.pad(mask[at, : start + at + 1].int(), (1, 1))
+            self._ranges[start + at] = tuple(padded.diff().nonzero().flatten().tolist())
+
+    def cut(self, length: int) -> None:
+        """Forget the rows and keys from position `length` on."""
+        self._queries.cut(length)
+        self._keys.cut(length)
+        for kept in (self._ranges, self._whole):
+            for row in [row for row in kept if row >= length]:
+                del kept[row]
+
+    def weights(self, head: int | None, start: int, stop: int) -> Tensor:
+        """Make the weights of rows from `start` to `stop`, `(heads, rows, stop)`, of one head or of all."""
+        if self._like is None:
+            raise ValueError("Nothing was read yet.")
+        heads = slice(None) if head is None else slice(head, head + 1)
+        keys = self._keys.values[:, :stop].repeat_interleave(self._groups, dim=0)[heads].unsqueeze(0)
+        sinks = self._like.sinks
+        call = AttentionCall(
+            self._queries.values[heads, start:stop].unsqueeze(0), keys, keys, self._like.scale,
+            mask=self._mask(start, stop), softcap=self._like.softcap, sinks=None if sinks is None else sinks[:, heads],
+        )  # fmt: skip
+        made = call_attn(call)[0]
+        for row in range(start, stop):
+            if row in self._whole:
+                made[:, row - start] = 0
+                made[:, row - start, : row + 1] = self._whole[row][heads]
+        return made.cpu()
+
+    def _mask(self, start: int, stop: int) -> Tensor:
+        mask = torch.ones(stop - start, stop, dtype=torch.bool, device=self._keys.values.device).tril(start)
+        for row in range(start, stop):
+            if (edges := self._ranges.get(row)) is not None:
+                mask[row - start] = False
+                for first, last in zip(edges[::2], edges[1::2], strict=True):
+                    mask[row - start, first:last] = True
+        return mask[None, None]
+
+    @property
+    def length(self) -> int:
+        """How many rows there are."""
+        return self._queries.length
+
+    @property
+    def count(self) -> int:
+        """How many numbers are stored."""
+        lists = sum(map(len, self._ranges.values())) + sum(row.numel() for row in self._whole.values())
+        return self._queries.count + self._keys.count + lists
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the numbers that are stored."""
+        whole = sum(row.nbytes for row in self._whole.values())
+        return self._queries.nbytes + self._keys.nbytes + whole
+
+
+class ReplyRows:
+    """The rows of every layer of a decoder's text."""
+
+    def __init__(self) -> None:
+        self._sites: list[SiteRows] = []
+
+    def append(self, calls: Mapping[Site, AttentionCall]) -> None:
+        """Append the rows that a step has computed."""
+        found = sorted(site for site in calls if site.kind == "decoder_self")
+        if not self._sites:
+            self._sites = [SiteRows() for _ in found]
+        for rows, site in zip(self._sites, found, strict=True):
+            rows.append(calls[site])
+
+    def cut(self, length: int) -> None:
+        """Forget the rows from position `length` on."""
+        for rows in self._sites:
+            rows.cut(length)
+
+    def weights(
+        self, *, layer: int | None = None, head: int | None = None, start: int = 0, stop: int | None = None
+    ) -> Tensor:
+        """Make weights `(layers, heads, rows, keys)` of rows from `start` to `stop`, less the axes that are chosen."""
+        stop = self.length if stop is None else stop
+        chosen = self._sites if layer is None else [self._sites[layer]]
+        made = torch.stack([rows.weights(head, start, stop) for rows in chosen])
+        made = made if head is None else made[:, 0]
+        return made if layer is None else made[0]
+
+    def mean(self, *, layer: int | None, head: int | None, start: int, stop: int) -> Tensor:
+        """Make the mean weights `(rows, keys)` over the layers and the heads that are not chosen."""
+        chosen = self._sites if layer is None else [self._sites[layer]]
+        return sum((rows.weights(head, start, stop).mean(dim=0) for rows in chosen), torch.zeros(())) / len(chosen)
+
+    @property
+    def length(self) -> int:
+        """How many rows there are of every layer; a step that was interrupted has left more of some."""
+        return min((rows.length for rows in self._sites), default=0)
+
+    @property
+    def count(self) -> int:
+        """How many numbers are stored."""
+        return sum(rows.count for rows in self._sites)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the numbers that are stored."""
+        return sum(rows.nbytes for rows in self._sites)
+
+
+def _group_size(keys: Tensor) -> int:
+    """Find how many neighbouring heads share a key, in what transformers repeats."""
+    heads = keys.shape[0]
+    sizes = (size for size in range(heads, 1, -1) if heads % size == 0)
+    return next((size for size in sizes if _is_grouped(keys, size)), 1)
+
+
+def _is_grouped(keys: Tensor, size: int) -> bool:
+    grouped = keys.unflatten(0, (-1, size))
+    return bool((grouped == grouped[:, :1]).all())
