@@ -99,6 +99,14 @@ def device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
 
 
 @pytest.fixture(scope="session")
+def chat_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Save a tiny decoder with a chat template, which pages and commands open by its folder."""
+    from tests.models.huggingface.chat import chat_folder
+
+    return str(chat_folder.save(tmp_path_factory.mktemp("chat") / "tiny-chat"))
+
+
+@pytest.fixture(scope="session")
 def browser():
     """One browser for every test that needs one: Playwright can be started only once in a process."""
     from playwright.sync_api import sync_playwright

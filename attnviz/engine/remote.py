@@ -76,6 +76,11 @@ class RemoteModel:
         return self._about.writes_logits
 
     @property
+    def has_chat(self) -> bool:
+        """Whether it takes a conversation."""
+        return self._about.has_chat
+
+    @property
     def inputs(self) -> Inputs:
         """The texts that it reads."""
         return self._about.inputs

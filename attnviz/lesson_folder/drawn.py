@@ -22,6 +22,7 @@ from attnviz.pictures.fields import specs_of
 from attnviz.pictures.head_maps.covering import Covering
 from attnviz.pictures.links import focused_heads
 from attnviz.pictures.shown.registry import ShownPicture, picture
+from attnviz.text.chat_link import read_chat
 from attnviz.views.terms import without_terms
 from attnviz.widgets.wire import Payload
 
@@ -129,6 +130,8 @@ def _stepper(shown: Picture) -> ShownPicture:
     said, takes_target = shown.link.texts, shown.model.inputs.takes_target
     more = {"target": said.get("tgt", "").strip()} if takes_target else {"new_tokens": int(said.get("new") or 0)}
     more |= {"to": shown.trace.to, "interventions": shown.trace.interventions}
+    if turns := read_chat(said.get("chat", "")):
+        return picture("stepper").of(shown.model, messages=[turn.as_message for turn in turns], **more)
     return picture("stepper").of(shown.model, said.get("src", ""), **more)
 
 

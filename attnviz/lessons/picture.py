@@ -9,6 +9,8 @@ from attnviz.lessons.lesson import Link
 from attnviz.lessons.question import Question
 from attnviz.maps.cover import Cover
 from attnviz.maps.options import MapOptions
+from attnviz.models import chat
+from attnviz.text.chat_link import read_chat
 
 if TYPE_CHECKING:
     from attnviz.maps.maps import EagerMaps
@@ -108,7 +110,7 @@ def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
         name = link.texts.get("model") or catalogue.DEFAULT
         if name not in models:
             models[name] = (load or catalogue.load)(name)
-        asked = name, *(link.texts.get(text, "") for text in ("src", "to", "tgt", "new", "do"))
+        asked = name, *(link.texts.get(text, "") for text in ("src", "to", "tgt", "new", "do", "chat"))
         if asked not in traces:
             traces[asked] = trace_link(models[name], link.texts)
         return Picture(link, models[name], traces[asked])
@@ -128,6 +130,10 @@ def trace_link(model: Any, said: Mapping[str, str]) -> "Trace":
         if said.get("do")
         else {}
     )
+    if turns := read_chat(said.get("chat", "")):
+        chat.require(model)
+        new = chat.reply_tokens(turns, int(said.get("new") or 0))
+        return model.trace(messages=[turn.as_message for turn in turns], new_tokens=new, **done)
     if not src.strip():
         raise ValueError("The link has no sentence: copy it from a page that shows one.")
     if model.inputs.is_pair:

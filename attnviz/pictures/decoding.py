@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from attnviz.analysis.decoding.comparison import Decoded, Decoding, compare
+from attnviz.models import chat
 from attnviz.models.decoding_record import DecodingRecord
 from attnviz.models.protocol import Model, Step
 from attnviz.models.translator.faults import Faults
@@ -25,6 +26,7 @@ from attnviz.pictures.fields import (
     whole_number,
     write,
 )  # fmt: skip
+from attnviz.text.conversation import Turn
 from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Beam
@@ -141,11 +143,12 @@ def view_of(
 
 @dataclass(frozen=True)
 class DecodingInput:
-    """The source or prompt to decode, its language, and how many tokens follow a prompt."""
+    """The source, prompt or conversation to decode, its language, and how many tokens follow a prompt."""
 
     src: str
     to: str = ""
     new: int = 0
+    messages: tuple[Turn, ...] = ()
 
 
 def run_decoding(
@@ -251,6 +254,9 @@ def _steps(model: Model, asked: DecodingInput, trace: Trace, state: DecodingStat
         how["new_tokens"] = max(1, asked.new)
     if asked.to:
         how["to"] = asked.to
+    if asked.messages:
+        chat.require(model)
+        return model.stepwise(messages=[turn.as_message for turn in asked.messages], **how)
     return model.stepwise(asked.src, **how)
 
 

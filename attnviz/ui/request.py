@@ -1,9 +1,11 @@
 """The top bar's request."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from attnviz.models.catalogue import Entry
+from attnviz.text.chat_link import last_user_text, replace_last_user_text, write_chat
+from attnviz.text.conversation import Turn
 
 if TYPE_CHECKING:
     from attnviz.tracing.causes.intervention import Intervention
@@ -13,7 +15,8 @@ if TYPE_CHECKING:
 class Request:
     """The top bar's request. An empty `tgt` means that the model writes the target; for an encoder `tgt` is the
     second sentence of a pair, if any. `new` is the number of tokens to write after a prompt. `do` are the
-    interventions, as `tracing.causes.notation` writes them.
+    interventions, as `tracing.causes.notation` writes them. With `messages` the model reads this conversation in the
+    place of `src`, and `new` tokens of the reply are written.
     """
 
     entry: Entry
@@ -22,6 +25,23 @@ class Request:
     tgt: str = ""
     new: int = 0
     do: str = ""
+    messages: tuple[Turn, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The sentence, or what the user said last in the conversation."""
+        return last_user_text(self.messages) if self.messages else self.src
+
+    @property
+    def n_characters(self) -> int:
+        """Characters that the model reads before it writes."""
+        return sum(len(turn.content) for turn in self.messages) if self.messages else len(self.src)
+
+    def with_text(self, text: str) -> "Request":
+        """Return the request of another sentence: in a conversation, the user's last turn is replaced."""
+        if self.messages:
+            return replace(self, messages=replace_last_user_text(self.messages, text))
+        return replace(self, src=text)
 
     @property
     def interventions(self) -> "tuple[Intervention, ...]":
@@ -34,5 +54,6 @@ class Request:
 
     def to_params(self) -> dict[str, str]:
         """Return the texts that stand in a link."""
-        texts = {"model": self.entry.name, "src": self.src, "to": self.to, "tgt": self.tgt}
+        asked = {"chat": write_chat(self.messages)} if self.messages else {"src": self.src}
+        texts = {"model": self.entry.name, **asked, "to": self.to, "tgt": self.tgt}
         return texts | ({"new": str(self.new)} if self.new else {}) | ({"do": self.do} if self.do else {})

@@ -100,33 +100,44 @@ class HuggingFaceModel(ChatModel):
         return replace(self._run_again(sentences, request, first=probe, changes=changes), info=trace.info)
 
     def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
-        self, text: str, *, to: str = "", tgt_text: str | None = None, tgt_in: Sequence[int] | None = None,
+        self, text: str = "", *, to: str = "", tgt_text: str | None = None, tgt_in: Sequence[int] | None = None,
         cached: bool = True, new_tokens: int | None = None, choose: Choose = likeliest_ids,
         max_tokens: int = MAX_TOKENS, interventions: Sequence[Intervention] = (),
+        messages: Sequence[Mapping[str, Any]] | None = None,
     ) -> Iterator[Step]:  # fmt: skip
         """Decode one token at a time, each step recorded, on transformers' cache or without one.
 
         A decoder is fed its prompt token by token, then writes up to `new_tokens`; an encoder-decoder writes its
         target; neither more than `max_tokens`. A teacher's prefix is fed instead where it is given: the ids `tgt_in`
         (of a decoder: prompt and continuation), or an encoder-decoder's `tgt_text`; `Step.token` is always what the
-        model would choose. The `interventions` apply to each step. Raises ValueError for a model that does not
-        write, for ids that do not begin as a target or the prompt does, and for an intervention that cannot be.
+        model would choose. `messages` are a conversation in the place of the text. The `interventions` apply to each
+        step. Raises ValueError for a model that does not write, for ids that do not begin as a target or the prompt
+        does, and for an intervention that cannot be.
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text, so it has no decoding to follow.")
-        self._check.check([text], targets=() if tgt_text is None else (tgt_text,))
+        if messages is not None:
+            self._check_conversation(text=text, tgt_text=tgt_text)
+        else:
+            self._check.check([text], targets=() if tgt_text is None else (tgt_text,))
         require_count(new_tokens)
         require_room(max_tokens)
         if new_tokens is None and self.family == "decoder":
             new_tokens = _WRITTEN
         new_tokens = max_tokens if new_tokens is None else min(new_tokens, max_tokens)
-        read, taught = self.text.encode(text, to=to, limit=MAX_TOKENS), None
+        builder, taught = self._builder_under(interventions), None
+        if messages is not None:
+            conversation = self._encode_conversation(messages, MAX_TOKENS)
+            read = conversation.encoded
+        else:
+            conversation, read = None, self.text.encode(text, to=to, limit=MAX_TOKENS)
         if tgt_in is not None:
             taught = self._builder.check_teacher(read, tgt_in)
         elif tgt_text is not None and tgt_text.strip():
             whole = self._builder.given_target(tgt_text, read)
             taught = EncodedText(whole.tokens[:-1], whole.text)
-        return self._steps(self._builder_under(interventions), read, taught, cached, new_tokens, choose)
+        made = self._steps(builder, read, taught, cached, new_tokens, choose)
+        return made if conversation is None else self._name_turns(conversation, made)
 
     @torch.inference_mode()
     def generator(

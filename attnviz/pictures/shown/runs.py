@@ -9,6 +9,7 @@ from attnviz.analysis.causes.comparing.switched_off import rerun_under
 from attnviz.analysis.causes.pairs.pair import pair_of
 from attnviz.learning.recording import Recording
 from attnviz.learning.translator.recording import TranslatorRecording
+from attnviz.models import chat
 from attnviz.models.protocol import Model
 from attnviz.pictures.causes import attribution as attributions
 from attnviz.pictures.causes import patching as patches
@@ -24,6 +25,7 @@ from attnviz.pictures.shown.subject import Subject
 from attnviz.pictures.shown.traces import EVERYTHING, caption_by, site_bounds
 from attnviz.pictures.stepper import stepper
 from attnviz.text.arguments import reads_arguments
+from attnviz.text.conversation import Turn, read_turns
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.switches import Head, every_head, replace_heads, replacements
@@ -35,18 +37,25 @@ from attnviz.widgets.wire import Payload
 
 @reads_arguments
 def stepper_of(
-    model: Model, text: str, *, to: str = "", target: str = "", new_tokens: int = 0,
-    interventions: Sequence[Intervention] = (),
+    model: Model, text: str = "", *, to: str = "", target: str = "", new_tokens: int = 0,
+    interventions: Sequence[Intervention] = (), messages: Sequence[Mapping[str, Any] | Turn] = (),
 ) -> Subject:  # fmt: skip
     """Show the training pass beside every step of decoding `text`, both under `interventions`.
+
+    `messages` are a conversation in the place of the text, for a model with a chat template.
 
     Raises ValueError for a model that does not write, and for one of several languages without `to`.
     """
     if len(model.languages) > 1 and not to:
         raise ValueError(f"Say which language is written: to= one of {', '.join(model.languages)}.")
     more = {"to": to, "tgt_text": target, "new_tokens": new_tokens, "interventions": interventions}
-    trace = model.trace(text, **{name: value for name, value in more.items() if value})
-    asked = DecodingInput(text, trace.to, new_tokens)
+    said = {name: value for name, value in more.items() if value}
+    turns = read_turns(messages) if messages else ()
+    if turns:
+        chat.require(model)
+        said |= {"messages": [turn.as_message for turn in turns], "new_tokens": chat.reply_tokens(turns, new_tokens)}
+    trace = model.trace(text, **said)
+    asked = DecodingInput(text, trace.to, new_tokens, turns)
 
     def draw(state: DecodingState, **how: int) -> Payload:
         return stepper(model, trace, state, run=run_decoding(model, trace, state, asked=asked), **how)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.models import local_paths
+from attnviz.models import chat, local_paths
 from attnviz.models.catalogue import Entry, Progress, entries
 from attnviz.models.inputs import Inputs
+from attnviz.text.conversation import Turn
 from attnviz.ui import offered_models
 from attnviz.ui.cache import budget, engine, in_memory, means, threads
 from attnviz.ui.cache.bounded import BoundedCache
@@ -91,13 +92,19 @@ _others: "BoundedCache[_Version, Model]" = BoundedCache(_read, most=2)
 
 def run(
     loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0,
-    interventions: "Sequence[Intervention]" = (), **kept: bool,
+    interventions: "Sequence[Intervention]" = (), messages: Sequence[Turn] = (), **kept: bool,
 ) -> "Trace":  # fmt: skip
     """Trace what was typed, whichever inputs the model takes; `kept` is what a checkpoint's trace may leave out.
+
+    `messages` are a conversation in the place of `src`; after a turn of the assistant's, no reply is written.
 
     Raises ValueError with one sentence.
     """
     how = {**kept, "interventions": interventions}
+    if messages:
+        chat.require(loaded)
+        said = [turn.as_message for turn in messages]
+        return loaded.trace(messages=said, new_tokens=chat.reply_tokens(messages, new), **how)
     if loaded.inputs.has_language:
         return loaded.trace(src, to=to, tgt_text=tgt or None, interventions=interventions)
     if loaded.inputs.takes_target:
@@ -108,16 +115,16 @@ def run(
     return loaded.trace(src, new_tokens=new, **how)
 
 
-_Asked = tuple[str, str, str, str, str, int, str, bool]
+_Asked = tuple[str, str, str, str, str, int, str, tuple[Turn, ...], bool]
 
 
 def _trace_request(asked: _Asked, progress: Progress | None) -> "Trace":
-    name, _, src, to, tgt, new, do, whole = asked
-    with threads.enough_for(max(len(src), len(tgt))):
+    name, _, src, to, tgt, new, do, messages, whole = asked
+    with threads.enough_for(max(len(src), len(tgt), sum(len(turn.content) for turn in messages))):
         loaded, kept = model(name), {"logits": whole, "hidden": whole}
 
         def run_trace(interventions: "Sequence[Intervention]") -> "Trace":
-            return run(loaded, src, to=to, tgt=tgt, new=new, interventions=interventions, **kept)
+            return run(loaded, src, to=to, tgt=tgt, new=new, interventions=interventions, messages=messages, **kept)
 
         if not do:
             return run_trace(())
@@ -188,4 +195,5 @@ def attention(request: Request) -> "Trace":
 
 def _cache_key(request: Request) -> _Asked:
     weights = model(request.entry.name).model_id
-    return request.entry.name, weights, request.src, request.to, request.tgt, request.new, request.do, True
+    texts = request.src, request.to, request.tgt, request.new, request.do, request.messages
+    return request.entry.name, weights, *texts, True

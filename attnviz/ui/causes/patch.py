@@ -78,7 +78,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
 
 def _drop_stale_choices(request: Request, view: PatchState) -> PatchState:
     """Drop what was chosen for two other sentences, where cells and steps were other words."""
-    now = (request.entry.name, request.src, request.to, view.changed)
+    now = (request.entry.name, request.src, request.messages, request.to, view.changed)
     before, st.session_state[_PAIR] = st.session_state.get(_PAIR, now), now
     chosen = ("step", "a", "b", "c", "d", "put")
     if before == now or any(name in persistent.texts().linked for name in chosen):
@@ -92,8 +92,8 @@ def _pair(request: Request, loaded: "Model", view: PatchState) -> "Pair":
     from attnviz.analysis.causes.pairs.pair import pair_of
 
     plain = replace(request, new=0)  # a prompt's answer is what comes next; no continuation is compared
-    clean, other = traces.trace(plain), traces.trace(replace(plain, src=view.changed, tgt=""))
-    with threads.enough_for(len(request.src)):
+    clean, other = traces.trace(plain), traces.trace(replace(plain.with_text(view.changed), tgt=""))
+    with threads.enough_for(request.n_characters):
         return get_or_make("pair", (clean, other), lambda: pair_of(loaded, clean, other))
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 
 from attnviz.learning import shipped
 from attnviz.models.catalogue import Entry, entries, unshipped_entry
+from attnviz.models.chat import takes_chat
 from attnviz.pictures.causes.compared import BY, RULES, CompareState, Side
 from attnviz.pictures.causes.sides import (
     FIXED_FOR_LANGUAGES,
@@ -40,7 +41,9 @@ def choose(view: CompareState, request: Request, loaded: "Model") -> str:
     with st.container(key="compare-bar", horizontal=True, vertical_alignment="bottom", gap="small"):
         segments("by", "Compare", {way: BY[way] for way in ways}, by, hide_label=True)
         if by == "sentence":
-            text_field("other", "The other sentence", view.other, limit=4_000, empty=PAIRS.get(request.src, "Type one"))
+            text_field(
+                "other", "The other sentence", view.other, limit=4_000, empty=PAIRS.get(request.text, "Type one")
+            )
         elif by == "language":
             select(
                 "into",
@@ -69,9 +72,9 @@ def _side(name: str, loaded: "Model", request: Request, fixed: str = "") -> Side
 
 
 def _sentence(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
-    src = other_sentence(request.src, view.other)
-    own = _side(request.src, loaded, replace(request, tgt=""))
-    return own, _side(src, loaded, replace(request, src=src, tgt=""), FIXED_FOR_SENTENCES)
+    other = other_sentence(request.text, view.other)
+    own = _side(request.text, loaded, replace(request, tgt=""))
+    return own, _side(other, loaded, replace(request.with_text(other), tgt=""), FIXED_FOR_SENTENCES)
 
 
 def _language(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
@@ -94,7 +97,9 @@ def _model(view: CompareState, request: Request, loaded: "Model", trace: "Trace"
     theirs = traces.model(name)
     entry = _entry_named(name)
     to = request.to if request.to in theirs.languages else (theirs.languages[0] if theirs.languages else "")
-    asked = Request(entry, request.src, to, new=request.new)
+    asked = Request(entry, request.src, to, new=request.new, messages=request.messages)
+    if not takes_chat(theirs):
+        asked = replace(asked, src=request.text, messages=())
     return _side(request.entry.title, loaded, request), _side(names[name], theirs, asked, FIXED_FOR_MODELS)
 
 

@@ -19,7 +19,7 @@ def run_decoding(model: Model, request: Request, trace: Trace, view: DecodingSta
     """Decode what the page shows, or return it from the cache. Raises ValueError with one sentence."""
 
     def read(*_) -> Decoded:
-        asked = DecodingInput(request.src, request.to, request.new)
+        asked = DecodingInput(request.src, request.to, request.new, request.messages)
         with st.spinner("Decoding step by step …"):
             return decoding.run_decoding(
                 model, trace, view.computed_options(), asked=asked, stepping=_stepping_model(model, view.dtype)

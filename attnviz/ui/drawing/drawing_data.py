@@ -57,6 +57,7 @@ def payload(shown: Pictured) -> "Payload":
 
 def _waiting_request() -> "Request":
     """Return the request of the other pages' bar, on a page without it."""
+    from attnviz.ui.frame import chat_bar
     from attnviz.ui.frame.top_bar import examples
     from attnviz.ui.request import Request
 
@@ -68,7 +69,8 @@ def _waiting_request() -> "Request":
         known[name] = unshipped_entry(name)
     entry = known.get(name) or next(iter(known.values()))
     to = persistent.text("to") or next(iter(entry.languages), "")
-    return Request(entry, persistent.text("src", examples()[2]), to, persistent.text("tgt"))
+    src = persistent.text("src", chat_bar.last_user_text() or examples()[2])
+    return Request(entry, src, to, persistent.text("tgt"), messages=chat_bar.waiting_turns(entry))
 
 
 def _run_payload(

@@ -46,7 +46,7 @@ def is_presented() -> bool:
 
 def summary_of(request: Request) -> str:
     """Sum up the bar's request in a line: the sentence, and the language or text that it is translated into."""
-    src, tgt = (display(text[:_MOST_SAID]) if text.strip() else "" for text in (request.src, request.tgt))
+    src, tgt = (display(text[:_MOST_SAID]) if text.strip() else "" for text in (request.text, request.tgt))
     named = language_name if request.to in request.entry.languages else named_code  # as the bar's own list does
     into = tgt or (named(request.to) if request.to else "")
     return f"{src or 'No sentence yet'} → {into}" if into else src or "No sentence yet"

@@ -17,6 +17,7 @@ from attnviz.text.limits import MAX_CHARACTERS, cut_to_limit, prefix_notes
 from attnviz.ui import model_facts, model_picker
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.cache import traces
+from attnviz.ui.frame import chat_bar
 from attnviz.ui.frame.page import current_page
 from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
@@ -109,6 +110,8 @@ def _inputs(entry: Entry) -> Request:
         asked = Inputs.PROMPT
     for place in places:
         place.empty()
+    if asked is not Inputs.PROMPT:
+        chat_bar.say_unsupported(f"{entry.title} takes no conversation: that takes a decoder that writes text.")
     return _ASKED[asked](entry)
 
 
@@ -166,12 +169,14 @@ class _Prompt:
 
 def _prompt(entry: Entry) -> Request:
     left, right = st.columns([70, 15], vertical_alignment="bottom", gap="small")
+    turns = chat_bar.turns(entry)
     with left:
-        src = _sentence(_PROMPT)
+        src = "" if turns else _sentence(_PROMPT)
     asked, problems = read(_Prompt, persistent.texts(), {})
     current_page().add(*persistent.linked_problems(problems))
     with right:
-        return Request(entry, src, new=_count("new", "Tokens to write", asked.new, help="0: only the prompt is read"))
+        new = _count("new", "Tokens to write", asked.new, help="0: only the prompt is read")
+    return Request(entry, src, new=new, messages=turns)
 
 
 def _count(key: str, label: str, value: int, **options: str) -> int:
@@ -210,7 +215,8 @@ def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable
 
 def _sentence(field: _Field) -> str:
     """Draw a sentence's field, and return its text."""
-    default, changed = {"src": (examples()[2], drop_written_target), "tgt": ("", _target_typed)}[field.key]
+    source = chat_bar.last_user_text() or examples()[2]
+    default, changed = {"src": (source, drop_written_target), "tgt": ("", _target_typed)}[field.key]
     value, shown = persistent.text(field.key, default), f"{field.key}-shown"
 
     def draw(**more) -> str | None:
@@ -240,4 +246,4 @@ def _target_typed() -> None:
 
 
 def _use_example() -> None:
-    persistent.write({"src": st.session_state["example"], "tgt": None})
+    persistent.write({"src": st.session_state["example"], "tgt": None, "chat": None})

@@ -3,19 +3,26 @@
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import Picture
 from attnviz.models.catalogue import DEFAULT, entries, unshipped_entry
+from attnviz.text.chat_link import read_chat
 from attnviz.ui import hosting
 from attnviz.ui.cache import traces
 from attnviz.ui.request import Request
 
 
 def request(link: Link) -> Request:
-    """Return the top bar's request when the link is opened."""
+    """Return the top bar's request when the link is opened. Raises TextError for a conversation that is none."""
     said, name = link.texts, link.texts.get("model") or DEFAULT
     entry = next((one for one in entries() if one.name == name), None) or unshipped_entry(name)
     to = said.get("to", "") or (entry.languages[0] if entry.languages else "")
-    new = said.get("new", "")
+    new, turns = said.get("new", ""), read_chat(said.get("chat", ""))
     return Request(
-        entry, said.get("src", ""), to, said.get("tgt", ""), int(new[:4]) if new.isdecimal() else 0, said.get("do", "")
+        entry,
+        "" if turns else said.get("src", ""),
+        to,
+        said.get("tgt", ""),
+        int(new[:4]) if new.isdecimal() else 0,
+        said.get("do", ""),
+        turns,
     )
 
 

@@ -85,7 +85,11 @@ class ChatModel(RecordedModel):
         )
         notes = (*self._notes([read.encoded]), *read.notes)
         written = steps(builder.prompt_stepper(read.encoded), self.text, self._rules, plan, self._info(0.0, notes))
-        return (replace(step, trace=read.name_turns(step.trace)) for step in written)
+        return self._name_turns(read, written)
+
+    @staticmethod
+    def _name_turns(read: Conversation, steps: Iterator[Step]) -> Iterator[Step]:
+        return (replace(step, trace=read.name_turns(step.trace)) for step in steps)
 
     def read_prompt(
         self, messages: Sequence[Mapping[str, Any]] | None = None, *, text: str = "", max_tokens: int = MOST_TOKENS,

@@ -1,0 +1,58 @@
+"""A conversation as the text `chat` of an address: compact JSON, a list of `[role, content]`."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from attnviz.text.conversation import MOST_TURNS, ROLES, Turn, read_turns
+from attnviz.text.limits import TextError, replace_surrogates
+
+_FORM = 'write a list such as [["user","Hello"]]'
+
+
+def write_chat(turns: Iterable[Turn]) -> str:
+    """Write turns as an address carries them."""
+    pairs = [[turn.role, turn.content] for turn in turns]
+    return json.dumps(pairs, ensure_ascii=False, separators=(",", ":"))
+
+
+def read_draft(text: str) -> tuple[Turn, ...]:
+    """Read the turns of an address as they are: a turn may be empty or out of order while somebody writes it.
+
+    Raises TextError where the text is no list of roles and contents.
+    """
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        raise TextError(f"The conversation in the link (chat) is not JSON: {_FORM}.") from None
+    if not isinstance(said, list) or not said:
+        raise TextError(f"The conversation in the link (chat) is no list of turns: {_FORM}.")
+    if len(said) > MOST_TURNS:
+        raise TextError(f"The conversation in the link (chat) has {len(said):,} turns; at most {MOST_TURNS} are read.")
+    return tuple(_turn(pair, number) for number, pair in enumerate(said, start=1))
+
+
+def read_chat(text: str) -> tuple[Turn, ...]:
+    """Read the turns of an address, checked as `read_turns` checks them; none for no text. Raises TextError."""
+    return read_turns(read_draft(text)) if text else ()
+
+
+def last_user_text(turns: Sequence[Turn]) -> str:
+    """Return what the user said last."""
+    return next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
+
+
+def replace_last_user_text(turns: Sequence[Turn], text: str) -> tuple[Turn, ...]:
+    """Return the conversation up to the user's last turn, with another text in it: the question asked otherwise."""
+    at = max(number for number, turn in enumerate(turns) if turn.role == "user")
+    return (*turns[:at], Turn("user", text))
+
+
+def _turn(pair: object, number: int) -> Turn:
+    if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
+        raise TextError(f"Turn {number} of the link's conversation (chat) is no role and content: {_FORM}.")
+    role, content = pair
+    if role not in ROLES:
+        raise TextError(
+            f"Turn {number} of the link's conversation has the role {role[:20]!r}; roles are {', '.join(ROLES)}."
+        )
+    return Turn(role, replace_surrogates(content.replace("\0", "\ufffd")))

@@ -1,0 +1,67 @@
+"""A conversation in the top bar, in the place of a prompt: the text `chat` of the address, for a model with a template.
+
+What the address says is kept as it is written, an empty turn too: a sentence on the page says what is wrong with it.
+"""
+
+from attnviz.models import chat
+from attnviz.models.catalogue import Entry
+from attnviz.pictures.fields import Problem
+from attnviz.text import chat_link
+from attnviz.text.conversation import Turn, read_turns
+from attnviz.text.limits import TextError
+from attnviz.ui.address import persistent
+from attnviz.ui.cache import traces
+from attnviz.ui.frame.page import current_page
+
+NAME = "chat"
+
+
+def turns(entry: Entry) -> tuple[Turn, ...]:
+    """Return the turns that the address asks for; none where it asks for a plain text, or the model takes none.
+
+    A conversation that cannot be run is the page's refusal.
+    """
+    if not persistent.text(NAME) or current_page().refusal:
+        return ()
+    try:
+        loaded = traces.model(entry.name)
+        if not chat.takes_chat(loaded):
+            say_unsupported(f"{entry.title} has no chat template, so it reads the last question as a plain text.")
+            return ()
+        drafted = chat_link.read_draft(persistent.text(NAME))
+    except TextError as why:
+        say_unsupported(str(why))
+        return ()
+    try:
+        return read_turns(drafted)
+    except TextError as why:
+        current_page().refusal = str(why)
+    return drafted
+
+
+def waiting_turns(entry: Entry) -> tuple[Turn, ...]:
+    """Return the turns that wait for the other pages, on a page without the bar; none that cannot be run."""
+    try:
+        has_chat = chat.takes_chat(traces.model(entry.name))
+        return chat_link.read_chat(persistent.text(NAME)) if has_chat else ()
+    except ValueError:
+        return ()
+
+
+def say_unsupported(sentence: str) -> None:
+    """Say that a link's conversation is not read; one that waits for another model leaves the address without a
+    word.
+    """
+    if persistent.text(NAME):
+        problem = Problem(sentence)
+        problem.name, problem.is_part = NAME, False
+        current_page().add(*persistent.linked_problems([problem]))
+
+
+def last_user_text() -> str:
+    """Return what the user said last in the address's conversation; "" where it has none that can be read."""
+    try:
+        drafted = chat_link.read_draft(persistent.text(NAME)) if persistent.text(NAME) else ()
+    except TextError:
+        return ""
+    return chat_link.last_user_text(drafted)
