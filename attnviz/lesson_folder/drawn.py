@@ -1,19 +1,21 @@
 """Pictures of steps: what a link shows, for the reader's browser.
 
-What no widget draws is a still (`stills`, `mask_pages`, `corpus_stills`), with a sentence that says so.
+What no widget draws is HTML: a tab that ran the model for each value of its controls when the folder was made
+(`mask_pages`, `many_sentences`), or a still with a sentence that says so (`stills`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from attnviz.html.one_file import require_room
 from attnviz.lesson_folder.causes import causes_picture
-from attnviz.lesson_folder.corpus_stills import many_sentences
-from attnviz.lesson_folder.mask_pages import STILL_TABS, bench_of, laboratory
+from attnviz.lesson_folder.many_sentences import ONLY_APP, many_sentences
+from attnviz.lesson_folder.mask_pages import HTML_TABS, bench_of, laboratory
 from attnviz.lesson_folder.recordings import learning_picture
 from attnviz.lesson_folder.stills import still
+from attnviz.lesson_folder.variants import Part
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.phrases import Translatable
 from attnviz.lessons.picture import Picture, Pictures
@@ -39,15 +41,16 @@ _PARTS = ("row", "map", "maps")  # covers that leave the rest of a Heads picture
 
 @dataclass(frozen=True)
 class Drawn:
-    """The picture of a step: the payload of a widget, or HTML that stands still.
+    """The picture of a step: the payload of a widget, the parts of a tab that is HTML, or HTML that stands still.
 
     `covered` is the payload while the question is open, where that keeps back a part of the picture alone. `note` says
-    why it stands still, in the language of the lesson.
+    what only the app can do, or why the picture stands still, in the language of the lesson.
     """
 
     widget: str = ""
     opened: Payload | None = None
     covered: Payload | None = None
+    parts: tuple[Part, ...] = ()
     html: str = ""
     note: str = ""
 
@@ -86,13 +89,10 @@ def _live(shown: ShownPicture) -> Drawn:
     return Drawn(shown.picture.widget, shown.without_python().payload())
 
 
-def _still(markup: str, page: str, tab: str, say: Say) -> Drawn:
-    """Keep a tab as HTML that stands still; without HTML, say that the link shows nothing."""
-    if not markup:
-        nothing = Translatable("No picture: this link to the tab “{tab}” leaves open what is shown.", tab=tab)
-        return Drawn(note=say(nothing))
-    note = Translatable("A still picture: the tab “{tab}” of {page} needs a model that runs.", tab=tab, page=page)
-    return Drawn(html=without_terms(markup), note=say(note))
+def _tab_of(parts: Sequence[Part], only_app: str, say: Say) -> Drawn:
+    """Keep a tab that is HTML, without the marks of terms: a folder has no definitions."""
+    kept = (without_terms(part) if isinstance(part, str) else part for part in parts if part)
+    return Drawn(parts=tuple(kept), note=say(only_app))
 
 
 def _heads(shown: Picture, question: Question | None, say: Say) -> Drawn:
@@ -118,11 +118,10 @@ def _of_heads(name: str, shown: Picture, **more: Any) -> ShownPicture:
 
 def _masks(shown: Picture, run: Pictures, say: Say) -> Drawn:
     bench = bench_of(shown, run)
-    found = STILL_TABS.get(_tab(shown, "pipeline"))
-    if found is None:
-        return _live(laboratory(bench))
-    title, make = found
-    return _still(make(bench, shown.link.texts), "Masks", title, say)
+    found = HTML_TABS.get(_tab(shown, "pipeline"))
+    return (
+        _live(laboratory(bench)) if found is None else _tab_of(found.draw(bench, shown.link.texts), found.only_app, say)
+    )
 
 
 def _stepper(shown: Picture) -> ShownPicture:
@@ -139,7 +138,10 @@ def _causes(shown: Picture, run: Pictures, say: Say) -> Drawn:
     if (found := causes_picture(shown, run)) is not None:
         return _live(_as_linked(found, shown))
     is_patch = _tab(shown, "switch-off") == "patch"
-    return _still("" if is_patch else many_sentences(shown), "Causes", "Patch" if is_patch else "Many sentences", say)
+    if not is_patch and (parts := many_sentences(shown)):
+        return _tab_of(parts, ONLY_APP, say)
+    tab = "Patch" if is_patch else "Many sentences"
+    return Drawn(note=say(Translatable("No picture: this link to the tab “{tab}” leaves open what is shown.", tab=tab)))
 
 
 def _tab(shown: Picture, first: str) -> str:

@@ -10,20 +10,21 @@ from typing import Any
 
 from attnviz.html.byte_planes import in_planes
 from attnviz.html.one_file import deflate
-from attnviz.lesson_folder.drawn import draw
+from attnviz.lesson_folder.drawn import Drawn, draw
 from attnviz.lesson_folder.markdown import instance_link, to_html
+from attnviz.lesson_folder.variants import Part, Variants
 from attnviz.lesson_folder.words import words
 from attnviz.lessons.answers import truth_of
 from attnviz.lessons.check import fingerprint
 from attnviz.lessons.lesson import Lesson, Link
-from attnviz.lessons.phrases import translate
+from attnviz.lessons.phrases import Translatable, translate
 from attnviz.lessons.picture import Picture, Pictures
 from attnviz.lessons.question import CELL, ROW, Question
 from attnviz.lessons.scoring import Truth
 from attnviz.widgets.wire import Payload
 
 Say = Callable[[str], str]  # into the language of the lesson
-Pieces = dict[str, Mapping[str, Any]]  # payloads by their digests, each `deflated`, in base64, with its `planes`
+Pieces = dict[str, Mapping[str, Any]]  # by their digests: payloads, each `deflated`, in base64, with its `planes`; tabs
 
 
 @dataclass(frozen=True)
@@ -91,13 +92,32 @@ class _Steps:
             "widget": drawn.widget,
             "site": drawn.site,
             "cover": "nothing" if not is_covered else "part" if drawn.covered else "all",
-            "open": self._piece(drawn.opened),
+            "open": self._tab(drawn.parts) if drawn.parts else self._piece(drawn.opened),
             "covered": self._piece(drawn.covered),
             "html": drawn.html,
             "note": drawn.note,
-            "view": None if drawn.opened is None else drawn.opened.header.get("view"),
+            "view": _view(drawn),
             "instance": instance_link(link, self.instance) if self.instance else "",
         }
+
+    def _tab(self, parts: Sequence[Part]) -> str:
+        """Keep a tab without its view, and return its name."""
+        packed = json.dumps([self._part(part) for part in parts]).encode()
+        name = _digest(packed)
+        self.pieces.setdefault(name, {"deflated": deflate(packed)})
+        return name
+
+    def _part(self, part: Part) -> str | Mapping[str, Any]:
+        if isinstance(part, str):
+            return part
+        shown, count = len(part.values), part.offered
+        left_out = Translatable(
+            "{shown} of {count} choices are here, those nearest to the link’s: attnviz itself has all of them.",
+            shown=shown,
+            count=count,
+        )
+        said = {"left_out": self._say(left_out) if shown < count else ""}
+        return {name: getattr(part, name) for name in ("name", "label", "values", "fragments", "is_list")} | said
 
     def _piece(self, payload: Payload | None) -> str | None:
         """Keep a payload without its view, and return its name."""
@@ -112,6 +132,13 @@ class _Steps:
     @property
     def _say(self) -> Callable[[str], str]:
         return partial(translate, language=self.lesson.language)
+
+
+def _view(drawn: Drawn) -> Mapping[str, Any] | None:
+    """Return what is in view as the link says: of a widget its view, of a tab the value of each control."""
+    if drawn.opened is not None:
+        return drawn.opened.header.get("view")
+    return {part.name: part.at for part in drawn.parts if isinstance(part, Variants)}
 
 
 def _question_list(lesson: Lesson, steps: Sequence[Mapping[str, Any]]) -> str:

@@ -1,13 +1,17 @@
-"""Pictures of steps that link to Masks: the laboratory, live; and its other tabs, which run the model, as stills."""
+"""Pictures of steps that link to Masks: the laboratory, drawn by a widget; and its other tabs, which ran the model for
+each value of their control when the folder was made.
+"""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from attnviz.analysis.masks.both_ways import both_ways
 from attnviz.analysis.masks.effect import Effect, Refused, distances, nan_positions
 from attnviz.analysis.masks.leakage import first_item, leak_test
 from attnviz.analysis.rerun import Writing, batch_of_two
 from attnviz.lesson_folder.causes import rerun
+from attnviz.lesson_folder.variants import Part, variants
+from attnviz.lessons.phrases import Translatable
 from attnviz.lessons.picture import Picture, Pictures
 from attnviz.pictures.fields import read
 from attnviz.pictures.focus import SiteBounds
@@ -16,12 +20,21 @@ from attnviz.pictures.masks import MaskBench, view_of
 from attnviz.pictures.shown.registry import ShownPicture, picture
 from attnviz.text.entries import token_texts
 from attnviz.views.labels import KINDS
+from attnviz.views.masks.leak_tables import leak_tables
 from attnviz.views.masks.next_tokens_table import next_tokens_table
 from attnviz.views.site.code_tables import small_table
 from attnviz.views.site.panel_tables import panel_tables
 from attnviz.views.site.panels import Panel
 
 Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class HtmlTab:
+    """A tab that Python draws as HTML: what draws it, and a sentence on what only the app can do there."""
+
+    draw: Callable[[MaskBench, Texts], Sequence[Part]]
+    only_app: Translatable
 
 
 def bench_of(shown: Picture, run: Pictures) -> MaskBench:
@@ -40,24 +53,27 @@ def laboratory(bench: MaskBench) -> ShownPicture:
     return replace(picture("mask_lab").of(bench.model, bench.trace), state=bench.view)
 
 
-def _says(bench: MaskBench, said: Texts) -> str:
+def _says(bench: MaskBench, said: Texts) -> Sequence[Part]:
     found = bench.effect()
     if isinstance(found, Refused):
-        return says.title(bench) + says.refusal(found.error)
-    words = _words(bench, found, said) if bench.model.writes else f"<p>{says.NO_WRITER}</p>"
-    return says.title(bench) + words + _moved(bench, found)
+        return [says.title(bench) + says.refusal(found.error)]
+    words = _words(bench, found, said) if bench.model.writes else [f"<p>{says.NO_WRITER}</p>"]
+    return [says.title(bench), *words, _moved(bench, found)]
 
 
-def _words(bench: MaskBench, found: Effect, said: Texts) -> str:
+def _words(bench: MaskBench, found: Effect, said: Texts) -> Sequence[Part]:
+    ins = token_texts(bench.trace.query_tokens("decoder_self", bench.view.item))
+
+    def next_tokens(step: int) -> str:
+        both = both_ways(bench.model, found, bench.written_up_to(step), item=bench.view.item)
+        table = next_tokens_table(says.run_columns(bench, both, step))
+        return f"{table}<div class='verdict'>{says.explain_columns(bench, both, step)}</div>"
+
     step = says.shown_step(bench, found, read(says.SaysState, said, {})[0].step)
-    both = both_ways(bench.model, found, bench.written_up_to(step), item=bench.view.item)
-    after = token_texts(bench.trace.query_tokens("decoder_self", bench.view.item))[step]
-    return (
-        says.words_table(bench, _to_the_end(bench.unmasked_writing()), _to_the_end(bench.start_writing()))
-        + small_table(("next tokens after", "position"), [(after, str(step))])
-        + next_tokens_table(says.run_columns(bench, both, step))
-        + f"<div class='verdict'>{says.explain_columns(bench, both, step)}</div>"
-    )
+    return [
+        says.words_table(bench, _to_the_end(bench.unmasked_writing()), _to_the_end(bench.start_writing())),
+        variants("step", says.LABEL, _numbered(ins), step, next_tokens),
+    ]
 
 
 def _to_the_end(writing: Writing) -> Writing:
@@ -81,45 +97,82 @@ def _moved(bench: MaskBench, found: Effect) -> str:
     return f"{title}{maps}<p>{says.maps_caption(bench)}</p>{lost}"
 
 
-def _fills(bench: MaskBench, said: Texts) -> str:
-    row = fills.telling_row(bench)
-    table = fills.every_fill(bench, row)
-    return fills.answers(bench, table, row) + fills.lines(table, row)
+def _fills(bench: MaskBench, said: Texts) -> Sequence[Part]:
+    """Draw every row as it is; and last in the list, as the app's button does, one that is painted shut."""
+    row, names = fills.telling_row(bench), fills.row_names(bench)
+    shut = fills.row_to_shut(bench)
+    closed = replace(bench, view=replace(bench.view, paint=fills.paint_row(bench, shut, sees=False)))
+
+    def table(at: int) -> str:
+        of, row = (bench, at) if at < len(names) else (closed, shut)
+        lines = fills.every_fill(of, row)
+        return fills.answers(of, lines, row) + fills.lines(lines, row)
+
+    rows = variants("row", fills.LABEL, [*names, f"{fills.NO_KEYS}: {names[shut]}"], row, table, is_list=True)
+    return [rows]
 
 
-def _leak(bench: MaskBench, said: Texts) -> str:
+def _leak(bench: MaskBench, said: Texts) -> Sequence[Part]:
     trace, state = first_item(bench.trace), read(leak.LeakState, said, {})[0]
     if "decoder_self" not in trace.kinds:
-        return f"<div class='verdict'>{leak.NO_DECODER}</div>"
+        return [f"<div class='verdict'>{leak.NO_DECODER}</div>"]
     ins = trace.query_tokens("decoder_self")
-    at, names = leak.replaced_position(ins, state.at), token_texts(ins)
-    new = leak.replacement(bench, state.instead, at)
-    both = leak_test(bench.model, trace, at, new)
-    cases = leak.named_cases(*both)
-    # Shades are shares of the largest change, which may be more than 1.
-    panels = [Panel(f"max |Δ| {name}", one.change.numpy(), "signed") for name, one in cases]
-    layers = ["embedding", *(f"L{layer}" for layer in range(len(panels[0].z) - 1))]
-    replaced = small_table(("replaced", "position", "by"), [(names[at], str(at), token_texts([new])[0])])
-    verdict = f"<div class='verdict'>{leak.leak_sentence(*both, is_same=new.id == ins[at].id)}</div>"
-    return replaced + verdict + panel_tables(panels, layers, names) + leak.encodings(cases, ins, new)
+    names = token_texts(ins)
+
+    def replaced(at: int) -> str:
+        new = leak.replacement(bench, state.instead, at)
+        both = leak_test(bench.model, trace, at, new)
+        cases = leak.named_cases(*both)
+        changes = [(f"max |Δ| {name}", one.change.numpy()) for name, one in cases]
+        by = small_table(("replaced", "position", "by"), [(names[at], str(at), token_texts([new])[0])])
+        verdict = f"<div class='verdict'>{leak.leak_sentence(*both, is_same=new.id == ins[at].id)}</div>"
+        after = [f"{name} → {token_texts([new])[0]}" if place == at else name for place, name in enumerate(names)]
+        return by + verdict + leak_tables(changes, after) + leak.encodings(cases, ins, new)
+
+    return [variants("at", leak.LABEL, _numbered(names), leak.replaced_position(ins, state.at), replaced)]
 
 
-def _rows(bench: MaskBench, said: Texts) -> str:
+def _rows(bench: MaskBench, said: Texts) -> Sequence[Part]:
     note = f"<div class='verdict'>{rows.NOT_IN_CROSS}</div>" if bench.view.kind == "cross" else ""
     target = rows.growing_target(bench, read(rows.RowsState, said, {})[0].arrived)
-    return f"{note}{''.join(target.drawn())}<p>{target.caption}</p>"
+
+    def equations(at: int) -> str:
+        return "".join(replace(target, count=at + 1).drawn())
+
+    arrived = variants("arrived", rows.LABEL, target.arrivals, target.count - 1, equations)
+    return [note, arrived, f"<p>{target.caption}</p>"]
 
 
-def _broadcast(bench: MaskBench, said: Texts) -> str:
+def _broadcast(bench: MaskBench, said: Texts) -> Sequence[Part]:
     table = small_table(("code", "result", "what happens"), broadcast.tried(bench))
-    return f"{broadcast.picture(bench)}{table}<p>{broadcast.explanation(bench)}</p>"
+    return [f"{broadcast.picture(bench)}{table}<p>{broadcast.explanation(bench)}</p>"]
 
 
-# The tabs that no widget draws: each with its title, and what draws it.
-STILL_TABS: Mapping[str, tuple[str, Callable[[MaskBench, Texts], str]]] = {
-    "says": ("What it would say", _says),
-    "fills": ("All fills", _fills),
-    "leak": ("Leak test", _leak),
-    "rows": ("Row by row", _rows),
-    "broadcast": ("Broadcast", _broadcast),
+def _numbered(names: Sequence[str]) -> list[str]:
+    return [f"{at}: {name}" for at, name in enumerate(names)]
+
+
+# The tabs that no widget draws.
+HTML_TABS: Mapping[str, HtmlTab] = {
+    "says": HtmlTab(
+        _says,
+        Translatable("In attnviz itself, where the model runs, you can also change the mask, the fill and the head."),
+    ),
+    "fills": HtmlTab(
+        _fills,
+        Translatable("In attnviz itself, where the model runs, you can also change the mask, the fill and the head."),
+    ),
+    "leak": HtmlTab(
+        _leak, Translatable("In attnviz itself, where the model runs, you can also type another token to put there.")
+    ),
+    "rows": HtmlTab(
+        _rows, Translatable("In attnviz itself, where the model runs, you can also choose another layer and head.")
+    ),
+    "broadcast": HtmlTab(
+        _broadcast,
+        Translatable(
+            "In attnviz itself, where the model runs, you can also change the mask and let another sentence join the "
+            "batch."
+        ),
+    ),
 }

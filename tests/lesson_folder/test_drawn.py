@@ -1,12 +1,10 @@
-"""Which picture a link is drawn as: a widget's, in the state that the link says, or a still."""
+"""Which picture a link is drawn as: a widget's, in the state that the link says, a tab that is HTML, or a still."""
 
 from collections.abc import Callable
 
 import pytest
 
-from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.learning import shipped
-from attnviz.lesson_folder import corpus_stills
 from attnviz.lesson_folder.drawn import Drawn, draw
 from attnviz.lessons.parts import link_of
 from attnviz.lessons.phrases import translate
@@ -76,17 +74,11 @@ def test_what_a_widget_can_draw_is_live(drawn: Callable[[str], Drawn], address: 
         (f"/implementations?{LOVE}&tab=bugs&bug=mask_transposed", "code-table change"),
         (f"/implementations?{LOVE}&tab=source&one=annotated&other=refactored", "code-table diff"),
         (f"/implementations?{LOVE}&tab=cost", "<caption>"),
-        (f"/masks?{LOVE}&tab=leak&at=2", "<caption>max |Δ| without any mask</caption>"),
-        (f"/masks?{LOVE}&tab=says&masks=none", "<table class='next-tokens'>"),
-        (f"/masks?{LOVE}&tab=fills", "<table class='fills'>"),
-        (f"/masks?{LOVE}&tab=rows&kind=cross", "<h4 class='room'>Without a mask</h4>"),
-        (f"/masks?{LOVE}&tab=broadcast", "<td>raises</td>"),
-        (f"/causes?{LOVE}&tab=sentences&part=pruning", "random, mean of"),
     ],
 )
 def test_what_needs_a_model_stands_still(drawn: Callable[[str], Drawn], address: str, part: str) -> None:
     found = drawn(address)
-    assert (found.widget, found.opened) == ("", None)
+    assert (found.widget, found.opened, found.parts) == ("", None, ())
     assert part in found.html
 
 
@@ -98,29 +90,16 @@ def test_a_picture_is_in_the_state_that_its_link_says(drawn: Callable[[str], Dra
 
 
 def test_a_still_says_why_it_is_one_in_the_language_of_the_lesson(drawn: Callable[[str], Drawn]) -> None:
-    page, tab = drawn(f"/anatomy?{LOVE}").note, drawn(f"/masks?{LOVE}&tab=leak").note
-    assert (str(page), str(tab)) == (
-        "A still picture: the page Anatomy of attnviz needs a model that runs.",
-        "A still picture: the tab “Leak test” of Masks needs a model that runs.",
-    )
-    assert translate(tab, "de") == "Ein Standbild: Der Reiter „Leak test“ von Masks braucht ein laufendes Modell."
+    note = drawn(f"/anatomy?{LOVE}").note
+    assert str(note) == "A still picture: the page Anatomy of attnviz needs a model that runs."
+    assert translate(note, "de") == "Ein Standbild: Die Seite Anatomy von attnviz braucht ein laufendes Modell."
 
 
 @pytest.mark.parametrize("address", [f"/causes?{LOVE}&tab=patch", f"/causes?{LOVE}&tab=sentences&read=1&sentences=own"])
 def test_a_link_that_leaves_its_picture_open_shows_none(drawn: Callable[[str], Drawn], address: str) -> None:
     found = drawn(address)
-    assert (found.widget, found.html) == ("", "")
+    assert (found.widget, found.html, found.parts) == ("", "", ())
     assert found.note.startswith("No picture: this link to the tab “")
-
-
-def test_many_sentences_are_a_table_of_every_head(
-    drawn: Callable[[str], Drawn], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(corpus_stills, "shipped_lines", lambda to: (CorpusLine("I love you.", "Je t'aime."),))
-    found = drawn(f"/causes?{LOVE}&tab=sentences&read=1&spread=diagonality")
-    assert "<p>1 sentences. sentences:" in found.html
-    assert found.html.count("<tr>") == 1 + 72
-    assert "<th>by gradient</th>" in found.html
 
 
 def test_heads_are_drawn_with_what_their_model_knows(drawn: Callable[[str], Drawn]) -> None:

@@ -195,12 +195,3 @@ def test_every_widget_is_drawn_on_the_page(visit: Visit, step: int) -> None:
     assert painted(page)
     expect(page.locator(".picture .note:not(.way-out)")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_a_tab_that_no_widget_draws_is_its_own_still(visit: Visit) -> None:
-    page = visit("eigene.html#12")
-    expect(page.locator(".picture .note").first).to_have_text(
-        "Ein Standbild: Der Reiter „Leak test“ von Masks braucht ein laufendes Modell."
-    )
-    expect(page.locator(".still caption").last).to_have_text("max |Δ| without any mask")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,11 +1,17 @@
 """The tab All fills of Masks: the row that is looked at, and every fill on it."""
 
 import pandas as pd
+import torch
 
 from attnviz.analysis.masks.findings import comparison
+from attnviz.analysis.masks.mask_spec import fit_mask
 from attnviz.pictures.mask_lab import FILL_NAMES
 from attnviz.pictures.masks import MaskBench
 from attnviz.views.masks.fill_table import fill_table, three_answers
+from attnviz.widgets.mask_lab.painting import painting_to_text
+
+LABEL = "Row"
+NO_KEYS = "A row without keys"
 
 
 def telling_row(bench: MaskBench) -> int:
@@ -22,6 +28,25 @@ def pinned_row(bench: MaskBench) -> int | None:
     """Return the pinned row, if the map has it."""
     row = bench.view.row
     return row if row is not None and row < bench.shape[0] else None
+
+
+def row_names(bench: MaskBench) -> list[str]:
+    """Name every row by its position and its tokens."""
+    return [f"{at}: {' → '.join(filter(None, names))}" for at, names in enumerate(bench.rows)]
+
+
+def row_to_shut(bench: MaskBench) -> int:
+    """Return the row that “A row without keys” paints shut: the pinned one, else the third."""
+    row = pinned_row(bench)
+    return min(2, bench.shape[0] - 1) if row is None else row
+
+
+def paint_row(bench: MaskBench, row: int, *, sees: bool) -> str:
+    """Change a whole row of the paint; return it as text."""
+    before = bench.recipe.painted
+    paint = torch.ones(bench.shape, dtype=torch.bool) if before is None else fit_mask(before, *bench.shape)
+    paint[row] = sees
+    return painting_to_text(paint.numpy())
 
 
 def every_fill(bench: MaskBench, row: int) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
 from attnviz.views.masks.matrices import vector
 
+LABEL = "Replace target token"
 NO_DECODER = "This model has no decoder, so it does not write from left to right."
 
 

@@ -11,6 +11,7 @@ from attnviz.text.entries import token_texts
 from attnviz.transformer.probe import AttentionCall, Kind
 from attnviz.views.masks.matrices import equation, matrix
 
+LABEL = "Tokens that have arrived"
 SHOWN_DIMENSIONS = 3
 MOST_ROWS = 6
 NOT_IN_CROSS = (
@@ -39,6 +40,11 @@ class GrowingTarget:
     def most(self) -> int:
         """The number of tokens that may arrive."""
         return min(MOST_ROWS, len(self.names))
+
+    @property
+    def arrivals(self) -> list[str]:
+        """Every number of tokens that may have arrived, from 1, with these tokens."""
+        return [f"{count}: {' '.join(self.names[:count])}" for count in range(1, self.most + 1)]
 
     def drawn(self) -> Iterator[str]:
         """Draw the equation with the causal mask and without, each as HTML with what becomes of earlier rows."""
@@ -80,6 +86,6 @@ def _earlier_rows_moved(call: AttentionCall, now: Stage, *, causal: bool) -> str
         weight = f"{float(now.attn[0, 0]):.4g}"
         return f"<div class='verdict'>One value only: o₁ = {weight} · v₁. Add the next token.</div>"
     moved = first_row_moved(stage(call, count - 1, causal=causal), now)
-    kept = "stays" if moved < 1e-6 else "changes"
+    kept = "stay" if moved < 1e-6 else "change"
     told = f"When v{count} arrives, the earlier rows of O <b>{kept}</b>: max |Δ| = {moved:.3g}."
     return f"<div class='verdict'>{told}</div>"

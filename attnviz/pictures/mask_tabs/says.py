@@ -16,6 +16,7 @@ from attnviz.text.display import display, display_token
 from attnviz.views.masks.next_tokens_table import RunColumn
 from attnviz.views.terms import term
 
+LABEL = "Next tokens after"
 NO_FUTURE = "no future tokens exist yet"
 AHEAD = "as in training: position {step} can read what comes after it"
 NOT_AHEAD = "as in training: {named}, position {step} reads nothing that comes after it"

@@ -4,6 +4,7 @@ import streamlit as st
 
 from attnviz.analysis.masks.leakage import first_item, leak_test
 from attnviz.pictures.mask_tabs import leak as picture
+from attnviz.pictures.mask_tabs import rows as growing
 from attnviz.pictures.mask_tabs.leak import LeakState
 from attnviz.pictures.mask_tabs.rows import NOT_IN_CROSS, RowsState, growing_target
 from attnviz.pictures.masks import MAX_SECOND
@@ -32,7 +33,7 @@ def _leak(bench: MaskExperiment, view: LeakState) -> None:
     names, at = token_texts(ins), picture.replaced_position(ins, view.at)
     left, right = st.columns(2, gap="small")
     with left:
-        label = "Replace target token"
+        label = picture.LABEL
         select(
             "at",
             label,
@@ -66,15 +67,13 @@ def rows(bench: MaskExperiment) -> RowsState:
     if bench.view.kind == "cross":
         st.html(f"<div class='verdict'>{NOT_IN_CROSS}</div>")
     target = growing_target(bench, view.arrived)
-    label, names = "Tokens that have arrived", target.names
-    arrived = [f"{n}: {' '.join(names[:n])}" for n in range(target.most + 1)]
     select(
         "arrived",
-        label,
+        growing.LABEL,
         range(1, target.most + 1),
         target.count,
-        arrived.__getitem__,
-        means=definitions("Masks")[label],
+        lambda count: target.arrivals[count - 1],
+        means=definitions("Masks")[growing.LABEL],
     )
     for drawn in target.drawn():
         st.html(drawn)

@@ -51,7 +51,7 @@ def _next_tokens(bench: MaskExperiment, effect: masks_effect.Effect, chosen: int
     """List one position's next tokens three times: without the mask, with it and no future, with it and the future."""
     ins = token_texts(bench.trace.query_tokens("decoder_self", bench.view.item))
     step = picture.shown_step(bench, effect, chosen)
-    label = "Next tokens after"
+    label = picture.LABEL
     select("step", label, range(len(ins)), step, lambda at: f"{at}: {ins[at]}", means=definitions("Masks")[label])
     found = both_ways(bench.model, effect, bench.written_up_to(step), item=bench.view.item)
     st.html(next_tokens_table(picture.run_columns(bench, found, step)))

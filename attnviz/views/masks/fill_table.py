@@ -55,8 +55,8 @@ def _number(value: float, form: str) -> str:
     return "NaN" if math.isnan(value) else f"{value:{form}}"
 
 
-def bars(weights: Sequence[float]) -> str:
-    """Draw a bar for each key on a scale from 0 to 1 as one element, cut into their shape.
+def bars(weights: Sequence[float], *, title: str = "weights over the keys") -> str:
+    """Draw a bar for each key on a scale from 0 to 1 as one element, cut into their shape; `title` is plain text.
 
     Streamlit lets no SVG through.
     """
@@ -67,7 +67,7 @@ def bars(weights: Sequence[float]) -> str:
         for x, y in _bar((index + 0.1) * step, (index + 0.9) * step, 100 - 100 * weight)
     ]
     shape = f"clip-path:polygon({','.join(corners)})"
-    return f"<span class='bars' title='weights over the keys'><i style='{shape}'></i></span>"
+    return f"<span class='bars' title='{title}'><i style='{shape}'></i></span>"
 
 
 def _bar(left: float, right: float, top: float) -> list[tuple[float, float]]:

@@ -1,11 +1,13 @@
-// The picture of a step: live, or a still, and what a question covers of it until it is over.
+// The picture of a step: of a widget, a tab that is HTML, or a still, and what a question covers of it until it is over.
 
 import { element } from "../../shared/js/elements.js";
 import { inflated, withoutPlanes } from "../../shared/js/files/planes.js";
 import { repacked } from "../../shared/js/unpack.js";
+import { readCells } from "./cells.js";
 import { script } from "./loading.js";
 import { placeIn } from "./place.js";
 import { isOver } from "./progress.js";
+import { drawTab } from "./variants.js";
 import { phrase } from "./words.js";
 
 const COVERED = phrase("Covered until you answer the question or skip it.");
@@ -25,7 +27,7 @@ export function stepPicture(box, { step, say, did, marks, marked }) {
     if (!picture) return;
     if (!isShown() && picture.cover === "all") return tell(COVERED);
     try {
-      await (picture.widget ? drawn(isShown() ? picture.open : picture.covered) : still());
+      await (picture.widget ? drawn(isShown() ? picture.open : picture.covered) : picture.open ? tab() : still());
       box.querySelector(".way-out")?.remove();
       if (picture.instance && isShown()) box.append(wayOut());
     } catch {
@@ -84,9 +86,20 @@ export function stepPicture(box, { step, say, did, marks, marked }) {
     if (wasThere !== isAtQuestion()) show();
   }
 
+  async function tab() {
+    if (box.querySelector(".tab")) return; // as its controls stand
+    await script(`pictures/${picture.open}.js`);
+    const bytes = await inflated(globalThis.attnviz.pictures[picture.open].deflated);
+    state.view ??= { ...picture.view };
+    const node = element("div", { class: "tab" });
+    drawTab(node, JSON.parse(new TextDecoder().decode(bytes)), state.view);
+    box.replaceChildren(node, element("p", { class: "note", text: picture.note }));
+  }
+
   function still() {
     const node = element("div", { class: "still" });
     node.innerHTML = picture.html;
+    readCells(node);
     box.replaceChildren(element("p", { class: picture.html ? "note" : "no-picture", text: picture.note }), node);
   }
 

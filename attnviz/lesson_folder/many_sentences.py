@@ -1,0 +1,96 @@
+"""The tab Many sentences of Causes as HTML: every head over the sentences that come along, and the pruning curve."""
+
+import html
+from collections.abc import Sequence
+from itertools import islice
+
+import pandas as pd
+
+from attnviz.analysis.corpus.cancellable import TO_THE_END
+from attnviz.analysis.corpus.shipped import shipped_lines
+from attnviz.analysis.corpus.shipped_curve import merged_seeds, shipped_curve
+from attnviz.analysis.corpus.study import CorpusStudy, run_stages
+from attnviz.lesson_folder.one_head import head_over_sentences
+from attnviz.lesson_folder.variants import Part, variants
+from attnviz.lessons.phrases import Translatable
+from attnviz.lessons.picture import Picture
+from attnviz.models.catalogue import DEFAULT, entries
+from attnviz.pictures.causes.corpus_measures import SPREAD
+from attnviz.pictures.causes.corpus_table import shown_table
+from attnviz.views.labels import KINDS, head_name
+from attnviz.views.site.code_tables import small_table
+
+_QUICK = 2  # stages: measures and importance by gradient; the last one takes minutes
+SOURCE = "sentences of manythings.org/anki and tatoeba.org, CC BY 2.0 FR"
+_NOT_OFF = "Heads were not switched off one by one here: the page Causes does that, in some minutes."
+_MOST_HEADS = 160
+ONLY_APP = Translatable(
+    "In attnviz itself, where the model runs, you can also measure your own sentences, switch off every head in turn, "
+    "and plot one measure of the heads against another."
+)
+
+
+def many_sentences(shown: Picture) -> Sequence[Part]:
+    """Draw the part that is linked to; nothing where the link does not ask for sentences that come along."""
+    said = shown.link.texts
+    if said.get("part") == "pruning":
+        return _pruning_curve(shown)
+    is_asked = said.get("read") in ("1", "true") and said.get("sentences", "shipped") in ("", "shipped")
+    return _every_head(shown) if is_asked else []
+
+
+def _every_head(shown: Picture) -> Sequence[Part]:
+    """Measure every head of the unchanged model over the list. Raises ValueError with one sentence."""
+    stages = run_stages(shown.model, shipped_lines(shown.trace.to), to=shown.trace.to, listen=lambda _: TO_THE_END)
+    study = list(islice(stages, _QUICK))[-1]
+    return [f"<p>{html.escape(_caption(study))}</p>", _spread(study, shown), _one_head(study, shown)]
+
+
+def _spread(study: CorpusStudy, shown: Picture) -> Part:
+    """Draw the table of every head for each measure; the link names one."""
+    measures, asked = list(SPREAD), shown.link.texts.get("spread", "")
+
+    def table(at: int) -> str:
+        return _table(shown_table(study, measures[at]).drop(columns="spread"))
+
+    at = measures.index(asked) if asked in measures else 0
+    return variants("spread", "Spread of", list(SPREAD.values()), at, table, is_list=True)
+
+
+def _one_head(study: CorpusStudy, shown: Picture) -> Part:
+    """Draw each head by itself, first the one in focus."""
+    names = [f"{KINDS[kind].tab} {head_name(layer, head)}" for kind, layer, head in study.places]
+    place = (shown.kind, shown.layer, shown.head)
+    at = study.places.index(place) if place in study.places else 0
+
+    def draw(at: int) -> str:
+        return head_over_sentences(study, study.places[at])
+
+    return variants("head", "Head", names, at, draw, is_list=True, most=_MOST_HEADS)
+
+
+def _caption(study: CorpusStudy) -> str:
+    count = f"{int(study.profiles.measured.sum()):,} {SOURCE}."
+    return f"{count} {study.why_not or _NOT_OFF}"
+
+
+def _pruning_curve(shown: Picture) -> Sequence[Part]:
+    """Write out the curve that is shipped with the model; nothing for a model without one. Raises ValueError."""
+    name = shown.link.texts.get("model") or DEFAULT
+    folder = next((entry.folder for entry in entries() if entry.name == name), None)
+    curve = None if folder is None else shipped_curve(folder, shown.trace.to, shown.model.model_id)
+    if curve is None:
+        return []
+    points = pd.DataFrame(merged_seeds(curve), columns=["order", "removed", "log_probability", "bleu"])
+    first = curve.iloc[0]
+    said = f"Heads removed one after another, on {first['sentences']} held-out {SOURCE}."
+    return [f"<p>{html.escape(said)}</p>{_table(points.dropna(axis='columns', how='all'))}"]
+
+
+def _table(table: pd.DataFrame) -> str:
+    rows = [[_cell(value) for value in row] for row in table.itertuples(index=False)]
+    return small_table(list(table.columns), rows)
+
+
+def _cell(value: object) -> str:
+    return f"{value:.3f}".replace("-", "−") if isinstance(value, float) else str(value)
