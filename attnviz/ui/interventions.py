@@ -12,8 +12,8 @@ import streamlit as st
 from attnviz.pictures.fields import Problem
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import means, traces
-from attnviz.ui.frame import top_bar
 from attnviz.ui.frame.page import current_page
+from attnviz.ui.frame.sentence_field import drop_written_target
 from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
 
@@ -38,7 +38,7 @@ def change(interventions: "Sequence[Intervention]") -> None:
         current_page().add(problem)
         return
     persistent.write({NAME: text or None})
-    top_bar.drop_written_target()
+    drop_written_target()
 
 
 def switch_off(heads: "Iterable[Head]", shapes: "Shapes") -> None:

@@ -13,7 +13,7 @@ from attnviz.ui.address import browser, navigation, persistent, share, stale_val
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.traces import model
 from attnviz.ui.drawing import sheet, words
-from attnviz.ui.frame import menu, screen, status_bar, top_bar
+from attnviz.ui.frame import chat_bar, menu, screen, status_bar, top_bar
 from attnviz.ui.frame.page import Page, current_page
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link
@@ -25,7 +25,7 @@ State = TypeVar("State", bound=PageState)
 streamlit_internals.install()
 ICON = (ASSETS / "icon.svg").read_text(encoding="utf-8")
 _WITHOUT_ASKING = ("Welcome", "Lessons", "Class")  # pages that a step's link cannot lead to
-FRAME_STYLES = ("frame.css", "screen.css", "present.css", "contrast.css")
+FRAME_STYLES = ("frame.css", "chat.css", "screen.css", "present.css", "contrast.css")
 
 
 def begin_page(title: str, *, as_it_is: str = "") -> Request:
@@ -144,6 +144,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     _publish()
     loaded = model(request.entry.name)
     page = current_page()
+    chat_bar.draw_reading(trace)
     page.say_notes(
         (
             *share.link_problems(_still_linked(request), loaded.languages, trace.model_id),

@@ -58,7 +58,7 @@ def payload(shown: Pictured) -> "Payload":
 def _waiting_request() -> "Request":
     """Return the request of the other pages' bar, on a page without it."""
     from attnviz.ui.frame import chat_bar
-    from attnviz.ui.frame.top_bar import examples
+    from attnviz.ui.frame.sentence_field import default_source
     from attnviz.ui.request import Request
 
     name = persistent.text("model")
@@ -69,7 +69,7 @@ def _waiting_request() -> "Request":
         known[name] = unshipped_entry(name)
     entry = known.get(name) or next(iter(known.values()))
     to = persistent.text("to") or next(iter(entry.languages), "")
-    src = persistent.text("src", chat_bar.last_user_text() or examples()[2])
+    src = persistent.text("src", default_source())
     return Request(entry, src, to, persistent.text("tgt"), messages=chat_bar.waiting_turns(entry))
 
 

@@ -3,6 +3,10 @@
 What the address says is kept as it is written, an empty turn too: a sentence on the page says what is wrong with it.
 """
 
+from typing import Any
+
+import streamlit as st
+
 from attnviz.models import chat
 from attnviz.models.catalogue import Entry
 from attnviz.pictures.fields import Problem
@@ -11,9 +15,9 @@ from attnviz.text.conversation import Turn, read_turns
 from attnviz.text.limits import TextError
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import traces
+from attnviz.ui.frame import chat_editor
+from attnviz.ui.frame.chat_editor import NAME
 from attnviz.ui.frame.page import current_page
-
-NAME = "chat"
 
 
 def turns(entry: Entry) -> tuple[Turn, ...]:
@@ -37,6 +41,38 @@ def turns(entry: Entry) -> tuple[Turn, ...]:
     except TextError as why:
         current_page().refusal = str(why)
     return drafted
+
+
+def is_offered(entry: Entry) -> bool:
+    """Whether the bar offers a conversation: the model has a chat template."""
+    try:
+        return not current_page().refusal and chat.takes_chat(traces.model(entry.name))
+    except ValueError:
+        return False
+
+
+def draw_reading(trace: Any) -> None:
+    """Draw the text of a conversation as the model reads it, in the bar's place for it."""
+    place = current_page().reading
+    if place is None:
+        return
+    from attnviz.views.conversation import reading_html
+
+    sentence = trace.sentences[0]
+    with place:
+        st.html("<p class='chat-label'>As the model reads it: the template’s own tokens are in italics</p>")
+        st.html(reading_html(sentence.tgt, sentence.spans))
+
+
+def use_example(text: str) -> bool:
+    """Ask an example in the place of the conversation's last question; False where there is no conversation."""
+    try:
+        drafted = chat_link.read_draft(persistent.text(NAME)) if persistent.text(NAME) else ()
+    except TextError:
+        return False
+    if drafted:
+        chat_editor.use_question(text, drafted)
+    return bool(drafted)
 
 
 def waiting_turns(entry: Entry) -> tuple[Turn, ...]:

@@ -18,12 +18,14 @@ class Page:
     after it.
 
     `refusal` is why the bar's model cannot be loaded. Each place exists once the frame has drawn it: `above` the
-    picture, `running` over the link to copy, and the `link` itself.
+    picture, `running` over the link to copy, and the `link` itself. `reading` is the place of a conversation as the
+    model reads it; None without one.
     """
 
     title: str = ""
     notes: list[str] = field(default_factory=list)
     refusal: str = ""
+    reading: DeltaGenerator | None = None
     above: DeltaGenerator = field(init=False)
     running: DeltaGenerator = field(init=False)
     link: DeltaGenerator = field(init=False)

@@ -1,61 +1,37 @@
 """The top bar's controls. Each draws itself and returns what was chosen; all are kept in the link and across pages."""
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.models.catalogue import Entry
 from attnviz.models.inputs import Inputs
-from attnviz.pictures.fields import read, whole_number
-from attnviz.places import ASSETS
 from attnviz.text.languages import language_name, named_code
-from attnviz.text.limits import MAX_CHARACTERS, cut_to_limit, prefix_notes
+from attnviz.text.limits import MAX_CHARACTERS
 from attnviz.ui import model_facts, model_picker
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.cache import traces
 from attnviz.ui.frame import chat_bar
 from attnviz.ui.frame.page import current_page
+from attnviz.ui.frame.prompt_bar import prompt
+from attnviz.ui.frame.sentence_field import Field, drop_written_target, examples, sentence
 from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
 
-NEW, MAX_NEW = 8, 64  # tokens after a prompt
-EXAMPLES = ASSETS / "examples.json"
-_MOST_TYPED = 8_192  # characters for a checkpoint, whose tokenizer then says how many tokens of them are kept
-
-
-@dataclass(frozen=True)
-class _Field:
-    """A sentence in the bar: the label above it, what a note calls it, and how many characters it takes."""
-
-    key: str
-    label: str
-    name: str
-    most: int = _MOST_TYPED
-
-
 _TRANSLATED = (
-    _Field("src", "Source sentence", "Source", MAX_CHARACTERS),
-    _Field("tgt", "Target (empty: the model translates)", "Target", MAX_CHARACTERS),
+    Field("src", "Source sentence", "Source", MAX_CHARACTERS),
+    Field("tgt", "Target (empty: the model translates)", "Target", MAX_CHARACTERS),
 )
 _WRITTEN = (
-    _Field("src", "Source text", "Source"),
-    _Field("tgt", "Target (empty: the model writes it)", "Target"),
+    Field("src", "Source text", "Source"),
+    Field("tgt", "Target (empty: the model writes it)", "Target"),
 )
 _PAIR = (
-    _Field("src", "Sentence", "Sentence"),
-    _Field("tgt", "Second sentence (may stay empty)", "Second sentence"),
+    Field("src", "Sentence", "Sentence"),
+    Field("tgt", "Second sentence (may stay empty)", "Second sentence"),
 )
-_PROMPT = _Field("src", "Prompt", "Prompt")
-
-
-@cache
-def examples() -> tuple[str, ...]:
-    """Return sentences to try."""
-    return tuple(json.loads(EXAMPLES.read_text(encoding="utf-8")))
 
 
 def top_bar() -> Request:
@@ -118,21 +94,21 @@ def _inputs(entry: Entry) -> Request:
 def _source_and_target(entry: Entry) -> Request:
     columns = st.columns([46, 11, 28], vertical_alignment="bottom", gap="small")
     with columns[0]:
-        src = _sentence(_TRANSLATED[0])
+        src = sentence(_TRANSLATED[0])
     with columns[1]:
         to = _choice("to", "To", {code: language_name(code) for code in entry.languages}, on_change=drop_written_target)
     with columns[2]:
-        tgt = _sentence(_TRANSLATED[1])
+        tgt = sentence(_TRANSLATED[1])
     return Request(entry, src, to, tgt)
 
 
-def _two_texts(fields: tuple[_Field, _Field]) -> Callable[[Entry], Request]:
+def _two_texts(fields: tuple[Field, Field]) -> Callable[[Entry], Request]:
     def draw(entry: Entry) -> Request:
         left, right = st.columns(2, vertical_alignment="bottom", gap="small")
         with left:
-            src = _sentence(fields[0])
+            src = sentence(fields[0])
         with right:
-            tgt = _sentence(fields[1])
+            tgt = sentence(fields[1])
         return Request(entry, src, tgt=tgt)
 
     return draw
@@ -145,11 +121,11 @@ def _source_text_and_target(entry: Entry) -> Request:
         return _two_texts(_WRITTEN)(entry)
     columns = st.columns([35, 15, 35], vertical_alignment="bottom", gap="small")
     with columns[0]:
-        src = _sentence(_WRITTEN[0])
+        src = sentence(_WRITTEN[0])
     with columns[1], st.container(key="languages"):
         to = _choice("to", "To", languages, on_change=drop_written_target)
     with columns[2]:
-        return Request(entry, src, to, _sentence(_WRITTEN[1]))
+        return Request(entry, src, to, sentence(_WRITTEN[1]))
 
 
 def _languages(entry: Entry) -> dict[str, str]:
@@ -160,41 +136,11 @@ def _languages(entry: Entry) -> dict[str, str]:
     return {own: names.get(own, "not chosen")} | names if names else {}
 
 
-@dataclass(frozen=True)
-class _Prompt:
-    """The bar's controls besides a prompt."""
-
-    new: int = whole_number(NEW, MAX_NEW + 1)
-
-
-def _prompt(entry: Entry) -> Request:
-    left, right = st.columns([70, 15], vertical_alignment="bottom", gap="small")
-    turns = chat_bar.turns(entry)
-    with left:
-        src = "" if turns else _sentence(_PROMPT)
-    asked, problems = read(_Prompt, persistent.texts(), {})
-    current_page().add(*persistent.linked_problems(problems))
-    with right:
-        new = _count("new", "Tokens to write", asked.new, help="0: only the prompt is read")
-    return Request(entry, src, new=new, messages=turns)
-
-
-def _count(key: str, label: str, value: int, **options: str) -> int:
-    def draw(**more) -> int:
-        return st.number_input(label, 0, MAX_NEW, **options, **more)
-
-    def take() -> None:
-        persistent.write({key: str(st.session_state[shown])})
-
-    shown = f"{key}-shown"
-    return widgets.show(shown, value, {"value": value}, draw, take)
-
-
 _ASKED: dict[Inputs, Callable[[Entry], Request]] = {
     Inputs.TRANSLATION: _source_and_target,
     Inputs.SOURCE_AND_TARGET: _source_text_and_target,
     Inputs.PAIR: _two_texts(_PAIR),
-    Inputs.PROMPT: _prompt,
+    Inputs.PROMPT: prompt,
 }
 
 
@@ -213,37 +159,7 @@ def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable
     return widgets.show(shown, value, {"index": options.index(value)}, draw, take)
 
 
-def _sentence(field: _Field) -> str:
-    """Draw a sentence's field, and return its text."""
-    source = chat_bar.last_user_text() or examples()[2]
-    default, changed = {"src": (source, drop_written_target), "tgt": ("", _target_typed)}[field.key]
-    value, shown = persistent.text(field.key, default), f"{field.key}-shown"
-
-    def draw(**more) -> str | None:
-        return st.text_input(field.label, **more)
-
-    def take() -> None:
-        typed, note = cut_to_limit(st.session_state[shown] or "", field.most)
-        if note:
-            st.session_state[f"{field.key}-note"] = prefix_notes(field.name, (note,))
-        persistent.write({field.key: None if typed == default else typed})
-        changed()
-
-    widgets.show(shown, value, {"value": value}, draw, take)
-    for note in st.session_state.pop(f"{field.key}-note", ()):
-        current_page().add(note)
-    return value
-
-
-def drop_written_target() -> None:
-    """Drop a target that the model wrote for another sentence; one that a person typed stays."""
-    if persistent.text("tgt") != st.session_state.get("tgt-typed"):
-        persistent.write({"tgt": None})
-
-
-def _target_typed() -> None:
-    st.session_state["tgt-typed"] = persistent.text("tgt").strip() and persistent.text("tgt")
-
-
 def _use_example() -> None:
-    persistent.write({"src": st.session_state["example"], "tgt": None, "chat": None})
+    example = st.session_state["example"]
+    if not chat_bar.use_example(example):
+        persistent.write({"src": example, "tgt": None})

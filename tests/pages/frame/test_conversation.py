@@ -101,3 +101,83 @@ def test_a_model_without_a_template_says_so_and_reads_the_question(open_page, fo
         assert not app.error
         assert says in notes(app)
         assert app.text_input(key="src-shown").value == SAID[-1][1]
+
+
+def areas(app) -> list[tuple[str, str]]:
+    """Return the turns in the bar: the label of each, and what stands in it."""
+    return [(area.label, area.value) for area in app.text_area if area.key.startswith("chat-")]
+
+
+def press(app, key: str):
+    """Press a button of the bar and run."""
+    return app.button(key=key).click().run()
+
+
+def test_a_typed_text_becomes_the_first_turn_and_nothing_is_lost_on_the_way_back(open_page, chat_folder) -> None:
+    app = open_page("heads", model=chat_folder, src="It sleeps on.", new="2")
+    assert app.selectbox(key="form-shown").value == "text"
+    app.selectbox(key="form-shown").set_value("conversation").run()
+    assert areas(app) == [("1. User", "It sleeps on.")]
+    (chat,) = app.query_params["chat"] if isinstance(app.query_params["chat"], list) else [app.query_params["chat"]]
+    assert json.loads(chat) == [["user", "It sleeps on."]]
+    assert "src" not in app.query_params
+    press(app, "chat-add-system")
+    assert "Turn 1 (system) is empty" in app.error[0].value.replace("\\", "")
+    app.text_area(key="chat-0-shown").set_value("A cat.").run()
+    app.text_area(key="chat-1-shown").set_value("A dog?").run()
+    assert not app.exception
+    assert not app.error
+    app.selectbox(key="form-shown").set_value("text").run()
+    assert app.text_input(key="src-shown").value == "A dog?"
+    assert "chat" not in app.query_params
+    app.text_input(key="src-shown").set_value("A cat?").run()
+    app.selectbox(key="form-shown").set_value("conversation").run()
+    assert areas(app) == [("1. System", "A cat."), ("2. User", "A cat?")]
+    assert not app.exception
+
+
+def test_turns_alternate_as_they_are_added_and_removed(open_page, chat_folder) -> None:
+    app = open_page("heads", model=chat_folder, chat=CHAT, new="2")
+    press(app, "chat-add")
+    press(app, "chat-add")
+    assert [label for label, _ in areas(app)] == ["1. System", "2. User", "3. Assistant", "4. User"]
+    for number, text in ((2, "A cat."), (3, "And the dog?")):
+        app.text_area(key=f"chat-{number}-shown").set_value(text).run()
+    assert not app.error
+    press(app, "chat-remove-1")
+    assert areas(app) == [("1. System", "The cat sat."), ("2. User", "And the dog?")]
+    assert [button.key for button in app.button if button.key.startswith("chat-remove")] == ["chat-remove-0"]
+    press(app, "chat-remove-0")
+    assert areas(app) == [("1. User", "And the dog?")]
+    assert not app.error
+
+
+def test_what_was_typed_stays_when_it_cannot_be_run(open_page, chat_folder) -> None:
+    app = open_page("heads", model=chat_folder, chat=CHAT, new="2")
+    app.text_area(key="chat-1-shown").set_value("cat " * 900).run()
+    assert not app.exception
+    assert "tokens; at most" in app.error[0].value.replace("\\", "")
+    assert areas(app)[1] == ("2. User", "cat " * 900)
+    app.text_area(key="chat-1-shown").set_value("cat " * 9_000).run()
+    assert len(areas(app)[1][1]) == 8_192 - len("The cat sat.")
+    app.text_area(key="chat-1-shown").set_value("A cat?").run()
+    assert not app.error
+    assert "Turn 2: only the first 8,180 of 36,000 characters were read" in notes(app)
+
+
+def test_no_tokens_are_asked_for_after_an_answer(open_page, chat_folder) -> None:
+    app = open_page("heads", model=chat_folder, chat=json.dumps([*SAID, ["assistant", "A cat."]]), new="2")
+    assert not app.error
+    assert app.number_input(key="new-shown").disabled
+    assert not open_page("heads", model=chat_folder, chat=CHAT, new="2").number_input(key="new-shown").disabled
+
+
+def test_the_text_is_shown_as_the_model_reads_it(open_page, chat_folder) -> None:
+    app = open_page("heads", model=chat_folder, chat=CHAT, new="2")
+    read = next(str(node.proto.body) for node in app.get("html") if "chat-read" in str(node.proto.body))
+    assert read.startswith(
+        "<div class='chat-read'><span class='in-template'><span class='token word'>&lt;|im_start|&gt;"
+    )
+    assert "↵</span><br>" in read
+    assert "<span class='said' data-role='user'><b>user</b>" in read
+    assert "<b>assistant (written)</b>" in read
