@@ -24,6 +24,7 @@ _QUICK = 2  # stages: measures and importance by gradient; the last one takes mi
 SOURCE = "sentences of manythings.org/anki and tatoeba.org, CC BY 2.0 FR"
 _NOT_OFF = "Heads were not switched off one by one here: the page Causes does that, in some minutes."
 _MOST_HEADS = 160
+_TITLES = {"removed": "heads removed", "log_probability": "nats per target token", "bleu": "BLEU of the model's text"}
 ONLY_APP = Translatable(
     "In attnviz itself, where the model runs, you can also measure your own sentences, switch off every head in turn, "
     "and plot one measure of the heads against another."
@@ -84,7 +85,7 @@ def _pruning_curve(shown: Picture) -> Sequence[Part]:
     points = pd.DataFrame(merged_seeds(curve), columns=["order", "removed", "log_probability", "bleu"])
     first = curve.iloc[0]
     said = f"Heads removed one after another, on {first['sentences']} held-out {SOURCE}."
-    return [f"<p>{html.escape(said)}</p>{_table(points.dropna(axis='columns', how='all'))}"]
+    return [f"<p>{html.escape(said)}</p>{_table(points.dropna(axis='columns', how='all').rename(columns=_TITLES))}"]
 
 
 def _table(table: pd.DataFrame) -> str:

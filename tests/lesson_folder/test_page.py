@@ -37,9 +37,18 @@ def painted(page: Page) -> str:
 def click_cell(page: Page, row: int, col: int) -> None:
     painted(page)
     at = page.locator(".place .avz").evaluate(
-        """(root, [row, col]) => { const { x, y, cell } = root.attnviz.tiles[0].geometry;
-        const { left, top } = root.querySelector(".map-box").getBoundingClientRect();
-        return [left + x + (col + 0.5) * cell.w, top + y + (row + 0.5) * cell.h]; }""",
+        """async (root, [row, col]) => {
+        const place = () => {
+            const { x, y, cell } = root.attnviz.tiles[0].geometry;
+            const { left, top } = root.querySelector(".map-box").getBoundingClientRect();
+            return [left + x + (col + 0.5) * cell.w, top + y + (row + 0.5) * cell.h];
+        };
+        let [before, now] = [[], place()];
+        while (now.some((at, i) => at !== before[i])) { // until the page lies still
+            await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+            [before, now] = [now, place()];
+        }
+        return now; }""",
         [row, col],
     )
     page.mouse.click(*at)

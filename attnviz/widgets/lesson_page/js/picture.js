@@ -91,13 +91,13 @@ export function stepPicture(box, { step, say, did, marks, marked }) {
     await script(`pictures/${picture.open}.js`);
     const bytes = await inflated(globalThis.attnviz.pictures[picture.open].deflated);
     state.view ??= { ...picture.view };
-    const node = element("div", { class: "tab" });
+    const node = element("div", { class: "tab", lang: "en" });
     drawTab(node, JSON.parse(new TextDecoder().decode(bytes)), state.view);
     box.replaceChildren(node, element("p", { class: "note", text: picture.note }));
   }
 
   function still() {
-    const node = element("div", { class: "still" });
+    const node = element("div", { class: "still", lang: "en" });
     node.innerHTML = picture.html;
     readCells(node);
     box.replaceChildren(element("p", { class: picture.html ? "note" : "no-picture", text: picture.note }), node);
