@@ -50,7 +50,8 @@ class Picture:
     def options(self) -> MapOptions:
         """The link's options of maps: special tokens hidden or not, pieces merged or not."""
         said = self.link.texts
-        return MapOptions(said.get("specials") or "show", said.get("words") in ("1", "true"))  # type: ignore[arg-type]
+        words = "spans" if said.get("words") == "spans" else said.get("words") in ("1", "true")
+        return MapOptions(said.get("specials") or "show", words)  # type: ignore[arg-type]
 
     @cached_property
     def maps(self) -> "EagerMaps":

@@ -8,7 +8,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnviz.maps.options import MapOptions
+from attnviz.maps.spans import fold, folded_name, span_at, split_at_spans
 from attnviz.text.display import display, display_token, unknown_mark
+from attnviz.text.spans import Span
 from attnviz.text.tokens import Token
 from attnviz.text.words import word_groups
 
@@ -20,7 +22,7 @@ class RowLabel:
     """A row's tokens, as display strings: what goes in, and for decoder kinds what comes out.
 
     `tokens` are the positions of the query tokens that the row was merged from; `inputs` and `outputs` the tokens that
-    the two strings stand for.
+    the two strings stand for. `span` is that of its first query token, if one holds it.
     """
 
     input: str | None
@@ -28,6 +30,7 @@ class RowLabel:
     tokens: tuple[int, ...]
     inputs: tuple[Token, ...] = field(default=(), compare=False, repr=False)
     outputs: tuple[Token, ...] = field(default=(), compare=False, repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
 
     @property
     def text(self) -> str:
@@ -37,17 +40,22 @@ class RowLabel:
 
 @dataclass(frozen=True)
 class ColLabel:
-    """A column's token or word, as a display string, the positions of its key tokens, and these tokens."""
+    """A column's token, word or span, as a display string, the positions of its key tokens, and these tokens."""
 
     text: str
     tokens: tuple[int, ...]
     keys: tuple[Token, ...] = field(default=(), compare=False, repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
-def groups(tokens: Sequence[Token], options: MapOptions) -> Groups:
-    """Group positions into rows or columns: pieces of a word together, special tokens gone, as asked."""
-    found = word_groups(tokens) if options.words else tuple((at,) for at in range(len(tokens)))
-    return tuple(group for group in found if not (options.hides_specials and tokens[group[0]].is_special))
+def groups(tokens: Sequence[Token], options: MapOptions, spans: Sequence[Span] = ()) -> Groups:
+    """Group positions into rows or columns: pieces of a word or of a span together, special tokens gone, as asked."""
+    if options.folds and spans:
+        shown = [at for at, token in enumerate(tokens) if not (options.hides_specials and token.is_special)]
+        return fold(shown, spans)
+    found = word_groups(tokens) if options.merges_words else tuple((at,) for at in range(len(tokens)))
+    kept = tuple(group for group in found if not (options.hides_specials and tokens[group[0]].is_special))
+    return split_at_spans(kept, spans) if spans else kept
 
 
 def select_segment(groups: Groups, tokens: Sequence[Token], segment: int) -> Groups:
@@ -56,26 +64,51 @@ def select_segment(groups: Groups, tokens: Sequence[Token], segment: int) -> Gro
 
 
 def row_labels(
-    groups: Groups, queries: Sequence[Token], outputs: Sequence[Token] | None, *, words: bool
-) -> tuple[RowLabel, ...]:
+    groups: Groups, queries: Sequence[Token], outputs: Sequence[Token] | None, *, words: bool,
+    spans: Sequence[Span] = (),
+) -> tuple[RowLabel, ...]:  # fmt: skip
     """Label each row with its input and its output; `outputs` is None where rows output nothing."""
+    at_first = [span_at(spans, group[0]) for group in groups]
     if outputs is None:
-        return tuple(RowLabel(_text(queries, group), None, group, _tokens_at(queries, group)) for group in groups)
-    inputs = word_groups(queries) if words else tuple((at,) for at in range(len(queries)))
+        return tuple(
+            RowLabel(_text(queries, group), None, group, _tokens_at(queries, group), span=span)
+            for group, span in zip(groups, at_first, strict=True)
+        )
+    inputs = split_at_spans(word_groups(queries), spans) if words else tuple((at,) for at in range(len(queries)))
     word_of = {at: group for group in inputs for at in group}
     # A merged row begins where the word before it ends: its input is that whole word.
     words_in = [word_of[group[0]] for group in groups]
     return tuple(
         RowLabel(
-            _text(queries, word), _text(outputs, group), group, _tokens_at(queries, word), _tokens_at(outputs, group)
+            _text(queries, word), _text(outputs, group), group,
+            _tokens_at(queries, word), _tokens_at(outputs, group), span,
         )
-        for word, group in zip(words_in, groups, strict=True)
+        for word, group, span in zip(words_in, groups, at_first, strict=True)
+    )  # fmt: skip
+
+
+def folded_row_labels(groups: Groups, queries: Sequence[Token], spans: Sequence[Span]) -> tuple[RowLabel, ...]:
+    """Label each row with the span that its queries are in; a token in no span with its own text."""
+    return tuple(
+        RowLabel(label.text, None, label.tokens, label.keys, span=label.span)
+        for label in folded_col_labels(groups, queries, spans)
     )
 
 
-def col_labels(groups: Groups, keys: Sequence[Token]) -> tuple[ColLabel, ...]:
+def col_labels(groups: Groups, keys: Sequence[Token], spans: Sequence[Span] = ()) -> tuple[ColLabel, ...]:
     """Label each column with its token or word."""
-    return tuple(ColLabel(_text(keys, group), group, _tokens_at(keys, group)) for group in groups)
+    return tuple(
+        ColLabel(_text(keys, group), group, _tokens_at(keys, group), span_at(spans, group[0])) for group in groups
+    )
+
+
+def folded_col_labels(groups: Groups, keys: Sequence[Token], spans: Sequence[Span]) -> tuple[ColLabel, ...]:
+    """Label each column with its span; a token in no span with its own text."""
+    alone = zip(groups, col_labels(groups, keys, spans), strict=True)
+    return tuple(
+        label if (name := folded_name(group, spans)) is None else ColLabel(name, group, span=label.span)
+        for group, label in alone
+    )
 
 
 def _tokens_at(tokens: Sequence[Token], group: tuple[int, ...]) -> tuple[Token, ...]:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Specials = Literal["show", "hide", "renormalise"]
+SPANS: Literal["spans"] = "spans"
+Merging = bool | Literal["spans"]
 
 
 @dataclass(frozen=True)
@@ -11,23 +13,36 @@ class MapOptions:
     """The rows and columns of maps.
 
     `specials`: special tokens are shown, or hidden; "hide" leaves the other weights as they are, "renormalise" lets
-    rows sum to 1 again. `words` merges the pieces of a word. `quadrant` keeps queries of one segment and keys of
-    another (of a pair: 0 the first sentence, 1 the second; see `Token.segment`); None keeps all.
-    Raises ValueError for unknown `specials`.
+    rows sum to 1 again. `words` merges the pieces of a word, or with "spans" the tokens of a span, such as a turn of a
+    conversation: weights to a span add up, rows of a span are averaged. `quadrant` keeps queries of one segment and
+    keys of another (of a pair: 0 the first sentence, 1 the second; see `Token.segment`); None keeps all.
+    Raises ValueError for unknown `specials` and `words`.
     """
 
     specials: Specials = "show"
-    words: bool = False
+    words: Merging = False
     quadrant: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         if self.specials not in ("show", "hide", "renormalise"):
             raise ValueError(f"specials is 'show', 'hide' or 'renormalise', not {self.specials!r}.")
+        if not isinstance(self.words, bool | int) and self.words != SPANS:
+            raise ValueError(f"words is True, False or 'spans', not {self.words!r}.")
 
     @property
     def hides_specials(self) -> bool:
         """Whether special tokens are left out, renormalised or not."""
         return self.specials != "show"
+
+    @property
+    def merges_words(self) -> bool:
+        """Whether the pieces of a word are merged."""
+        return bool(self.words) and not self.folds
+
+    @property
+    def folds(self) -> bool:
+        """Whether the tokens of a span are merged."""
+        return self.words == SPANS
 
     @property
     def keeps_all(self) -> bool:

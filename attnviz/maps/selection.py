@@ -11,6 +11,8 @@ from attnviz.maps.grouping import (
     Groups,
     RowLabel,
     col_labels,
+    folded_col_labels,
+    folded_row_labels,
     groups,
     merge_groups,
     row_labels,
@@ -19,6 +21,7 @@ from attnviz.maps.grouping import (
 )
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.options import MapOptions
+from attnviz.maps.spans import FOLDED, key_spans, move_spans, query_spans
 from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 
@@ -37,10 +40,10 @@ def select(
 ) -> EagerMaps:
     """Compute the maps of `kind`, with special tokens hidden and pieces merged as asked.
 
-    Attention to a word is the sum over its pieces, from a word the mean over its pieces that see any key; rows are made
-    to sum to 1 again after merging. `labelled` is the result of `labels`, if the caller has it already. `numbers`
-    `(layers, heads, q_len, k_len)` take the place of the weights, and are not made to sum to 1. Raises ValueError for a
-    kind that the trace does not have.
+    Attention to a word, or to a span, is the sum over its pieces, from it the mean over its pieces that see any key;
+    rows are made to sum to 1 again after merging. `labelled` is the result of `labels`, if the caller has it already.
+    `numbers` `(layers, heads, q_len, k_len)` take the place of the weights, and are not made to sum to 1. Raises
+    ValueError for a kind that the trace does not have.
     """
     if kind not in trace.kinds:
         raise ValueError(f"This trace has no {kind!r} maps; it has {', '.join(trace.kinds)}.")
@@ -60,9 +63,7 @@ def select(
         rows=rows,
         cols=cols,
         keyless=rows_without_keys(full, row_groups) if options.hides_specials or options.quadrant is not None else None,
-        left_out="; ".join(
-            filter(None, (_left_out_note(options, any_hidden, trace.has_sinks(kind)), trace.attending_layers(kind)))
-        ),
+        left_out="; ".join(filter(None, _notes(trace, kind, options, any_hidden=any_hidden, item=item))),
         to_sink=trace.has_sinks(kind) and not any_hidden,
     )
 
@@ -70,20 +71,33 @@ def select(
 def labels(trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, item: int = 0) -> Axes:
     """Label the rows and the columns of `select`'s maps, without computing these."""
     queries, keys = trace.query_tokens(kind, item=item), trace.key_tokens(kind, item=item)
-    col_groups = groups(keys, options)
+    of_queries, of_keys = query_spans(trace, kind, item), key_spans(trace, kind, item)
+    col_groups = groups(keys, options, of_keys)
     if options.quadrant is not None:
         col_groups = select_segment(col_groups, keys, options.quadrant[1])
     row_groups = query_groups(trace, kind, options, item=item)
     outputs = trace.output_tokens(kind, item=item)
-    return row_labels(row_groups, queries, outputs, words=options.words), col_labels(col_groups, keys)
+    merges_words = options.merges_words
+    return (
+        folded_row_labels(row_groups, queries, of_queries)
+        if options.folds and of_queries
+        else row_labels(row_groups, queries, outputs, words=merges_words, spans=of_queries),
+        folded_col_labels(col_groups, keys, of_keys)
+        if options.folds and of_keys
+        else col_labels(col_groups, keys, of_keys),
+    )
 
 
 def query_groups(trace: TraceLike, kind: Kind, options: MapOptions, *, item: int = 0) -> Groups:
     """Group the query tokens of each row. Decoder rows are merged and hidden by the token that they output, so that
-    `<bos> → Un` stays.
+    `<bos> → Un` stays; they are folded into spans by the token that goes in.
     """
     queries, outputs = trace.query_tokens(kind, item=item), trace.output_tokens(kind, item=item)
-    rows = groups(queries if outputs is None else outputs, options)
+    spans = query_spans(trace, kind, item)
+    if options.folds and spans:
+        return groups(queries, options, spans)
+    merged, of_merged = (queries, spans) if outputs is None else (outputs, move_spans(spans, -1, len(outputs)))
+    rows = groups(merged, options, of_merged)
     return rows if options.quadrant is None else select_segment(rows, queries, options.quadrant[0])
 
 
@@ -96,6 +110,13 @@ def _masks(trace: TraceLike, kind: Kind, item: int, layers: int) -> Tensor:
     if all(bool((mask == first).all()) for mask in shared):
         return first[None].contiguous()
     return torch.stack(masks)
+
+
+def _notes(trace: TraceLike, kind: Kind, options: MapOptions, *, any_hidden: bool, item: int) -> tuple[str, ...]:
+    """List what the legend has to say of the maps' rows and columns; empty texts among it."""
+    is_folded = options.folds and bool(query_spans(trace, kind, item) or key_spans(trace, kind, item))
+    hidden = _left_out_note(options, any_hidden, trace.has_sinks(kind))
+    return FOLDED if is_folded else "", hidden, trace.attending_layers(kind)
 
 
 def _left_out_note(options: MapOptions, any_hidden: bool, has_sinks: bool) -> str:

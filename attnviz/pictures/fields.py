@@ -137,13 +137,19 @@ def number(default: float, low: float, high: float, *, name: str = "") -> Any:
 
 def flag(*, default: bool = False) -> Any:
     """Declare a switch: 1 or 0 in an address, true or false in older links."""
+    return declare(
+        default,
+        lambda text, bound, default, say: read_flag(text, default, say),
+        lambda value: "1" if value else "0",
+        shape=(bool, int),
+    )
 
-    def read(text: str, bound: Any, default: Any, say: Say) -> Any:
-        if text not in (known := {"0": False, "1": True, "false": False, "true": True}):
-            say("it is true or false", str(default).lower())
-        return known.get(text, default)
 
-    return declare(default, read, lambda value: "1" if value else "0", shape=(bool, int))
+def read_flag(text: str, default: Any, say: Say, *, more: str = "") -> Any:
+    """Read a switch; `more` names what else its field can be."""
+    if text not in (known := {"0": False, "1": True, "false": False, "true": True}):
+        say(f"it is true{',' if more else ' or'} false{more}", str(default).lower())
+    return known.get(text, default)
 
 
 def text(default: str = "", *, limit: int) -> Any:

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from attnviz.maps.options import MapOptions
+from attnviz.maps.options import SPANS, MapOptions
 from attnviz.pictures import fields
 from attnviz.pictures.fields import AT, Problem, Say, choice, declare, declare_unlinked, flag, whole_number
 from attnviz.pictures.focus import FocusState, SiteBounds
 
 if TYPE_CHECKING:
-    from attnviz.maps.options import Specials
+    from attnviz.maps.options import Merging, Specials
 
 Site = tuple[str, int | str, int | str]
 MAX_PINS = 4
@@ -39,6 +39,16 @@ def _write_pins(pins: tuple[Site, ...]) -> str:
     return "~".join(".".join(map(str, pin)) for pin in pins)
 
 
+def _read_words(text: str, bound: object, default: object, say: Say) -> object:
+    if text == SPANS:
+        return SPANS
+    return fields.read_flag(text, default, say, more=f" or {SPANS}")
+
+
+def _write_words(words: "Merging") -> str:
+    return SPANS if words == SPANS else "1" if words else "0"
+
+
 @dataclass(frozen=True)
 class HeadsState(FocusState):
     """Which map of which head is looked at, and how; the script speaks the same names.
@@ -47,6 +57,7 @@ class HeadsState(FocusState):
     `(kind, layer, head)`; `sort` and `tint` name a metric, or "layout" and "none";
     `zoom` is the part of the map that is drawn: first row, row after the last, first key, key after the last;
     `bars` is the order of a row's bars; `cells` is what a cell of a map holds;
+    `words` merges the pieces of words, or with "spans" the tokens of spans;
     `scale` lets colours span 0 to 1 ("fixed") or 0 to the largest weight ("max"), `sink` leaves sinks out of that;
     `off` are the heads that are switched off in the run, `(kind, layer, head)`: a link says them as interventions.
     """
@@ -55,7 +66,7 @@ class HeadsState(FocusState):
     sort: str = choice("layout")
     tint: str = choice("diagonality")
     specials: "Specials" = choice("show", {"show": "shown", "hide": "hidden", "renormalise": "renormalised"})
-    words: bool = flag()
+    words: "Merging" = declare(False, _read_words, _write_words, shape=(bool, int, str))
     mask: bool = flag()
     sink: bool = flag()
     scale: str = choice("fixed", ("fixed", "max"))

@@ -66,7 +66,7 @@ def test_fields_are_asked_as_the_state_has_them_or_as_a_link_writes_them(trace) 
         ("heads", {"head": 2.5}, "head=2.5 cannot be shown: this model has heads 0 to "),
         ("heads", {"kind": "self"}, "kind='self' cannot be shown: it can be encoder_self, decoder_self, cross."),
         ("heads", {"row": 99}, "row=99 cannot be shown: it is a whole number from 0 to "),
-        ("heads", {"words": "maybe"}, "words='maybe' cannot be shown: it is true or false."),
+        ("heads", {"words": "maybe"}, "words='maybe' cannot be shown: it is true, false or spans."),
         ("heads", {"sort": "beauty"}, "sort='beauty' cannot be shown: it can be layout, "),
         ("heads", {"pins": [("cross", 0, 99)]}, "cannot be shown: a pin is kind.layer.head, such as cross.2.5."),
         ("heads", {"zoom": (1, 2)}, "zoom=(1, 2) cannot be shown: a zoom is given as first row"),

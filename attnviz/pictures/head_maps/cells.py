@@ -101,7 +101,8 @@ class _Measured:
             return self.cached("written", key, lambda: tuple(map(make, layers)))[layer]
 
         left_out = "special tokens hidden" if options.hides_specials else ""
-        merged = "a word has the sum of its pieces" if options.words else ""
+        merged = "a word has the sum of its pieces" if options.merges_words else ""
+        merged = "a span has the sum of its tokens" if options.folds and self.trace.sentences[0].spans else merged
         return MeasuredMaps.from_maps(maps, of_layer, left_out="; ".join(filter(None, (left_out, merged))))
 
     def _numbers(self, site: Site) -> Tensor:

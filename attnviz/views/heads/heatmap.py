@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.maps.maps import Maps
-from attnviz.maps.options import MapOptions, Specials
+from attnviz.maps.options import MapOptions, Merging, Specials
 from attnviz.maps.selection import select
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.entries import TokenText
@@ -42,7 +42,7 @@ def heatmap(
     layer: int | str = "mean",
     head: int | str = "mean",
     specials: Specials = "show",
-    words: bool = False,
+    words: Merging = False,
     **options,
 ) -> go.Figure:
     """Draw one map of a trace as a Plotly figure; "mean" for layer or head averages over them.

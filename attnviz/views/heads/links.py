@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from attnviz.maps.lines import strongest_lines
 from attnviz.maps.maps import Maps
-from attnviz.maps.options import MapOptions, Specials
+from attnviz.maps.options import MapOptions, Merging, Specials
 from attnviz.maps.selection import select
 from attnviz.text.arguments import describe, reads_arguments
 from attnviz.tracing.trace import TraceLike
@@ -34,7 +34,7 @@ def links(  # noqa: PLR0913 - heads by one or by several, and what any view take
     layer: int | str = "mean",
     head: int | str = "mean",
     specials: Specials = "show",
-    words: bool = False,
+    words: Merging = False,
     theme: str = "light",
 ) -> go.Figure:
     """Draw query tokens on the left, key tokens on the right, and a line for each weight of the chosen heads.

@@ -16,6 +16,7 @@ from attnviz.analysis.heads.metric_table import Columns
 from attnviz.maps.cover import CoveredMaps
 from attnviz.widgets.heads.metric_columns import metric_columns
 from attnviz.widgets.heads.sentences import labels, packed_strip
+from attnviz.widgets.spans import axis_spans
 from attnviz.widgets.wire import Blobs, Payload
 
 if TYPE_CHECKING:
@@ -137,6 +138,7 @@ def _kind(maps: "Maps", blobs: Blobs, *, small: bool) -> dict[str, Any]:
         "left_out": maps.left_out,
         "to_sink": maps.to_sink,
         "covered": _describe_cover(maps),
+        **axis_spans(maps.rows, maps.cols),
     }
     return {
         "kind": maps.kind,

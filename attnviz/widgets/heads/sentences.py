@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from attnviz.text.display import display_token
 from attnviz.text.entries import entry
 from attnviz.widgets.entries import col_entries, row_entries
+from attnviz.widgets.spans import told_spans
 
 if TYPE_CHECKING:
     from attnviz.maps.maps import Maps
@@ -21,7 +22,8 @@ _AXES: "dict[Kind, tuple[str, str]]" = {
 def sentence_strip(trace: "TraceLike") -> dict[str, Any]:
     """One line a sentence, for the Heads component.
 
-    `lines`: name and tokens (`[text, special, entry]`, see `attnviz.text.entries`) of each sentence. `axes`: for each
+    `lines`: name, tokens (`[text, special, entry]`, see `attnviz.text.entries`) and, of a conversation, turns (`spans`)
+    of each sentence. `axes`: for each
     kind, which line its query and its key axis are on, and how far token 0 of the axis is from the start of that line:
     a decoder row stands for the token that it outputs, one to the right of the token that goes in.
     """
@@ -35,7 +37,7 @@ def sentence_strip(trace: "TraceLike") -> dict[str, Any]:
         output = int(outputs is not None)
         sentences["target"] = trace.query_tokens(target) + (outputs or ())[-1:]
     at = {name: line for line, name in enumerate(sentences)}
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"name": name if len(sentences) > 1 else "text", "tokens": [_token_entry(token) for token in tokens]}
         for name, tokens in sentences.items()
     ]
@@ -44,6 +46,8 @@ def sentence_strip(trace: "TraceLike") -> dict[str, Any]:
         for kind, (queries, keys) in _AXES.items()
         if kind in trace.kinds
     }
+    if target and (spans := trace.sentences[0].spans):
+        lines[at["target"]]["spans"] = told_spans(spans)
     return {"lines": lines, "axes": axes}
 
 
@@ -73,6 +77,7 @@ def _pack_line(line: dict[str, Any]) -> dict[str, Any]:
         "tokens": [token[0] for token in line["tokens"]],
         "special": [at for at, token in enumerate(line["tokens"]) if token[1]],
         **({"entries": found} if any(found) else {}),
+        **({"spans": line["spans"]} if "spans" in line else {}),
     }
 
 

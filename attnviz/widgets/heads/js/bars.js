@@ -3,6 +3,7 @@
 import { explained } from "../../shared/js/definitions.js";
 import { element, put } from "../../shared/js/elements.js";
 import { entryText, rowEntryText, withEntry } from "../../shared/js/tokens/entries.js";
+import { isTemplate, spanText, spokenText } from "../../shared/js/spans/spans.js";
 import { exactText, isolated, rowName } from "../../shared/js/text.js";
 import { colourAt, css, scaleOf, stepOf } from "../../shared/js/theme.js";
 import { isTileCovered } from "./covers.js";
@@ -34,7 +35,8 @@ function hideBars(app) {
 
 function rowText(app, tile, row) {
   const verb = blindText(tile, row) ?? (tile.signed ? "looks more or less at" : drawnMeasure(app).verb);
-  return `${rowName(tile.kind.rows[row].map((part) => part && isolated(part)))} ${verb}`;
+  const name = rowName(tile.kind.rows[row].map((part) => part && isolated(part)));
+  return `${spokenText(name, tile.kind.row_spans, row)} ${verb}`;
 }
 
 function fillBars(app, tile, row) {
@@ -108,9 +110,12 @@ function isRepeated(kind, col) {
 
 function fillBar({ node, name, place, value, fill }, { col, weight, longest, tile, scale, range, hidden }) {
   put(name, tile.kind.cols[col]);
-  put(place, isRepeated(tile.kind, col) ? `#${col}` : "");
+  const { cols, spans } = tile.kind;
+  name.classList.toggle("in-template", isTemplate(spans, col));
+  const who = isTemplate(spans, col) ? "" : spanText(spans, col);
+  put(place, [isRepeated(tile.kind, col) ? `#${col}` : "", who === cols[col] ? "" : who].filter(Boolean).join(" "));
   put(value, hidden ? "masked" : `${tile.map.exact ? "" : "≈ "}${barText(weight)}`);
-  const said = `${tile.kind.cols[col]} #${col}: ${hidden ? "masked" : exactText(weight)}`;
+  const said = `${spokenText(cols[col], spans, col)} #${col}: ${hidden ? "masked" : exactText(weight)}`;
   node.title = withEntry(said, entryText(tile.kind.col_entries[col]));
   node.classList.toggle("masked", Boolean(hidden));
   fill.style.width = `${(Math.abs(weight) / longest) * 100}%`;

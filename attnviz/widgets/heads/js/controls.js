@@ -5,13 +5,14 @@ import { range } from "../../shared/js/cells.js";
 import { explained } from "../../shared/js/definitions.js";
 import { put } from "../../shared/js/elements.js";
 import { fillSelect } from "../../shared/js/lists.js";
+import { spansNote } from "../../shared/js/spans/spans.js";
 import { exactText } from "../../shared/js/text.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
 import { chooseKind } from "./choice.js";
 import { isPinned } from "./map/tiles.js";
 import { drawnMeasure, insteadNote, isOfWeights } from "./measures.js";
 import { fixedHeads, offNote, switchText } from "./off.js";
-import { paintOptions } from "./options.js";
+import { SPANS, paintOptions } from "./options.js";
 import { metricLabel } from "./overview/overview.js";
 import { paintPins } from "./pins.js";
 
@@ -37,7 +38,8 @@ export function paintControls(app) {
   fillSelect(parts.cells, options.cells, view.cells);
   const pressed = {
     mask: view.mask,
-    words: view.words,
+    words: Boolean(view.words) && view.words !== SPANS,
+    spans: view.words === SPANS,
     plotly: view.plotly,
     table: view.table,
     meanHeads: view.head === "mean",
@@ -45,6 +47,7 @@ export function paintControls(app) {
     pin: isPinned(app, view.kind, view.layer, view.head),
   };
   for (const [name, on] of Object.entries(pressed)) parts[name].setAttribute("aria-pressed", String(on));
+  parts.spans.hidden = !payload.header.strip.lines.some(({ spans }) => spans);
   put(parts.pin, pressed.pin ? "Unpin" : "+ Pin");
   put(parts.off, switchText(app));
   parts.off.disabled = Boolean(fixedHeads(app));
@@ -87,7 +90,7 @@ export function figureNotes(app, about) {
   const { kind, mask, signed } = app.tiles[0];
   const { name, legend } = drawnMeasure(app);
   const drawn = insteadNote(app) || (signed ? `difference: ${name}` : legend);
-  const notes = [drawn, about, kind.left_out, offNote(app, app.tiles[0])];
+  const notes = [drawn, about, kind.left_out, offNote(app, app.tiles[0]), spansNote(kind.row_spans, kind.spans)];
   if (app.view.mask) notes.push(mask ? "hatched: masked" : "no key is masked here");
   if (app.view.zoom) notes.push(zoomText(app));
   return notes.filter(Boolean);

@@ -7,7 +7,7 @@ import { toggleHelp } from "./help.js";
 import { panBy, zoomBy } from "./map/zoom.js";
 import { zoomWith } from "./map/zoom_window.js";
 import { toggleOff } from "./off.js";
-import { toggleOptions } from "./options.js";
+import { otherSpans, otherWords, toggleOptions } from "./options.js";
 import { neighbour } from "./overview/layout.js";
 
 const NEXT_SPECIALS = { show: "hide", hide: "renormalise", renormalise: "show" };
@@ -36,7 +36,8 @@ function actionOf(app, { key, shiftKey }) {
     c: () => choose(app, { cells: NEXT_CELLS[view.cells] }),
     s: () => choose(app, { specials: NEXT_SPECIALS[view.specials] }),
     v: () => toggleOptions(app),
-    w: () => choose(app, { words: !view.words }),
+    w: () => choose(app, otherWords(view)),
+    t: app.parts.spans.hidden ? null : () => choose(app, otherSpans(view)),
     d: view.pins.length
       ? () => choose(app, { compare: { none: "side", side: "difference", difference: "none" }[view.compare] })
       : null,

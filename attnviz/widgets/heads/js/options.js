@@ -50,7 +50,10 @@ function rows(app) {
     parts.cells.node,
     parts.range.node,
     parts.specials.node,
-    toggle(app, "words", "Words", { key: "w", patch: ({ words }) => ({ words: !words }) }),
+    group(
+      toggle(app, "words", "Words", { key: "w", patch: otherWords }),
+      toggle(app, "spans", "Fold", { key: "t", control: "words", patch: otherSpans }),
+    ),
     parts.tint.node,
     group(
       toggle(app, "plotly", "Plotly", { patch: ({ plotly }) => ({ plotly: !plotly }) }),
@@ -59,10 +62,15 @@ function rows(app) {
   ];
 }
 
-export function toggle(app, name, text, { key, patch }) {
+// Pieces are merged into words or into spans, or not at all.
+export const SPANS = "spans";
+export const otherWords = ({ words }) => ({ words: !words || words === SPANS });
+export const otherSpans = ({ words }) => ({ words: words === SPANS ? false : SPANS });
+
+export function toggle(app, name, text, { key, patch, control = name }) {
   const node = button(text, {
     "aria-pressed": "false",
-    "data-control": name,
+    "data-control": control,
     onclick: () => choose(app, patch(app.view)),
   });
   return (app.parts[name] = explained(node, text, key));
@@ -100,9 +108,9 @@ function changedIn({ view, payload }) {
     meanHeads: view.head === "mean",
     meanLayers: view.layer === "mean",
     range: differs("sink", "scale"),
-    ...Object.fromEntries(
-      ["cells", "specials", "words", "tint", "plotly", "table"].map((name) => [name, differs(name)]),
-    ),
+    words: view.words && view.words !== SPANS,
+    spans: view.words === SPANS,
+    ...Object.fromEntries(["cells", "specials", "tint", "plotly", "table"].map((name) => [name, differs(name)])),
   };
 }
 

@@ -15,9 +15,9 @@ export function decodePayload(bytes) {
   return { header, kinds, exact, scales: (fixedScales ??= readScales()) };
 }
 
-function readLine({ name, tokens, special, entries }) {
+function readLine({ name, tokens, special, entries, spans }) {
   const specials = new Set(special);
-  return { name, tokens: tokens.map((text, i) => [text, specials.has(i), entries?.[i] ? [entries[i]] : []]) };
+  return { name, spans, tokens: tokens.map((text, i) => [text, specials.has(i), entries?.[i] ? [entries[i]] : []]) };
 }
 
 function readKind(raw, strip, array) {

@@ -1,6 +1,7 @@
 // The sentences on top: the keys that the active row looks at are shaded, the row's own token is ringed.
 
 import { element } from "../../shared/js/elements.js";
+import { markToken, withNames } from "../../shared/js/spans/nodes.js";
 import { entryText, withEntry } from "../../shared/js/tokens/entries.js";
 import { exactText } from "../../shared/js/text.js";
 import { colourAt, css, luminance, scaleOf, stepOf } from "../../shared/js/theme.js";
@@ -15,7 +16,7 @@ export function paintStrip(app, subject) {
     node.dataset.drawn = app.payload.header.base;
     app.entryOf = new Map();
     app.tokens = lines.map((line) => line.tokens.map((token) => tokenNode(app, token)));
-    node.replaceChildren(...lines.map((line, i) => lineNode(line.name, app.tokens[i])));
+    node.replaceChildren(...lines.map((line, i) => lineNode(line, app.tokens[i])));
     node.onclick = (event) => chooseToken(app, event.target);
     node.onpointerover = (event) => nameWeight(app, event.target);
     app.shaded = [];
@@ -36,13 +37,15 @@ function tokenNode(app, [text, special, entry]) {
   return node;
 }
 
-const lineNode = (name, tokens) =>
-  element(
+function lineNode({ name, spans }, tokens) {
+  tokens.forEach((token, at) => markToken(token, spans, at));
+  return element(
     "div",
     { class: "line" },
     element("span", { class: "line-name", text: name }),
-    element("div", { class: "tokens" }, ...tokens),
+    element("div", { class: "tokens" }, ...withNames(tokens, spans)),
   );
+}
 
 function clearToken(token) {
   token.style.background = token.style.color = "";

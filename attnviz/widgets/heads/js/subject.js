@@ -1,5 +1,6 @@
 // The row of a map that the bars, the sentences above and the announcements speak of.
 
+import { spokenText } from "../../shared/js/spans/spans.js";
 import { rowName } from "../../shared/js/text.js";
 import { coveredText, isTileCovered } from "./covers.js";
 import { drawnMeasure } from "./measures.js";
@@ -37,12 +38,13 @@ export function activeText(app) {
   if (app.view.row === null) return "No row pinned.";
   const { tile, row } = subjectOf(app);
   const { kind, map } = tile;
-  if (isTileCovered(tile, row)) return `Row ${rowName(kind.rows[row])}. ${coveredText(kind)}`;
+  const name = spokenText(rowName(kind.rows[row]), kind.row_spans, row);
+  if (isTileCovered(tile, row)) return `Row ${name}. ${coveredText(kind)}`;
   const top = topKeys(kind, map, row)
     .slice(0, 3)
-    .map(([col, weight]) => `${kind.cols[col]} ${weight.toFixed(3)}`);
+    .map(([col, weight]) => `${spokenText(kind.cols[col], kind.spans, col)} ${weight.toFixed(3)}`);
   const verb = tile.signed ? "differs most at" : drawnMeasure(app).verb;
-  return `Row ${rowName(kind.rows[row])} ${blindText(tile, row) ?? `${verb} ${top.join(", ")}`}.`;
+  return `Row ${name} ${blindText(tile, row) ?? `${verb} ${top.join(", ")}`}.`;
 }
 
 export function topKeys(kind, map, row) {

@@ -40,7 +40,7 @@ export function watchTheme(app, repaint) {
 
 const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
 
-function rgbOf(css) {
+export function rgbOf(css) {
   probe.canvas.width = probe.canvas.height = 1;
   probe.fillStyle = css;
   probe.fillRect(0, 0, 1, 1);

@@ -2,6 +2,7 @@
 // Maps beside each other that have the same rows name these once, on the left.
 
 import { range } from "../../../shared/js/cells.js";
+import { bandRoom } from "./bands.js";
 import { AXIS, geometryOf, rowLabelWidth } from "./geometry.js";
 import { haveSameRows } from "./tiles.js";
 
@@ -51,7 +52,8 @@ function across(app, pen, line, { area, columns }) {
     const isNamedBefore = i > 0 && haveRowsInCommon(app, line[i - 1], tile);
     const axis = i ? 0 : AXIS;
     const room = Math.max(area.w / columns, area.w * LEAST);
-    return { axis, isNamedBefore, left: axis + (isNamedBefore ? 0 : rowLabelWidth(pen, tile, room) + 8) };
+    const names = isNamedBefore ? 0 : rowLabelWidth(pen, tile, room) + 8 + bandRoom(tile).rows;
+    return { axis, isNamedBefore, left: axis + names };
   });
   const beside = places.reduce((sum, { left }) => sum + left, ACROSS * (columns - 1));
   const w = Math.max(8, Math.floor((area.w - beside) / columns));

@@ -1,6 +1,7 @@
 // Where a map's cells and labels are in a box; all lengths in CSS pixels.
 
 import { clamp } from "../../../shared/js/cells.js";
+import { bandRoom } from "./bands.js";
 
 const LABEL = 12;
 const LARGEST_CELL = 64; // and a fifth of the height that there is: a short sentence fills it, too
@@ -18,16 +19,18 @@ const LINE = 11.5; // from one slanted line of text to the next
 // `tile.place` is what maps that are drawn together have in common (arrange.js).
 export function geometryOf(pen, tile, box) {
   const { nRows, nCols, names: widths } = (tile.measured ??= measure(pen, tile));
-  const { axis, left } = tile.place ?? { axis: AXIS, left: AXIS + rowLabelWidth(pen, tile, box.w) + 8 };
+  const band = bandRoom(tile);
+  const { axis, left } = tile.place ?? { axis: AXIS, left: AXIS + rowLabelWidth(pen, tile, box.w) + 8 + band.rows };
   const longest = tile.heading ? clamp(box.h * 0.3, 50, 96) : 96;
   const names = widths.map((width) => Math.min(longest, width));
-  const fit = (angle) => fitted(tile, box, { nRows, nCols, left, names, angle });
+  const fit = (angle) => fitted(tile, box, { nRows, nCols, left, names, angle, band });
   const flat = fit(0);
   const placed =
     Math.max(...names, 8) + 4 <= flat.cell.w
       ? flat
       : (ANGLES.map(fit).find(({ cell, angle }) => cell.w * Math.sin(-angle) >= LINE) ?? fit(ANGLES[2]));
-  return { box, nRows, nCols, zoom: tile.zoom, longest, labelWidth: Math.max(0, left - axis - 8), ...placed };
+  const labelWidth = Math.max(0, left - axis - 8 - band.rows);
+  return { box, nRows, nCols, zoom: tile.zoom, longest, labelWidth, band, ...placed };
 }
 
 // Names are measured once, however many places are tried for a map.
@@ -37,9 +40,9 @@ function measure(pen, { kind, zoom }) {
 }
 
 // Cells and their place with the columns' labels at an angle.
-function fitted(tile, box, { nRows, nCols, left, names, angle }) {
+function fitted(tile, box, { nRows, nCols, left, names, angle, band }) {
   const across = colLabelSpace(names, angle);
-  const top = Math.max(across.height + 6 + (tile.heading ? 20 : 0), tile.place?.top ?? 0);
+  const top = Math.max(across.height + 6 + band.cols + (tile.heading ? 20 : 0), tile.place?.top ?? 0);
   const bottom = hasKeyAxis(tile) ? AXIS : 2;
   const space = { w: box.w - left - across.overhang - 2, h: box.h - top - bottom };
   const isZoomed = nRows < tile.kind.nRows || nCols < tile.kind.nCols;
@@ -109,9 +112,9 @@ export function rowAt(geometry, [x, y]) {
 
 // The column whose name is at a point over the map, or null: slanted names rise from their column to the right.
 export function colAt(geometry, [x, y]) {
-  const { angle, box } = geometry;
+  const { angle, box, band } = geometry;
   if (y >= geometry.y || y < box.y) return null;
-  const foot = angle ? x - (geometry.y - y) / Math.tan(-angle) : x;
+  const foot = angle ? x - Math.max(0, geometry.y - band.cols - y) / Math.tan(-angle) : x;
   const col = Math.floor((foot - geometry.x) / geometry.cell.w);
   return col >= 0 && col < geometry.nCols ? col + geometry.zoom.left : null;
 }

@@ -4,6 +4,7 @@
 
 import { shortened } from "../../../shared/js/pens/canvas_pen.js";
 import { range } from "../../../shared/js/cells.js";
+import { isTemplate } from "../../../shared/js/spans/spans.js";
 import { topKeys } from "../subject.js";
 import { haveSameRows, isInFocus, sharesRows } from "./tiles.js";
 
@@ -77,9 +78,10 @@ function drawRowLabel(app, pen, tile, { index, at, middle, strong = false }) {
   const y = geometry.y + at;
   const weight = strong ? 700 : 400;
   const size = geometry.labelSize;
-  let right = geometry.x - 8;
-  if (Math.abs(at - middle) > 1)
-    pen.line(right + 1, y, geometry.x - 2, geometry.y + middle, { stroke: app.theme.faint });
+  const start = geometry.x - 8 - geometry.band.rows;
+  const italic = isTemplate(kind.row_spans, index);
+  let right = start;
+  if (Math.abs(at - middle) > 1) pen.line(right + 1, y, right + 6, geometry.y + middle, { stroke: app.theme.faint });
   if (output !== null) {
     const room =
       input === null ? geometry.labelWidth : Math.max(geometry.labelWidth * 0.55, geometry.labelWidth - LEAST_INPUT);
@@ -92,8 +94,8 @@ function drawRowLabel(app, pen, tile, { index, at, middle, strong = false }) {
     }
   }
   if (input === null) return;
-  const room = right - (geometry.x - 8 - geometry.labelWidth);
-  const style = output === null ? { weight, size } : { colour: app.theme.muted, size };
+  const room = right - (start - geometry.labelWidth);
+  const style = output === null && !italic ? { weight, size } : { colour: app.theme.muted, size, italic };
   pen.text(shortened(pen, input, room, style), right, y, { ...style, align: "right" });
 }
 
@@ -102,8 +104,9 @@ function drawColLabel(app, pen, { geometry, kind }, { index, at, middle, isFirm 
   const x = geometry.x + at;
   const weight = isFirm ? 600 : 400;
   const { angle, longest } = geometry;
-  if (!angle) return pen.text(text, x, geometry.y - 9, { align: "center", weight });
-  if (Math.abs(at - middle) > 1)
-    pen.line(x, geometry.y - 6, geometry.x + middle, geometry.y - 1, { stroke: app.theme.faint });
-  pen.text(shortened(pen, text, longest, { weight }), x + 1, geometry.y - 7, { angle, weight });
+  const y = geometry.y - geometry.band.cols;
+  const style = isTemplate(kind.spans, index) ? { weight, italic: true, colour: app.theme.muted } : { weight };
+  if (!angle) return pen.text(text, x, y - 9, { ...style, align: "center" });
+  if (Math.abs(at - middle) > 1) pen.line(x, y - 6, geometry.x + middle, y - 1, { stroke: app.theme.faint });
+  pen.text(shortened(pen, text, longest, style), x + 1, y - 7, { ...style, angle });
 }

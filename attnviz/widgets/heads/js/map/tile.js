@@ -6,6 +6,7 @@ import { sharpness } from "../../../shared/js/resize.js";
 import { imageOf, scaleOf } from "../../../shared/js/theme.js";
 import { blindness } from "../subject.js";
 import { drawCover } from "./answer.js";
+import { drawBands } from "./bands.js";
 import { GAPS, colLeft, geometryOf, hasKeyAxis, rowTop } from "./geometry.js";
 import { isInFocus } from "./tiles.js";
 
@@ -17,6 +18,7 @@ export function drawTile(app, pen, tile, box) {
   if (app.view.mask && tile.mask) pen.hatch(maskedBoxes(tile));
   drawBlindRows(app, pen, tile);
   drawCover(app, pen, tile);
+  drawBands(app, pen, tile);
   drawAxes(app, pen, tile);
   return geometry;
 }
@@ -74,11 +76,16 @@ function drawBlindness(app, pen, tile, row) {
 }
 
 function drawAxes(app, pen, tile) {
-  const { x, y, w, h, box, labelWidth } = tile.geometry;
+  const { x, y, w, h, box, labelWidth, band } = tile.geometry;
   const colour = app.theme.muted;
   const query = pen.widthOf(tile.kind.query_axis, 11) <= h + 24 ? tile.kind.query_axis : "query ↓";
   if (tile.place?.axis !== 0)
-    pen.text(query, x - labelWidth - 18, y + h / 2, { size: 11, colour, align: "center", angle: -Math.PI / 2 });
+    pen.text(query, x - labelWidth - band.rows - 18, y + h / 2, {
+      size: 11,
+      colour,
+      align: "center",
+      angle: -Math.PI / 2,
+    });
   const half = pen.widthOf(tile.kind.key_axis, 11) / 2;
   const key = x + w / 2 + half <= box.x + box.w ? tile.kind.key_axis : "key →";
   if (hasKeyAxis(tile))

@@ -7,11 +7,11 @@ import { imageOf } from "../theme.js";
 export function canvasPen(context, theme) {
   return {
     widthOf: (text, size, weight = 400) => measured(text, size, weight, theme.font),
-    text(text, x, y, { size = 12, weight = 400, colour = theme.ink, align = "left", angle = 0 } = {}) {
+    text(text, x, y, { size = 12, weight = 400, colour = theme.ink, align = "left", angle = 0, italic = false } = {}) {
       context.save();
       context.translate(x, y);
       if (angle) context.rotate(angle);
-      context.font = `${weight} ${size}px ${theme.font}`;
+      context.font = `${italic ? "italic " : ""}${weight} ${size}px ${theme.font}`;
       context.fillStyle = colour;
       context.textAlign = align;
       context.textBaseline = "middle";

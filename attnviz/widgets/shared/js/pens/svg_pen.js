@@ -50,12 +50,13 @@ function place(...lengths) {
   return { x, y, width, height };
 }
 
-function textNode(text, at, { size = 12, weight = 400, colour, align = "left", angle = 0 }) {
+function textNode(text, at, { size = 12, weight = 400, colour, align = "left", angle = 0, italic = false }) {
   const turn = angle ? ` rotate(${rounded((angle * 180) / Math.PI)})` : "";
   const attributes = {
     transform: `translate(${rounded(...at)})${turn}`,
     "font-size": size,
     "font-weight": weight,
+    ...(italic ? { "font-style": "italic" } : {}),
     fill: colour,
     "text-anchor": { left: "start", right: "end", center: "middle" }[align],
     "dominant-baseline": "central",

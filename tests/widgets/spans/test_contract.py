@@ -1,0 +1,71 @@
+"""Every picture whose axes are tokens shows who speaks, on a page without Streamlit."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnviz.pictures.shown.registry import picture
+from attnviz.widgets.bundle import source
+from tests.widgets.bare_page import BarePage
+from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
+
+pytestmark = NEEDS_A_BROWSER
+KIND = {"kind": "decoder_self"}
+SHOWN = {"heads": KIND}
+ROLES = {"system", "user", "assistant"}
+
+
+def attach(page: Page, name: str, subject: tuple, asked: dict) -> BarePage:
+    shown = picture(name).of(*subject, **asked)
+    bare = BarePage(page, source(shown.picture.widget), shown.payload())
+    bare.attach()
+    return bare
+
+
+def saved_svg(bare: BarePage) -> str:
+    bare.page.locator("#place summary", has_text="Export").click()
+    with bare.page.expect_download() as saved:
+        bare.page.locator("#place").get_by_role("menuitem", name="SVG picture").click()
+    return Path(saved.value.path()).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_conversation_has_its_roles_written_and_its_template_in_italics(
+    empty_page: Page, conversation, name: str
+) -> None:
+    svg = saved_svg(attach(empty_page, name, (conversation,), SHOWN[name]))
+    written = re.findall(r">(\w{3,})[…]?</text>", svg)  # a name is cut where its band is short
+    assert {role for role in ROLES for text in written if role.startswith(text)} == ROLES
+    assert 'font-style="italic"' in svg
+
+
+def test_a_row_and_its_keys_are_read_out_with_their_roles(empty_page: Page, conversation) -> None:
+    user = next(span for span in conversation.sentences[0].spans if span.name == "user 2")
+    bare = attach(empty_page, "heads", (conversation,), {**KIND, "row": user.start})
+    said = bare.page.locator("#place canvas.map").get_attribute("aria-label")
+    assert said
+    assert re.search(r"Row .* \(user 2\) looks at .*\((system|user|assistant|chat template)\) \d", said)
+
+
+def test_fold_is_offered_for_a_conversation_and_told_to_the_host(empty_page: Page, conversation) -> None:
+    bare = attach(empty_page, "heads", (conversation,), KIND)
+    bare.page.locator("#place summary", has_text="Options").click()
+    fold = bare.page.locator("#place").get_by_role("button", name="Fold")
+    expect(fold).to_have_attribute("aria-pressed", "false")
+    fold.click()
+    assert bare.reports()[-1][1]["words"] == "spans"
+    expect(fold).to_have_attribute("aria-pressed", "true")
+    fold.click()
+    assert bare.reports()[-1][1]["words"] is False
+
+
+def test_a_text_without_turns_has_no_fold_and_no_bands(empty_page: Page, chat_model) -> None:
+    bare = attach(empty_page, "heads", (chat_model.trace("the cat sat"),), KIND)
+    expect(bare.page.locator("#place .span-name")).to_have_count(0)
+    svg = saved_svg(bare)
+    assert 'font-style="italic"' not in svg
+    assert "who speaks" not in svg
+    bare.page.locator("#place summary", has_text="Options").click()
+    expect(bare.page.locator("#place").get_by_role("button", name="Fold")).to_have_count(0)
