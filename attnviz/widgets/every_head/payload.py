@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attnviz.widgets.base.payload import common_header, payload_of
 from attnviz.widgets.entries import col_entries, row_entries
+from attnviz.widgets.spans import axis_spans
 from attnviz.widgets.wire import Blobs, Payload
 
 if TYPE_CHECKING:
@@ -94,4 +95,5 @@ def _labels(labels: "Labels") -> dict[str, Any]:
         "cols": [col.text for col in cols],
         "row_entries": row_entries(rows),
         "col_entries": col_entries(cols),
+        **axis_spans(rows, cols),
     }

@@ -14,6 +14,7 @@ from attnviz.maps.lines import BUDGET, strongest_lines
 from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.widgets.base.payload import common_header, payload_of
 from attnviz.widgets.entries import col_entries, row_entries
+from attnviz.widgets.spans import axis_spans
 from attnviz.widgets.wire import Blobs, Payload
 
 if TYPE_CHECKING:
@@ -66,5 +67,6 @@ def links_payload(
         "shares": [[round(float(share), 5) for share in layer] for layer in lines.shares],
         "left_out": maps.left_out,
         "layer_numbers": list(numbers),
+        **axis_spans(maps.rows, maps.cols),
     }
     return payload_of(header, view, blobs)

@@ -3,6 +3,7 @@
 import { range } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";
 import { attendingNote, layerCells, layerNames, siteName } from "../../shared/js/text.js";
+import { orderNote } from "../../shared/js/spans/spans.js";
 import { colLines, numberLine, rowLines } from "../../shared/js/tokens/tip_lines.js";
 import { FAINTEST, LINES_A_ROW, mapBytes, paintMiniatures } from "./miniatures.js";
 
@@ -53,6 +54,9 @@ function notes(app) {
     lines.push(`the ${LINES_A_ROW} strongest lines of each row from weight ${(FAINTEST / 255).toFixed(2)} on`);
   else lines.push("colours from 0 to 1");
   if (q > rows || k > cols) lines.push(`each cell shows the largest weight of a block of the ${q} × ${k} map`);
+  const { row_spans: ofRows, spans } = app.payload.header;
+  const who = orderNote(ofRows ?? spans);
+  if (who) lines.push(who);
   if (numbers.length) lines.push(attendingNote(numbers));
   return lines;
 }

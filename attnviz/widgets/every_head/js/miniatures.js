@@ -1,6 +1,7 @@
 // All miniatures on one canvas: 144 canvases would cost more than what is drawn on them.
 
 import { pooledByMax, range } from "../../shared/js/cells.js";
+import { THIN, drawBandsAbove, drawBandsBeside } from "../../shared/js/spans/bands.js";
 import { sharpness } from "../../shared/js/resize.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
 
@@ -17,6 +18,7 @@ export function paintMiniatures(app, pen, context) {
       const box = layout.box(layer, head);
       extra.push(draw(app, { pen, context, box }, mapBytes(app, layer, head)));
       pen.box(box.x - 0.5, box.y - 0.5, box.w + 1, box.h + 1, { stroke: app.theme.line });
+      drawBands(app, pen, box);
     }
   const label = { size: 10.5, colour: app.theme.muted };
   range(layout.layers).forEach((layer) =>
@@ -26,6 +28,16 @@ export function paintMiniatures(app, pen, context) {
     pen.text(`H${head}`, layout.box(0, head).x + layout.w / 2, 9, { ...label, align: "center" }),
   );
   return extra.join("");
+}
+
+// Between the heads: of a map on the left and above, of lines on both sides, where these begin and end.
+function drawBands(app, pen, { x, y, w, h }) {
+  const { row_spans: rows, spans: cols, size } = app.payload.header;
+  const beside = (spans, right, count) =>
+    drawBandsBeside(app, pen, spans, { x: right, y, h: h / count, window: [0, count], across: THIN });
+  beside(rows, x - 1, size[0]);
+  if (app.view.mini === "lines") beside(cols, x + w + 1 + THIN, size[1]);
+  else drawBandsAbove(app, pen, cols, { x, y: y - 1, w: w / size[1], window: [0, size[1]], across: THIN });
 }
 
 export function mapBytes(app, layer, head) {

@@ -4,6 +4,8 @@ import { clamp, range } from "../../shared/js/cells.js";
 import { measured } from "../../shared/js/pens/canvas_pen.js";
 import { sharpness } from "../../shared/js/resize.js";
 import { attendingNote, exactText, layerCells, layerNames, rowName, siteName } from "../../shared/js/text.js";
+import { BAND } from "../../shared/js/spans/bands.js";
+import { spansNote, spokenText } from "../../shared/js/spans/spans.js";
 import { ENTRY_NAMES, entryCells } from "../../shared/js/tokens/entries.js";
 import { colLines, numberLine, rowLines } from "../../shared/js/tokens/tip_lines.js";
 import { NAME, highest, isOff, keysToAName, paintStrips, strongest, weightsOf } from "./strips.js";
@@ -35,7 +37,8 @@ export const ROW = {
 };
 
 function titleOf({ payload: { header } }) {
-  return `${header.title}, row ${header.row}: ${rowName(header.rows[header.row])}`;
+  const name = rowName(header.rows[header.row]);
+  return `${header.title}, row ${header.row}: ${spokenText(name, header.row_spans, header.row)}`;
 }
 
 function longestName({ payload: { header }, theme }) {
@@ -46,7 +49,8 @@ function longestName({ payload: { header }, theme }) {
 function layoutOf(app, [width, height]) {
   const [layers, heads, keys] = app.payload.header.shape;
   const right = width < NARROW ? MARGIN.narrow : MARGIN.right;
-  const above = 18 + 0.71 * longestName(app); // names are drawn slanting
+  const band = app.payload.header.spans ? BAND + 2 : 0;
+  const above = 18 + 0.71 * longestName(app) + band; // names are drawn slanting
   const room = (height - above - layers * BETWEEN_LAYERS) / (layers * heads);
   const h = clamp(Math.floor(room), LOWEST, HIGHEST);
   const w = Math.max(120, width - MARGIN.left - right - 12);
@@ -62,6 +66,7 @@ function layoutOf(app, [width, height]) {
     left: MARGIN.left,
     cell: w / keys,
     top: above,
+    band,
     width: MARGIN.left + w + right,
     height: top(layers - 1, heads - 1) + h + 4,
   };
@@ -77,8 +82,10 @@ function cellName(app, layer, head) {
   const weights = weightsOf(app, layer, head);
   const top = strongest(weights);
   const off = isOff(app, layer, head) ? ", off" : "";
-  return `${siteName(layer, head)}${off}, most on ${app.payload.header.cols[top]}: ${exactText(weights[top])}`;
+  return `${siteName(layer, head)}${off}, most on ${keyName(app, top)}: ${exactText(weights[top])}`;
 }
+
+const keyName = ({ payload: { header } }, key) => spokenText(header.cols[key], header.spans, key);
 
 function bubble(app, [layer, head], [, key]) {
   const { header } = app.payload;
@@ -98,6 +105,8 @@ function notes(app) {
   if (unseen.length) lines.push("hatched: masked");
   if (off.length) lines.push("struck through: head off");
   if (leftOut) lines.push(leftOut);
+  const who = spansNote(app.payload.header.row_spans, app.payload.header.spans);
+  if (who) lines.push(who);
   if (numbers.length) lines.push(attendingNote(numbers));
   return lines;
 }

@@ -1,6 +1,8 @@
 // All strips on one canvas, or in a file, with the names of the keys above and each head's strongest key beside it.
 
 import { pooledByMax, range } from "../../shared/js/cells.js";
+import { drawBandsAbove } from "../../shared/js/spans/bands.js";
+import { isTemplate } from "../../shared/js/spans/spans.js";
 import { shortened } from "../../shared/js/pens/canvas_pen.js";
 import { sharpness } from "../../shared/js/resize.js";
 import { shortText, siteName } from "../../shared/js/text.js";
@@ -60,9 +62,12 @@ export const keysToAName = ({ layout }) => Math.ceil(NAME.apart / layout.cell);
 function paintKeys(app, pen) {
   const { layout, payload, theme } = app;
   const step = keysToAName(app);
+  const { spans } = payload.header;
+  drawBandsAbove(app, pen, spans, { x: layout.left, y: layout.top - 3, w: layout.cell, window: [0, layout.keys] });
   for (let key = 0; key < layout.keys; key += step) {
     const text = shortened(pen, payload.header.cols[key], NAME.longest, NAME);
     const x = layout.left + (key + 0.5) * layout.cell;
-    pen.text(text, x, layout.top - 10, { ...NAME, colour: theme.ink, angle: -Math.PI / 4 });
+    const style = isTemplate(spans, key) ? { colour: theme.muted, italic: true } : { colour: theme.ink };
+    pen.text(text, x, layout.top - layout.band - 10, { ...NAME, ...style, angle: -Math.PI / 4 });
   }
 }

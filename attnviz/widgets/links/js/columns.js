@@ -2,6 +2,8 @@
 
 import { clamp } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";
+import { bandNode, markToken } from "../../shared/js/spans/nodes.js";
+import { spokenText } from "../../shared/js/spans/spans.js";
 import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { change } from "../../shared/js/store.js";
 import { rowName } from "../../shared/js/text.js";
@@ -23,11 +25,15 @@ export function paintColumns(app) {
     app.columnsHeight = null;
     app.hovered = app.focused = null; // the tokens that were pointed at are gone
     app.tokens = {
-      q: header.rows.map((row, i) => tokenNode("q", i, row, rowEntryText(header.row_entries[i]))),
-      k: header.cols.map((text, i) => tokenNode("k", i, [text, null], entryText(header.col_entries[i]))),
+      q: header.rows.map((row, i) => tokenNode(["q", i], row, rowEntryText(header.row_entries[i]), header.row_spans)),
+      k: header.cols.map((text, i) =>
+        tokenNode(["k", i], [text, null], entryText(header.col_entries[i]), header.spans),
+      ),
     };
-    app.parts.queries.replaceChildren(...app.tokens.q);
-    app.parts.keys.replaceChildren(...app.tokens.k);
+    app.bands = { q: (header.row_spans ?? []).map(bandNode), k: (header.spans ?? []).map(bandNode) };
+    app.parts.queries.replaceChildren(...app.bands.q, ...app.tokens.q);
+    app.parts.keys.replaceChildren(...app.bands.k, ...app.tokens.k);
+    app.parts.inner.toggleAttribute("data-spans", Boolean(header.row_spans || header.spans));
     app.marked = [];
   }
   if (app.columnsHeight !== app.rowHeight) placeTokens(app, Math.max(rows, cols));
@@ -42,19 +48,27 @@ function placeTokens(app, rows) {
       node.style.top = `${place * app.rowHeight}px`;
       node.classList.toggle("thin", place % every > 0);
     });
+  for (const node of Object.values(app.bands).flat()) {
+    const { start, end } = node.dataset;
+    node.style.top = `${start * app.rowHeight}px`;
+    node.style.height = `${(end - start) * app.rowHeight - 1}px`;
+  }
   app.parts.inner.style.height = `${Math.ceil(app.rowHeight * rows)}px`;
   app.parts.body.style.setProperty("--row", `${app.rowHeight}px`);
   app.parts.body.style.setProperty("--text", `${Math.max(12.5, Math.min(19, app.rowHeight * 0.36))}px`);
 }
 
-function tokenNode(side, place, [input, output], entry) {
+function tokenNode([side, place], [input, output], entry, spans) {
   const node = element("div", { class: "link-token", role: "option", tabindex: place ? "-1" : "0", dir: "auto" });
   node.dataset.token = `${side}${place}`;
   node.title = entry;
   // Input, arrow and output are three pieces, so that a right-to-left token cannot turn them round.
   const pieces = output === null ? [element("bdi", { text: input })] : stepPieces(input, output);
-  node.append(element("span", { class: "link-text" }, ...pieces));
-  node.setAttribute("aria-label", `${rowName([input, output])}, ${side === "q" ? "query" : "key"} ${place}`);
+  const text = element("span", { class: "link-text" }, ...pieces);
+  markToken(output === null ? text : text.firstChild, spans, place);
+  node.append(text);
+  const name = spokenText(rowName([input, output]), spans, place);
+  node.setAttribute("aria-label", `${name}, ${side === "q" ? "query" : "key"} ${place}`);
   return node;
 }
 

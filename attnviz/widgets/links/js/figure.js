@@ -1,6 +1,8 @@
 // The same picture for files: both columns whole, also their parts off the screen.
 
 import { shortened } from "../../shared/js/pens/canvas_pen.js";
+import { drawBandsBeside } from "../../shared/js/spans/bands.js";
+import { isTemplate } from "../../shared/js/spans/spans.js";
 import { ENTRY_NAMES, entryCells } from "../../shared/js/tokens/entries.js";
 import { tagged } from "../../shared/js/pens/svg_pen.js";
 import { layerCells, layerNames, rowName, siteName } from "../../shared/js/text.js";
@@ -37,10 +39,22 @@ export function figure(app, pen, context) {
   const note = shortened(pen, notesOf(app).join(" · "), 2 * COLUMN + MIDDLE, { size: 11 });
   pen.text(note, 12, figureSize(app)[1] - 14, { size: 11, colour: app.theme.muted });
   const size = Math.max(3, Math.min(Math.max(12, app.rowHeight * 0.3), app.rowHeight - 2, 17));
-  const label = (text, place, x, align) =>
-    pen.text(shortened(pen, text, COLUMN - 16, { size }), x, HEAD + (place + 0.5) * app.rowHeight, { size, align });
-  header.rows.forEach((row, i) => label(rowName(row), i, COLUMN + 4, "right"));
-  header.cols.forEach((text, i) => label(text, i, COLUMN + MIDDLE + 20, "left"));
+  const label = (text, place, x, { align, spans }) => {
+    const style = isTemplate(spans, place) ? { italic: true, colour: app.theme.muted } : {};
+    const y = HEAD + (place + 0.5) * app.rowHeight;
+    pen.text(shortened(pen, text, COLUMN - 16, { size }), x, y, { size, align, ...style });
+  };
+  const [ofRows, ofCols] = [
+    { align: "right", spans: header.row_spans },
+    { align: "left", spans: header.spans },
+  ];
+  header.rows.forEach((row, i) => label(rowName(row), i, COLUMN + 4, ofRows));
+  header.cols.forEach((text, i) => label(text, i, COLUMN + MIDDLE + 20, ofCols));
+  const { length: nRows } = header.rows;
+  const { length: nCols } = header.cols;
+  drawBandsBeside(app, pen, ofRows.spans, { x: 18, y: HEAD, h: app.rowHeight, window: [0, nRows] });
+  const right = 2 * COLUMN + MIDDLE + 22;
+  drawBandsBeside(app, pen, ofCols.spans, { x: right, y: HEAD, h: app.rowHeight, window: [0, nCols] });
   const corner = [COLUMN + 12, HEAD];
   const { strokes, extra } = context
     ? { strokes: canvasStrokes(context, corner), extra: () => "" }

@@ -2,6 +2,7 @@
 
 import { element, put } from "../../shared/js/elements.js";
 import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
+import { spansNote } from "../../shared/js/spans/spans.js";
 import { announce } from "../../shared/js/live_region.js";
 import { attendingNote, exactText, isolated, rowName, siteName } from "../../shared/js/text.js";
 import { HUES, activeToken, hueOf, linesOf, tokenOf } from "./lines.js";
@@ -112,6 +113,8 @@ export function notesOf(app) {
     );
   if (view.heads.length > HUES.light.length) notes.push(`${HUES.light.length} colours, repeated`);
   if (header.left_out) notes.push(header.left_out);
+  const who = spansNote(header.row_spans, header.spans);
+  if (who) notes.push(who);
   if (header.layer_numbers.length) notes.push(attendingNote(header.layer_numbers));
   return notes;
 }

@@ -5,7 +5,7 @@ import { css, mix, rgbOf } from "../theme.js";
 import { spansWithin } from "./spans.js";
 
 export const BAND = 15; // pixels across a band with its name
-export const THIN = 4; // and across one without
+export const THIN = 2; // and across one between small maps, without
 const LETTERS = 10;
 const LEAST_NAME = 18; // pixels along a band that begins of a name need
 

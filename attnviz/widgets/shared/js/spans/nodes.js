@@ -14,6 +14,18 @@ export function markToken(node, spans, at) {
 
 export const nameNode = ({ name, role }) => element("span", { class: "span-name", "data-role": role, text: name });
 
+// A band beside a column of tokens, for the widget to place: it knows which rows it covers.
+export const bandNode = ({ name, role, start, end }) =>
+  element("div", {
+    class: "span-band",
+    "data-role": role,
+    "data-start": start,
+    "data-end": end,
+    "aria-hidden": "true",
+    title: name,
+    text: name,
+  });
+
 // The tokens of a line, and the name of each span before its first.
 export const withNames = (tokens, spans = []) =>
   tokens.flatMap((token, at) => [...spans.filter(({ start }) => start === at).map(nameNode), token]);

@@ -24,6 +24,15 @@ export const spansWithin = (spans, [from, to]) =>
     .map((span) => ({ ...span, start: Math.max(span.start, from) - from, end: Math.min(span.end, to) - from }))
     .filter(({ start, end }) => start < end);
 
+const MOST_NAMED = 8;
+
+// The same where bands are too small for names: these in their order along the axis.
+export function orderNote(spans) {
+  const names = (spans ?? []).map(({ name }) => name);
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
+  return names.length ? `bands along both sides, in order: ${names.slice(0, MOST_NAMED).join(", ")}${more}` : "";
+}
+
 // What a legend says of them; "" where there are none.
 export const spansNote = (...axes) => {
   if (!axes.some((spans) => spans?.length)) return "";
