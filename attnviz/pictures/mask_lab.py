@@ -38,6 +38,7 @@ def bench_payload(bench: MaskBench, *, seq: int = 0) -> Payload:
         rows=bench.rows,
         cols=bench.cols,
         entries=bench.entries,
+        spans=bench.spans,
         fill=view.choice.value,
         words=_words(bench),
         findings=bench.findings,

@@ -25,6 +25,7 @@ from attnviz.transformer.probe import AttentionCall, Kind, Site
 from attnviz.views.interventions import changed_head_note
 from attnviz.widgets.entries import col_entries, row_entries
 from attnviz.widgets.mask_lab.painting import painting_of_text
+from attnviz.widgets.spans import Bands, axis_spans
 
 SCOPES = ("head", "layer", "kind")
 MAX_SECOND = 200
@@ -165,6 +166,11 @@ class MaskBench:
     def cols(self) -> list[str]:
         """Each key, safe to show."""
         return token_texts(self.trace.key_tokens(self.view.kind, self.view.item))
+
+    @property
+    def spans(self) -> dict[str, Bands]:
+        """The turns of a conversation along rows and keys."""
+        return axis_spans(*labels(self.trace, self.view.kind, item=self.view.item))
 
     @property
     def entries(self) -> tuple[list, list]:

@@ -1,11 +1,15 @@
 """Training and decoding side by side: the training table on the left, every step of a decoding on the right."""
 
+from dataclasses import replace
+
 from attnviz.analysis.decoding.comparison import Decoded
 from attnviz.analysis.decoding.next_tokens import NextToken
+from attnviz.maps.spans import move_spans
 from attnviz.models.decoding_record import DecodingRecord
 from attnviz.models.protocol import Model
 from attnviz.pictures.decoding import CHOICES, START, WAYS, DecodingState, run_decoding
 from attnviz.text.display import display, display_token
+from attnviz.text.spans import Span
 from attnviz.tracing.trace import Trace
 from attnviz.widgets.stepper.payload import BUDGET, Inference, Training, stepper_payload
 from attnviz.widgets.wire import Payload
@@ -77,7 +81,17 @@ def _inference(model: Model, trace: Trace, state: DecodingState, run: Decoded) -
         _way(state, made, _was_cut(model, state, own)),
         run.passed,
         can_open_heads(model, trace, run),
+        _spans_of(trace, len(made.fed)),
     )
+
+
+def _spans_of(trace: Trace, length: int) -> tuple[Span, ...]:
+    """Return a conversation's turns among the tokens that go in; the last one goes on for as long as it is written."""
+    sentence = trace.sentences[0]
+    spans = sentence.spans
+    if spans and spans[-1].end == len(sentence.tgt):
+        spans = (*spans[:-1], replace(spans[-1], end=max(spans[-1].end, length)))
+    return move_spans(spans, 0, length)
 
 
 def _candidate(model: Model, token: NextToken) -> tuple[str, float, float, int, str]:

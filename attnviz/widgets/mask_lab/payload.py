@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.views import colour
+from attnviz.widgets.spans import Bands
 from attnviz.widgets.wire import Blobs, Payload
 
 FORMAT = 1
@@ -26,7 +27,7 @@ class Pipeline:
     texts, safe to show. `fill` says what is in masked cells (None: the mask comes after the softmax), `words` hold
     title, fill's and dtype's names, and the axes' titles. `causes` say of rows that are NaN why. `sink` is the score of
     a place that is no token, in a head that has one. `entries` are what the vocabulary has for rows and keys
-    (`attnviz.widgets.entries`).
+    (`attnviz.widgets.entries`), `spans` the turns of a conversation along both (`attnviz.widgets.spans`).
     """
 
     scores: np.ndarray
@@ -42,6 +43,7 @@ class Pipeline:
     causes: Mapping[int, str] = field(default_factory=dict)
     sink: float | None = None
     entries: tuple[Sequence[Any], Sequence[Any]] = ((), ())
+    spans: Mapping[str, Bands] = field(default_factory=dict)
 
 
 def mask_payload(
@@ -69,6 +71,7 @@ def mask_payload(
         "context": _add(blobs, pipeline.context),
         "rules": _add(blobs, pipeline.rules, dtype=np.uint8),
         "paint": paint,
+        **pipeline.spans,
     }
     header["colour"] = {
         name.lower(): _add(blobs, np.asarray(getattr(colour, name)), dtype=np.uint8) for name in _SCALES

@@ -13,11 +13,13 @@ from torch import Tensor
 from attnviz.models.decoding_record import DecodingRecord
 from attnviz.text.display import display_token
 from attnviz.text.entries import entries
+from attnviz.text.spans import Span
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
 from attnviz.views.labels import KINDS
 from attnviz.widgets.entries import entries_of
+from attnviz.widgets.spans import told_spans
 from attnviz.widgets.wire import Blobs, Payload
 
 FORMAT = 1
@@ -40,7 +42,7 @@ class Inference:
     """The right side: what each step would write next `(text, probability, drawn, id, piece)`, likeliest first; the
     teacher's tokens that the choices are held against; a beam's hypotheses `(text, log-probability, score, ended,
     kept)`; the way of stepping as `(words, term)`, each with the term that defines it; what one pass over the same
-    tokens computed; and whether a step can be opened on Heads.
+    tokens computed; whether a step can be opened on Heads; and a conversation's turns, as spans of what goes in.
     """
 
     candidates: Sequence[Sequence[tuple[str, float, float, int, str]]]
@@ -49,6 +51,7 @@ class Inference:
     way: Sequence[tuple[str, str]] = ()
     passed: Mapping[Kind, Tensor] = field(default_factory=dict)
     opens: bool = True
+    spans: Sequence[Span] = ()
 
 
 def stepper_payload(
@@ -70,7 +73,9 @@ def stepper_payload(
             "counts": training.counts,
             "note": training.note,
         },
-        "kinds": [_kind(*drawn, made, blobs, only) for drawn in _maps(made, inference)],
+        "kinds": [
+            _kind(*drawn, made, blobs, only) | _spans(drawn[0], inference.spans) for drawn in _maps(made, inference)
+        ],
         "steps": [_step(made, inference, index) for index in range(len(made.chosen))],
         "way": [list(part) for part in inference.way],
         "opens": inference.opens,
@@ -129,6 +134,13 @@ def _kind(
         "offset": blobs.add(np.ascontiguousarray(sent.numpy(), dtype="<f4")),
         "only": None if only is None else [only["layer"], only["head"]],
     }
+
+
+def _spans(kind: Kind, spans: Sequence[Span]) -> dict[str, Any]:
+    """Return turns along a kind's rows and columns; nothing for a text without them."""
+    told = told_spans(spans)
+    along = {"row_spans": told if kind != "encoder_self" else [], "spans": told if kind == "decoder_self" else []}
+    return {name: bands for name, bands in along.items() if bands}
 
 
 def _one(maps: Tensor, view: dict[str, Any]) -> Tensor:

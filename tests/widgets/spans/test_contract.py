@@ -2,19 +2,36 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.pictures.shown.registry import picture
+from attnviz.tracing.trace import Trace
 from attnviz.widgets.bundle import source
 from tests.widgets.bare_page import BarePage
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
+from tests.widgets.spans.conftest import MESSAGES
 
 pytestmark = NEEDS_A_BROWSER
 KIND = {"kind": "decoder_self"}
-SHOWN = {"heads": KIND, "links": KIND | {"heads": ((0, 1),)}, "one_row": KIND | {"row": 30}, "whole_model": KIND}
+SHOWN = {
+    "heads": KIND,
+    "links": KIND | {"heads": ((0, 1),)},
+    "one_row": KIND | {"row": 30},
+    "whole_model": KIND,
+    "mask_lab": {"rules": (("causal", ()),), **KIND},
+    "stepper": {},
+}
+OF_RUNS = ("mask_lab",)
 ROLES = {"system", "user", "assistant"}
+
+
+def subject_of(name: str, model: Any, trace: Trace) -> tuple:
+    if name == "stepper":
+        return (model,)
+    return (model, trace) if name in OF_RUNS else (trace,)
 
 
 def attach(page: Page, name: str, subject: tuple, asked: dict) -> BarePage:
@@ -33,15 +50,16 @@ def saved_svg(bare: BarePage) -> str:
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_conversation_has_its_roles_written_and_its_template_in_italics(
-    empty_page: Page, conversation, name: str
+    empty_page: Page, chat_model, conversation, name: str
 ) -> None:
-    svg = saved_svg(attach(empty_page, name, (conversation,), SHOWN[name]))
+    asked = SHOWN[name] | ({"messages": MESSAGES, "new_tokens": 3} if name == "stepper" else {})
+    svg = saved_svg(attach(empty_page, name, subject_of(name, chat_model, conversation), asked))
     written = re.findall(r">(\w{3,})[…]?</text>", svg)  # a name is cut where its band is short
     named = {role for role in ROLES for text in written if role.startswith(text)}
     if name == "whole_model":  # whose bands are too small for names
         assert "bands along both sides, in order: system, user, assistant, user 2, assistant 2" in svg
     else:
-        assert named == ROLES
+        assert named >= ({"user"} if name == "stepper" else ROLES)  # two maps: only the shortest name has room
         assert 'font-style="italic"' in svg
 
 

@@ -2,6 +2,8 @@
 
 import { canvasPen, sharpContext, shortened } from "../../shared/js/pens/canvas_pen.js";
 import { range, runsOf } from "../../shared/js/cells.js";
+import { drawBandsAbove, drawBandsBeside } from "../../shared/js/spans/bands.js";
+import { isTemplate } from "../../shared/js/spans/spans.js";
 import { mayAttend } from "./cells.js";
 import { GAP, LINE, SLOPE, TITLES, layoutOf, leftOf, topOf } from "./layout.js";
 import { drawNumbers } from "./numbers.js";
@@ -42,7 +44,16 @@ export function drawLab(app, pen) {
     else drawMap(app, pen, box, panel);
     if (!pen.isFile) askTitle(app, pen, box, panel);
     if (app.layout.labelled.has(box.name)) drawRowNames(app, pen, box);
+    drawBands(app, pen, box);
   }
+}
+
+// Who speaks, beside named rows and over keys.
+function drawBands(app, pen, box) {
+  const { labelled, zoom, cell } = app.layout;
+  const { row_spans: rows, spans: keys } = app.payload.header;
+  if (labelled.has(box.name)) drawBandsBeside(app, pen, rows, { x: box.x - 4, y: box.y, h: cell.h, window: zoom.rows });
+  if (box.keys) drawBandsAbove(app, pen, keys, { x: box.x, y: box.y - 4, w: cell.w, window: zoom.keys });
 }
 
 // Where a title is: its left edge and its middle line.
@@ -113,24 +124,27 @@ function drawRowNames(app, pen, box) {
   for (const row of named) {
     const strong = row === app.row;
     const weight = strong ? 600 : 400;
-    const text = shortened(pen, app.rowNames[row], app.layout.labels - 8, { size, weight });
-    pen.text(text, box.x - 6, topOf(app, box, row + 0.5), {
+    const { labels, band } = app.layout;
+    const text = shortened(pen, app.rowNames[row], labels - band.rows - 8, { size, weight });
+    pen.text(text, box.x - band.rows - 6, topOf(app, box, row + 0.5), {
       size,
       align: "right",
       weight,
+      italic: isTemplate(app.payload.header.row_spans, row),
       colour: strong ? app.theme.accent : app.theme.ink,
     });
   }
 }
 
 function drawColNames(app, pen, box) {
-  const { zoom, cell, heads } = app.layout;
+  const { zoom, cell, heads, band } = app.layout;
+  const { cols, spans } = app.payload.header;
   for (const col of everyNth(zoom.keys, cell.w, 12.5))
     pen.text(
-      shortened(pen, app.payload.header.cols[col], heads / Math.sin(-SLOPE) - 10, { size: 11 }),
+      shortened(pen, cols[col], (heads - band.keys) / Math.sin(-SLOPE) - 10, { size: 11 }),
       leftOf(app, box, col + 0.5),
-      box.y - 7,
-      { size: 11, angle: SLOPE },
+      box.y - band.keys - 7,
+      { size: 11, angle: SLOPE, italic: isTemplate(spans, col) },
     );
 }
 

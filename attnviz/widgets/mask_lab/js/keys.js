@@ -3,6 +3,7 @@
 import { ARROWS, clamp, range } from "../../shared/js/cells.js";
 import { announce } from "../../shared/js/live_region.js";
 import { ZOOM_STEP } from "../../shared/js/zoom.js";
+import { spokenText } from "../../shared/js/spans/spans.js";
 import { RULE_HINT, colCells, rowCells, stateOf } from "./cells.js";
 import { drawMaps } from "./draw.js";
 import { bake, invertPaint, paintCells, togglePart } from "./paint.js";
@@ -78,5 +79,6 @@ function announceCursor(app, isPainted) {
   const { k, header, rules } = app.payload;
   const i = row * k + col;
   const hint = isPainted && !rules[i] ? `. ${RULE_HINT}` : "";
-  announce(app, `${app.rowNames[row]}, key ${header.cols[col]}: ${stateOf(app, i)}${hint}`);
+  const key = spokenText(header.cols[col], header.spans, col);
+  announce(app, `${app.spokenRows[row]}, key ${key}: ${stateOf(app, i)}${hint}`);
 }

@@ -1,5 +1,6 @@
 // Where the four maps are: side by side with one row axis, or one below the other on a phone. CSS pixels.
 
+import { BAND } from "../../shared/js/spans/bands.js";
 import { sizeOf, within, zoomOf } from "./zoom_window.js";
 
 export const LINE = 12;
@@ -15,17 +16,19 @@ export function layoutOf(app, pen, width, room) {
   const { d } = app.payload;
   const zoom = zoomOf(app);
   const [rows, keys] = [sizeOf(zoom.rows), sizeOf(zoom.keys)];
-  const labels = Math.min(
+  const { row_spans: ofRows, spans } = app.payload.header;
+  const band = { rows: ofRows ? BAND + 3 : 0, keys: spans ? BAND + 3 : 0 }; // for the turns of a conversation
+  const names = Math.min(
     width * (isNarrow(width) ? 0.34 : 0.22),
     150,
     10 + Math.max(30, ...app.rowNames.map((name) => pen.widthOf(name, LINE, 600))),
   );
-  const heads = Math.min(
-    88,
-    12 + Math.max(20, ...app.payload.header.cols.map((text) => pen.widthOf(text, 11))) * Math.sin(-SLOPE),
-  );
+  const labels = names + band.rows;
+  const heads =
+    band.keys +
+    Math.min(88, 12 + Math.max(20, ...app.payload.header.cols.map((text) => pen.widthOf(text, 11))) * Math.sin(-SLOPE));
   const place = { width, room, labels, heads, top: TITLES + heads, rows, keys, d };
-  return { ...(isNarrow(width) ? stacked(place) : sideBySide(place)), labels, heads, zoom, width };
+  return { ...(isNarrow(width) ? stacked(place) : sideBySide(place)), labels, heads, band, zoom, width };
 }
 
 function sideBySide({ width, room, labels, heads, top, rows, keys, d }) {

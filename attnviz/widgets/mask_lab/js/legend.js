@@ -1,5 +1,6 @@
 // The words below the maps.
 
+import { spansNote } from "../../shared/js/spans/spans.js";
 import { exactText } from "../../shared/js/text.js";
 import { zoomHint, zoomText } from "./zoom_window.js";
 
@@ -7,6 +8,8 @@ export const legendText = (app) => coloursText(app) + zoomHint(app);
 
 export function coloursText(app) {
   const { scores, context } = app.panels;
+  const { row_spans: ofRows, spans } = app.payload.header;
+  const who = spansNote(ofRows, spans);
   const bounds = (high) => `−${exactText(high)} … +${exactText(high)}`;
-  return `Colours: scores ${bounds(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${bounds(context.high)}` : ""} · hatched: hidden · grey: NaN${zoomText(app)}`;
+  return `Colours: scores ${bounds(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${bounds(context.high)}` : ""} · hatched: hidden · grey: NaN${zoomText(app)}${who && ` · ${who}`}`;
 }

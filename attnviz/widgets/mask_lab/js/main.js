@@ -7,6 +7,7 @@ import { heightFor, tellSize } from "../../shared/js/resize.js";
 import { rowName } from "../../shared/js/text.js";
 import { createApp, take } from "../../shared/js/store.js";
 import { readTheme, watchTheme } from "../../shared/js/theme.js";
+import { spokenText } from "../../shared/js/spans/spans.js";
 import { rowCells } from "./cells.js";
 import { draw, drawMaps } from "./draw.js";
 import { siteOf } from "./exports.js";
@@ -51,6 +52,7 @@ function receive(app, data, viewBeside) {
   take(app, payload);
   app.answered = header.seq;
   app.rowNames = header.rows.map(rowName);
+  app.spokenRows = app.rowNames.map((name, row) => spokenText(name, header.row_spans, row));
   // A picture that was asked for before the visitor's newest edit does not undo that edit.
   clearTimeout(app.doubt);
   if (!shape) forget(app);

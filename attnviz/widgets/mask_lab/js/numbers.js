@@ -2,6 +2,7 @@
 
 import { element } from "../../shared/js/elements.js";
 import { entryText, rowEntryText, withEntry } from "../../shared/js/tokens/entries.js";
+import { spokenText } from "../../shared/js/spans/spans.js";
 import { mayAttend } from "./cells.js";
 import { plain, sumText, sumsOf } from "./panels.js";
 
@@ -9,9 +10,9 @@ export function drawNumbers(app) {
   const { parts, payload } = app;
   const sums = sumsOf(app);
   parts.sums.replaceChildren(
-    ...sums.map((sum, row) => element("li", { text: `${app.rowNames[row]}: ${sumText(sum)}` })),
+    ...sums.map((sum, row) => element("li", { text: `${app.spokenRows[row]}: ${sumText(sum)}` })),
   );
-  parts.rowTitle.textContent = app.row === null ? "Pinned row" : `Row ${app.row}: ${app.rowNames[app.row]}`;
+  parts.rowTitle.textContent = app.row === null ? "Pinned row" : `Row ${app.row}: ${app.spokenRows[app.row]}`;
   parts.rowTitle.title = app.row === null ? "" : rowEntryText(payload.header.row_entries[app.row]);
   parts.rowHint.textContent =
     app.row === null ? "Click a row, or its name, to see its softmax in numbers." : howToCheck(app);
@@ -25,7 +26,10 @@ function headRow(app) {
     element("th", {
       scope: "col",
       text: name,
-      title: withEntry(`key ${col}: ${name}`, entryText(app.payload.header.col_entries[col])),
+      title: withEntry(
+        `key ${col}: ${spokenText(name, app.payload.header.spans, col)}`,
+        entryText(app.payload.header.col_entries[col]),
+      ),
       class: mayAttend(app, app.row * app.payload.k + col) ? false : "hidden-key",
     }),
   );

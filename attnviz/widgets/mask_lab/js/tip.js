@@ -3,6 +3,7 @@
 import { element } from "../../shared/js/elements.js";
 import { pointIn } from "../../shared/js/resize.js";
 import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
+import { spokenText } from "../../shared/js/spans/spans.js";
 import { hideTip, placeTip } from "../../shared/js/tip.js";
 import { stateOf } from "./cells.js";
 import { cellAt } from "./layout.js";
@@ -23,11 +24,12 @@ export function showTip(app) {
 
 function tipLines(app, { box, row, col }) {
   const { payload } = app;
-  const { row_entries: rows, col_entries: cols } = payload.header;
+  const { row_entries: rows, col_entries: cols, spans } = payload.header;
   const named = (text, entry) => [text, entry].filter(Boolean);
-  const key = col === null || !box.keys ? [] : named(payload.header.cols[col], entryText(cols[col]));
+  const key =
+    col === null || !box.keys ? [] : named(spokenText(payload.header.cols[col], spans, col), entryText(cols[col]));
   if (row === null) return key;
-  const query = named(app.rowNames[row], rowEntryText(rows[row]));
+  const query = named(app.spokenRows[row], rowEntryText(rows[row]));
   if (col === null) return query;
   if (box.name === "sums") return [...query, `row sum ${plain(sumsOf(app)[row])}`];
   if (box.name === "context") return [...query, `context[${col}] = ${plain(payload.context[row * payload.d + col])}`];

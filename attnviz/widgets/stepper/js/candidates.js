@@ -2,6 +2,7 @@
 
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
+import { markToken, withNames } from "../../shared/js/spans/nodes.js";
 import { entryText, withEntry } from "../../shared/js/tokens/entries.js";
 import { magnified } from "../../shared/js/resize.js";
 import { exactText, isolated, percentText } from "../../shared/js/text.js";
@@ -55,6 +56,9 @@ function prefixNodes(app) {
       title: withEntry(`step ${index}`, entryText(step.entries[0])),
     }),
   );
+  const spans = app.payload.kinds.find(({ follows }) => follows)?.row_spans;
+  nodes.forEach((node, place) => markToken(node, spans, place));
+  nodes.splice(0, nodes.length, ...withNames(nodes, spans));
   nodes.push(
     element("span", { class: "arrow", text: "→" }),
     element("span", {

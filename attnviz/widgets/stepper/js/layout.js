@@ -1,5 +1,6 @@
 // Where each kind's map is. Decoder maps are side by side on common rows; on a narrow screen they stack.
 
+import { BAND } from "../../shared/js/spans/bands.js";
 import { rowName, siteName } from "../../shared/js/text.js";
 import { hasSite } from "./payload.js";
 
@@ -18,7 +19,7 @@ export function layoutOf(app, pen, [width, height]) {
   const stacked = isStacked(app);
   const labels = kinds.map((kind, i) =>
     (stacked ? !isPair(kinds[i - 1], kinds[i]) : ownsLabels(kinds, i))
-      ? rowLabelWidth(pen, rowTexts(app, kind), width * (stacked ? 0.32 : 0.18))
+      ? rowLabelWidth(pen, rowTexts(app, kind), width * (stacked ? 0.32 : 0.18)) + bandOf(kind).rows
       : 0,
   );
   return stacked ? stackedBoxes(pen, kinds, labels, width) : rowOfBoxes(pen, kinds, labels, [width, height]);
@@ -89,14 +90,19 @@ function rowLabelWidth(pen, texts, most) {
 }
 
 export const colSpace = (pen, kind) =>
-  Math.min(NAMES, Math.max(...kind.cols.map((text) => pen.widthOf(text, TEXT))) * 0.72 + 16);
+  bandOf(kind).cols + Math.min(NAMES, Math.max(...kind.cols.map((text) => pen.widthOf(text, TEXT))) * 0.72 + 16);
+
+// Pixels between cells and names for the turns of a conversation.
+export const bandOf = (kind) => ({ rows: kind.row_spans ? BAND + 3 : 0, cols: kind.spans ? BAND + 3 : 0 });
 
 // The cell under a point, or the row (column -1) or the column (row -1) whose name is there, or null.
 export function cellAt(boxes, [x, y]) {
   for (const box of boxes) {
-    const foot = x - Math.max(0, box.y - y) / Math.tan(-SLANT); // of a name over the map
+    const band = bandOf(box.kind).cols;
+    const foot = x - Math.max(0, box.y - band - y) / Math.tan(-SLANT); // of a name over the map
     const named = Math.floor((foot - box.x) / box.w);
-    if (y < box.y && y > box.y - NAMES && named >= 0 && named < box.kind.nCols) return { box, row: -1, col: named };
+    if (y < box.y && y > box.y - NAMES - band && named >= 0 && named < box.kind.nCols)
+      return { box, row: -1, col: named };
     const col = Math.floor((x - box.x) / box.w);
     const row = Math.floor((y - box.y) / box.h);
     if (row >= 0 && row < box.kind.nRows && x >= box.left && col < box.kind.nCols) return { box, row, col };

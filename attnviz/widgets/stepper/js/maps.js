@@ -1,9 +1,23 @@
 // The growing maps: rows up to the current step, the new one lit; cells of steps to come stay empty.
 
 import { canvasPen, sharpContext, shortened } from "../../shared/js/pens/canvas_pen.js";
+import { drawBandsAbove, drawBandsBeside } from "../../shared/js/spans/bands.js";
+import { isTemplate, spokenText } from "../../shared/js/spans/spans.js";
 import { exactText, rowName, siteName } from "../../shared/js/text.js";
 import { css, imageOf, mix, scaleOf } from "../../shared/js/theme.js";
-import { GAP, SECOND, SLANT, TEXT, absence, colSpace, isStacked, layoutOf, rowTexts, stackedHeight } from "./layout.js";
+import {
+  GAP,
+  SECOND,
+  SLANT,
+  TEXT,
+  absence,
+  bandOf,
+  colSpace,
+  isStacked,
+  layoutOf,
+  rowTexts,
+  stackedHeight,
+} from "./layout.js";
 import { mapOf } from "./payload.js";
 
 // Where a map comes from. The same rows are side by side: all those of one pass, and those of the steps so far.
@@ -27,8 +41,17 @@ export function drawMaps(app, pen) {
     drawCells(app, pen, box);
     drawRowLabels(app, pen, box);
     drawColLabels(app, pen, box);
+    drawBands(app, pen, box);
     drawNewRow(app, pen, box);
   }
+}
+
+// Who speaks, as far as it is written.
+function drawBands(app, pen, { kind, labels, x, y, w, h }) {
+  const rows = kind.grows ? app.view.step + 1 : kind.nRows;
+  const cols = kind.grows_keys ? app.view.step + 1 : kind.nCols;
+  if (labels) drawBandsBeside(app, pen, kind.row_spans, { x: x - 4, y, h, window: [0, rows] });
+  drawBandsAbove(app, pen, kind.spans, { x, y: y - 4, w, window: [0, cols] });
 }
 
 // The kind's name, once for the two maps of a pair; below it where each comes from.
@@ -97,8 +120,10 @@ function drawRowLabels(app, pen, box) {
       weight: isNew ? 700 : 400,
       colour: isNew ? app.theme.ink : app.theme.muted,
       align: "right",
+      italic: isTemplate(kind.row_spans, row),
     };
-    pen.text(shortened(pen, text, labels - 8, style), x - 6, y + (row + 0.5) * h, style);
+    const { rows: band } = bandOf(kind);
+    pen.text(shortened(pen, text, labels - band - 8, style), x - band - 6, y + (row + 0.5) * h, style);
   });
 }
 
@@ -114,8 +139,9 @@ function drawColLabels(app, pen, { kind, x, y, w }) {
       colour: isNew ? app.theme.ink : app.theme.muted,
       weight: isNew ? 700 : 400,
       angle: SLANT,
+      italic: isTemplate(kind.spans, col),
     };
-    pen.text(shortened(pen, text, 72, style), x + (col + 0.5) * w, y - 6, style);
+    pen.text(shortened(pen, text, 72, style), x + (col + 0.5) * w, y - bandOf(kind).cols - 6, style);
   });
 }
 
@@ -135,7 +161,8 @@ export function mapsText(app) {
       if (!map) return `${kind.title}: ${absence(app.view, kind).join(" ")}`;
       const row = map.subarray(step * kind.nCols, (step + 1) * kind.nCols);
       const best = row.indexOf(Math.max(...row));
-      return `${kind.title} looks most at ${kind.cols[best]} (${exactText(row[best])})`;
+      return `${kind.title} looks most at ${spokenText(kind.cols[best], kind.spans, best)} (${exactText(row[best])})`;
     });
-  return `Step ${step}: ${rowName([now.input, now.chosen])}. ${siteName(layer, head)}: ${parts.join("; ")}.`;
+  const { row_spans: ofRows } = app.payload.kinds.find(({ follows }) => follows) ?? {};
+  return `Step ${step}: ${spokenText(rowName([now.input, now.chosen]), ofRows, step)}. ${siteName(layer, head)}: ${parts.join("; ")}.`;
 }

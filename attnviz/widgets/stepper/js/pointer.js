@@ -6,6 +6,7 @@ import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { exactText, isolated } from "../../shared/js/text.js";
 import { hideTip, placeTip } from "../../shared/js/tip.js";
 import { goTo } from "./choice.js";
+import { spanText } from "../../shared/js/spans/spans.js";
 import { absence, cellAt, rowEntries, rowTexts } from "./layout.js";
 import { mapOf } from "./payload.js";
 
@@ -36,7 +37,7 @@ export function refreshTip(app) {
   const { row, col } = found;
   const entries = [row < 0 ? "" : rowEntry(app, kind, row), col < 0 ? "" : entryText(kind.col_entries[col])];
   const said = entries.filter(Boolean).map((text) => element("div", { class: "tip-entry", text }));
-  const text = row < 0 ? `${isolated(kind.cols[col])} (${col})` : tipText(app, kind, row, col);
+  const text = row < 0 ? `${isolated(kind.cols[col])} (${keyPlace(kind, col)})` : tipText(app, kind, row, col);
   tip.replaceChildren(element("div", { text }), ...said);
   placeTip(tip, mapBox, app.pointed);
 }
@@ -45,14 +46,18 @@ export function refreshTip(app) {
 const rowEntry = (app, kind, row) =>
   kind.grows && row > app.view.step ? "" : rowEntryText(rowEntries(app, kind, row));
 
+// A key's position, and who speaks there.
+const keyPlace = (kind, col) => [col, spanText(kind.spans, col)].filter((part) => part !== "").join(", ");
+
 function tipText(app, kind, row, col) {
-  const label = isolated(rowTexts(app, kind)[row]);
+  const who = spanText(kind.row_spans, row);
+  const label = isolated(rowTexts(app, kind)[row]) + (who ? ` (${who})` : "");
   if (kind.grows && row > app.view.step) return `step ${row} is still to come`;
   if (col < 0) return label;
   const key = isolated(kind.cols[col]);
   if (kind.grows_keys && col > row) return `${label}: ${key} (${col}) does not exist yet`;
   const map = mapOf(kind, app.view.layer, app.view.head);
   if (!map) return absence(app.view, kind).join(" ");
-  const who = kind.by === "pass" ? "one pass: " : "";
-  return `${who}${label} looks at ${key} (${col}): ${exactText(map[row * kind.nCols + col])}`;
+  const from = kind.by === "pass" ? "one pass: " : "";
+  return `${from}${label} looks at ${key} (${keyPlace(kind, col)}): ${exactText(map[row * kind.nCols + col])}`;
 }

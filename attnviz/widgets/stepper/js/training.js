@@ -4,6 +4,7 @@ import { termNode } from "../../shared/js/definitions.js";
 import { element, showWithin } from "../../shared/js/elements.js";
 import { rowEntryText, withEntry } from "../../shared/js/tokens/entries.js";
 import { exactText, percentText, shortText } from "../../shared/js/text.js";
+import { spansNote } from "../../shared/js/spans/spans.js";
 import { goTo } from "./choice.js";
 
 const HEADING = 26; // pixels of the table's, which stays while its rows scroll
@@ -26,8 +27,9 @@ export function paintTraining(app) {
       element("span", { class: "if-wide", text: perplexity && ` · perplexity ${perplexity}` }),
     );
     parts.counts.textContent = training.counts;
-    parts.note.textContent = training.note;
-    parts.note.hidden = !training.note;
+    const who = spansNote(...app.payload.kinds.flatMap(({ row_spans: rows, spans }) => [rows, spans]));
+    parts.note.textContent = [training.note, who && `Maps: ${who}.`].filter(Boolean).join(" ");
+    parts.note.hidden = !parts.note.textContent;
   }
   [...parts.tableBody.rows].forEach((node, index) => {
     const isCurrent = index === app.view.step && index < steps.length;
