@@ -10,6 +10,7 @@ from attnviz.analysis.causes.attribution import LogitPart
 from attnviz.analysis.causes.lens import LogitLens
 from attnviz.analysis.causes.logit_decomposition.split import Explained
 from attnviz.analysis.causes.runs import HeadPlace
+from attnviz.maps.spans import key_spans
 from attnviz.models.protocol import Model
 from attnviz.text.display import display_token
 from attnviz.text.entries import entries
@@ -18,6 +19,7 @@ from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
 from attnviz.views.labels import KINDS
 from attnviz.widgets.base.payload import common_header, payload_of
+from attnviz.widgets.spans import told_spans
 from attnviz.widgets.wire import Blobs, Payload
 
 _SHORT: dict[Kind, str] = {"encoder_self": "self", "decoder_self": "self", "cross": "cross"}
@@ -65,7 +67,7 @@ def attribution_payload(model: Model, shown: ShownLogit, *, view: dict[str, Any]
         "bars": [_bar(part, shown.drops) for part in bars.parts],
         "has_drops": shown.drops is not None,
         "opened": _heads_by_token(shown, blobs),
-        "lenses": [_lens(lens, shown.names) for lens in shown.lenses],
+        "lenses": [_lens(lens, shown.names) | _lens_spans(shown.trace, lens) for lens in shown.lenses],
     }
     return payload_of(header, view, blobs)
 
@@ -112,9 +114,23 @@ def _heads_by_token(shown: ShownLogit, blobs: Blobs) -> dict[str, Any]:
             "size": list(numbers.shape),
             "cols": [display_token(token) for token in keys],
             "col_entries": [entries([token]) for token in keys],
+            **_key_spans(shown.trace, site.kind),
             "values": blobs.add(np.ascontiguousarray(numbers.float().numpy(), dtype="<f4")),
         }
     return found
+
+
+def _key_spans(trace: Trace, kind: Kind) -> dict[str, Any]:
+    """Return the turns of a conversation among a kind's keys; nothing for a text without them."""
+    told = told_spans(key_spans(trace, kind))
+    return {"spans": told} if told else {}
+
+
+def _lens_spans(trace: Trace, lens: Lens) -> dict[str, Any]:
+    """Return the turns among the tokens that a lens of a decoder reads."""
+    kind = trace.kinds[-1]
+    is_text = kind == "decoder_self" and len(lens.tokens) == len(trace.key_tokens(kind))
+    return _key_spans(trace, kind) if is_text else {}
 
 
 def _lens(lens: Lens, names: Callable[[int], str]) -> dict[str, Any]:

@@ -13,10 +13,12 @@ from attnviz.analysis.causes.runs import HeadPlace
 from attnviz.models.protocol import Model
 from attnviz.text.difference import display_runs, word_differences
 from attnviz.text.display import display, display_token
+from attnviz.text.spans import Span
 from attnviz.transformer.probe import Kind
 from attnviz.views.labels import KINDS, shorten
 from attnviz.widgets.base.payload import common_header, payload_of
 from attnviz.widgets.entries import col_entries, row_entries
+from attnviz.widgets.spans import spans_along
 from attnviz.widgets.wire import Blobs, Payload
 
 ALL = 1_500_000  # bytes of maps that a page sends at once
@@ -75,7 +77,14 @@ def _group(kind: Kind, found: ComparedKind) -> dict[str, Any]:
         "col_texts": [[col.text for col in cols] for cols in found.col_labels],
         "row_entries": [row_entries(rows) for rows in found.row_labels],
         "col_entries": [col_entries(cols) for cols in found.col_labels],
+        **spans_along(_spans(found.rows, found.row_labels), _spans(found.cols, found.col_labels)),
     }
+
+
+def _spans(places: Sequence[Any], labels: Sequence[Sequence[Any]]) -> list[Span | None]:
+    """List who speaks at each place: in the first run, or in the one that has it."""
+    there = ([labels[side][at].span for side, at in enumerate(place) if at is not None] for place in places)
+    return [next(iter(spans), None) for spans in there]
 
 
 def _maps(runs: RunComparison, view: dict[str, Any], blobs: Blobs, most: int) -> list[dict[str, Any]]:

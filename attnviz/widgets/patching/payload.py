@@ -18,14 +18,17 @@ from attnviz.analysis.causes.pairs.joint_patches import Cell, JointPatches
 from attnviz.analysis.causes.pairs.matrices import Matrices
 from attnviz.analysis.causes.pairs.pair import Pair
 from attnviz.analysis.causes.patching import PatchedStream, Restored
+from attnviz.maps.spans import move_spans
 from attnviz.models.protocol import Model
 from attnviz.text.difference import word_differences
 from attnviz.text.display import display, display_token
 from attnviz.text.entries import entries
 from attnviz.text.tokens import Token
+from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Stack
 from attnviz.views.labels import KINDS
 from attnviz.widgets.base.payload import common_header, payload_of
+from attnviz.widgets.spans import told_spans
 from attnviz.widgets.wire import Blobs, Payload
 
 MEASURED, OUTSIDE, ALONE, LEFT_OUT = range(4)
@@ -102,9 +105,19 @@ def _measure(shown: ShownPair, metric: Any, clean: float, changed: float) -> dic
 
 def _matrices(model: Model, shown: ShownPair, blobs: Blobs) -> list[dict[str, Any]]:
     return [
-        *(_stream(model, one, shown.matrices, blobs) for one in shown.matrices.streams),
+        *(
+            _stream(model, one, shown.matrices, blobs) | _spans(shown.pair.changed, one)
+            for one in shown.matrices.streams
+        ),
         *(_heads(model, shown, kind, blobs) for kind in model.kinds),
     ]
+
+
+def _spans(changed: Trace, found: PatchedStream) -> dict[str, Any]:
+    """Return the turns of a conversation among the tokens across; nothing for a text without them."""
+    spans = () if found.stack == "encoder" else changed.sentences[0].spans
+    told = told_spans(move_spans(spans, 0, len(found.tokens)))
+    return {"spans": told} if told else {}
 
 
 def _heads(model: Model, shown: ShownPair, kind: Any, blobs: Blobs) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from attnviz.pictures.causes.compared import Side
 from attnviz.pictures.shown.registry import picture
 from attnviz.tracing.trace import Trace
 from attnviz.widgets.bundle import source
@@ -23,15 +24,29 @@ SHOWN = {
     "whole_model": KIND,
     "mask_lab": {"rules": (("causal", ()),), **KIND},
     "stepper": {},
+    "attribution": {},
+    "patching": {},
+    "compared": KIND,
 }
-OF_RUNS = ("mask_lab",)
+OF_RUNS = ("mask_lab", "attribution")
+# Names that have room: of several maps beside each other the shortest, of a file's logit lens none.
+NAMED = {"stepper": {"user"}, "compared": {"user"}, "attribution": set()}
+UNNAMED_TOKENS = ("whole_model", "patching")  # too small for the tokens' names, and so for italics
 ROLES = {"system", "user", "assistant"}
 
 
 def subject_of(name: str, model: Any, trace: Trace) -> tuple:
     if name == "stepper":
         return (model,)
+    if name == "patching":
+        return (model, trace, trace_other(model))
+    if name == "compared":
+        return (Side("one", model, trace), Side("other", model, trace_other(model)))
     return (model, trace) if name in OF_RUNS else (trace,)
+
+
+def trace_other(model: Any) -> Trace:
+    return model.trace(messages=[*MESSAGES[:3], {"role": "user", "content": "a dog"}], new_tokens=3)
 
 
 def attach(page: Page, name: str, subject: tuple, asked: dict) -> BarePage:
@@ -59,8 +74,14 @@ def test_a_conversation_has_its_roles_written_and_its_template_in_italics(
     if name == "whole_model":  # whose bands are too small for names
         assert "bands along both sides, in order: system, user, assistant, user 2, assistant 2" in svg
     else:
-        assert named >= ({"user"} if name == "stepper" else ROLES)  # two maps: only the shortest name has room
-        assert 'font-style="italic"' in svg
+        assert named >= NAMED.get(name, ROLES)
+        assert name in UNNAMED_TOKENS or 'font-style="italic"' in svg
+
+
+def test_a_logit_lens_names_the_turns_above_its_tokens(empty_page: Page, chat_model, conversation) -> None:
+    bare = attach(empty_page, "attribution", (chat_model, conversation), {})
+    names = bare.page.locator("#place .lens th .span-name")
+    assert names.all_text_contents() == [span.name for span in conversation.sentences[0].spans]
 
 
 def test_a_row_and_its_keys_are_read_out_with_their_roles(empty_page: Page, conversation) -> None:

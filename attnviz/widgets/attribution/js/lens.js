@@ -2,6 +2,8 @@
 
 import { range } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";
+import { markToken, nameNode } from "../../shared/js/spans/nodes.js";
+import { spanAt, spokenText } from "../../shared/js/spans/spans.js";
 import { isolated, percentText } from "../../shared/js/text.js";
 
 export const rowName = (layer) => (layer === 0 ? "emb." : `L${layer - 1}`);
@@ -17,7 +19,7 @@ export function lensTable(lens) {
       ...lens.cells[layer].map((best, col) => cellNode(lens, layer, col, best)),
     ),
   );
-  const table = element("table", {}, element("thead", {}, heading), element("tbody", {}, ...rows));
+  const table = element("table", {}, element("thead", {}, ...spansRow(lens), heading), element("tbody", {}, ...rows));
   return element(
     "div",
     { class: "lens" },
@@ -26,7 +28,26 @@ export function lensTable(lens) {
   );
 }
 
-const headNode = (lens, text, col) => element("th", { scope: "col", text, class: col === lens.column && "asked" });
+function headNode(lens, text, col) {
+  const said = spokenText(text, lens.spans, col);
+  const node = element("th", { scope: "col", text, title: said, class: col === lens.column && "asked" });
+  if (said !== text) node.setAttribute("aria-label", said);
+  markToken(node, lens.spans, col);
+  return node;
+}
+
+// Who speaks, over the tokens of each turn.
+function spansRow({ spans, cols }) {
+  if (!spans) return [];
+  const nodes = [element("th")];
+  for (let col = 0; col < cols.length;) {
+    const span = spanAt(spans, col);
+    const next = span ? span.end : (spans.find(({ start }) => start > col)?.start ?? cols.length);
+    nodes.push(element("th", { scope: "colgroup", colspan: next - col }, ...(span ? [nameNode(span)] : [])));
+    col = next;
+  }
+  return [element("tr", {}, ...nodes)];
+}
 
 function cellNode(lens, layer, col, best) {
   const [text, probability] = best[0];

@@ -3,6 +3,7 @@
 import { clamp, range } from "../../shared/js/cells.js";
 import { saveCSV } from "../../shared/js/downloads.js";
 import { shortened } from "../../shared/js/pens/canvas_pen.js";
+import { isTemplate } from "../../shared/js/spans/spans.js";
 import { css, mix } from "../../shared/js/theme.js";
 import { rowName } from "./lens.js";
 
@@ -30,7 +31,7 @@ export function paintLens(pen, theme, lens, { top, width }) {
       ...style,
     });
   for (const col of range(count).map((at) => at + first)) {
-    write(lens.cols[col], col, 0, { colour: theme.muted });
+    write(lens.cols[col], col, 0, { colour: theme.muted, italic: isTemplate(lens.spans, col) });
     for (const row of range(lens.cells.length)) {
       const layer = lens.cells.length - 1 - row;
       const [text, probability] = lens.cells[layer][col][0];

@@ -1,6 +1,7 @@
 // A head's bar opened: what it adds through each token that it looks at.
 
 import { range } from "../../shared/js/cells.js";
+import { spokenText } from "../../shared/js/spans/spans.js";
 import { barOf } from "./choice.js";
 
 export function openedBars(app) {
@@ -13,7 +14,7 @@ export function openedBars(app) {
   const values = app.payload.array(Float32Array, site.values, heads * keys);
   const at = Number(head) * keys;
   const bars = range(keys).map((key) => ({
-    name: site.cols[key],
+    name: spokenText(site.cols[key], site.spans, key),
     value: values[at + key],
     key,
     entries: site.col_entries[key],

@@ -4,6 +4,8 @@ import { runsOf } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";
 import { canvasPen, sharpContext, shortened } from "../../shared/js/pens/canvas_pen.js";
 import { pointIn } from "../../shared/js/resize.js";
+import { BAND, drawBandsAbove, drawBandsBeside } from "../../shared/js/spans/bands.js";
+import { isTemplate, spansNote, spokenText } from "../../shared/js/spans/spans.js";
 import { isolated, rowName } from "../../shared/js/text.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
 import { hideTip, placeInWindow } from "../../shared/js/tip.js";
@@ -66,10 +68,10 @@ export function drawMaps(app, pen, found, layout) {
   });
 }
 
-// Of one run alone.
+// Of one run alone, in its own order: turns are known in the common one.
 function ownOf(group, side) {
   const only = (places) => places.map((place) => place.map((at, i) => (i === side ? at : null)));
-  return { ...group, rows: only(group.rows), cols: only(group.cols) };
+  return { ...group, rows: only(group.rows), cols: only(group.cols), row_spans: null, spans: null };
 }
 
 function hatchGaps(pen, map, { nRows, nCols }, [x, y, size]) {
@@ -81,18 +83,26 @@ function hatchGaps(pen, map, { nRows, nCols }, [x, y, size]) {
 const every = (size) => Math.max(1, Math.ceil(LEAST_CELL / size));
 
 function drawCols(app, pen, group, [x, y], { size }) {
+  const { spans } = group;
+  const band = spans ? BAND + 2 : 0;
+  drawBandsAbove(app, pen, spans, { x, y: y - 3, w: size, window: [0, group.cols.length] });
   group.cols.forEach((place, col) => {
     if (col % every(size)) return;
-    const text = shortened(pen, labelOf(place, group.col_texts), TOP - 6, { size: 10.5 });
-    pen.text(text, x + (col + 0.5) * size, y - 4, { size: 10.5, angle: -Math.PI / 3, colour: app.theme.muted });
+    const text = shortened(pen, labelOf(place, group.col_texts), TOP - 6 - band, { size: 10.5 });
+    const style = { size: 10.5, angle: -Math.PI / 3, colour: app.theme.muted, italic: isTemplate(spans, col) };
+    pen.text(text, x + (col + 0.5) * size, y - band - 4, style);
   });
 }
 
 function drawRows(app, pen, group, [x, y], { size }) {
+  const { row_spans: spans } = group;
+  const band = spans ? BAND + 2 : 0;
+  drawBandsBeside(app, pen, spans, { x: x - 3, y, h: size, window: [0, group.rows.length] });
   group.rows.forEach((place, row) => {
     if (row % every(size)) return;
-    const text = shortened(pen, labelOf(place, group.row_texts, rowName), LABEL - 8, { size: 10.5 });
-    pen.text(text, x - 5, y + (row + 0.5) * size, { size: 10.5, align: "right", colour: app.theme.muted });
+    const text = shortened(pen, labelOf(place, group.row_texts, rowName), LABEL - 8 - band, { size: 10.5 });
+    const style = { size: 10.5, align: "right", colour: app.theme.muted, italic: isTemplate(spans, row) };
+    pen.text(text, x - band - 5, y + (row + 0.5) * size, style);
   });
 }
 
@@ -106,7 +116,8 @@ export function paintMaps(app) {
   app.drawn = { found, layout };
   const context = sharpContext(canvas, layout.full);
   drawMaps(app, canvasPen(context, app.theme), found, layout);
-  canvas.setAttribute("aria-label", `Maps of ${namesOf(app).join(", ")}`);
+  const who = spansNote(found.group.row_spans, found.group.spans);
+  canvas.setAttribute("aria-label", `Maps of ${namesOf(app).join(", ")}${who && `; ${who}`}`);
 }
 
 export function watchPointer(app) {
@@ -141,9 +152,11 @@ function tipLines(app, [row, col]) {
     element(
       "div",
       {},
-      element("bdi", { text: isolated(labelOf(group.rows[row], group.row_texts, rowName)) }),
+      element("bdi", {
+        text: isolated(spokenText(labelOf(group.rows[row], group.row_texts, rowName), group.row_spans, row)),
+      }),
       " looks at ",
-      element("bdi", { text: isolated(labelOf(group.cols[col], group.col_texts)) }),
+      element("bdi", { text: isolated(spokenText(labelOf(group.cols[col], group.col_texts), group.spans, col)) }),
     ),
     ...maps.map((_, i) => numberLine(i < 2 ? names[i].slice(0, 24) : "difference", said(i))),
   ];

@@ -2,10 +2,12 @@
 
 import { shortened } from "../../shared/js/pens/canvas_pen.js";
 import { range } from "../../shared/js/cells.js";
+import { BAND, drawBandsAbove } from "../../shared/js/spans/bands.js";
+import { isTemplate } from "../../shared/js/spans/spans.js";
 import { colourAt, css, luminance, scaleOf, stepOf } from "../../shared/js/theme.js";
 import { shortText } from "../../shared/js/text.js";
 import { nameOf } from "./choice.js";
-import { READABLE } from "./layout.js";
+import { READABLE, bandBelow } from "./layout.js";
 import { ALONE, LEFT_OUT, MEASURED, OUTSIDE, numbersOf, rowName } from "./numbers.js";
 
 const WRITABLE = 32; // pixels of a cell that a number fits in
@@ -35,15 +37,19 @@ function paintNames(app, pen, block, matrix) {
   pen.text(title, x, y - 11, { size: 12, weight: 600 });
   for (const row of range(rows))
     pen.text(rowName(matrix, row), x - 6, y + (row + 0.5) * h, { size: 11, colour: app.theme.muted, align: "right" });
+  const bottom = y + rows * h;
+  drawBandsAbove(app, pen, matrix.spans, { x, y: bottom + 3 + BAND, w, window: [0, cols] });
   if (w < READABLE) return;
   const isTokens = matrix.first_layer < 0;
   for (const col of range(cols)) {
     const style = { size: 11, colour: app.theme.muted };
     if (isTokens) {
       const text = shortened(pen, matrix.cols[col], below, { size: 11 });
-      pen.text(text, x + (col + 0.5) * w + 3, y + rows * h + 8, { ...style, align: "right", angle: -0.9 });
+      const italic = isTemplate(matrix.spans, col);
+      const at = [x + (col + 0.5) * w + 3, bottom + bandBelow(matrix) + 8];
+      pen.text(text, ...at, { ...style, italic, align: "right", angle: -0.9 });
     } else if (w >= 20 || col % 4 === 0)
-      pen.text(matrix.cols[col], x + (col + 0.5) * w, y + rows * h + 9, { ...style, align: "center" });
+      pen.text(matrix.cols[col], x + (col + 0.5) * w, bottom + 9, { ...style, align: "center" });
   }
 }
 

@@ -1,12 +1,14 @@
 // Where each matrix is: what patches restore on the left, what they do to the control pair on the right.
 
 import { clamp } from "../../shared/js/cells.js";
+import { BAND } from "../../shared/js/spans/bands.js";
 
 const LEFT = 34; // of row names
 const GAP = 26;
 const TITLE = 22;
 const HEADS_BELOW = 16;
 const TOKENS_BELOW = 58;
+export const bandBelow = ({ spans }) => (spans ? BAND + 3 : 0); // for the turns of a conversation
 const NARROW = 560; // pixels: below it the control stands under its matrix
 export const LEGEND = 46;
 const CELL = { least: 9, most: 44, tokens: 12, height: 22 };
@@ -23,7 +25,8 @@ export function layoutOf(header, width) {
     const [rows, cols] = matrix.size;
     const w = clamp(Math.floor((room - LEFT) / cols), CELL.least, CELL.most);
     const below = matrix.first_layer < 0 ? (w >= READABLE ? TOKENS_BELOW : 8) : HEADS_BELOW;
-    const height = TITLE + rows * CELL.height + below + 8;
+    const band = bandBelow(matrix);
+    const height = TITLE + band + rows * CELL.height + below + 8;
     const isStacked = columns === 1 || LEFT + cols * w > room; // a long text's control stands under its matrix
     for (const [nth, name] of ["share", "moved"].entries()) {
       const x = LEFT + (isStacked ? 0 : nth * (room + GAP));

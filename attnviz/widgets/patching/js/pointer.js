@@ -8,6 +8,7 @@ import { exactText, isolated, shortText } from "../../shared/js/text.js";
 import { hideTip, placeInWindow } from "../../shared/js/tip.js";
 import { entryText } from "../../shared/js/tokens/entries.js";
 import { entryLines, numberLine } from "../../shared/js/tokens/tip_lines.js";
+import { spokenText } from "../../shared/js/spans/spans.js";
 import { add, nameOf, nextStep, toggle, undo } from "./choice.js";
 import { cellAt } from "./layout.js";
 import { MEASURED, SAID, numbersOf, rowName } from "./numbers.js";
@@ -88,7 +89,7 @@ function saidOf(app, found) {
   const matrix = matrixOf(app, found);
   const at = row * block.cols + col;
   const numbers = numbersOf(app, block.at);
-  const place = `${matrix.title}, ${rowName(matrix, row)} ${matrix.cols[col]}`;
+  const place = `${matrix.title}, ${rowName(matrix, row)} ${spokenText(matrix.cols[col], matrix.spans, col)}`;
   if (numbers.state[at] !== MEASURED) return `${place}: ${SAID[numbers.state[at]]}`;
   return `${place}: restored ${shortText(numbers.share[at])}, control ${shortText(numbers.moved[at])}`;
 }
@@ -105,7 +106,13 @@ function point(app, event, found) {
   const at = row * block.cols + col;
   const isIn = app.view.put.includes(nameAt(app, found));
   const lines = [
-    element("div", {}, element("b", { text: `${matrix.where} ${rowName(matrix, row)} ${isolated(matrix.cols[col])}` })),
+    element(
+      "div",
+      {},
+      element("b", {
+        text: `${matrix.where} ${rowName(matrix, row)} ${isolated(spokenText(matrix.cols[col], matrix.spans, col))}`,
+      }),
+    ),
     ...entryLines(entryText(matrix.col_entries[col])),
   ];
   if (numbers.state[at] !== MEASURED) lines.push(element("div", { class: "tip-at", text: SAID[numbers.state[at]] }));
