@@ -6,6 +6,7 @@ from attnviz.pictures.causes.attribution import AttributeState
 from attnviz.pictures.causes.compared import CompareState
 from attnviz.pictures.causes.patching import PatchState
 from attnviz.pictures.causes.switches import SwitchOffState
+from attnviz.pictures.conversation.spans import SpansState
 from attnviz.pictures.decoding import DecodingState
 from attnviz.pictures.flow import FlowState
 from attnviz.pictures.heads_state import HeadsState
@@ -27,8 +28,9 @@ from attnviz.ui.masks.state import MasksTab
 
 PICTURES = {
     "heads": HeadsState, "links": LinksState, "whole_model": WholeModelState, "one_row": OneRowState,
-    "neuron": NeuronState, "flow": FlowState, "alignment": AlignmentState, "stepper": DecodingState,
-    "mask_lab": MasksState, "switches": SwitchOffState, "patching": PatchState, "attribution": AttributeState,
+    "neuron": NeuronState, "flow": FlowState, "spans": SpansState, "alignment": AlignmentState,
+    "stepper": DecodingState, "mask_lab": MasksState,
+    "switches": SwitchOffState, "patching": PatchState, "attribution": AttributeState,
     "compared": CompareState, "learning": LearningState,
 }  # fmt: skip
 STATES = {

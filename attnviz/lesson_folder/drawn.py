@@ -32,9 +32,9 @@ Say = Callable[[str], str]  # into the language of the lesson
 COVERED = Translatable("Covered until you answer the question or skip it.")
 _TABS_OF_HEADS = {
     "heads": "heads", "links": "links", "model": "whole_model", "row": "one_row", "neuron": "neuron",
-    "alignment": "alignment", "flow": "flow",
+    "alignment": "alignment", "flow": "flow", "spans": "spans",
 }  # fmt: skip
-_WITH_MODEL = ("heads", "alignment", "flow")
+_WITH_MODEL = ("heads", "alignment", "flow", "spans")
 _WITH_OPTIONS = ("links", "whole_model", "one_row")
 _PARTS = ("row", "map", "maps")  # covers that leave the rest of a Heads picture to be seen
 

@@ -24,9 +24,9 @@ class Show:
     one sentence, for what cannot be shown.
     """
 
-    def __call__(self, trace: Any, tokens: Any = None, **asked: Any) -> "PictureWidget":
-        """Show every head's map, one of them large."""
-        return _of_trace("heads", trace, tokens, asked)
+    def __call__(self, trace: Any, tokens: Any = None, *, picture: str = "heads", **asked: Any) -> "PictureWidget":
+        """Show every head's map, one of them large; or another `picture` of a trace, such as "spans"."""
+        return _of_trace(picture, trace, tokens, asked)
 
     def links(self, trace: Any, tokens: Any = None, **asked: Any) -> "PictureWidget":
         """Show two sentences as columns, and lines between their tokens."""
@@ -43,6 +43,10 @@ class Show:
     def flow(self, trace: Any, tokens: Any = None, **asked: Any) -> "PictureWidget":
         """Follow a row of the last layer back to the text; with its `model=` also by ALTI."""
         return _of_trace("flow", trace, tokens, asked)
+
+    def spans(self, trace: Any, tokens: Any = None, **asked: Any) -> "PictureWidget":
+        """Show how much an answer looks at each part of its prompt; with its `model=` also what it needs of it."""
+        return _of_trace("spans", trace, tokens, asked)
 
     def alignment(self, trace: Any, tokens: Any = None, **asked: Any) -> "PictureWidget":
         """Show which source word each word comes from."""

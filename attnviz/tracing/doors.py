@@ -27,9 +27,9 @@ class TraceDoors:
     def to_html(self, path: str | Path, picture: str = "heads", **view: Any) -> Path:
         """Write a picture of the trace as one HTML file, which shows it without Python and without a network.
 
-        `picture` is heads, links, whole_model, one_row, neuron, flow or alignment, and `view` holds fields of its state
-        such as ``kind="cross", layer=2, head=5``. The file has every number, float32 up to some 150 tokens, and 16 bits
-        of each weight up to some 400. Returns the path. Raises ValueError, with one sentence, for a picture or a field
-        that there is not, for a longer text, and for a path that cannot be written.
+        `picture` is heads, links, whole_model, one_row, neuron, flow, spans or alignment, and `view` holds fields of
+        its state such as ``kind="cross", layer=2, head=5``. The file has every number, float32 up to some 150 tokens,
+        and 16 bits of each weight up to some 400. Returns the path. Raises ValueError, with one sentence, for a
+        picture or a field that there is not, for a longer text, and for a path that cannot be written.
         """
         return door("picture")(picture).of(self, **view).to_html(path)

@@ -60,7 +60,7 @@ def heads(payload: Payload, *, key: str = "heads", on_change: OnChange = _do_not
 
 
 def tab(name: str, payload: Payload, *, key: str, on_change: OnChange) -> None:
-    """Draw the widget of another tab of Heads: links, every_head, neuron, alignment or flow."""
+    """Draw the widget of another tab of Heads: links, every_head, neuron, alignment, flow or span_shares."""
     _view(name, payload, key, on_change)
 
 

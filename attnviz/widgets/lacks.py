@@ -6,6 +6,7 @@ PYTHON_ONLY: dict[str, tuple[str, ...]] = {
     "every_head": ("kind", "row", "open"),
     "neuron": ("kind", "layer", "head"),
     "flow": ("by", "flow"),
+    "span_shares": ("spans", "answer", "shares", "hidden"),
     "alignment": ("way",),
     "stepper": ("open",),
     "switches": ("off", "put", "measure", "count"),

@@ -17,6 +17,7 @@ SENTENCE = {"src": "I love you."}
 PAGES = {
     "": {}, "heads": {}, "heads: links": {"tab": "links"}, "heads: model": {"tab": "model"},
     "heads: neuron": {"tab": "neuron"}, "heads: alignment": {"tab": "alignment"}, "heads: flow": {"tab": "flow"},
+    "heads: spans": {"tab": "spans", "spans": "a=1-2"},
     "masks": {"masks": "random~window", "fill": "number"},
     "decoding": {"choose": "sampled", "more": "experiment"}, "anatomy": {}, "anatomy: skip": {"tab": "skip"},
     "implementations": {}, "implementations: bugs": {"tab": "bugs"}, "learning": {"train": "1"},
@@ -27,12 +28,14 @@ WRONG = {
     "kind": 5, "layer": {}, "head": [], "row": "x", "pins": 5, "zoom": 5, "seq": "x", "heads": 5, "token": {},
     "key": {},    "order": 1, "step": {}, "at": "x", "paint": 5, "open": 1, "mini": {}, "scale": {}, "rows": [],
     "way": 5, "drawn": {}, "null": "x", "gold": [], "by": 5, "residual": "x", "flow": {},
+    "spans": 5, "answer": {}, "shares": [], "hidden": 5, "focus": "x", "per_token": [],
 }  # fmt: skip
 FAR = {
     "kind": "cross", "layer": -1, "head": 10**30, "row": -5, "pins": [[1], [2, 3, 4, 5]], "zoom": [1, 2], "seq": -1,
     "heads": [[1]], "token": "q99999", "key": -7, "order": "x", "step": -1, "at": -1, "paint": "\ud800", "open": True,
     "mini": "x", "scale": "x", "rows": "x", "bake": 1,
     "way": "head.99.99.in", "drawn": "x", "null": 7, "gold": -1, "by": "x", "residual": 10**9, "flow": 2,
+    "spans": "a=1-99999;\ud800", "answer": "9-5", "shares": "x", "hidden": "x", "focus": -1, "per_token": 7,
 }  # fmt: skip
 SAID = [json.dumps(dict.fromkeys(("view", "edit", "chosen"), said)) for said in ("x", {}, WRONG, FAR)]
 STATES = [

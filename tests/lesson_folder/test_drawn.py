@@ -39,6 +39,7 @@ def drawn(run: Pictures) -> Callable[[str], Drawn]:
         (f"/heads?{LOVE}&tab=neuron", "neuron"),
         (f"/heads?{LOVE}&tab=alignment", "alignment"),
         (f"/heads?{LOVE}&tab=flow", "flow"),
+        (f"/heads?{LOVE}&tab=spans", "span_shares"),
         (f"/masks?{LOVE}&masks=causal&fill=-1e9", "mask_lab"),
         (f"/masks?{LOVE}&second=Hello.&item=1", "mask_lab"),
         (f"/decoding?{LOVE}&causal=none", "stepper"),

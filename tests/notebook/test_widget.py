@@ -104,7 +104,7 @@ def test_a_picture_without_heads_says_what_it_has(trace) -> None:
     ("name", "subject"),
     [
         ("links", ["trace"]), ("whole_model", ["trace"]), ("one_row", ["trace"]), ("neuron", ["trace"]),
-        ("flow", ["trace"]), ("alignment", ["trace"]), ("mask_lab", ["model", "trace"]),
+        ("flow", ["trace"]), ("alignment", ["trace"]), ("spans", ["trace"]), ("mask_lab", ["model", "trace"]),
         ("switches", ["model", "trace"]), ("attribution", ["model", "trace"]),
     ],
 )  # fmt: skip

@@ -11,7 +11,7 @@ from attnviz.pictures.shown.registry import PICTURES, ShownPicture, picture
 from attnviz.tracing.trace import Trace
 
 OF_RUNS = ("mask_lab", "switches", "attribution")
-OF_TRACES = ("heads", "links", "whole_model", "one_row", "neuron", "flow", "alignment")
+OF_TRACES = ("heads", "links", "whole_model", "one_row", "neuron", "flow", "spans", "alignment")
 
 
 def draw_picture(name: str, model: Translator, trace: Trace, **asked: Any) -> ShownPicture:

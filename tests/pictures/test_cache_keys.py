@@ -13,6 +13,7 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures import alignment, flow, heads, links, one_row, whole_model
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.causes import attribution
+from attnviz.pictures.conversation import spans
 from attnviz.pictures.heads_state import HeadsState
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.widgets.wire import Payload
@@ -57,6 +58,11 @@ def draw_whole_traces() -> Iterator[Draw]:
         for row, by, share, most in product(ROWS, ("rollout", "alti"), (50, 70), (False, True)):
             state = flow.FlowState(row=row, by=by, residual=share, flow=most)
             yield partial(flow.flow, trace, state, known=KNOWN)
+        for named, answer, shares, hidden in product(
+            ("", "a=1-3;b=3-4"), ("", "2-3"), ("weight", "norm"), ("", "later")
+        ):
+            shown = spans.SpansState(spans=named, answer=answer, shares=shares, hidden=hidden)
+            yield partial(spans.spans, trace, shown, model=MODEL)
         for row, opened, drops in product(ROWS, ("", "cross.1.0"), (False, True)):
             asked = attribution.AttributeState(step=row, opened=opened, drops=drops)
             yield partial(attribution.attribution, MODEL, trace, asked)

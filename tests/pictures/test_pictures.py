@@ -10,6 +10,7 @@ from attnviz.analysis.causes.alignment_ways import KnownMaps
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures import alignment, flow, heads, links, neuron, one_row, whole_model
 from attnviz.pictures.browser_view import from_view, is_of, to_view
+from attnviz.pictures.conversation import spans
 from attnviz.pictures.fields import read, write
 from attnviz.pictures.heads import HeadsPicture
 from attnviz.pictures.heads_state import HeadsState
@@ -21,18 +22,20 @@ import sys
 from attnviz.analysis.causes.alignment_ways import KnownMaps
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures import alignment, flow, heads, links, neuron, one_row, whole_model
+from attnviz.pictures.conversation import spans
 model = tiny_translator(seed=0)
 trace = model.trace("I love you", to="fr", tgt_text="je t'aime")
 known = KnownMaps.find(model, trace)
 made = [
     heads.heads(trace), links.links(trace), whole_model.whole_model(trace), one_row.one_row(trace),
     neuron.neuron(trace), alignment.alignment(trace, known=known), flow.flow(trace, known=known),
+    spans.spans(trace, model=model),
 ]
 print(*(len(one.pack()) for one in made), "streamlit" in sys.modules)
 """
 STATES = [
     HeadsState, links.LinksState, whole_model.WholeModelState, one_row.OneRowState, neuron.NeuronState,
-    alignment.AlignmentState, flow.FlowState,
+    alignment.AlignmentState, flow.FlowState, spans.SpansState,
 ]  # fmt: skip
 
 
@@ -45,7 +48,7 @@ def test_every_picture_is_made_without_streamlit() -> None:
     done = subprocess.run([sys.executable, "-c", EVERY_PICTURE], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     *sizes, has_streamlit = done.stdout.split()
-    assert len(sizes) == 7
+    assert len(sizes) == 8
     assert has_streamlit == "False"
 
 

@@ -21,7 +21,7 @@ HiddenFrom = Literal["answer", "all later rows"]
 @dataclass(frozen=True)
 class HiddenKeys(Probe):
     """Hide the keys `start` to `end` of the decoder's self-attention from rows `first_row` to `end_row`, in every layer
-    and head; what a row may see besides stays as the model has it.
+    and head; what a row may see besides stays as the model has it, and so does its own key.
     """
 
     start: int
@@ -34,7 +34,9 @@ class HiddenKeys(Probe):
         if site.kind != "decoder_self":
             return call
         seen = visible_cells(call).clone()
-        seen[:, :, self.first_row : self.end_row, self.start : self.end] = False
+        hidden = torch.zeros(seen.shape[-2:], dtype=torch.bool, device=seen.device)
+        hidden[self.first_row : self.end_row, self.start : self.end] = True
+        seen &= ~hidden.fill_diagonal_(False)
         return replace(call, mask=seen)
 
 
@@ -58,6 +60,7 @@ def hide_spans(
     with and without it, the difference, and the share of the answer rows' attention that it had, mean over heads.
 
     "answer" hides the span from the rows that put the answer out; what earlier rows have read of it still reaches them.
+    Where the span ends at the answer, the first of these rows is its last token's, which keeps its own key.
     "all later rows" hides it from every row behind it, so that nothing of it does. Spans that begin after the answer
     does are left out. Raises ValueError for a trace without logits.
     """
@@ -71,7 +74,7 @@ def hide_spans(
         if span.start >= answer.start:
             continue
         first_row = rows.start if hidden_from == "answer" else span.end
-        without = model.rerun(trace, HiddenKeys(span.start, span.end, max(first_row, span.end), rows.end))
+        without = model.rerun(trace, HiddenKeys(span.start, span.end, first_row, rows.end))
         after = answer_logprobs(without, answer)
         lines.append((span.name, len(span), float(before.sum()), float(after.sum()), given[span.name]))
     table = pd.DataFrame(lines, columns=["span", "tokens", "logprob", "without", "share"])

@@ -1,6 +1,6 @@
 """The share of each row's attention that goes to each span of a decoder's text, with what no span holds beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -12,6 +12,7 @@ from attnviz.analysis.causes.head_outputs import norms
 from attnviz.analysis.causes.output_maps import OutputMap
 from attnviz.text.spans import Span, check_spans
 from attnviz.tracing.trace import Trace
+from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Site
 
 FIRST, REST, SINK = "first token", "other tokens", "sink"
@@ -56,12 +57,13 @@ class SpanShares:
         )
 
 
-def span_shares(trace: Trace, spans: Sequence[Span] | None = None, *, item: int = 0) -> SpanShares:
+def span_shares(trace: TraceLike, spans: Sequence[Span] | None = None, *, item: int = 0) -> SpanShares:
     """Sum the weights of the decoder's self-attention over spans; left out, over the turns of the conversation.
 
     Raises ValueError for a trace without a decoder or spans, and for spans that overlap or hold no token.
     """
-    weights = trace.attn("decoder_self", item=item)
+    layers = range(trace.shape("decoder_self")[0])
+    weights = (trace.attn("decoder_self", layer=at, item=item) for at in layers)  # one at a time: maps are large
     return _shares(trace, spans, weights, trace.sink_weights("decoder_self", item=item), item)
 
 
@@ -71,12 +73,11 @@ def span_norms(
     """Sum ‖α f(x)‖, how much a head writes from each key (Kobayashi et al. 2020), over spans, as shares of its row's
     sum. `own` is `W_o` of each layer. A sink writes nothing.
     """
-    written = torch.stack([norms(each, trace, Site("decoder_self", at), item=item) for at, each in enumerate(own)])
-    whole = written.sum(dim=-1, keepdim=True)
-    return _shares(trace, spans, torch.where(whole > 0, written / whole, 0.0), None, item)
+    written = (norms(each, trace, Site("decoder_self", at), item=item) for at, each in enumerate(own))
+    return _shares(trace, spans, map(_of_whole, written), None, item)
 
 
-def spans_of(trace: Trace, spans: Sequence[Span] | None, item: int = 0) -> tuple[Span, ...]:
+def spans_of(trace: TraceLike, spans: Sequence[Span] | None, item: int = 0) -> tuple[Span, ...]:
     """Return `spans`, checked, or else the trace's own, cut to its keys."""
     length = len(trace.key_tokens("decoder_self", item=item))
     if spans is not None:
@@ -88,15 +89,25 @@ def spans_of(trace: Trace, spans: Sequence[Span] | None, item: int = 0) -> tuple
     return tuple(kept)
 
 
-def _shares(trace: Trace, spans: Sequence[Span] | None, weights: Tensor, sink: Tensor | None, item: int) -> SpanShares:
+def _of_whole(written: Tensor) -> Tensor:
+    """Divide by each row's sum; a row of zeros stays."""
+    whole = written.sum(dim=-1, keepdim=True)
+    return torch.where(whole > 0, written / whole, 0.0)
+
+
+def _shares(
+    trace: TraceLike, spans: Sequence[Span] | None, weights: Iterable[Tensor], sink: Tensor | None, item: int
+) -> SpanShares:
+    """Sum the weights of each layer, `(heads, rows, keys)`, over spans."""
     chosen = spans_of(trace, spans, item)
-    members = torch.zeros(weights.shape[-1], len(chosen) + 2)  # the first token, each span, all others
+    members = torch.zeros(len(trace.key_tokens("decoder_self", item=item)), len(chosen) + 2)  # first, spans, others
     members[:, -1] = 1
     for column, span in enumerate(chosen, start=1):
         members[span.start : span.end, column] = 1
         members[span.start : span.end, -1] = 0
     members[0] = torch.eye(len(chosen) + 2)[0]
-    values, lengths = weights @ members, [int(count) for count in members.sum(dim=0)]
+    values = torch.stack([layer.float() @ members for layer in weights])
+    lengths = [int(count) for count in members.sum(dim=0)]
     names = [FIRST, *(span.name for span in chosen), REST]
     if sink is not None:
         values = torch.cat((values, sink.unsqueeze(-1)), dim=-1)

@@ -49,9 +49,7 @@ def cells(
         return Cells()
     if model is None or not isinstance(trace, Trace):
         return Cells(why=trace.missing_reason or "a file of weights does not contain what heads write")
-    length = min(len(sentence.queries(trace.kinds[-1])) for sentence in trace.sentences)
-    about = model.model_id, measure, "" if length > _FEW else repr(trace.sentences)
-    known = cached("W_o", about, lambda: _required_maps(measure, model, trace))
+    known = known_maps(measure, model, trace, cached)
     if isinstance(known, NotPlain):
         return Cells(why=known.why)
     drawn = dict.fromkeys((state.kind, *(kind for kind, *_ in state.pins)))
@@ -60,6 +58,13 @@ def cells(
 
 
 _Known = Mapping[Site, OutputMap] | ResidualMaps
+
+
+def known_maps(measure: str, model: Model, trace: Trace, cached: Cache) -> _Known | NotPlain:
+    """Find what a measure needs of a model, once for all of its traces, or why it is not known."""
+    length = min(len(sentence.queries(trace.kinds[-1])) for sentence in trace.sentences)
+    about = model.model_id, measure, "" if length > _FEW else repr(trace.sentences)
+    return cached("W_o", about, lambda: _required_maps(measure, model, trace))
 
 
 def _required_maps(measure: str, model: Model, trace: Trace) -> _Known | NotPlain:

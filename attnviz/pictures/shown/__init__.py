@@ -1,4 +1,4 @@
-"""Pictures by name, the same way for each of the fourteen: what a notebook, a file and a lesson's folder are built on.
+"""Pictures by name, the same way for each of the fifteen: what a notebook, a file and a lesson's folder are built on.
 
 from attnviz.pictures.shown import registry
 

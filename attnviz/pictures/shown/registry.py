@@ -1,4 +1,4 @@
-"""The fourteen pictures by name: the widget of each, its subject, and the controls that only Python can answer."""
+"""The fifteen pictures by name: the widget of each, its subject, and the controls that only Python can answer."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -109,6 +109,7 @@ _ALL = (
     NamedPicture("one_row", "One row", "every_head", traces.one_row_of),
     NamedPicture("neuron", "Neuron", "neuron", traces.neuron_of),
     NamedPicture("flow", "Flow", "flow", traces.flow_of),
+    NamedPicture("spans", "Spans", "span_shares", traces.spans_of),
     NamedPicture("alignment", "Alignment", "alignment", traces.alignment_of),
     NamedPicture("stepper", "Decoding", "stepper", runs.stepper_of),
     NamedPicture("mask_lab", "Masks", "mask_lab", runs.mask_lab_of),

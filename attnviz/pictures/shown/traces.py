@@ -11,6 +11,7 @@ from attnviz.maps.options import MapOptions
 from attnviz.models.protocol import Model
 from attnviz.pictures.alignment import AlignmentState, alignment
 from attnviz.pictures.captions import caption_of
+from attnviz.pictures.conversation.spans import NO_MODEL, SpansState, bounds_of, spanned_text, spans
 from attnviz.pictures.fields import PageState
 from attnviz.pictures.flow import FlowState, flow
 from attnviz.pictures.focus import SiteBounds
@@ -117,6 +118,30 @@ def flow_of(trace: TraceLike, *, model: Model | None = None) -> Subject:
         return made
 
     return _subject(trace, FlowState(), draw, model, {"row": len(trace.query_tokens(trace.kinds[-1]))})
+
+
+@reads_arguments
+def spans_of(trace: TraceLike, *, model: Model | None = None) -> Subject:
+    """Show how much an answer looks at each part of its prompt; with its model also what it says without each.
+
+    Raises ValueError for a trace without a decoder.
+    """
+    spanned_text(trace)
+    layers, heads = trace.shape("decoder_self")
+
+    def draw(state: SpansState) -> Payload:
+        made = spans(trace, state, model=model)
+        if state.shares == "norm" and (why := made.header["facts"]["why_no_norm"] or _needs_model(model)):
+            raise ValueError(f"shares='norm' cannot be shown: {why}")
+        return made
+
+    bounds = {**bounds_of(trace), "layer": layers, "head": heads, "focus": len(trace.sentences[0].tgt)}
+    unanswered = () if model is not None and isinstance(trace, Trace) else ("shares", "hidden")
+    return _subject(trace, SpansState(), draw, model, bounds, unanswered)
+
+
+def _needs_model(model: Model | None) -> str:
+    return NO_MODEL if model is None else ""
 
 
 def caption_by(trace: TraceLike, model: Model | None = None, **which: Any) -> Caption:

@@ -9,6 +9,7 @@ from attnviz.maps.grouping import Groups
 from attnviz.maps.selection import query_groups
 from attnviz.pictures.alignment import alignment
 from attnviz.pictures.caching import make_anew
+from attnviz.pictures.conversation.spans import spans
 from attnviz.pictures.flow import drawn_state, flow
 from attnviz.pictures.head_maps.covering import Covering
 from attnviz.pictures.heads import HeadsPicture
@@ -118,6 +119,10 @@ def _flow(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payl
     return made
 
 
+def _spans(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
+    return spans(trace, page.spans, model=model, cached=get_or_make)
+
+
 def _rows_of_flow(trace: TraceLike, page: HeadsPageState) -> Groups:
     """Return the query tokens of each row that the other tabs show, if these are the rows that Flow can follow."""
     kind, last = page.heads.kind, trace.kinds[-1]
@@ -125,9 +130,14 @@ def _rows_of_flow(trace: TraceLike, page: HeadsPageState) -> Groups:
     return query_groups(trace, kind, page.options) if has_them else ()
 
 
-_WIDGETS = {"model": "every_head", "row": "every_head"}  # the widgets that are not called as their tabs
+_WIDGETS = {
+    "model": "every_head",
+    "row": "every_head",
+    "spans": "span_shares",
+}  # the widgets that are not called as their tabs
 _PICTURES = {
     "links": _links, "model": _whole_model, "row": _one_row, "neuron": _neuron, "alignment": _alignment, "flow": _flow,
+    "spans": _spans,
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from attnviz.maps.options import MapOptions
 from attnviz.pictures.alignment import AlignmentState
+from attnviz.pictures.conversation.spans import SpansState, bounds_of
 from attnviz.pictures.fields import PageState, Problem, choice, declare, read, specs_of, text, write
 from attnviz.pictures.flow import FlowState
 from attnviz.pictures.focus import SiteBounds
@@ -21,7 +22,7 @@ from attnviz.ui.heads.tabs import TABS
 WHOLE = "whole"
 STATES: Mapping[str, type] = {
     "heads": HeadsState, "links": LinksState, "model": WholeModelState, "row": OneRowState, "neuron": NeuronState,
-    "alignment": AlignmentState, "flow": FlowState,
+    "alignment": AlignmentState, "flow": FlowState, "spans": SpansState,
 }  # fmt: skip
 
 
@@ -43,6 +44,7 @@ class HeadsPageState(PageState):
     neuron: NeuronState = field(default_factory=NeuronState)
     alignment: AlignmentState = field(default_factory=AlignmentState)
     flow: FlowState = field(default_factory=FlowState)
+    spans: SpansState = field(default_factory=SpansState)
 
     @property
     def segments(self) -> tuple[int, int] | None:
@@ -69,6 +71,7 @@ def read_page_state(
     What other tabs' pictures share with the Heads picture, such as kind and pinned row, is as `heads` has it.
     """
     bounds = SiteBounds.from_trace(trace).by_field() | {"heads": trace.shape(heads.kind), "quadrant": quadrants}
+    bounds |= bounds_of(trace)
     starts = {"links": LinksState(heads=focused_heads(heads.layer, heads.head, trace.shape(heads.kind)))}
     states: dict[str, Any] = {"heads": heads}
     problems: list[Problem] = []

@@ -10,7 +10,7 @@ from attnviz.views.terms import term
 
 TABS = {
     "heads": "Heads", "links": "Links", "model": "Whole model", "row": "One row", "neuron": "Neuron",
-    "alignment": "Alignment", "flow": "Flow",
+    "alignment": "Alignment", "flow": "Flow", "spans": "Spans",
 }  # fmt: skip
 PARTS = "parts-slot"  # in the session: the place beside the tabs for what one of them adds
 
@@ -29,4 +29,6 @@ def bar() -> Mapping[str, str]:
 
 def needs_whole_trace(texts: Mapping[str, str]) -> bool:
     """Check whether the picture that texts ask for needs logits and hidden states."""
+    if texts["tab"] == "spans":
+        return texts["hidden"] != "" or texts["shares"] not in ("", "weight")
     return texts["tab"] in ("alignment", "flow") or texts["cells"] not in ("", "weight")

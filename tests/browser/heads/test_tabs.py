@@ -71,7 +71,7 @@ def test_a_file_of_ones_own_is_drawn_and_its_flaws_are_said(page: Page, settle, 
 
 def test_no_two_elements_of_a_tab_overlap(visitor, settle) -> None:
     page = visitor(color_scheme="dark").new_page()
-    for tab in ("links", "model", "neuron", "alignment", "flow"):
+    for tab in ("links", "model", "neuron", "alignment", "flow", "spans"):
         picture = open_tab(page, settle, f"{LINK}&tab={tab}")
         expect(picture).to_have_attribute("data-theme", "dark")
         for width, height in ((1280, 720), (390, 844)):

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 from attnviz.text.glossary import definitions
 from tests.browser.heads.tabs import LINK, open_tab
 
-TABS = ("heads", "links", "model", "neuron", "alignment", "flow")
+TABS = ("heads", "links", "model", "neuron", "alignment", "flow", "spans")
 # Words that say all that there is to say: names of heads, plain English, and what a press does.
 PLAIN = {"none", "All", "None", "? help", "zoom in", "zoom out", "whole map", "×", "+ Pin", "Unpin", "mean"}
 # Each control that is seen: its words, the term that it asks for, and the names in its list.

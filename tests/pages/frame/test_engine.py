@@ -67,7 +67,7 @@ def test_a_page_shows_the_engines_model_or_says_why_not(open_page, page: str, na
 @pytest.mark.parametrize(
     ("page", "tab", "more"),
     [
-        *(("heads", tab, {}) for tab in ("links", "model", "row", "neuron", "alignment", "flow")),
+        *(("heads", tab, {}) for tab in ("links", "model", "row", "neuron", "alignment", "flow", "spans")),
         *(("causes", tab, {}) for tab in ("patch", "attribute", "compare", "sentences")),
         ("heads", "heads", {"do": "decoder_self.0.1=zero"}),
     ],

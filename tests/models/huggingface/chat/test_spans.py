@@ -105,6 +105,16 @@ def test_no_row_before_the_answer_changes_where_a_span_is_hidden_from_the_answer
     assert changed[answer.start - 1 :].all()
 
 
+def test_a_span_that_ends_at_the_answer_is_hidden_from_its_own_last_row_but_for_that_rows_key(answered):
+    model, trace = answered("llama")
+    row = trace.sentences[0].spans[-1].start - 1
+    weights = model.rerun(trace, HiddenKeys(row - 3, row + 1, row, row + 1)).attn("decoder_self")[:, :, row]
+    assert float(weights[..., row - 3 : row].abs().max()) == 0
+    assert bool((weights[..., row] > 0).all())
+    beside = hide_spans(model, trace, Span("answer", row + 1, row + 2), [Span("beside", row - 3, row + 1)])
+    assert abs(float(beside["difference"].iloc[0])) > 0
+
+
 @pytest.mark.parametrize(
     ("spans", "sentence"),
     [
