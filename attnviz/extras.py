@@ -9,6 +9,7 @@ from attnviz.places import APP, CODE
 LIBRARIES = {
     "notebook": ("anywidget",),
     "huggingface": ("transformers", "sentencepiece", "huggingface_hub"),
+    "gguf": ("gguf", "accelerate"),
     "plot": ("plotly",),
     "app": ("streamlit", "markdown_it", "yaml", "sqlalchemy", "alembic", "platformdirs", "limits", "segno", "tqdm"),
     "serve": ("uvicorn", "starlette", "aiolimiter", "prometheus_client", "psycopg", "authlib", "httpx", "websockets"),
@@ -16,7 +17,13 @@ LIBRARIES = {
     "train": ("sacrebleu", "ctranslate2", "tqdm"),
 }
 STREAMLIT = "1.67"  # the one minor version that `attnviz/ui/streamlit_internals.py` reaches into
-_FILES = {"serve", "cluster", "train", "notebook"}  # of a clone: these have a file of their own, the rest is in one
+_FILES = {
+    "serve",
+    "cluster",
+    "train",
+    "notebook",
+    "gguf",
+}  # of a clone: these have a file of their own, the rest is in one
 
 
 class MissingExtraError(ValueError, ImportError):

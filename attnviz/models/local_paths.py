@@ -27,14 +27,17 @@ def folder(model: str | Path) -> Path | None:
 
 
 def stamp(model: str | Path) -> Stamp:
-    """Return the name, size and time of change of each file in a model's folder: they differ once any is rewritten.
+    """Return the name, size and time of change of a model's file, or of each in its folder: they differ once any is
+    rewritten.
 
-    Empty for a name that stands for no folder, and for one that may not be read.
+    Empty for a name that stands for neither, and for one that may not be read.
     """
-    if (where := folder(model)) is None:
+    if (where := place(model)) is None:
         return ()
     try:
-        return tuple(sorted(_files(where)))
+        if where.is_dir():
+            return tuple(sorted(_files(where)))
+        return ((where.name, (found := where.stat()).st_size, found.st_mtime_ns),)
     except OSError:
         return ()
 

@@ -97,15 +97,15 @@ def _choose(name: str) -> None:
 @st.dialog("Open a model", icon=":material/folder_open:")
 def _ask() -> None:
     st.markdown(
-        "Give the folder of a checkpoint, or its id on the Hugging Face Hub: an encoder (BERT, RoBERTa, ALBERT …), a "
-        "decoder (GPT-2, Llama, Mistral, Qwen, Gemma …), or both (Marian, BART, T5)."
+        "Give the folder of a checkpoint, a GGUF file, or an id of the Hugging Face Hub: an encoder (BERT, RoBERTa, "
+        "ALBERT …), a decoder (GPT-2, Llama, Mistral, Qwen, Gemma …), or both (Marian, BART, T5)."
     )
     with st.form("open-model", border=False):
         typed = st.text_input("Folder or hub id", key="model-typed", max_chars=_MOST_TYPED, placeholder="gpt2")
         pressed = st.form_submit_button("Open", type="primary")
     st.caption(
-        "Only safetensors weights are read, and code that comes with a checkpoint is never run. A model is shown only "
-        "if attnviz computes the same attention as transformers itself. If it does not, this dialog says why."
+        "Only weights in safetensors or GGUF are read, and code that comes with a checkpoint is never run. A model is "
+        "shown only if attnviz computes the same attention as transformers itself. If not, this dialog says why."
     )
     name = (typed or "").strip()
     if pressed and not name:

@@ -16,6 +16,7 @@ from attnviz.models.huggingface.files import folder as files_folder
 _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers", "num_decoder_layers", "n_layer")
 _AFTER_PADDING = ("camembert", "data2vec-text", "esm", "mpnet", "xmod")  # their positions are counted as RoBERTa's
 _MOST_LAYERS_A_TENSOR = 10  # ALBERT shares a layer's sixteen tensors; no model makes ten layers of one
+_PACKED = ("quantization_config", "compression_config")  # the latter as compressed-tensors once wrote it
 _WRITERS = ("CausalLM", "LMHead", "DoubleHeads", "ForConditionalGeneration", "MTModel")
 
 
@@ -33,10 +34,10 @@ class Architecture:
 def read_config(folder: Path, tensors: int) -> Any:
     """Read transformers' config of a folder whose weights hold so many tensors. Raises ModelError."""
     content = files_folder.read_json(folder / files_folder.CONFIG)
-    if "quantization_config" in content:
+    if packed := next((content[key] for key in _PACKED if content.get(key)), None):
         raise ModelError(
-            "The model's weights are quantised, which attnviz does not read: give the full weights, or load it with "
-            "transformers and hand it to attnviz.load(model, tokenizer)."
+            f"The model's weights are quantised{_method(packed)}, which attnviz does not read: give the full weights, "
+            "or load it with transformers and hand it to attnviz.load(model, tokenizer)."
         )
     kind = content.get("model_type")
     if not isinstance(kind, str):
@@ -57,6 +58,12 @@ def read_config(folder: Path, tensors: int) -> Any:
         raise ModelError(f"The model in {folder.name!r} {asks} ({kind}).") from error
     _check_layers(config, tensors, folder.name)
     return config
+
+
+def _method(packed: Any) -> str:
+    """Return how weights are quantised, as a config says it, in brackets; "" where it does not say."""
+    said = packed.get("quant_method") if isinstance(packed, dict) else None
+    return f" ({said[:40]})" if isinstance(said, str) and said.isprintable() else ""
 
 
 def has_layer_count(folder: Path) -> bool:

@@ -42,8 +42,7 @@ def from_memory(
     """
     whole = _unwrap_adapters(model)
     _check_model(whole, tokenizer)
-    if device is None:
-        _check_device(whole)
+    _check_device(whole, moves=device is not None)
     if whole.get_output_embeddings() is None:  # a classifier's answer is no token's
         whole = whole.base_model
     attention_interface.register()
@@ -94,10 +93,15 @@ def _check_model(model: Any, tokenizer: Any) -> None:
         raise ModelError("Some of the model's weights are not in memory (meta tensors): load it whole.")
 
 
-def _check_device(model: nn.Module) -> None:
-    """Raise ModelError for a model that is on a device of another type than attnviz runs on."""
-    found = next(model.parameters()).device
-    if found.type not in DEVICES:
+def _check_device(model: nn.Module, *, moves: bool) -> None:
+    """Raise ModelError for a model on several devices, or on one of another type than attnviz runs on."""
+    found, *others = sorted({parameter.device for parameter in model.parameters()}, key=str)
+    if others:
+        names = ", ".join(str(device) for device in (found, *others))
+        raise ModelError(
+            f"The model lies on several devices ({names}), and attnviz runs a model on one: load it without device_map."
+        )
+    if found.type not in DEVICES and not moves:
         raise ModelError(f"The model is on {found}, where attnviz does not run: move it to {' or '.join(DEVICES)}.")
 
 

@@ -26,6 +26,8 @@ from attnviz.models.huggingface.errors import ModelError, reason
 from attnviz.models.huggingface.files import folder as files_folder
 from attnviz.models.huggingface.files import growth
 from attnviz.models.huggingface.files.folder import Progress, checkpoint_in, other_format
+from attnviz.models.huggingface.files.gguf import is_gguf, read_header
+from attnviz.models.huggingface.gguf_checkpoint import read_gguf, require_libraries
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network import attention_interface, patches
 from attnviz.models.huggingface.replay import ReplayedModel
@@ -43,6 +45,7 @@ from attnviz.models.huggingface.weights import (
 )
 from attnviz.models.local_paths import place
 
+_COMPARING = "Comparing with transformers' own attention"
 _LOGGER = logging.getLogger("transformers")
 _LOADING = Lock()  # `from_pretrained` swaps globals of torch and its own: of two at once, one lacks its tied weights
 
@@ -51,7 +54,7 @@ def load(
     model: str | Path, *, device: torch.device, dtype: torch.dtype, limit: int | None = None,
     progress: Progress | None = None,
 ) -> HuggingFaceModel | ReplayedModel:  # fmt: skip
-    """Load a checkpoint in transformers' format, from a local folder or from the hub.
+    """Load a checkpoint in transformers' format, from a local folder or from the hub, or a local GGUF file.
 
     `limit` is in bytes of weights; left out, as ATTNVIZ_MAX_MODEL_GB says. `progress(share, what)` is called with the
     share loaded so far, 0 to 1. Raises ModelError (a ValueError) with one sentence: no such model, no tokenizer,
@@ -59,30 +62,59 @@ def load(
     """
     tell, limit = progress or (lambda share, what: None), files_folder.size_limit() if limit is None else limit
     folder = folder_of(model, limit=limit, progress=tell)
+    read = _gguf if is_gguf(folder) and folder.is_file() else _safetensors
+    made = read(folder, limit, tell)
+    made.known_id = weights_id(made.torch_module, made.text_id)  # before they are rounded
+    made.to(device, dtype)
+    made.name = Path(model).resolve().name if Path(model).exists() else str(model)
+    made.folder = folder.parent if folder.is_file() else folder
+    tell(1.0, "Ready")
+    return made
+
+
+def _safetensors(folder: Path, limit: int, tell: Progress) -> HuggingFaceModel | ReplayedModel:
     files_folder.check_folder(folder)
     weights = files_folder.weight_files(folder)
     tensors, numbers = files_folder.count_numbers(weights)
     files_folder.check_size(numbers, 4, limit)  # float32: every model is compared in it
     attention_interface.register()
     with _exclusive_loading():
-        made = _load(folder, weights, (tensors, numbers), tell)
-    made.known_id = weights_id(made.torch_module, made.text_id)  # before they are rounded
-    made.to(device, dtype)
-    made.name = Path(model).resolve().name if Path(model).is_dir() else str(model)
-    made.folder = folder
-    tell(1.0, "Ready")
+        return _load(folder, weights, (tensors, numbers), tell)
+
+
+def _gguf(path: Path, limit: int, tell: Progress) -> HuggingFaceModel | ReplayedModel:
+    """Load a GGUF file: checked, then unpacked to float32, then compared as every model is."""
+    header = read_header(path)
+    files_folder.check_size(header.numbers, 4, limit)
+    require_libraries()
+    attention_interface.register()
+    with _exclusive_loading():
+        try:
+            model, tokenizer, architecture = read_gguf(path, header, tell)
+            text = _reader(tokenizer, model.config)
+            tell(0.8, _COMPARING)
+            patches.keep_apart(model)
+            made = verified_model(model.requires_grad_(False).eval(), text, architecture)
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(f"The model in {path.name!r} cannot be read ({reason(error)}).") from error
+    made.text_id = text_id(tokenizer)
     return made
 
 
 def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
-    """Return the local folder of a checkpoint: the one given, or the hub's repository with that id. Raises
-    ModelError.
+    """Return the local folder of a checkpoint, or its GGUF file: the one given, or the hub's repository with that id.
+
+    Raises ModelError.
     """
     name, path = str(model), place(model)
     if path is not None and path.is_dir():
         if not os.access(path, os.R_OK | os.X_OK):
             raise ModelError(f"The folder {name!r} may not be read here.")
         return checkpoint_in(path)
+    if path is not None and is_gguf(path):
+        return path
     if path is not None and (said := other_format(path.name, [path.name])):
         raise ModelError(said)
     if path is not None or name.startswith((".", "/", "~")) or "\\" in name or name.count("/") > 1:
@@ -122,7 +154,7 @@ def _load(
         architecture = choose_architecture(config)
         _check_asked(weights, config, architecture, numbers)
         model = _weights(folder, config, architecture, weights)
-        tell(0.8, "Comparing with transformers' own attention")
+        tell(0.8, _COMPARING)
         made = verified_model(model, text, architecture)
         made.text_id = text_id(text._tokenizer)
         return made
@@ -140,6 +172,10 @@ def _text(folder: Path, config: Any) -> CheckpointTokenizer:
         raise ModelError(
             f"The tokenizer in {folder.name!r} cannot be read: put a tokenizer.json into the folder."
         ) from error
+    return _reader(tokenizer, config)
+
+
+def _reader(tokenizer: Any, config: Any) -> CheckpointTokenizer:
     return CheckpointTokenizer(
         tokenizer, max_tokens=positions(config), known=vocabulary_of(config), takes_pairs=is_encoder(config)
     )

@@ -19,6 +19,7 @@ from attnviz.models.huggingface.files.folder import TOKENIZERS
 from attnviz.models.huggingface.tokenization.backends import IN_PYTHON
 from tests.models.huggingface import architectures
 from tests.models.huggingface.families import FAMILIES, Builder
+from tests.models.huggingface.files.forms import FORMS
 from tests.models.huggingface.shown import PAGES, TEXT, describe_scoring
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "models.md"
@@ -54,6 +55,27 @@ them (`tests/models/huggingface/families.py`), opened as a visitor opens one. tr
 _OF_FURTHER = """
 These have a tokenizer.json of the tests' own making: what was tried is the architecture, not the files that its family
 publishes.
+"""
+_OF_FILES = """
+## Files
+
+The files that a folder may hold its weights in, each tried on a folder of its own
+(`tests/models/huggingface/files/forms.py`): opened, or refused with the sentence that stands here.
+
+{forms}
+
+- **generation_config.json**: attnviz reads the ids that end a text (`eos_token_id`, one or several), those that begin
+  a target or are forced there, and those that are never written (`suppress_tokens`, `bad_words_ids` of one token). It
+  does not read `temperature`, `top_p` and the like: a model writes what is likeliest unless these are asked for
+  (`model.reply(messages, temperature=…)`). A file that is no JSON is passed over; the config's own ids hold then.
+- **Quantised weights** (GPTQ, AWQ, bitsandbytes, torchao, FP8, MXFP4, compressed-tensors) are refused in a folder,
+  since each asks for a library and often a GPU of its own. Loaded by transformers and handed over,
+  `attnviz.load(model, tokenizer)`, they are shown, held against the model's own eager pass with the same packed
+  weights; tried on linear layers of int8.
+- **Device maps**: a model that lies on one device is shown; one spread over several, or with parts left on disk (meta
+  tensors), is refused in one sentence.
+- **Adapters** (PEFT): a model in memory with its adapters is shown with them; a folder with an adapter alone is
+  refused.
 """
 _IN_PYTHON_ALONE = """
 ## Tokenizers that are not read
@@ -155,7 +177,22 @@ def document(rows: dict[str, list[Row]]) -> str:
     version, names = transformers.__version__, ", ".join(f"`{name}`" for name in python_alone())
     first, *rest = tables
     whole = [_HEAD.format(version=version), first, *("\n" + table for table in rest), ""]
-    return "\n".join(whole) + _IN_PYTHON_ALONE.format(version=version, names=names)
+    return "\n".join(whole) + files_section() + _IN_PYTHON_ALONE.format(version=version, names=names)
+
+
+def files_section() -> str:
+    """Write what becomes of each form of files."""
+    with tempfile.TemporaryDirectory() as place:
+        return _OF_FILES.format(forms="\n".join(file_line(name, Path(place)) for name in FORMS))
+
+
+def file_line(name: str, place: Path) -> str:
+    """Open a form of files as a visitor does: its line of the document."""
+    try:
+        attnviz.load(FORMS[name](place), device="cpu", dtype="float32")
+    except ValueError as refusal:
+        return f"- **{name}**: no. “{refusal}”"
+    return f"- **{name}**: yes"
 
 
 def _line(cells: Any) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from tests.models.huggingface import table
 from tests.models.huggingface.families import FAMILIES
+from tests.models.huggingface.files.forms import FORMS
 
 ANEW = "make docs/reference/models.md anew: python -m tests.models.huggingface.table"
 LINES = table.DOCUMENT.read_text(encoding="utf-8").splitlines()
@@ -21,6 +22,11 @@ def test_the_table_says_what_is_so(name, family):
     if found.difference is not None:
         assert found.difference < 1e-4
         assert float(said[4]) < 1e-4
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_each_form_of_files_is_opened_or_refused_as_the_document_says(name, tmp_path):
+    assert table.file_line(name, tmp_path) in LINES, ANEW
 
 
 def test_the_tokenizers_that_are_not_read_are_those_of_this_transformers():

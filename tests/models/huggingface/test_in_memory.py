@@ -1,6 +1,8 @@
 """`attnviz.load(model, tokenizer)`: a model in memory is shown as its folder would be, and stays unchanged."""
 
 import copy
+import re
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -192,6 +194,19 @@ def test_a_model_on_a_device_of_another_kind_is_refused(loaded_by_transformers, 
         ModelError, match=r"^The model is on cpu, where attnviz does not run: move it to cuda or mps\.$"
     ):
         attnviz.load(*loaded_by_transformers("gpt2"))
+
+
+def test_a_model_spread_over_devices_is_refused(loaded_by_transformers, monkeypatch):
+    """As a device map leaves it; no part of it is asked for, so that the devices need not be there."""
+    own, tokenizer = loaded_by_transformers("gpt2")
+    parts = [SimpleNamespace(device=torch.device(name), is_meta=False) for name in ("cuda:0", "cpu", "cpu")]
+    monkeypatch.setattr(own, "parameters", lambda recurse=True: iter(parts))
+    said = (
+        "The model lies on several devices (cpu, cuda:0), and attnviz runs a model on one: load it without device_map."
+    )
+    for device in (None, "cpu"):
+        with pytest.raises(ModelError, match=f"^{re.escape(said)}$"):
+            attnviz.load(own, tokenizer, device=device)
 
 
 def test_types_and_devices_are_torchs_own_or_their_names(checkpoint):

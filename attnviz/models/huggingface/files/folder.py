@@ -10,6 +10,7 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from attnviz.models.huggingface.errors import ModelError
+from attnviz.models.huggingface.files.gguf import ENDING, only_gguf
 from attnviz.text import plain_file
 
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_GB"
@@ -157,11 +158,14 @@ def _too_large(size: int, limit: int) -> str:
 def checkpoint_in(folder: Path) -> Path:
     """Return the folder that holds the checkpoint: the one given, or the part of it that older tools put it in.
 
-    Raises ModelError, with what to do, for an adapter alone, for GGUF, and for a folder of a Trainer's checkpoints.
+    For a folder whose only weights are in GGUF, it is that file. Raises ModelError, with what to do, for an adapter
+    alone, for several GGUF files, and for a folder of a Trainer's checkpoints.
     """
+    names = _names(folder)
+    if _holds_gguf(names) and _ADAPTER not in names:
+        return only_gguf(folder, names)
     if (folder / CONFIG).is_file() and not _is_adapter_alone(folder):
         return folder
-    names = _names(folder)
     if said := other_format(folder.name, names, base=_base_of(folder)):
         raise ModelError(said)
     inner = folder / _OLD_HOME
@@ -181,8 +185,8 @@ def checkpoint_in(folder: Path) -> Path:
 
 
 def other_format(name: str, files: list[str], *, base: str = "") -> str | None:
-    """Write the sentence on files that are no checkpoint of transformers: an adapter alone, GGUF; None for
-    any other.
+    """Write the sentence on files that are no checkpoint of transformers: an adapter alone, a repository of GGUF files;
+    None for any other.
     """
     if _ADAPTER in files and not any(file.startswith("model") and file.endswith(".safetensors") for file in files):
         of = f" to {base!r}" if base else ""
@@ -190,12 +194,14 @@ def other_format(name: str, files: list[str], *, base: str = "") -> str | None:
             f"{name!r} holds an adapter{of} (PEFT), not a model: save the model with the adapter merged in "
             "(merge_and_unload), or hand it to attnviz.load(model, tokenizer) in Python."
         )
-    if any(file.endswith(".gguf") for file in files) and not any(file.endswith(".safetensors") for file in files):
-        return (
-            f"{name!r} is in the GGUF format of llama.cpp, which attnviz does not read. Give the original model in "
-            "safetensors."
-        )
+    if _holds_gguf(files):
+        return f"{name!r} has its weights in GGUF files: download one of them, and give its path."
     return None
+
+
+def _holds_gguf(files: list[str]) -> bool:
+    """Check whether these are files of llama.cpp, with no weights in safetensors beside them."""
+    return any(file.endswith(ENDING) for file in files) and not any(file.endswith(".safetensors") for file in files)
 
 
 def _is_adapter_alone(folder: Path) -> bool:

@@ -29,11 +29,15 @@ def check(folder: Path) -> None:
     path = folder / "tokenizer.json"
     if not path.is_file():
         return
-    content = files_folder.read_json(path)
+    check_steps(files_folder.read_json(path), folder.name)
+
+
+def check_steps(content: dict[str, Any], name: str) -> None:
+    """Raise ModelError where the steps of a tokenizer, as its tokenizer.json has them, make a text far longer."""
     for part in ("normalizer", "decoder"):
         if growth(content.get(part)) > MOST:
             raise ModelError(
-                f"The {part} in {folder.name!r} would make a text over {MOST} times as long, so it is not loaded."
+                f"The {part} in {name!r} would make a text over {MOST} times as long, so it is not loaded."
             )
 
 

@@ -21,7 +21,7 @@ from attnviz.models.huggingface.files.folder import (
 
 PATIENCE = 10.0  # seconds for the hub to say what it has
 _SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
-_KEPT_TEXT = {".json", ".txt", ".model", ".spm"}
+_KEPT_TEXT = {".json", ".txt", ".model", ".spm", ".jinja"}
 _KEPT_NAMES = {"README.md", "LICENSE"}  # what says where a model comes from
 _MOST_TEXT, _MOST_TEXTS = 50_000_000, 200_000_000  # bytes of one, and of all; an index of weights may take 50 MB
 

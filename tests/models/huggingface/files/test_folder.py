@@ -144,14 +144,3 @@ def test_an_adapter_alone_is_told_to_be_merged(base, tmp_path):
         f"'adapter' holds an adapter{of} (PEFT), not a model: save the model with the adapter merged in "
         "(merge_and_unload), or hand it to attnviz.load(model, tokenizer) in Python."
     )
-
-
-@pytest.mark.parametrize("given", ["folder", "file"])
-def test_gguf_is_told_to_be_given_in_safetensors(given, tmp_path):
-    folder = tmp_path / "gguf"
-    folder.mkdir()
-    (folder / "model-Q4_K_M.gguf").write_bytes(b"GGUF")
-    name = "gguf" if given == "folder" else "model-Q4_K_M.gguf"
-    assert refusal(folder if given == "folder" else folder / name).startswith(
-        f"'{name}' is in the GGUF format of llama.cpp, which attnviz does not read"
-    )
