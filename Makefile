@@ -18,11 +18,13 @@ BROWSER_READY := $(VENV)/.ready-to-browse
 CLUSTER_READY := $(VENV)/.ready-to-cluster
 NOTEBOOK_VENV := .venv-notebook
 NOTEBOOK_READY := $(NOTEBOOK_VENV)/.ready
+CHAT_VENV := .venv-chat
+CHAT_READY := $(CHAT_VENV)/.ready
 DOCS_VENV := .venv-docs
 DOCS_READY := $(DOCS_VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve cluster test test-portable test-cluster test-notebook docs wheel walk check format bench train recordings clean
+.PHONY: help run serve cluster test test-portable test-cluster test-notebook test-chat docs wheel walk check format bench train recordings clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -56,6 +58,9 @@ test-cluster: $(CLUSTER_READY) ## what takes more than one process: dashboards b
 
 test-notebook: $(NOTEBOOK_READY) ## pictures in a real JupyterLab, which gets an environment of its own (ARGS="-k words")
 	@exec $(BIN)/python -m pytest tests/jupyterlab $(ARGS)
+
+test-chat: $(CHAT_READY) ## a real instruct model, from a package of 93 MB that gets an environment of its own (ARGS="-k words")
+	@exec $(CHAT_VENV)/bin/python -m pytest tests/chat $(ARGS)
 
 docs: $(DOCS_READY) ## the documentation, with every picture and notebook made anew: docs/_build/html/index.html
 	@OMP_WAIT_POLICY=passive PYTHONPATH="$(CURDIR)" $(DOCS_VENV)/bin/python -m sphinx -b html -E -W --keep-going -n -q docs docs/_build/html
@@ -150,6 +155,15 @@ $(NOTEBOOK_READY): requirements-jupyterlab.txt requirements-notebook.txt $(BROWS
 	@$(BIN)/python -m venv $(NOTEBOOK_VENV)
 	@$(NOTEBOOK_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-jupyterlab.txt
 	@$(call sees_packages,$(NOTEBOOK_VENV))
+	@touch $@
+
+# What opens GGUF files, and one such file, stay out of $(VENV). Packages of $(VENV) are seen first, or torch came twice.
+$(CHAT_READY): requirements-chat.txt requirements-gguf.txt $(TEST_READY)
+	@echo 'Installing what a conversation with a real model needs'
+	@$(BIN)/python -m venv $(CHAT_VENV)
+	@$(call sees_packages,$(CHAT_VENV))
+	@$(CHAT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-gguf.txt
+	@$(CHAT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-chat.txt
 	@touch $@
 
 # Sphinx's packages, too, stay out of $(VENV).
