@@ -63,6 +63,7 @@ NUMBERS = {
     "smoothing": Number(0.0, 0.5, 0.05),
     "padding": Number(0, 8),
     "ids_seed": Number(0, 9999),
+    "limit": Number(1, 1000),
 }
 OF_CHOICE = {
     "sampled": {"temperature": "Temperature", "top_k": "Top k", "top_p": "Top p"},

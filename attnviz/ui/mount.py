@@ -75,6 +75,18 @@ def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange, on_o
     persistent.catch_up(key, on_change)
 
 
+def reply(payload: Payload, *, key: str, on_change: OnChange, on_take: OnChange, on_have: OnChange) -> None:
+    """Draw a reply, from messages that each bring what was added to it.
+
+    In the run after a click on an alternative ``st.session_state[key]["take"]`` holds its `position` and `id`. Where
+    the browser lacks what came before a message, `on_have` runs, and ``["have"]`` holds how much of which reply it has.
+    Drawn again while the reply is written (`streamlit_internals.drawn_again`).
+    """
+    counted = reported_value(key, "view", {"seq": NUMBER})
+    data = payload.with_view({**payload.header["view"], "seq": (counted or {"seq": 0})["seq"]}).pack()
+    widget("reply")(key=key, data=data, on_view_change=on_change, on_take_change=on_take, on_have_change=on_have)
+
+
 def learning(payload: Payload, *, key: str = "learning", on_change: OnChange) -> None:
     """One or two runs of a toy, moment by moment; the browser holds all moments, and plays them."""
     _view("learning", payload, key, on_change)

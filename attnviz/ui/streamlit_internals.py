@@ -14,8 +14,8 @@ Back and Forward it runs the page with the address of that entry, and writes ove
 
 import importlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Any
 from urllib.parse import quote
@@ -34,6 +34,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.scriptrunner_utils.shared_run_state import SharedRunState
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
@@ -43,6 +44,7 @@ from attnviz.ui.sending import client_cache, client_state, saved_files
 
 MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together; `attnviz.server` sets another
 NO_ROOM = "application/x-no-room"  # the type of a file that was left out: the others take all the room there is
+_ONCE_A_RUN = ("widget_ids_this_run", "widget_user_keys_this_run")  # elements that a run has drawn
 # What is replaced, and what the replacements read.
 _USED: dict[Any, tuple[str, ...]] = {
     WStates: ("__getitem__", "states", "widget_metadata"),
@@ -63,7 +65,8 @@ _USED: dict[Any, tuple[str, ...]] = {
     Runtime: ("_session_mgr",),
     WebsocketSessionManager: ("_session_storage", "get_active_session_info"),
     MemorySessionStorage: ("_cache",),
-    ScriptRunContext: ("is_history_navigation",),
+    ScriptRunContext: ("is_history_navigation", "shared"),
+    SharedRunState: _ONCE_A_RUN,
 }
 # What only a server that many share uses, in modules of Streamlit that others need not load.
 _OF_SERVER = {
@@ -93,6 +96,25 @@ def install() -> None:
         AppSession._handle_clear_cache_request = _ignore  # type: ignore[method-assign]
         AppSession.flush_browser_queue = client_cache.note_sent(AppSession.flush_browser_queue)  # type: ignore
         ScriptRunner._run_script = client_cache.drop_evicted(ScriptRunner._run_script, _connection)  # type: ignore
+
+
+@contextmanager
+def drawn_again() -> Iterator[None]:
+    """Let elements be drawn a second time in this run, with the same keys in the same places: each takes the place of
+    the one before, and the browser keeps its component.
+    """
+    shared: Any = getattr(get_script_run_ctx(), "shared", None)
+    if shared is None:
+        yield
+        return
+    known = {name: getattr(shared, name) for name in _ONCE_A_RUN}
+    try:
+        for name, names in known.items():
+            setattr(shared, name, type(names)())
+        yield
+    finally:
+        for name, names in known.items():
+            setattr(shared, name, names)
 
 
 def has_server() -> bool:

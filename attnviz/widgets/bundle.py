@@ -23,6 +23,7 @@ WIDGETS = Path(__file__).parent
 _TERMS_OF = {  # widget -> the pages whose terms its controls use; of others Heads
     "mask_lab": ("Masks",),
     "stepper": ("Heads", "Decoding"),
+    "reply": ("Heads", "Decoding"),
     "learning": ("Heads", "Learning"),
     "switches": ("Heads", "Causes"),
     "compared": ("Heads", "Causes"),

@@ -9,6 +9,7 @@ PYTHON_ONLY: dict[str, tuple[str, ...]] = {
     "span_shares": ("spans", "answer", "shares", "hidden"),
     "alignment": ("way",),
     "stepper": ("open",),
+    "reply": ("layer", "head", "take"),
     "switches": ("off", "put", "measure", "count"),
     "patching": ("step", "put"),
     "attribution": ("step", "drops"),

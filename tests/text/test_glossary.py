@@ -8,6 +8,7 @@ from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.text.glossary import FILES, all_definitions, definition, definitions, parse, text_of, tried_on, words_on
 from attnviz.ui.anatomy import state as anatomy
 from attnviz.ui.causes import state as causes
+from attnviz.ui.decoding import tabs as decoding
 from attnviz.ui.frame.menu import PATHS
 from attnviz.ui.heads import tabs as heads
 from attnviz.ui.implementations import state as implementations
@@ -15,6 +16,7 @@ from attnviz.ui.masks import state as masks
 
 TABS = {
     "Heads": heads.TABS,
+    "Decoding": decoding.TABS,
     "Masks": masks.TABS,
     "Causes": causes.TABS,
     "Anatomy": anatomy.TABS,

@@ -64,8 +64,8 @@ class Reply:
         return self._encoded[-1].tokens
 
     @property
-    def text(self) -> str:
-        """The text of the reply."""
+    def spoken(self) -> str:
+        """The text of the reply, which special tokens are no part of."""
         return self._encoded[-1].text[len(self.prompt.encoded.text) :]
 
     @property
@@ -163,5 +163,5 @@ def start_reply(
     """
     read = getattr(model, "read_prompt", None)
     if read is None:
-        raise ValueError(f"{model.name} writes no reply: that takes a decoder of transformers that writes text.")
+        raise ValueError(f"{model.name} writes no reply here: that takes a decoder of transformers, on this machine.")
     return Reply(read(messages, text=text, interventions=interventions), choosing, taken=dict(taken), limit=limit)

@@ -44,19 +44,19 @@ def draw_stepping(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any
     bar = _fold("How it steps", is_open=not asked.is_plain).container(
         key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall"
     )
-    chosen: dict[str, Any] = {"way": _one_of(asked, "way", "Ways to step", bar, help=_definitions(*WAYS.values()))}
+    chosen: dict[str, Any] = {"way": draw_one_of(asked, "way", "Ways to step", bar, help=_definitions(*WAYS.values()))}
     without = () if is_own else ("beam",)
     if asked.choose in without:
         layout.note("Only attnviz's own translators can use a beam. Here each step takes the most likely token.")
-    chosen["choose"] = _one_of(
+    chosen["choose"] = draw_one_of(
         asked, "choose", "Next token", bar, without=without, help=_definitions(*CHOICES.values())
     )
     for name, label in OF_CHOICE.get(chosen["choose"], {}).items():
-        chosen[name] = _number(asked, name, label, bar)
-    chosen["seed"] = _number(asked, "seed", "Seed", bar)
-    chosen["smoothing"] = _number(asked, "smoothing", "Smoothing", bar)
+        chosen[name] = draw_number(asked, name, label, bar)
+    chosen["seed"] = draw_number(asked, "seed", "Seed", bar)
+    chosen["smoothing"] = draw_number(asked, "smoothing", "Smoothing", bar)
     if is_own:
-        chosen["padding"] = _number(asked, "padding", "Padding", bar)
+        chosen["padding"] = draw_number(asked, "padding", "Padding", bar)
     return chosen
 
 
@@ -105,7 +105,7 @@ def experiment(asked: DecodingState) -> dict[str, Any]:
     chosen: dict[str, Any] = {
         name: _text(asked, name, label, column) for column, (name, label) in zip(columns, labels.items(), strict=False)
     }
-    chosen["ids_seed"] = _number(asked, "ids_seed", "Seed of the weights", columns[2], width="stretch")
+    chosen["ids_seed"] = draw_number(asked, "ids_seed", "Seed of the weights", columns[2], width="stretch")
     chosen["ids_causal"] = _switch(asked, "ids_causal", "Causal mask", columns[3])
     return chosen
 
@@ -132,7 +132,8 @@ def _fold(label: str, *, is_open: bool) -> DeltaGenerator:
     return st.expander(label, expanded=st.session_state[key])
 
 
-def _one_of(asked: DecodingState, name: str, label: str, where, *, without: Sequence[str] = (), **options) -> str:
+def draw_one_of(asked: Any, name: str, label: str, where, *, without: Sequence[str] = (), **options) -> str:
+    """Draw a field of a state as a few choices side by side."""
     known = {code: title for code, title in CODES[name].items() if code not in without}
 
     def draw(**more) -> str:
@@ -154,7 +155,8 @@ def _list(asked: DecodingState, name: str, label: str, where) -> str:
     return widgets.show(key, value, {"index": list(known).index(value)}, draw, lambda: _take(name, key))
 
 
-def _number(asked: DecodingState, name: str, label: str, where, **options) -> float:
+def draw_number(asked: Any, name: str, label: str, where, **options) -> float:
+    """Draw a field of a state as a number."""
     number, value = NUMBERS[name], getattr(asked, name)
     low, high, step = (type(value)(n) for n in (number.low, number.high, number.step))
     options = {"width": _WIDTHS.get(name, 68), "help": definition(label)} | options

@@ -27,7 +27,7 @@ def ids(reply) -> list[int]:
 
 def same_pass(model, reply, **changed):
     """Trace the whole of a reply in one pass: the rows that its steps have computed."""
-    sentence = Sentence(tgt=reply.tokens, tgt_text=reply.prompt.encoded.text + reply.text)
+    sentence = Sentence(tgt=reply.tokens, tgt_text=reply.prompt.encoded.text + reply.spoken)
     return model.rerun(replace(model.trace(TEXT, new_tokens=0, **changed), sentences=(sentence,)))
 
 

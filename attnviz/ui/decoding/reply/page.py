@@ -1,0 +1,130 @@
+"""The tab Reply: its controls, the reply, and the link that opens it on Heads."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.pictures.fields import read, write_view
+from attnviz.pictures.reply.state import ReplyState
+from attnviz.ui import layout, mount
+from attnviz.ui.address import persistent
+from attnviz.ui.cache import traces
+from attnviz.ui.decoding import controls
+from attnviz.ui.decoding.reply import held, opening
+from attnviz.ui.decoding.reply.writing import ReplyWriter
+from attnviz.ui.reports import NUMBER, TEXT, reported_value, reported_view
+from attnviz.ui.request import Request
+from attnviz.widgets.wire import Payload
+
+COMPONENT = "reply"
+
+
+def draw(request: Request) -> None:
+    """Draw the tab, and the end of the page; then write on, if more is to be written."""
+    trace = layout.run_or_refuse(lambda: traces.attention(replace(request, new=0)))
+    model = traces.model(request.entry.name)
+    bar = st.container(key="reply-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall")
+    buttons = bar.container(horizontal=True, width="content", gap="xsmall")
+    state = _draw_controls(_state(trace), bar)
+    reply, state = layout.run_or_refuse(lambda: held.find_reply(model, request, state))
+    layout.note(*reply.prompt.notes)
+    with st.container(key="reply-picture"):
+        place = st.empty()
+    if not persistent.is_drawn("reply-shown"):
+        held.held().sent = 0
+    st.session_state["reply-shown"] = True
+    writer = ReplyWriter(model, reply, state, place, lambda payload: _mount(payload, writer))
+    _draw_buttons(buttons, writer)
+    writer.send()
+    with bar:
+        opening.draw(request, reply, state)
+    layout.end_page(request, trace, state)
+    _write(writer)
+
+
+def _write(writer: ReplyWriter) -> None:
+    try:
+        if not writer.write():
+            return
+    except ValueError as why:
+        layout.warn(str(why))
+    _stop(writer)
+    st.rerun()
+
+
+def _state(trace) -> ReplyState:
+    bounds = {"layer": trace.n_layers, "head": trace.n_heads}
+    found, problems = read(ReplyState, persistent.texts(), bounds)
+    layout.note(*persistent.linked_problems(problems))
+    return found
+
+
+def _draw_controls(asked: ReplyState, bar) -> ReplyState:
+    """Draw how tokens are chosen."""
+    controls.draw_one_of(asked, "choose", "Next token", bar, without=("beam",))
+    if asked.choose == "sampled":
+        for name, label in {"temperature": "Temperature", "top_p": "Top p", "seed": "Seed"}.items():
+            controls.draw_number(asked, name, label, bar)
+    controls.draw_number(asked, "limit", "At most", bar, width=92)
+    return asked
+
+
+def _draw_buttons(place, writer: ReplyWriter) -> None:
+    """Draw Write or Go on, or Stop while it is written; and Step."""
+    reply, is_writing = writer.reply, writer.is_writing
+    label, icon = ("Stop", "stop") if is_writing else ("Go on" if reply.written else "Write", "play_arrow")
+    act, given = (_stop, (writer,)) if is_writing else (_go_on, (writer, reply.limit))
+    place.button(  # one button under all three names: another would stand beside it until the run ends
+        label, key="reply-go", icon=f":material/{icon}:", type="primary", on_click=act, args=given,
+        disabled=bool(reply.ended),
+    )  # fmt: skip
+    place.button(
+        "Step", key="reply-step", icon=":material/skip_next:", on_click=_go_on, args=(writer, 1),
+        disabled=is_writing or bool(reply.ended),
+    )  # fmt: skip
+
+
+def _go_on(writer: ReplyWriter, count: int) -> None:
+    held.held().goal = min(len(writer.reply.written) + count, writer.reply.limit)
+
+
+def _stop(writer: ReplyWriter) -> None:
+    """Write no more; the address says how much there is."""
+    held.held().goal = len(writer.reply.written)
+    held.save(writer.state, writer.reply.taken, len(writer.reply.written))
+
+
+def _mount(payload: Payload, writer: ReplyWriter) -> None:
+    mount.reply(
+        payload, key=COMPONENT, on_change=_adopt, on_take=lambda: _take(writer), on_have=lambda: _send_again(writer)
+    )
+
+
+def _adopt() -> None:
+    """Write the chosen layer and head into the address."""
+    chosen = reported_view(COMPONENT, ReplyState) or {}
+    persistent.write(write_view(ReplyState, {name: chosen[name] for name in ("layer", "head") if name in chosen}))
+
+
+def _take(writer: ReplyWriter) -> None:
+    """Put another token at its place, and write on from there."""
+    asked, reply = reported_value(COMPONENT, "take", {"position": NUMBER, "id": NUMBER}), writer.reply
+    if asked is None or not 0 <= asked["position"] < len(reply.written):
+        return
+    position = asked["position"]
+    if all(each.id != asked["id"] for each in reply.written[position].alternatives):
+        return
+    taken = {at: id_ for at, id_ in reply.taken.items() if at < position} | {position: asked["id"]}
+    reply.go_back(position)
+    reply.taken = taken
+    mine = held.held()
+    mine.goal, mine.sent = reply.limit, min(mine.sent, len(reply.tokens))
+    held.save(writer.state, taken, position)
+
+
+def _send_again(writer: ReplyWriter) -> None:
+    """Send again what the browser lacks, which says how much it has."""
+    said = reported_value(COMPONENT, "have", {"key": TEXT, "count": NUMBER})
+    mine = held.held()
+    if said is not None:
+        mine.sent = max(0, min(said["count"], mine.sent)) if said["key"] == mine.name else 0

@@ -1,0 +1,71 @@
+"""Drawing of a reply while it is written: each token travels as soon as it is computed, its row of one head with it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.analysis.reply.reply import Reply
+from attnviz.models.protocol import Model
+from attnviz.pictures.reply.message import message_since
+from attnviz.pictures.reply.state import ReplyState
+from attnviz.ui import hosting, streamlit_internals
+from attnviz.ui.cache import bounded
+from attnviz.ui.decoding.reply import held
+from attnviz.ui.frame.page import current_page
+from attnviz.widgets.wire import Payload
+
+SLICE = 0.25  # seconds of writing, after which another visitor's run may come first
+_APART = 0.025  # seconds between two messages, at least
+
+
+@dataclass
+class ReplyWriter:
+    """The reply of this run's page, its `place`, and `mount`, which draws a message there."""
+
+    model: Model
+    reply: Reply
+    state: ReplyState
+    place: DeltaGenerator
+    mount: Callable[[Payload], None]
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether tokens are to follow."""
+        return len(self.reply.written) < held.held().goal and not self.reply.ended
+
+    def send(self) -> None:
+        """Draw what the browser has not been sent yet, and what it may have missed."""
+        mine, now = held.held(), time.monotonic()
+        if mine.sent_site != self.state.site:
+            mine.sent, mine.sent_site = 0, self.state.site
+        mine.messages += 1
+        since = min(mine.first_to_send(now), len(self.reply.tokens))
+        payload = message_since(
+            self.model, self.reply, self.state, since, key=mine.name, number=mine.messages, writing=self.is_writing
+        )
+        with self.place, streamlit_internals.drawn_again():
+            self.mount(payload)
+        mine.note_sent(now, len(self.reply.tokens))
+
+    def write(self) -> bool:
+        """Write until the reply is as long as it is to be, and draw each token; return whether anything was written.
+
+        Raises ValueError where a visitor's turn does not come, or the device has no memory.
+        """
+        if not self.is_writing:
+            return False
+        began = drawn = time.monotonic()
+        while self.is_writing:
+            bounded.with_room(lambda: self.reply.go_on(1))
+            if len(self.reply.written) == 1:
+                held.keep(self.reply)
+            if time.monotonic() - drawn >= _APART or not self.is_writing:
+                self.send()
+                drawn = time.monotonic()
+            if time.monotonic() - began >= SLICE:
+                hosting.wait(current_page().above)
+                began = time.monotonic()
+        held.keep(self.reply)
+        return True
