@@ -15,7 +15,7 @@ from attnviz.ui.drawing import sheet
 from attnviz.ui.drawing.drawing_data import Pictured
 from attnviz.ui.lessons import step_navigation
 from attnviz.ui.request import Request
-from attnviz.views.heads.heatmap import heatmap_of
+from attnviz.views.heads.heatmap import heatmap_of_any_width
 from attnviz.views.terms import term
 
 QUOTED = 220  # characters of a sentence; the field above holds all of them
@@ -96,7 +96,7 @@ def live_example(trace, entry: Entry) -> None:
     start = HeadsState(**entry.start)
     kind = start.kind if start.kind in trace.kinds else trace.kinds[0]
     theme = st.context.theme.type or "light"
-    figure = heatmap_of(select(trace, kind), start.layer, start.head, theme=theme)
+    figure = heatmap_of_any_width(select(trace, kind), start.layer, start.head, theme=theme)
     st.plotly_chart(figure, key="live-example", width="stretch", theme=None, config={"displayModeBar": False})
     row = (
         "Each row is one token of the sentence. "

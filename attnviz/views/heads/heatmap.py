@@ -20,6 +20,8 @@ from attnviz.views.labels import FONT, KINDS, hover_name, map_title, ticks
 
 CELL, SHORTEST, TALLEST = 30, 250, 900  # pixels
 SLANT, MOST_KEYS = 40, 24  # degrees; names that stand beside each other so, half a page wide
+MOST_UPRIGHT = 14  # names of keys that stand upright beside each other on a phone
+_TITLES = 118  # pixels of title and axis title above the labels
 _LEGEND = 16  # pixels of its line, below what the map shows: both in one are too long for a phone
 SQUARE_UP_TO = 4  # times as long as wide, or the other way round
 # As high as the map: its title would stand on the last key's label else.
@@ -75,6 +77,19 @@ def heatmap_of(
     legend = " · ".join(filter(None, (shown.left_out, "hatched: may not be seen (mask)" if hatched else "")))
     figure.update_layout(_layout(shown, map_title(shown.kind, layer, head), legend, look))
     return figure
+
+
+def heatmap_of_any_width(shown: Maps, layer: int | str, head: int | str, *, theme: str = "light") -> go.Figure:
+    """Draw a map as `heatmap_of` where it may be as narrow as a phone: cells are as wide as there is room, and keys are
+    named upright, as many as do not run into each other there.
+    """
+    figure = heatmap_of(shown, layer, head, theme=theme)
+    names = ticks([col.text for col in shown.cols], most=MOST_UPRIGHT)
+    longer = round(max(map(_width, names["ticktext"]), default=0)) + _TITLES - _top(shown)
+    figure.update_xaxes({"tickangle": -90, "tickfont_size": 11, **names})
+    figure.update_yaxes(scaleanchor=None, constraintoward=None)
+    margin, height = figure.layout.margin.t, figure.layout.height
+    return figure.update_layout(margin_t=margin + longer, height=height + longer)
 
 
 def _cells(shown: Maps, weights: np.ndarray, hidden: np.ndarray, look: colour.Theme, zmax: float) -> go.Heatmap:
@@ -179,7 +194,7 @@ def _key_ticks(shown: Maps) -> dict[str, list]:
 def _top(shown: Maps) -> int:
     """Add up the pixels of title, axis title and labels above the map, which overlap in Plotly's own layout."""
     labels = _key_ticks(shown)["ticktext"]
-    return round(118 + max(map(_width, labels), default=0) * math.sin(math.radians(SLANT)))
+    return round(_TITLES + max(map(_width, labels), default=0) * math.sin(math.radians(SLANT)))
 
 
 def _width(text: str) -> float:

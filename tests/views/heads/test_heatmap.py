@@ -16,7 +16,7 @@ from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.views import colour
-from attnviz.views.heads.heatmap import _boxes, heatmap_of
+from attnviz.views.heads.heatmap import MOST_UPRIGHT, _boxes, heatmap_of, heatmap_of_any_width
 from attnviz.views.labels import MAX_LABEL, escape_for_plotly, head_name, map_title, ticks
 
 NASTY = "<b>$x$&amp;"
@@ -179,6 +179,16 @@ def test_ticks_are_thinned_evenly(count: int) -> None:
     assert len(places) <= 48
     assert places[0] == 0
     assert len(set(np.diff(places))) <= 1
+
+
+@pytest.mark.parametrize("size", [1, 13, 60])
+def test_a_map_for_a_phone_names_few_keys_upright_above_cells_of_any_shape(size: int) -> None:
+    maps = make_maps(torch.full((size, size), 1 / size), text="a long name")
+    wide, narrow = heatmap_of(maps, 0, 0).layout, heatmap_of_any_width(maps, 0, 0).layout
+    assert (narrow.xaxis.tickangle, narrow.yaxis.scaleanchor) == (-90, None)
+    assert len(narrow.xaxis.ticktext) <= MOST_UPRIGHT
+    assert narrow.height - narrow.margin.t == wide.height - wide.margin.t
+    assert narrow.margin.t > wide.margin.t
 
 
 def test_an_empty_map_is_a_figure_too() -> None:
