@@ -11,9 +11,10 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures import alignment, flow, heads, links, neuron, one_row, whole_model
 from attnviz.pictures.browser_view import from_view, is_of, to_view
 from attnviz.pictures.conversation import spans
-from attnviz.pictures.fields import read, write
+from attnviz.pictures.fields import read, write, write_view
+from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.heads import HeadsPicture
-from attnviz.pictures.heads_state import HeadsState
+from attnviz.pictures.heads_state import HeadsState, read_heads_state
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.trace import Trace
 
@@ -130,3 +131,11 @@ def test_flow_of_a_known_model_has_alti(trace) -> None:
     told = flow.flow(trace, flow.FlowState(by="alti"), known=known).header
     assert set(told["read"]) == {"rollout", "alti"}
     assert flow.flow(trace, flow.FlowState(by="alti")).header["view"]["by"] == "rollout"
+
+
+def test_words_can_be_spans_in_a_link_and_nothing_else_that_a_browser_sends() -> None:
+    bounds = SiteBounds({"cross": (3, 4)})
+    state, problems = read_heads_state({"words": "spans"}, bounds, (), HeadsState())
+    assert (state.words, problems) == ("spans", ())
+    assert write(state)["words"] == "spans"
+    assert write_view(HeadsState, {"words": "<script>"}) == {"words": "1"}
