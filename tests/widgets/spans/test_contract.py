@@ -29,8 +29,9 @@ SHOWN = {
     "compared": KIND,
 }
 OF_RUNS = ("mask_lab", "attribution")
-# Names that have room: of several maps beside each other the shortest, of a file's logit lens none.
-NAMED = {"stepper": {"user"}, "compared": {"user"}, "attribution": set()}
+USER = "rgb(12,122,112)"  # the line of a user's band, as spans.css has it
+# Names that have room: where several small maps are beside each other, and in a file's logit lens, none.
+NAMED = {"stepper": set(), "compared": set(), "attribution": set()}
 UNNAMED_TOKENS = ("whole_model", "patching")  # too small for the tokens' names, and so for italics
 ROLES = {"system", "user", "assistant"}
 
@@ -69,6 +70,7 @@ def test_a_conversation_has_its_roles_written_and_its_template_in_italics(
 ) -> None:
     asked = SHOWN[name] | ({"messages": MESSAGES, "new_tokens": 3} if name == "stepper" else {})
     svg = saved_svg(attach(empty_page, name, subject_of(name, chat_model, conversation), asked))
+    assert name == "attribution" or USER in svg
     written = re.findall(r">(\w{3,})[…]?</text>", svg)  # a name is cut where its band is short
     named = {role for role in ROLES for text in written if role.startswith(text)}
     if name == "whole_model":  # whose bands are too small for names
