@@ -1,5 +1,7 @@
 // Colours of columns: a span has one of its own, told apart by its name, too; what is no span is grey.
 
+import { roleColours } from "../../shared/js/spans/bands.js";
+
 const LIGHT = [
   "#4b6bd6",
   "#d97706",
@@ -25,7 +27,14 @@ const DARK = [
   "#f29ab8",
 ];
 
-export const spanColour = ({ theme }, at) => (theme.name === "dark" ? DARK : LIGHT)[at % LIGHT.length];
+export function spanColour(app, at) {
+  const { spans, facts } = app.payload.header;
+  // Of a conversation with one turn a speaker, the colours that speakers have in other pictures.
+  const roles = spans.map(({ role }) => role);
+  const isByRole = facts.rule === "roles" && roles.every(Boolean) && new Set(roles).size === roles.length;
+  if (isByRole && roles[at]) return roleColours(app, roles[at]).line;
+  return (app.theme.name === "dark" ? DARK : LIGHT)[at % LIGHT.length];
+}
 
 // The first token, spans, other tokens, and a head's own sink where it has one.
 export function columnColour(app, column) {

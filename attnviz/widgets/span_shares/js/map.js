@@ -11,7 +11,7 @@ const RIGHT = 44; // where the last column’s name leans out
 const HEADS = 76; // and of columns
 const LARGEST = 64;
 const LEAST = [26, 20]; // pixels of a cell
-const LEAST_NUMBER = 38;
+const LEAST_NUMBER = [24, 38]; // pixels of a cell that has room for whole percents, and for decimals
 
 export function layoutMap(app, [width, height]) {
   const { spans } = app.payload.header;
@@ -48,10 +48,16 @@ function paintCell(app, pen, { rows, w, h, top }, [row, column, x, y, scale]) {
   const value = rows[row][column];
   const colour = colourAt(scale, stepOf(value, 0, top));
   pen.box(x + 0.5, y + 0.5, w - 1, h - 1, { fill: css(colour) });
-  if (w < LEAST_NUMBER || value === 0) return; // what comes later is not seen
+  if (w < LEAST_NUMBER[0] || value === 0) return; // what comes later is not seen
   const ink = luminance(colour) < 0.5 ? "#fff" : "#1a1a2e";
-  pen.text(percentText(value), x + w / 2, y + h / 2, { size: 10.5, align: "center", colour: ink });
+  pen.text(w < LEAST_NUMBER[1] ? wholePercent(value) : percentText(value), x + w / 2, y + h / 2, {
+    size: 10.5,
+    align: "center",
+    colour: ink,
+  });
 }
+
+const wholePercent = (value) => (value < 0.005 ? "<1" : String(Math.round(100 * value)));
 
 // [row, column] under a point, or null.
 export function cellAt(app, { columns, w, h }, [x, y]) {
