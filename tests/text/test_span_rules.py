@@ -159,3 +159,10 @@ def test_too_many_sentences_are_said_and_the_parts_are_usual() -> None:
     with pytest.raises(ValueError, match="This text has 101 sentences; at most 100 spans are shown"):
         spans_by_rule("sentences", of)
     assert default_rule(of) == "roles"
+
+
+def test_tokens_that_run_backwards_make_no_two_spans_overlap() -> None:
+    text, places = "Cat. Dog. Elk", ((0, 3), (5, 8), (3, 4), (10, 13))
+    of = SpannedText.of([Token(text[start:end], start, start, end) for start, end in places], text)
+    found = spans_by_rule("sentences", of)
+    assert [(span.start, span.end) for span in found] == [(0, 1), (1, 3), (3, 4)]

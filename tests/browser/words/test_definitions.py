@@ -6,8 +6,11 @@ from attnviz.text.glossary import definitions
 from tests.browser.heads.tabs import LINK, open_tab
 
 TABS = ("heads", "links", "model", "neuron", "alignment", "flow", "spans")
-# Words that say all that there is to say: names of heads, plain English, and what a press does.
-PLAIN = {"none", "All", "None", "? help", "zoom in", "zoom out", "whole map", "×", "+ Pin", "Unpin", "mean"}
+# Words that say all that there is to say: names of heads and of spans, plain English, and what a press does.
+PLAIN = {
+    "none", "All", "None", "? help", "zoom in", "zoom out", "whole map", "×", "+ Pin", "Unpin", "mean", "as usual",
+    "text", "?",
+}  # fmt: skip
 # Each control that is seen: its words, the term that it asks for, and the names in its list.
 CONTROLS = """(root) => [...root.querySelectorAll("button, select, summary, .term")]
   .filter((node) => node.offsetWidth && node.checkVisibility())
