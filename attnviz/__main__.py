@@ -1,9 +1,10 @@
 """The shell: `attnviz run`, or `python -m attnviz run` in a clone.
 
 Commands: `translate --to zh < sentences.txt`, `trace "I love you." --to fr --out love.npz`, `trace "I love you."
---model gpt2 --new-tokens 5 --html love.html`, `steps "I love you." --to fr`, `learn reverse --without causal-mask --out
-run.npz`, `lessons check lesson.md`, `lessons export lesson.md --to folder`, `serve --config attnviz.toml`, `cluster
---fronts 2`, `engine --model gpt2`. With --model any checkpoint takes the translator's place.
+--model gpt2 --new-tokens 5 --html love.html`, `steps "I love you." --to fr`, `reply "Hello" --model folder`, `learn
+reverse --without causal-mask --out run.npz`, `lessons check lesson.md`, `lessons export lesson.md --to folder`, `serve
+--config attnviz.toml`, `cluster --fronts 2`, `engine --model gpt2`. With --model any checkpoint takes the translator's
+place.
 """
 
 import argparse
@@ -15,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from attnviz import (
+    chat_arguments,
     cluster_command,
     engine_command,
     learn_command,
     lessons_command,
+    reply_command,
     run_command,
     serve_command,
     steps_command,
@@ -97,9 +100,10 @@ def _trace(options: argparse.Namespace) -> int:
         plain_file.require_place(path, such_as=f"love.{'npz' if path is options.out else 'html'}")
     if options.html is not None:
         attnviz.picture(options.picture)
+    given = chat_arguments.turns(options)
     _exact_products()
     model = attnviz.load(options.model, progress=_teller())
-    trace = model.trace(options.text, **_arguments(options, model))
+    trace = model.trace(**chat_arguments.arguments(given, options.text, model), **_arguments(options, model))
     print(trace.tgt_text or trace.src_text)
     if options.html is not None:
         print(trace.to_html(options.html, picture=options.picture))
@@ -110,6 +114,11 @@ def _trace(options: argparse.Namespace) -> int:
     for note in trace.info.notes:
         print(f"attnviz: {note}", file=sys.stderr)
     return 0
+
+
+def _reply(options: argparse.Namespace) -> int:
+    _exact_products()
+    return reply_command.run(options, _teller())
 
 
 def _steps(options: argparse.Namespace) -> int:
@@ -160,15 +169,11 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
     run_command.add(commands.add_parser("run", help="open the dashboard on this machine"))
     translate = commands.add_parser("translate", help="translate standard input, one sentence per line")
-    trace = commands.add_parser("trace", help="run one sentence and save what every head did")
-    trace.add_argument("text", help="the sentence, or a decoder's prompt")
-    trace.add_argument("--target", help="a target to trace instead of what the model writes")
-    trace.add_argument("--pair", help="a second sentence, for an encoder")
-    trace.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")
-    trace.add_argument("--out", type=Path, help="an .npz file; attnviz.tracing.storage lists its keys")
-    trace.add_argument("--html", type=Path, help="an HTML file of its own, which shows the trace offline")
-    trace.add_argument("--picture", default="heads", help="what the HTML file shows: heads (the default), links, …")
+    trace = _add_trace(commands.add_parser("trace", help="run one sentence and save what every head did"))
     steps = commands.add_parser("steps", help="decode a sentence step by step, and compare it with one pass")
+    reply = commands.add_parser("reply", help="write the answer of a chat model, a token at a time")
+    reply_command.add(reply)
+    reply.set_defaults(run=_reply)
     learn = commands.add_parser("learn", help="train a tiny Transformer on a task, and record how its heads form")
     learn_command.add(learn)
     learn.set_defaults(run=_learn)
@@ -176,7 +181,6 @@ def _parser() -> argparse.ArgumentParser:
     lessons_command.add(lessons)
     lessons.set_defaults(run=_lessons)
     translate.set_defaults(run=_translate)
-    trace.set_defaults(run=_trace)
     steps.set_defaults(run=_steps)
     steps_command.add(steps)
     engine_command.add(commands.add_parser("engine", help="run models for several dashboards, on Ray Serve"))
@@ -189,6 +193,19 @@ def _parser() -> argparse.ArgumentParser:
             default=_default_model(),
             help="a shipped model's name, a checkpoint's folder, or a hub id",
         )
+    return parser
+
+
+def _add_trace(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("text", nargs="?", help="the sentence, or a decoder's prompt")
+    chat_arguments.add(parser)
+    parser.add_argument("--target", help="a target to trace instead of what the model writes")
+    parser.add_argument("--pair", help="a second sentence, for an encoder")
+    parser.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")
+    parser.add_argument("--out", type=Path, help="an .npz file; attnviz.tracing.storage lists its keys")
+    parser.add_argument("--html", type=Path, help="an HTML file of its own, which shows the trace offline")
+    parser.add_argument("--picture", default="heads", help="what the HTML file shows: heads (the default), links, …")
+    parser.set_defaults(run=_trace)
     return parser
 
 

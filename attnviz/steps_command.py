@@ -7,6 +7,8 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from attnviz import chat_arguments
+
 if TYPE_CHECKING:
     import torch
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from attnviz.models.protocol import Step
     from attnviz.models.translator.stepwise import Plan
     from attnviz.models.translator.translator import Translator
+    from attnviz.text.conversation import Turn
     from attnviz.text.tokenizer import Encoded
     from attnviz.text.tokens import Token
     from attnviz.tracing.trace import Trace
@@ -27,7 +30,8 @@ COLUMNS = ("step", "goes in", "comes out", "probability", "looks back at", "look
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments, besides language and model."""
-    parser.add_argument("text", help="the sentence")
+    parser.add_argument("text", nargs="?", help="the sentence")
+    chat_arguments.add(parser)
     parser.add_argument("--target", help="a target to feed at each step, whatever the model would choose")
     parser.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")
     parser.add_argument("--recompute", action="store_true", help="run the whole prefix at every step: no KV cache")
@@ -46,13 +50,17 @@ def lines(options: argparse.Namespace) -> Iterator[str]:
     """Yield a line a step, columns parted by tabs; then, behind a #, notes on what was cut, and the verdict. Raises
     ValueError for unusable input.
     """
-    from attnviz.models import catalogue
+    from attnviz.models import catalogue, chat
 
     if not options.sample and (given := [name for name in _OF_SAMPLE if getattr(options, name) is not None]):
         raise ValueError(f"--{given[0].replace('_', '-')} says how to draw tokens: give --sample, too.")
+    given = chat_arguments.turns(options)
     if not catalogue.is_translator(options.model):
-        return _checkpoint_lines(options, catalogue.load(options.model))
-    return _translator_lines(options, catalogue.translator(options.model))
+        return _checkpoint_lines(options, catalogue.load(options.model), given)
+    model = catalogue.translator(options.model)
+    if given:
+        chat.require(model)
+    return _translator_lines(options, model)
 
 
 def _translator_lines(options: argparse.Namespace, model: "Translator") -> Iterator[str]:
@@ -74,14 +82,15 @@ def _translator_lines(options: argparse.Namespace, model: "Translator") -> Itera
     yield _verdict(judge(made, lambda probe: teacher_forced(model, options.text, made.ids, to=options.to, probe=probe)))
 
 
-def _checkpoint_lines(options: argparse.Namespace, model: Any) -> Iterator[str]:
+def _checkpoint_lines(options: argparse.Namespace, model: Any, given: "tuple[Turn, ...]") -> Iterator[str]:
     """Yield the lines of a checkpoint, whose steps are compared with one pass over the tokens that it wrote."""
     from dataclasses import replace
 
     from attnviz.analysis.decoding.verdict import judge
     from attnviz.models.decoding_record import decoding_record
 
-    steps = model.stepwise(options.text, cached=not options.recompute, **_arguments(options, model))
+    read = chat_arguments.arguments(given, options.text, model)
+    steps = model.stepwise(**read, cached=not options.recompute, **_arguments(options, model))
     kept: list[Trace] = []
 
     def first_kept() -> "Iterator[Step]":

@@ -17,6 +17,7 @@ from attnviz.pictures.causes.sides import (
     side,
 )
 from attnviz.pictures.shown.registry import ShownPicture, picture
+from attnviz.text.chat_link import question, with_question
 from attnviz.text.languages import named_code
 from attnviz.views.learning.switches import toy_title
 
@@ -43,7 +44,8 @@ def _patching(shown: Picture, run: Pictures) -> ShownPicture | None:
     changed = shown.link.texts.get("changed", "")
     if not changed.strip():
         return None
-    clean, other = rerun(run, shown.link, new=""), rerun(run, shown.link, src=changed, tgt="", new="")
+    asked = with_question(shown.link.texts, changed)
+    clean, other = rerun(run, shown.link, new=""), rerun(run, shown.link, **asked, tgt="", new="")
     return picture("patching").of(shown.model, clean.trace, other.trace)
 
 
@@ -59,8 +61,8 @@ def _sides(shown: Picture, run: Pictures) -> tuple[Side, Side]:
         return _models(shown, run)
     if by == "language" and len(model.languages) > 1:
         return _languages(shown, run)
-    src, other = said.get("src", ""), other_sentence(said.get("src", ""), said.get("other", ""))
-    here, there = (rerun(run, shown.link, src=text, tgt="").trace for text in (src, other))
+    src, other = question(said), other_sentence(question(said), said.get("other", ""))
+    here, there = (rerun(run, shown.link, **with_question(said, text), tgt="").trace for text in (src, other))
     return side(src, model, here), side(other, model, there, FIXED_FOR_SENTENCES)
 
 

@@ -1,7 +1,7 @@
 """A conversation as the text `chat` of an address: compact JSON, a list of `[role, content]`."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attnviz.text.conversation import MOST_TURNS, ROLES, Turn, read_turns
 from attnviz.text.limits import TextError, replace_surrogates
@@ -45,6 +45,18 @@ def replace_last_user_text(turns: Sequence[Turn], text: str) -> tuple[Turn, ...]
     """Return the conversation up to the user's last turn, with another text in it: the question asked otherwise."""
     at = max(number for number, turn in enumerate(turns) if turn.role == "user")
     return (*turns[:at], Turn("user", text))
+
+
+def question(texts: Mapping[str, str]) -> str:
+    """Return the sentence of an address, or what the user says last in its conversation. Raises TextError."""
+    turns = read_chat(texts.get("chat", ""))
+    return last_user_text(turns) if turns else texts.get("src", "")
+
+
+def with_question(texts: Mapping[str, str], text: str) -> dict[str, str]:
+    """Return the text of an address that asks another sentence, or another last question. Raises TextError."""
+    turns = read_chat(texts.get("chat", ""))
+    return {"chat": write_chat(replace_last_user_text(turns, text))} if turns else {"src": text}
 
 
 def _turn(pair: object, number: int) -> Turn:

@@ -94,4 +94,6 @@ def _text(model: HuggingFaceModel | ReplayedModel) -> dict[str, str]:
         found["unknown text"] = f"{display(text.piece(unknown))}, id {unknown}"
     ends = {name: getattr(tokenizer, f"{name}_token_id", None) for name in _ENDS}
     named = [f"{display(text.piece(id_))} {id_} ({_ENDS[name]})" for name, id_ in ends.items() if id_ is not None]
+    if getattr(model, "has_chat", False):
+        found["conversation"] = "has a chat template"
     return found | ({"special tokens": ", ".join(dict.fromkeys(named))} if named else {})

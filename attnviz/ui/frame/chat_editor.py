@@ -20,6 +20,12 @@ MOST_TYPED = 8_192  # characters of a text, or of all turns together: the addres
 _FORMS = {"text": "Text", "conversation": "Conversation"}
 _KEPT = "_attnviz_turns"  # of the conversation that was left for a plain text
 _TITLES: dict[Role, str] = {"system": "System", "user": "User", "assistant": "Assistant"}
+_ADDS: dict[Role, str] = {
+    "system": "Add a system turn",
+    "user": "Add a user turn",
+    "assistant": "Add an assistant turn",
+}
+_PLUS = ":material/add:"
 _MOST_SAID = 60  # characters of a question on the button
 
 
@@ -51,8 +57,7 @@ def draw(turns: tuple[Turn, ...]) -> None:
                 _draw_turn(turns, number, turn)
             if len(turns) < MOST_TURNS:
                 follows = _next_role(turns)
-                words = f":material/add: Add {'an' if follows == 'assistant' else 'a'} {follows} turn"
-                _button("chat-add", words, lambda: _write((*turns, Turn(follows, ""))))
+                _button("chat-add", _ADDS[follows], lambda: _write((*turns, Turn(follows, ""))), icon=_PLUS)
         current_page().reading = st.container(key="chat-reading")
 
 
@@ -94,7 +99,7 @@ def _draw_turn(turns: tuple[Turn, ...], number: int, turn: Turn) -> None:
         if (rest := _without(turns, number)) is not None:
             removed = len(turns) - len(rest)
             means = "Remove this turn" if removed == 1 else "Remove this turn and the one after it"
-            _button(f"chat-remove-{number}", ":material/close:", lambda: _write(rest), means)
+            _button(f"chat-remove-{number}", f"Remove turn {number + 1}", lambda: _write(rest), means)
 
 
 def _without(turns: tuple[Turn, ...], number: int) -> tuple[Turn, ...] | None:
@@ -115,8 +120,8 @@ def _write(turns: tuple[Turn, ...]) -> None:
     persistent.write({NAME: write_chat(turns)})
 
 
-def _button(key: str, label: str, take: Callable[[], None], means: str = "") -> None:
-    st.button(label, key=key, on_click=take, help=means or None, type="tertiary")
+def _button(key: str, label: str, take: Callable[[], None], means: str = "", *, icon: str | None = None) -> None:
+    st.button(label, key=key, on_click=take, help=means or None, type="tertiary", icon=icon)
     persistent.catch_up(key, take)
 
 

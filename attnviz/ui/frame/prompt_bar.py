@@ -26,8 +26,9 @@ class _Prompt:
 
 def prompt(entry: Entry) -> Request:
     """Draw the controls, and return their request."""
+    is_offered = chat_bar.is_offered(entry)  # asked first: turns that cannot be run are the page's refusal
     turns = chat_bar.turns(entry)
-    if chat_bar.is_offered(entry):
+    if is_offered:
         form, left, right = st.columns([15, 55, 15], vertical_alignment="bottom", gap="small")
         with form:
             chat_editor.draw_choice(default_source())
