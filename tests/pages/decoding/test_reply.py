@@ -158,3 +158,12 @@ def test_a_translator_writes_no_reply_and_says_so(open_page) -> None:
     app = open_page("decoding", src="I love you.", to="fr", tab="reply")
     assert not app.exception
     assert "writes no reply here" in "".join(error.value for error in app.error)
+
+
+def test_the_link_to_heads_opens_it_on_the_whole_conversation(open_page, chat_folder) -> None:
+    app = open_reply(open_page, chat_folder, written="6")
+    link = next(part.proto for part in app.get("page_link") if part.proto.label == "Look at it on Heads")
+    there = {name: texts[0] for name, texts in parse_qs(link.query_string).items()}
+    heads = open_page("heads", **there)
+    assert not heads.exception
+    assert not heads.error
