@@ -14,7 +14,7 @@ open_tab = state.bar()
 
 # Below here torch is imported: by then the input can be used.
 from attnviz.ui import captions
-from attnviz.ui.causes import attribute, compare, experiments, patch, sentences, switch_off
+from attnviz.ui.causes import attribute, compare, experiments, needle, patch, sentences, switch_off
 
 TABS = {
     "switch-off": switch_off.draw,
@@ -28,5 +28,7 @@ page = layout.state_in_address(state.CausesState)
 trace = layout.run_or_refuse(lambda: traces.full_trace(request))
 captions.set_caption(trace, request.entry)
 experiments.panel(request)
-view = TABS[open_tab](request, traces.model(request.entry.name), trace)
+model = traces.model(request.entry.name)
+needle.panel(request, model)
+view = TABS[open_tab](request, model, trace)
 layout.end_page(request, trace, Together(page, view))

@@ -1,0 +1,56 @@
+"""The experiment of the needle: which of twelve sentences did the answer come from, on the model that is open."""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.models.protocol import Model
+from attnviz.ui.causes.progress import Tell, run_cancellable
+from attnviz.ui.markdown import literal
+from attnviz.ui.request import Request
+
+if TYPE_CHECKING:
+    from attnviz.analysis.spans.needle import NeedleCount
+
+_KEY, _COUNTED = "needle", "needle-counted"
+_TITLE = "**A needle in a haystack.** Which of twelve sentences did the answer come from?"
+_ABOUT = (
+    "One of twelve sentences holds the answer to a question. It stands at each of the twelve places in turn. Each "
+    "sentence is hidden from all that comes after it, and what the answer loses is laid beside the attention that the "
+    "sentence had.\n\n**What it teaches.** The sentence with most attention may not be what the answer needs.\n\n"
+    "**What it does not show.** It is one question in plain words; another prompt may come out differently."
+)
+
+
+def panel(request: Request, model: Model) -> None:
+    """Draw the experiment for a decoder that writes, folded to its line; nothing for another model."""
+    if not model.inputs.is_prompt or not getattr(model, "writes", False):
+        return
+    with st.expander(_TITLE, key="needle-panel"):
+        st.markdown(_ABOUT)
+        asked = (request.entry.name, model.model_id)
+        if st.button("Count", key="needle-count"):
+            st.session_state[_COUNTED] = (asked, None)
+        wanted, counted = st.session_state.get(_COUNTED, (None, None))
+        if wanted != asked:
+            return
+        if counted is None:
+            counted = _count(asked, model)
+        if counted is not None:
+            st.session_state[_COUNTED] = (asked, counted)
+            st.markdown(counted.sentence())
+            st.dataframe(counted.table, hide_index=True)
+
+
+def _count(asked: tuple[str, str], model: Model) -> "NeedleCount | None":
+    from attnviz.analysis.corpus.cancellable import Cancellable
+    from attnviz.analysis.spans.needle import count_needles
+
+    def make(tell: Tell) -> "NeedleCount":
+        return count_needles(model, work=Cancellable(tell))
+
+    try:
+        return run_cancellable(_KEY, asked, "The count", make)
+    except ValueError as refusal:
+        st.error(literal(str(refusal)))
+        return None
