@@ -8,7 +8,7 @@ from tests.browser.heads.tabs import LINK, open_tab
 TABS = ("heads", "links", "model", "neuron", "alignment", "flow", "spans")
 # Words that say all that there is to say: names of heads and of spans, plain English, and what a press does.
 PLAIN = {
-    "none", "All", "None", "? help", "zoom in", "zoom out", "whole map", "×", "+ Pin", "Unpin", "mean", "as usual",
+    "none", "All", "None", "? help", "zoom in", "zoom out", "whole map", "×", "+ Pin", "Unpin", "mean", "automatic",
     "text", "?",
 }  # fmt: skip
 # Each control that is seen: its words, the term that it asks for, and the names in its list.

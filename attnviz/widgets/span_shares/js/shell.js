@@ -141,7 +141,7 @@ function paintLists({ parts, payload, view }) {
 function answersOf({ spans, answer }, view) {
   const places = spans.filter(({ start }) => start > 0).map(({ name, start, end }) => [`${start}-${end}`, name]);
   const isOther = view.answer && !places.some(([place]) => place === view.answer);
-  return [["", "as usual"], ...places, ...(isOther ? [[view.answer, `tokens ${answer[0]} to ${answer[1] - 1}`]] : [])];
+  return [["", "automatic"], ...places, ...(isOther ? [[view.answer, `tokens ${answer[0]} to ${answer[1] - 1}`]] : [])];
 }
 
 function paintCanvases(app) {
