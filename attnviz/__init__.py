@@ -17,6 +17,8 @@ from attnviz.extras import needs
 if TYPE_CHECKING:
     from attnviz import views
     from attnviz.analysis.causes.baselines.means import mean_contexts
+    from attnviz.analysis.spans.hidden import hide_spans
+    from attnviz.analysis.spans.shares import span_shares
     from attnviz.html.page import page
     from attnviz.learning.learn import learn
     from attnviz.learning.storage import load_recording
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from attnviz.pictures.shown.registry import picture
     from attnviz.saving import save
     from attnviz.server.session import open as open
+    from attnviz.text.spans import Span
     from attnviz.text.tokens import Token
     from attnviz.tracing.causes.intervention import Intervention
     from attnviz.tracing.causes.making import ablate, edit, exchange, patch
@@ -34,21 +37,23 @@ if TYPE_CHECKING:
     from attnviz.transformer.probe import Site
 
 __all__ = [
-    "Intervention", "Site", "Token", "Trace", "__version__", "ablate", "edit", "exchange", "from_tensors", "learn",
-    "load", "load_recording", "load_trace", "mean_contexts", "page", "patch", "picture", "save",
-    "show", "views",
+    "Intervention", "Site", "Span", "Token", "Trace", "__version__", "ablate", "edit", "exchange", "from_tensors",
+    "hide_spans", "learn", "load", "load_recording", "load_trace", "mean_contexts", "page", "patch", "picture", "save",
+    "show", "span_shares", "views",
 ]  # fmt: skip
 __version__ = "1.0.0"
 
 _HOME = {
     "Intervention": "attnviz.tracing.causes.intervention",
     "Site": "attnviz.transformer.probe",
+    "Span": "attnviz.text.spans",
     "Token": "attnviz.text.tokens",
     "Trace": "attnviz.tracing.trace",
     "ablate": "attnviz.tracing.causes.making",
     "edit": "attnviz.tracing.causes.making",
     "exchange": "attnviz.tracing.causes.making",
     "from_tensors": "attnviz.tracing.external.from_tensors",
+    "hide_spans": "attnviz.analysis.spans.hidden",
     "learn": "attnviz.learning.learn",
     "load": "attnviz.models.catalogue",
     "load_recording": "attnviz.learning.storage",
@@ -60,6 +65,7 @@ _HOME = {
     "picture": "attnviz.pictures.shown.registry",
     "save": "attnviz.saving",
     "show": "attnviz.notebook.show",
+    "span_shares": "attnviz.analysis.spans.shares",
 }
 HOMES.update({name: _HOME[name] for name in ("page", "picture")}, trace_metrics="attnviz.analysis.heads.trace_metrics")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.models.huggingface import checkpoints
+from tests.models.huggingface.chat import chat_folder
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -52,12 +53,19 @@ def test_it_has_no_type_error(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(checkpoints.save(tmp_path_factory.mktemp("bert"), checkpoints.ALL["bert"]))
+def of_hub(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Make the small models that stand for the hub's."""
+    return {
+        "bert-base-uncased": checkpoints.save(tmp_path_factory.mktemp("bert"), checkpoints.ALL["bert"]),
+        "HuggingFaceTB/SmolLM2-135M-Instruct": chat_folder.save(tmp_path_factory.mktemp("chat"), positions=2_048),
+    }
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_it_runs(page: str, bert: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it stands, but for the hub's model, which is a small one here."""
+def test_it_runs(page: str, of_hub: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it stands, but for models of the hub, which are small ones here."""
     monkeypatch.chdir(tmp_path)
-    exec(compile(code_of(page).replace('"bert-base-uncased"', repr(bert)), page, "exec"), {})
+    code = code_of(page)
+    for name, folder in of_hub.items():
+        code = code.replace(f'"{name}"', repr(str(folder)))
+    exec(compile(code, page, "exec"), {})

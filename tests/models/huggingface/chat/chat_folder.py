@@ -15,10 +15,10 @@ MARKS = ("<|im_start|>", "<|im_end|>")
 QUESTION = SENTENCES[1]
 
 
-def save(folder: Path, template: str | None = CHATML) -> Path:
+def save(folder: Path, template: str | None = CHATML, *, positions: int = POSITIONS) -> Path:
     """Make the checkpoint and write it; without a template where `template` is None."""
     recipe = replace(checkpoints.DECODERS["qwen3"], tokenizer=lambda: _tokenizer(template))
-    return checkpoints.save(folder, recipe, max_position_embeddings=POSITIONS)
+    return checkpoints.save(folder, recipe, max_position_embeddings=positions)
 
 
 def _tokenizer(template: str | None) -> PreTrainedTokenizerFast:
