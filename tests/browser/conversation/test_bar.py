@@ -38,6 +38,8 @@ def conversation(page: Page) -> Locator:
 def choose(page: Page, settle: Callable, form: str) -> None:
     page.get_by_role("combobox", name="Input").click()
     page.get_by_role("option", name=form).click()
+    has_chat = re.compile(r"[?&]chat=")
+    (expect(page).to_have_url if form == "Conversation" else expect(page).not_to_have_url)(has_chat)
     settle(page)
 
 
