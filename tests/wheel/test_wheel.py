@@ -146,7 +146,7 @@ def requirements() -> dict[str, list[Requirement]]:
 
 
 def pins() -> list[Requirement]:
-    files = ("", "-serve", "-cluster", "-train", "-notebook")
+    files = ("", "-serve", "-cluster", "-train", "-notebook", "-gguf")
     texts = [path.read_text(encoding="utf-8") for end in files if (path := ROOT / f"requirements{end}.txt").is_file()]
     lines = [line for text in texts for line in text.splitlines() if line and line[0] not in "#-"]
     return [Requirement(line) for line in lines]
