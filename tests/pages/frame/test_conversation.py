@@ -90,6 +90,33 @@ def test_a_conversation_that_cannot_be_run_is_one_sentence(open_page, chat_folde
     assert sentence in error.value.replace("\\", "")
 
 
+@pytest.mark.parametrize(
+    ("template", "sentence"),
+    [
+        ("{{ raise_exception('no system here') }}", "refuses this conversation (TemplateError: no system here)"),
+        ("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", "did not finish within"),
+        ("x" * 200_001, "chat template has 200,001 characters; at most 200,000 are read"),
+    ],
+    ids=["refuses", "never ends", "is no template"],
+)
+def test_a_template_that_fails_is_one_sentence_and_the_turns_stay(
+    open_page, tmp_path, monkeypatch, template, sentence
+) -> None:
+    from attnviz.models.huggingface.chat import template as rendering
+    from tests.models.huggingface.chat import chat_folder
+
+    monkeypatch.setattr(rendering, "SECONDS", 1.0)
+    app = open_page("heads", model=str(chat_folder.save(tmp_path / "odd", template)), chat=CHAT)
+    assert not app.exception
+    assert sentence in (" ".join(error.value for error in app.error) + notes(app)).replace("\\", "")
+    assert (
+        json.loads(
+            str(app.query_params["chat"][0] if isinstance(app.query_params["chat"], list) else app.query_params["chat"])
+        )
+        == SAID
+    )
+
+
 @pytest.mark.parametrize("chat", ["nonsense", "[]", '[["cat","dog"]]', '[["user",7]]', "[" * 9_000])
 def test_a_text_that_is_no_conversation_is_named_and_the_sentence_is_shown(open_page, chat_folder, chat) -> None:
     app = open_page("heads", model=chat_folder, chat=chat, src="It sleeps on.")
