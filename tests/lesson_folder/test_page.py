@@ -184,6 +184,7 @@ def test_a_lesson_in_german_with_every_other_kind_of_question(visit: Visit) -> N
 
     press(page, "Weiter")
     click_cell(page, 2, 1)
+    expect(page.locator(".form select").nth(0)).to_have_value("1")
     click_cell(page, 2, 2)
     expect(page.locator(".form select").nth(1)).to_have_value("2")
     click_cell(page, 2, 1)  # takes its mark back
