@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from attnviz import (
-    chat_arguments,
     cluster_command,
     engine_command,
     learn_command,
@@ -27,6 +26,7 @@ from attnviz import (
     steps_command,
     translate_command,
 )
+from attnviz.chat_arguments import add_chat, chat_turns, input_arguments
 from attnviz.extras import needs
 
 # What may be asked of `trace` besides its text, and the argument that it is: which model takes which, `inputs` says.
@@ -100,10 +100,10 @@ def _trace(options: argparse.Namespace) -> int:
         plain_file.require_place(path, such_as=f"love.{'npz' if path is options.out else 'html'}")
     if options.html is not None:
         attnviz.picture(options.picture)
-    given = chat_arguments.turns(options)
+    given = chat_turns(options)
     _exact_products()
     model = attnviz.load(options.model, progress=_teller())
-    trace = model.trace(**chat_arguments.arguments(given, options.text, model), **_arguments(options, model))
+    trace = model.trace(**input_arguments(given, options.text, model), **_arguments(options, model))
     print(trace.tgt_text or trace.src_text)
     if options.html is not None:
         print(trace.to_html(options.html, picture=options.picture))
@@ -198,7 +198,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_trace(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("text", nargs="?", help="the sentence, or a decoder's prompt")
-    chat_arguments.add(parser)
+    add_chat(parser)
     parser.add_argument("--target", help="a target to trace instead of what the model writes")
     parser.add_argument("--pair", help="a second sentence, for an encoder")
     parser.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")

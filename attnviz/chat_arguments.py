@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _MOST_BYTES = 4_000_000
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add_chat(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that give a conversation in the place of a text."""
     given = parser.add_mutually_exclusive_group()
     given.add_argument(
@@ -29,7 +29,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def turns(options: argparse.Namespace) -> "tuple[Turn, ...]":
+def chat_turns(options: argparse.Namespace) -> "tuple[Turn, ...]":
     """Return the conversation that is given; none for a plain text.
 
     Raises ValueError, with one sentence, for one that cannot be read, for a text beside it, and for neither of both.
@@ -45,7 +45,7 @@ def turns(options: argparse.Namespace) -> "tuple[Turn, ...]":
     return read_turns(_as_messages(_said(options)))
 
 
-def arguments(given: "tuple[Turn, ...]", text: str, model: Any) -> dict[str, Any]:
+def input_arguments(given: "tuple[Turn, ...]", text: str, model: Any) -> dict[str, Any]:
     """Return the conversation, or else the text, as `model.trace` and `model.stepwise` take them.
 
     Raises ValueError for a conversation with a model that takes none.

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from attnviz import chat_arguments
+from attnviz.chat_arguments import add_chat, chat_turns
 
 if TYPE_CHECKING:
     from attnviz.models.protocol import Step
@@ -16,7 +16,7 @@ _OPEN = "\ufffd"  # what the bytes of a character show as, until the last of the
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("text", nargs="?", help="what the user says")
-    chat_arguments.add(parser)
+    add_chat(parser)
     parser.add_argument("--system", help="what the system says first, before a text")
     parser.add_argument("--new-tokens", type=int, default=256, help="at most how many tokens are written (256)")
     parser.add_argument("--temperature", type=float, help="draw each token, at this temperature")
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace, progress: Callable[[float, str], None] | No
 
 def _messages(options: argparse.Namespace) -> list[dict[str, str]]:
     """Return the conversation to answer."""
-    given = chat_arguments.turns(options)
+    given = chat_turns(options)
     if options.system is not None and given:
         raise ValueError("Give --system with a text only: a conversation has its own system turn.")
     if given:

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from attnviz import chat_arguments
+from attnviz.chat_arguments import add_chat, chat_turns, input_arguments
 
 if TYPE_CHECKING:
     import torch
@@ -31,7 +31,7 @@ COLUMNS = ("step", "goes in", "comes out", "probability", "looks back at", "look
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments, besides language and model."""
     parser.add_argument("text", nargs="?", help="the sentence")
-    chat_arguments.add(parser)
+    add_chat(parser)
     parser.add_argument("--target", help="a target to feed at each step, whatever the model would choose")
     parser.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")
     parser.add_argument("--recompute", action="store_true", help="run the whole prefix at every step: no KV cache")
@@ -54,7 +54,7 @@ def lines(options: argparse.Namespace) -> Iterator[str]:
 
     if not options.sample and (given := [name for name in _OF_SAMPLE if getattr(options, name) is not None]):
         raise ValueError(f"--{given[0].replace('_', '-')} says how to draw tokens: give --sample, too.")
-    given = chat_arguments.turns(options)
+    given = chat_turns(options)
     if not catalogue.is_translator(options.model):
         return _checkpoint_lines(options, catalogue.load(options.model), given)
     model = catalogue.translator(options.model)
@@ -89,7 +89,7 @@ def _checkpoint_lines(options: argparse.Namespace, model: Any, given: "tuple[Tur
     from attnviz.analysis.decoding.verdict import judge
     from attnviz.models.decoding_record import decoding_record
 
-    read = chat_arguments.arguments(given, options.text, model)
+    read = input_arguments(given, options.text, model)
     steps = model.stepwise(**read, cached=not options.recompute, **_arguments(options, model))
     kept: list[Trace] = []
 

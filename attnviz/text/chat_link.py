@@ -16,7 +16,7 @@ def write_chat(turns: Iterable[Turn]) -> str:
 
 
 def read_draft(text: str) -> tuple[Turn, ...]:
-    """Read the turns of an address as they are: a turn may be empty or out of order while somebody writes it.
+    """Read the turns of an address as they are: while somebody writes a turn, it may be empty or out of order.
 
     Raises TextError where the text is no list of roles and contents.
     """

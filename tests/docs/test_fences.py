@@ -54,7 +54,7 @@ def test_it_has_no_type_error(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def of_hub(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Make the small models that stand for the hub's."""
+    """Save two small models, in the place of two of the hub."""
     return {
         "bert-base-uncased": checkpoints.save(tmp_path_factory.mktemp("bert"), checkpoints.ALL["bert"]),
         "HuggingFaceTB/SmolLM2-135M-Instruct": chat_folder.save(tmp_path_factory.mktemp("chat"), positions=2_048),

@@ -33,17 +33,11 @@ CHOICES = {
     "learning": (".player input", "ArrowRight"),
 }
 # What the pointer is moved over until something is said of it; elsewhere a word's definition is.
-POINTED = {
+POINTED = dict.fromkeys(("flow", "spans", "alignment", "mask_lab", "patching", "compared"), "canvas") | {
     "heads": ".map-box",
     "whole_model": ".head-cell",
     "one_row": ".head-cell",
-    "flow": "canvas",
-    "spans": "canvas",
-    "alignment": "canvas",
     "stepper": ".map-box canvas",
-    "mask_lab": "canvas",
-    "patching": "canvas",
-    "compared": "canvas",
     "learning": ".heads button",
 }
 # What is chosen on what shows numbers: it stays, and does nothing.

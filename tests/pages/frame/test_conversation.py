@@ -5,12 +5,7 @@ import json
 import pytest
 
 from attnviz.text.chat_link import read_chat
-from attnviz.ui.anatomy import state as anatomy
 from attnviz.ui.cache import traces
-from attnviz.ui.causes import state as causes
-from attnviz.ui.heads import state as heads
-from attnviz.ui.implementations import state as implementations
-from attnviz.ui.masks import state as masks
 from attnviz.ui.request import Request
 from attnviz.widgets.wire import unpack
 from tests.pages.on_screen import notes
@@ -214,42 +209,3 @@ def test_the_text_is_shown_as_the_model_reads_it(open_page, chat_folder) -> None
     assert "↵</span><br>" in read
     assert "<span class='said' data-role='user'><b>user</b>" in read
     assert "<b>assistant (written)</b>" in read
-
-
-TABS = {
-    "heads": heads.TABS,
-    "masks": masks.TABS,
-    "causes": causes.TABS,
-    "anatomy": anatomy.TABS,
-    "implementations": implementations.TABS,
-}
-
-
-@pytest.mark.parametrize(("page", "tab"), [(page, tab) for page, tabs in TABS.items() for tab in tabs])
-def test_a_tab_runs_a_conversation(open_page, chat_folder, page, tab) -> None:
-    app = open_page(page, model=chat_folder, chat=CHAT, new="3", tab=tab)
-    assert not app.exception
-    assert not app.error, [error.value for error in app.error]
-
-
-@pytest.mark.parametrize("more", [{"by": "sentence", "other": "A dog?"}, {"by": "model"}, {"by": "mask"}])
-def test_a_conversation_is_compared(open_page, chat_folder, more) -> None:
-    app = open_page("causes", model=chat_folder, chat=CHAT, new="2", tab="compare", **more)
-    assert not app.exception
-    assert not app.error
-
-
-def test_another_question_is_patched_into_a_conversation(open_page, chat_folder) -> None:
-    changed = "The cat looked at the dog"
-    app = open_page("causes", model=chat_folder, chat=CHAT, tab="patch", changed=changed)
-    assert not app.exception
-    assert not app.error
-    assert any(part.proto.bytes for part in app.get("bidi_component"))
-
-
-@pytest.mark.parametrize("way", ["cached", "recomputed", "teacher"])
-def test_decoding_steps_through_a_conversation(open_page, chat_folder, way) -> None:
-    app = open_page("decoding", model=chat_folder, chat=CHAT, new="2", way=way)
-    assert not app.exception
-    assert not app.error
-    assert "data-verdict='equal'" in "".join(str(node.proto.body) for node in app.get("html"))
