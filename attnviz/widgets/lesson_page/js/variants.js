@@ -1,5 +1,5 @@
 // A tab that is HTML: its parts below each other, and for each of its controls a slider or a list that chooses among
-// fragments, which were drawn when the folder was made (attnviz/lesson_folder/variants.py).
+// fragments, which were drawn when the folder was made.
 
 import { element } from "../../shared/js/elements.js";
 import { readCells } from "./cells.js";
