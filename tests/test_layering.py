@@ -62,7 +62,6 @@ ONLY_IN = {
     "alembic": ("attnviz/classroom/storage/",),
 }
 
-MOST_FILES = 20  # of a folder's own, `__init__.py` included
 SCRIPTS = sorted((ROOT / "attnviz" / "widgets").rglob("*.js"))
 FILES = sorted(
     path.relative_to(ROOT).as_posix()
@@ -145,15 +144,6 @@ def test_no_two_scripts_import_each_other() -> None:
         uses[script] = {(script.parent / path).resolve() for path in paths}
     assert set().union(*uses.values()) <= set(SCRIPTS)
     assert circle({str(script): set(map(str, used)) for script, used in uses.items()}) == []
-
-
-def test_no_folder_has_more_files_than_one_takes_in_at_a_glance() -> None:
-    folders = {path.parent for top in ("attnviz", "pages", "tests") for path in (ROOT / top).rglob("*.*")}
-    counts = {
-        folder.relative_to(ROOT).as_posix(): sum(file.suffix in {".py", ".js", ".css"} for file in folder.iterdir())
-        for folder in folders
-    }
-    assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
 
 
 def test_a_circle_is_found() -> None:
