@@ -99,6 +99,7 @@ class CheckpointModel:
     folder: Path | None = None
     known_id: str = ""  # of weights that only this model holds
     text_id: str = ""  # of the tokenizer, as `weights.text_id` gives it
+    given_notes: tuple[str, ...] = ()  # what the comparison with the model as it was given found, for every trace
     name: str
     writes: bool
     family: Family
@@ -207,7 +208,7 @@ class NetworkModel(CheckpointModel):
         """Write notes on sentences that were cut, and on layers without attention."""
         first = _READ[self.family]
         both = ((prefix_notes(first, each.notes), prefix_notes("Second sentence", each.pair_notes)) for each in encoded)
-        return (*(note for pair in both for notes in pair for note in notes), *self._layer_notes())
+        return (*(note for pair in both for notes in pair for note in notes), *self._layer_notes(), *self.given_notes)
 
     def _layer_notes(self) -> tuple[str, ...]:
         """Write a note that some layers compute no attention, and which ones do."""

@@ -72,7 +72,6 @@ def _weights(path: Path, config: Any, architecture: Architecture, how: dict[str,
             path.parent,
             config=config,
             dtype=torch.float32,
-            attn_implementation="eager",
             output_loading_info=True,
             **how,
         )

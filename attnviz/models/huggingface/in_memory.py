@@ -118,9 +118,7 @@ def _verify(shown: Any, text: CheckpointTokenizer, architecture: Architecture) -
     if is_known := _is_plain_half(shown):
         check_size(sum(parameter.numel() for parameter in shown.parameters()), 4, size_limit())
         wide = copy.deepcopy(shown).float()
-        patches.keep_apart(wide)
         verified_model(wide, text, architecture)
-    patches.keep_apart(shown)
     return verified_model(shown, text, architecture, is_known=is_known)
 
 

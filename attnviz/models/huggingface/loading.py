@@ -29,7 +29,7 @@ from attnviz.models.huggingface.files.folder import Progress, checkpoint_in, oth
 from attnviz.models.huggingface.files.gguf import is_gguf, read_header
 from attnviz.models.huggingface.gguf_checkpoint import read_gguf, require_libraries
 from attnviz.models.huggingface.model import HuggingFaceModel
-from attnviz.models.huggingface.network import attention_interface, patches
+from attnviz.models.huggingface.network import attention_interface
 from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.models.huggingface.tokenization.backends import IN_PYTHON
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
@@ -93,7 +93,6 @@ def _gguf(path: Path, limit: int, tell: Progress) -> HuggingFaceModel | Replayed
             model, tokenizer, architecture = read_gguf(path, header, tell)
             text = _reader(tokenizer, model.config)
             tell(0.8, _COMPARING)
-            patches.keep_apart(model)
             made = verified_model(model.requires_grad_(False).eval(), text, architecture)
         except ModelError:
             raise
@@ -217,7 +216,7 @@ def _check_asked(weights: tuple[Path, ...], config: Any, architecture: Architect
 def _weights(folder: Path, config: Any, architecture: Architecture, weights: tuple[Path, ...]) -> Any:
     try:
         model, info = architecture.auto.from_pretrained(
-            folder, config=config, dtype=torch.float32, attn_implementation="eager", use_safetensors=True,
+            folder, config=config, dtype=torch.float32, use_safetensors=True,
             trust_remote_code=False, local_files_only=True, output_loading_info=True,
         )  # fmt: skip
     except Exception as error:
@@ -234,7 +233,6 @@ def _weights(folder: Path, config: Any, architecture: Architecture, weights: tup
         raise ModelError(f"The weights in {folder.name!r} lack {name!r}, which their config names: it would be random.")
     if name := left_over(set(info["unexpected_keys"])):
         raise ModelError(f"The weights in {folder.name!r} hold {name!r}, for which their config has no place.")
-    patches.keep_apart(model)
     return model.requires_grad_(False).eval()
 
 

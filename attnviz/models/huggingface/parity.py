@@ -98,6 +98,12 @@ def output_of(out: Any) -> Tensor:
     return out.last_hidden_state if logits is None else logits
 
 
+@torch.inference_mode()
+def run_network(network: Network, sample: Batch, target: Batch | None = None) -> Tensor:
+    """Run a network's attention over a sample: logits, or the last hidden states of a model without a head."""
+    return _our_pass(network, sample, target, None).output
+
+
 def _our_pass(network: Network, sample: Batch, target: Batch | None, probe: Probe | None) -> OurPass:
     recorder = Recorder()
     request = PassRequest(recorder if probe is None else Chain((probe, recorder)))

@@ -171,7 +171,7 @@ class ReplayedModel(CheckpointModel):
             layers = expected.attn.get(kind) or expected.attn[""]
             weights[kind] = torch.stack([layer[0] for layer in layers]).float().cpu()
         dtype = str(self.dtype).removeprefix("torch.")
-        info = RunInfo(self.model_id, "", self.device.type, dtype, seconds, notes=(*notes, self.why))
+        info = RunInfo(self.model_id, "", self.device.type, dtype, seconds, notes=(*notes, *self.given_notes, self.why))
         return ReplayedWeights(weights, (sentence,), _causal_masks(weights), info, self.why)
 
 

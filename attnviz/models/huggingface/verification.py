@@ -4,40 +4,60 @@ from typing import Any
 
 from attnviz.models.huggingface import parity
 from attnviz.models.huggingface.architecture import Architecture, vocabulary_of
+from attnviz.models.huggingface.as_given import ShownPass, check_as_given, share_weights
 from attnviz.models.huggingface.errors import ModelError, NoAttentionInterface, reason
 from attnviz.models.huggingface.generate import GenerationRules
 from attnviz.models.huggingface.model import HuggingFaceModel
+from attnviz.models.huggingface.network import patches
 from attnviz.models.huggingface.network.network import Batch, uses_segments
 from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
 
 
 def verified_model(
-    model: Any, text: CheckpointTokenizer, architecture: Architecture, *, is_known: bool = False
+    model: Any, text: CheckpointTokenizer, architecture: Architecture, *, given: Any = None, is_known: bool = False
 ) -> HuggingFaceModel | ReplayedModel:
-    """Wrap a model as attnviz shows it. Raises ModelError for one that ours does not reproduce, or without any weights.
+    """Wrap a model as attnviz shows it. Raises ModelError for a model that attnviz does not reproduce, or without any
+    weights.
 
-    `is_known` leaves the comparison out, of a model that was compared in a finer type.
+    `given` is what the user handed over, whose own pass the shown one must equal; left out, the model as it is now.
+    `is_known` leaves both comparisons out, of a model that was compared in a finer type.
     """
+    given = share_weights(model) if given is None else given
+    patches.keep_apart(model)
     sample, target = _samples(model, text, architecture)
     where = next(model.parameters()).device
     sample, target = sample.to(where), None if target is None else target.to(where)
     try:
-        model.set_attn_implementation("eager")
+        patches.set_eager(model)
         expected = parity.run_eager(model, sample, target)
-        try:
-            network = parity.install_attention(model, sample, target)
-        except NoAttentionInterface:
-            model.set_attn_implementation("eager")
-            return ReplayedModel(model, text, expected, sample, target)
-        if not is_known:
-            parity.assert_equal(network, expected, sample, target)
         rules = GenerationRules.from_model(model, has_both=architecture.has_both)
+        made, run = _made(model, text, architecture, (expected, sample, target), rules, is_known=is_known)
+        if not is_known:
+            made.given_notes = check_as_given(given, run, sample, target)
     except ModelError:
         raise
     except Exception as error:  # a model that cannot even run has its own reasons, of every type
         raise ModelError(f"The model cannot run on a sentence ({reason(error)}).") from error
-    return HuggingFaceModel(network, text, rules, writes=architecture.writes)
+    return made
+
+
+def _made(
+    model: Any, text: CheckpointTokenizer, architecture: Architecture,
+    eager: tuple[parity.Eager, Batch, Batch | None], rules: GenerationRules, *, is_known: bool,
+) -> tuple[HuggingFaceModel | ReplayedModel, ShownPass]:  # fmt: skip
+    """Wrap a model in the first way that shows it; return how its shown pass is run, too."""
+    expected, sample, target = eager
+    try:
+        network = parity.install_attention(model, sample, target)
+    except NoAttentionInterface:
+        patches.set_eager(model)
+        made = ReplayedModel(model, text, expected, sample, target)
+        return made, lambda src, tgt: parity.run_eager(model, src, tgt).output
+    if not is_known:
+        parity.assert_equal(network, expected, sample, target)
+    made = HuggingFaceModel(network, text, rules, writes=architecture.writes)
+    return made, lambda src, tgt: parity.run_network(network, src, tgt)
 
 
 def _samples(model: Any, text: CheckpointTokenizer, architecture: Architecture) -> tuple[Batch, Batch | None]:

@@ -24,6 +24,16 @@ def cast(model: Any, device: torch.device, dtype: torch.dtype) -> None:
             tensor.data = exact[name]
 
 
+def set_eager(model: Any) -> None:
+    """Let a model compute eager attention, also where its class only reads its config (Falcon)."""
+    if model._can_set_attn_implementation():
+        model.set_attn_implementation("eager")
+    for module in model.modules():
+        config = getattr(module, "config", None)
+        if getattr(config, "_attn_implementation", "eager") != "eager":
+            config._attn_implementation = "eager"
+
+
 def _tensors(model: Any) -> Iterator[tuple[str, Tensor]]:
     yield from model.named_parameters()
     yield from model.named_buffers()
