@@ -1,7 +1,8 @@
 """Limits on texts, and the sentences for texts that are too long or unusable."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 512
@@ -11,6 +12,24 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 class TextError(ValueError):
     """A sentence or a tokenizer that cannot be used; the message says why and what to do."""
+
+
+@contextmanager
+def catch_panics() -> Iterator[None]:
+    """Turn a panic of the `tokenizers` library into a TextError.
+
+    A panic is no `Exception` (pyo3's PanicException derives from BaseException), so nothing else here would catch it:
+    the thread of a page's run would end without a word, and its browser would wait for ever.
+    """
+    try:
+        yield
+    except Exception:
+        raise
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # pyo3 makes this class, and no module exports it
+            raise
+        said = (str(error).splitlines() or [""])[0][:150]
+        raise TextError(f"The model's tokenizer breaks off: its files are damaged ({said}).") from None
 
 
 def replace_surrogates(text: str) -> str:

@@ -36,6 +36,24 @@ def content(path: Path, *, most: int) -> bytes:
     return found
 
 
+MOST_TENSORS = 100_000  # names in the headers of all safetensors files of a model
+_MOST_HEADER = 8_000_000  # bytes of one file's header
+
+
+def count_tensors(path: Path) -> int:
+    """Count the tensors that the header of a safetensors file names, in its bytes: to parse 600,000 names would take
+    many seconds and 600 MB. Raises OSError as `open_file` does, and ValueError where more are named than models have.
+    """
+    with open_file(path) as file:
+        length = int.from_bytes(file.read(8), "little")
+        if length > _MOST_HEADER:
+            raise ValueError(f"its header takes {length / 1e6:,.0f} MB; up to {_MOST_HEADER / 1e6:,.0f} MB are read")
+        count = file.read(length).count(b'"data_offsets"')
+    if count > MOST_TENSORS:
+        raise ValueError(f"it names {count:,} tensors; up to {MOST_TENSORS:,} are read")
+    return count
+
+
 def _require_plain(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(f"{path.name} is not a plain file")

@@ -13,7 +13,14 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from attnviz.text import plain_file
-from attnviz.text.limits import MAX_TOKENIZER_BYTES, MAX_TOKENS, TextError, cut_to_limit, replace_surrogates
+from attnviz.text.limits import (
+    MAX_TOKENIZER_BYTES,
+    MAX_TOKENS,
+    TextError,
+    catch_panics,
+    cut_to_limit,
+    replace_surrogates,
+)
 from attnviz.text.normalization import WORD_START, elides, variant
 from attnviz.text.tokens import Token
 
@@ -39,6 +46,7 @@ class Encoded:
 class TranslatorTokenizer:
     """One vocabulary, read three ways: as English source, as spaced target, as unspaced target."""
 
+    @catch_panics()
     def __init__(self, tokenizer_json: str) -> None:
         self._json = tokenizer_json
         self._source = variant(tokenizer_json, lowercase=True, spaced=True)
@@ -91,6 +99,7 @@ class TranslatorTokenizer:
         """The pairs of pieces that become one, in the order in which they are merged."""
         return tuple((first, second) for first, second in json.loads(self._json)["model"]["merges"])
 
+    @catch_panics()
     def spell(self, piece: str) -> tuple[int, ...]:
         """Spell another vocabulary's piece in ids: one if it is known, none for an unknown special token.
 
@@ -155,6 +164,7 @@ class TranslatorTokenizer:
             return False
         return tokens[-1].text == "'" and tokens[-2].text[-1:].isalpha()
 
+    @catch_panics()
     def _encode(self, tokenizer: Tokenizer, text: str) -> tuple[Token, ...]:
         encoding = tokenizer.encode(replace_surrogates(text), add_special_tokens=False)
         tokens: list[Token] = []
@@ -180,6 +190,7 @@ class TranslatorTokenizer:
         tokens = (*tokens, self._special_token(self.eos_id, tokens[-1].end if tokens else 0))
         return Encoded(tuple(token.id for token in tokens), tokens, notes)
 
+    @catch_panics()
     def _encode_many(self, tokenizer: Tokenizer, first: tuple[int, ...], typed: Sequence[str]) -> list[tuple[int, ...]]:
         room = MAX_TOKENS - len(first) - 1
         texts = [replace_surrogates(cut_to_limit(text)[0]) for text in typed]

@@ -96,6 +96,10 @@ def _check_file(folder: Path) -> None:
         raise _unreadable_error(folder, WEIGHTS, error) from error
     if size > MAX_WEIGHTS_BYTES:
         raise CheckpointError(f"{WEIGHTS} is larger than {MAX_WEIGHTS_BYTES / 1e9:.0f} GB.")
+    try:
+        plain_file.count_tensors(folder / WEIGHTS)
+    except ValueError as error:
+        raise CheckpointError(f"{WEIGHTS} in {folder.name!r} is not read: {error}.") from error
 
 
 def _unreadable_error(folder: Path, name: str, error: OSError) -> CheckpointError:

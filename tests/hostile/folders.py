@@ -58,6 +58,46 @@ def growing(path: Path) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
+def many_names(path: Path) -> None:
+    """Write 600,000 names into a header: 36 MB that would be parsed for many seconds."""
+    names = ",".join(f'"{number}":{{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}' for number in range(600_000))
+    header = f"{{{names}}}".encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+
+
+def few_bytes_many_names(path: Path) -> None:
+    """Write as many names into a header as its bytes may hold."""
+    names = ",".join(f'"{number}":{{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}' for number in range(125_000))
+    header = f"{{{names}}}".encode()
+    assert len(header) < 8_000_000
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+
+
+def change_tokenizer(**parts: object) -> Spoil:
+    """Put steps into tokenizer.json at which the library `tokenizers` panics, which raises no `Exception`."""
+
+    def spoil(folder: Path) -> None:
+        path = folder / "tokenizer.json"
+        path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | parts), encoding="utf-8")
+
+    return spoil
+
+
+_FRAME = [{"SpecialToken": {"id": "[NONE]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
+PANICS: dict[str, Spoil] = {
+    "a tokenizer whose frame names no token": change_tokenizer(
+        post_processor={"type": "TemplateProcessing", "single": _FRAME, "pair": _FRAME, "special_tokens": {}}
+    ),
+    "a tokenizer whose table ends early": change_tokenizer(
+        normalizer={"type": "Precompiled", "precompiled_charsmap": "BAAAAAEAAAA="}
+    ),
+    "a tokenizer whose table is none": change_tokenizer(
+        normalizer={"type": "Precompiled", "precompiled_charsmap": "AAAA"}
+    ),
+    "a tokenizer that cuts pieces of nothing": change_tokenizer(pre_tokenizer={"type": "FixedLength", "length": 0}),
+}
+
+
 def change_config(**values: object) -> Spoil:
     def spoil(folder: Path) -> None:
         path = folder / "config.json"
@@ -114,6 +154,9 @@ FOLDERS: dict[str, Spoil] = {
     "a config of texts": change_config(hidden_size="x", num_attention_heads=None, vocab_size=[]),
     "a config of NaN": change_config(layer_norm_eps=float("nan"), hidden_dropout_prob=float("inf")),
     "a tokenizer that multiplies": lambda folder: growing(folder / "tokenizer.json"),
+    "weights of 600,000 names": instead("model.safetensors", many_names),
+    "weights of short names": instead("model.safetensors", few_bytes_many_names),
+    **PANICS,
 }
 
 

@@ -25,6 +25,8 @@ BOUNDS_OF = dict.fromkeys(
         "a kind of a hundred megabytes",
         "a million empty tensors",
         "sixty thousand empty tensors",
+        "weights of 600,000 names",
+        "weights of short names",
     ),
     BY_HEADER,
 )
@@ -53,6 +55,7 @@ TAKEN = {*archives.TAKEN}
 SAID = {"bzip2": "another way than deflate", "LZMA": "another way than deflate", "a directory of a million": "members"}
 SAID |= dict.fromkeys(("many members of zeros", "deflate of half a gigabyte"), "it unpacks to more than 128 MB")
 SAID |= dict.fromkeys(folders.MARIAN, "numbers, and it asks for 6,0")
+SAID |= {"weights of 600,000 names": "its header takes 3", "weights of short names": "it names 125,000 tensors"}
 MAKING = 90  # seconds until a piece is made ready and, the first time, torch imported, on a busy machine
 
 

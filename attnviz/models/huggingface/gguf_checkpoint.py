@@ -16,6 +16,7 @@ from attnviz.models.huggingface.files import growth
 from attnviz.models.huggingface.files.folder import Progress
 from attnviz.models.huggingface.files.gguf import GgufHeader
 from attnviz.models.huggingface.weights import MOST_MORE, MOST_TIMES, count_asked
+from attnviz.text.limits import catch_panics
 
 _WRITERS = (
     modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
@@ -56,6 +57,7 @@ def _writer(config: Any) -> list[str]:
     return [names[config.model_type] for names in _WRITERS if config.model_type in names][:1]
 
 
+@catch_panics()
 def _tokenizer(path: Path, how: dict[str, Any]) -> Any:
     try:
         tokenizer = AutoTokenizer.from_pretrained(path.parent, **how)

@@ -44,6 +44,7 @@ from attnviz.models.huggingface.weights import (
     weights_id,
 )
 from attnviz.models.local_paths import place
+from attnviz.text.limits import catch_panics
 
 _COMPARING = "Comparing with transformers' own attention"
 _LOGGER = logging.getLogger("transformers")
@@ -84,9 +85,9 @@ def _safetensors(folder: Path, limit: int, tell: Progress) -> HuggingFaceModel |
 
 def _gguf(path: Path, limit: int, tell: Progress) -> HuggingFaceModel | ReplayedModel:
     """Load a GGUF file: checked, then unpacked to float32, then compared as every model is."""
+    require_libraries()
     header = read_header(path)
     files_folder.check_size(header.numbers, 4, limit)
-    require_libraries()
     attention_interface.register()
     with _exclusive_loading():
         try:
@@ -180,6 +181,7 @@ def _reader(tokenizer: Any, config: Any) -> CheckpointTokenizer:
     )
 
 
+@catch_panics()
 def _tokenizer(folder: Path, config: Any) -> Any:
     """Read the tokenizer that the folder names; where transformers has that in Python alone, read a tokenizer.json
     beside it.

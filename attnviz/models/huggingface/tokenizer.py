@@ -11,7 +11,7 @@ from attnviz.models.huggingface.tokenization.backend import FIRST, Frame, cut_to
 from attnviz.models.huggingface.tokenization.backends import backend_of
 from attnviz.models.huggingface.tokenization.languages import Languages, languages_of
 from attnviz.models.huggingface.tokenization.spelling import EncodedText, Spelling
-from attnviz.text.limits import MAX_CHARACTERS, TextError, cut_to_limit, replace_surrogates, require_text
+from attnviz.text.limits import MAX_CHARACTERS, TextError, catch_panics, cut_to_limit, replace_surrogates, require_text
 
 _PROBE = ("The quick brown fox jumps over the lazy dog.", "It sleeps on.")
 _STRANGE = (
@@ -26,6 +26,7 @@ class CheckpointTokenizer(Spelling):
     `takes_pairs` whether it reads two sentences at once, as encoders do.
     """
 
+    @catch_panics()
     def __init__(self, tokenizer: Any, *, max_tokens: int, known: int = 10**9, takes_pairs: bool = True) -> None:
         self._tokenizer, self._backend = tokenizer, backend_of(tokenizer)
         self.max_tokens = max(1, min(max_tokens, int(min(tokenizer.model_max_length, 10**9))))

@@ -11,6 +11,8 @@ from safetensors import safe_open
 from torch import Tensor, nn
 from transformers.initialization import no_init_weights
 
+from attnviz.text.limits import catch_panics
+
 # What a config says of where it was saved and how it is to be run, and not of what the model computes.
 _PASSING = {"architectures", "dtype", "torch_dtype", "transformers_version", "use_cache"}
 _AFTER_ATTENTION = "pooler"  # a file may lack it, and then it is random
@@ -37,6 +39,7 @@ def weights_id(model: nn.Module, text_id: str) -> str:
     return digest.hexdigest()[:16]
 
 
+@catch_panics()
 def text_id(tokenizer: Any) -> str:
     """Digest a tokenizer's behaviour: its backend as tokenizer.json has it, or its vocabulary where it has none."""
     backend: Any = getattr(tokenizer, "backend_tokenizer", None)

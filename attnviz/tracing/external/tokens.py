@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from attnviz.text.limits import catch_panics
 from attnviz.text.tokens import Token
 from attnviz.tracing.external.outputs import require_item
 from attnviz.tracing.record import Sentence
@@ -84,6 +85,7 @@ def tokens_of(given: Any, tokenizer: Any, item: int | None) -> Any:
     return _read_ids(values, tokenizer)
 
 
+@catch_panics()
 def _read_ids(ids: list[int], tokenizer: Any) -> list[Token]:
     if hasattr(tokenizer, "convert_ids_to_tokens"):
         pieces, specials = tokenizer.convert_ids_to_tokens(ids), set(tokenizer.all_special_ids)

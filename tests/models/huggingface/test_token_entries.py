@@ -2,11 +2,15 @@
 lines are told apart from all else.
 """
 
+import copy
+
 import pytest
 import transformers
+from tokenizers import decoders
 
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
+from attnviz.text.limits import TextError
 
 STRANGE = "Hello 龘 나는\nworld, it sleeps 🚴 riding."
 
@@ -37,3 +41,11 @@ def test_the_end_of_a_line_is_a_word_of_its_own_where_the_model_reads_it(model) 
     bert = [col.text for col in select(model("bert").trace(STRANGE), "encoder_self", words).cols]
     assert "↵" not in bert, "BERT's tokenizer reads it as a space"
     assert {"[UNK] 나는", "world", "[UNK] 🚴", "riding"} <= set(bert)
+
+
+def test_a_tokenizer_that_panics_while_it_decodes_is_one_sentence(model) -> None:
+    backend = copy.deepcopy(model("gpt2").text._backend)
+    letter = backend._tokenizer.token_to_id("a")
+    backend._tokenizer.decoder = decoders.Strip("a", 3, 9)  # takes more letters off a token than it has
+    with pytest.raises(TextError, match=r"^The model's tokenizer breaks off: its files are damaged \([^\n]*\)\.$"):
+        backend.decode([letter])

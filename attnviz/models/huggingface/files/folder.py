@@ -102,8 +102,23 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
     return tuple(paths)
 
 
+def _check_headers(files: tuple[Path, ...]) -> None:
+    """Raise ModelError where the headers of safetensors files are longer, or name more tensors, than models do."""
+    tensors = 0
+    for path in files:
+        try:
+            tensors += plain_file.count_tensors(path)
+        except OSError as error:
+            raise ModelError(f"{path.name} may not be read here.") from error
+        except ValueError as error:
+            raise ModelError(f"{path.name} is not read: {error}.") from error
+    if tensors > plain_file.MOST_TENSORS:
+        raise ModelError(f"The weights name {tensors:,} tensors; up to {plain_file.MOST_TENSORS:,} are read.")
+
+
 def count_numbers(files: tuple[Path, ...]) -> tuple[int, int]:
-    """Count the tensors in the files, and all their numbers, from the headers."""
+    """Count the tensors in the files, and all their numbers, from the headers. Raises ModelError."""
+    _check_headers(files)
     tensors = numbers = 0
     for path in files:
         try:

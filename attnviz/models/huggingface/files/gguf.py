@@ -16,6 +16,7 @@ ENDING = ".gguf"
 _MAGIC, _VERSIONS = b"GGUF", (2, 3)
 _MOST_HEADER = 100_000_000  # bytes of entries and tensor names; a vocabulary of 260,000 pieces takes 12 MB
 _MOST_ENTRIES, _MOST_DEPTH = 10_000, 3
+_MOST_LISTED = 1_000_000  # texts and lists in all lists; a vocabulary of 260,000 pieces with its merges has 780,000
 _BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # of each type of a fixed size
 _STRING, _ARRAY = 8, 9
 _PART = re.compile(r"(.+)-\d{5}-of-(\d{5})\.gguf")
@@ -69,7 +70,7 @@ class _Reader:
     """Read little-endian values, never beyond the bytes that a header may take."""
 
     def __init__(self, file: BinaryIO, most: int) -> None:
-        self.file, self.left = file, most
+        self.file, self.left, self.listed = file, most, 0
 
     def take(self, count: int) -> bytes:
         if count > self.left:
@@ -95,6 +96,9 @@ class _Reader:
                 return self.take(_BYTES[inner] * count)
             if count > self.left:
                 raise ValueError(f"a list of {count:,} goes beyond the header")
+            self.listed += count
+            if self.listed > _MOST_LISTED:
+                raise ValueError(f"its lists hold {self.listed:,} texts, and at most {_MOST_LISTED:,} are read")
             for _ in range(count):
                 self.value(inner, depth + 1)
             return None

@@ -11,6 +11,7 @@ from transformers.convert_slow_tokenizer import bytes_to_unicode
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.tokenization.backend import FIRST, SECOND, Backend, Frame, Pieces
 from attnviz.models.huggingface.tokenization.sentence_pieces import PieceBackend, PieceSide
+from attnviz.text.limits import catch_panics
 
 _A_BYTE = 3  # ByT5's id of byte 0: padding, end and unknown stand before it
 _TEXT, _PAIR = "The quick brown fox.", "It sleeps on."
@@ -19,7 +20,7 @@ _TEXT, _PAIR = "The quick brown fox.", "It sleeps on."
 class RustBackend:
     """The backend of nearly all tokenizers: read from tokenizer.json, or made by transformers from vocabulary, merges
     or a sentencepiece file. transformers' wrapper is left out: it switches cutting and padding on and off in the one
-    that all visitors share.
+    that all visitors share. A panic of the library is a TextError.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, parts_pairs: bool = True) -> None:
@@ -27,6 +28,7 @@ class RustBackend:
         tokenizer.no_truncation()
         tokenizer.no_padding()
 
+    @catch_panics()
     def tokenize(self, text: str, *, target: bool = False) -> Pieces:
         """Cut a text into tokens, without special tokens around it."""
         dropped = self._dropped_first(text)
@@ -46,6 +48,7 @@ class RustBackend:
             count += 1
         return count
 
+    @catch_panics()
     def frame(self, *, pair: bool = False) -> Frame:
         """Return the tokens that its template puts around a text, or around two; empty where it has no template for
         two.
@@ -63,14 +66,17 @@ class RustBackend:
                 places.append(place)
         return tuple(places)
 
+    @catch_panics()
     def type_ids(self, text: str, pair: str) -> tuple[int, ...]:
         """Return the segments of a framed pair."""
         return tuple(self._tokenizer.encode(text, pair).type_ids)
 
+    @catch_panics()
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of ids, without special tokens."""
         return self._tokenizer.decode(list(ids), skip_special_tokens=True)
 
+    @catch_panics()
     def id_to_token(self, id_: int) -> str | None:
         """Return an id's entry in the vocabulary."""
         return self._tokenizer.id_to_token(id_)

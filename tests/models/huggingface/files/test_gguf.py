@@ -4,11 +4,13 @@ import json
 import shutil
 import struct
 import sys
+import time
 
 import pytest
 
 from attnviz.extras import MissingExtraError
 from attnviz.models.huggingface import load
+from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.files.gguf import read_header
 from tests.models.huggingface.refused import CPU, refusal
 
@@ -47,6 +49,20 @@ def file(tmp_path):
     return write
 
 
+@pytest.fixture
+def _has_library(monkeypatch):
+    """Let a file be read up to where the library would unpack it, whether the library is here or not."""
+    monkeypatch.setattr("attnviz.models.huggingface.loading.require_libraries", lambda: None)
+    monkeypatch.setattr("attnviz.models.huggingface.loading.read_gguf", lambda *_: pytest.fail("too late"))
+
+
+def header_refusal(path) -> str:
+    """Return the sentence that a file's header is refused with."""
+    with pytest.raises(ModelError) as refused:
+        read_header(path)
+    return str(refused.value)
+
+
 def test_a_header_says_what_the_file_holds(file):
     words = entry("tokenizer.ggml.tokens", ARRAY, struct.pack("<IQ", STRING, 2) + text("a") + text("b"))
     scores = entry("tokenizer.ggml.scores", ARRAY, struct.pack("<IQ", U32, 3) + bytes(12))
@@ -64,25 +80,38 @@ def test_a_header_says_what_the_file_holds(file):
         (header(counts=(2**60, 1)), "it names 1,152,921,504,606,846,976 entries"),
         (header(entry("x", ARRAY, struct.pack("<IQ", U64, 2**60))), "goes beyond the header"),
         (header(entry("x", ARRAY, struct.pack("<IQ", STRING, 2**60))), "goes beyond the header"),
+        (
+            header(*[entry("x", ARRAY, struct.pack("<IQ", STRING, 500_001) + bytes(500_001 * 8))] * 2),
+            "at most 1,000,000",
+        ),
         (header(entry("x", 77, b"")), "an entry has the unknown type 77"),
         (header(entry("x", ARRAY, struct.pack("<IQ", ARRAY, 1) * 9)), "an entry has the unknown type 9"),
     ],
 )
 def test_a_damaged_file_is_one_sentence(content, says, file):
-    said = refusal(file(content))
+    said = header_refusal(file(content))
     assert said.startswith("'tiny.gguf' is not a GGUF file of version 2 or 3, or is cut short (")
     assert says in said
 
 
-def test_the_size_is_known_before_anything_is_unpacked(file, monkeypatch):
-    monkeypatch.setattr("attnviz.models.huggingface.loading.require_libraries", lambda: pytest.fail("too late"))
+def test_lists_of_millions_of_texts_are_refused_before_they_are_read(file):
+    path = file(header(entry("x", ARRAY, struct.pack("<IQ", ARRAY, 1) + struct.pack("<IQ", STRING, 12_000_000))))
+    with path.open("r+b") as longer:
+        longer.truncate(99_000_000)  # zeros that take no room on the disk, and are twelve million empty texts
+    started = time.process_time()
+    assert "its lists hold 12,000,001 texts, and at most 1,000,000 are read" in header_refusal(path)
+    assert time.process_time() - started < 2  # the processor's time: the texts would take twelve seconds of it
+
+
+@pytest.mark.usefixtures("_has_library")
+def test_the_size_is_known_before_anything_is_unpacked(file):
     path = file(header(tensors=(tensor("a.weight", 1_000_000, 3_000),)))
     assert refusal(path).startswith("The model's weights take 12 GB in float32; up to 8 GB are loaded here")
 
 
 @pytest.mark.parametrize("given", ["file", "folder", "folder with a config"])
 def test_a_missing_library_is_one_sentence_with_its_command(given, file, monkeypatch):
-    path = file(header(tensors=(tensor("a.weight", 3, 5),)))
+    path = file(b"GGUF and no header: the library is asked for before anything is read")
     if given == "folder with a config":
         (path.parent / "config.json").write_text(json.dumps({"model_type": "llama"}), encoding="utf-8")
     for library in ("gguf", "accelerate"):
@@ -92,6 +121,7 @@ def test_a_missing_library_is_one_sentence_with_its_command(given, file, monkeyp
     assert str(missing.value) == "A GGUF file needs gguf: pip install -r requirements-gguf.txt."
 
 
+@pytest.mark.usefixtures("_has_library")
 def test_of_several_files_one_is_asked_for(file):
     for name in ("m-Q4_K_M.gguf", "m-Q8_0.gguf", "mmproj-m.gguf"):
         path = file(header(), name)
@@ -99,6 +129,7 @@ def test_of_several_files_one_is_asked_for(file):
     assert refusal(path.parent) == (f"{folder!r} holds 2 GGUF files. Give one of them, such as {folder}/m-Q8_0.gguf.")
 
 
+@pytest.mark.usefixtures("_has_library")
 def test_a_part_of_a_model_is_told_to_be_joined(file):
     for number in (1, 2):
         path = file(header(), f"m-0000{number}-of-00002.gguf")
