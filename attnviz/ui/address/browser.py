@@ -12,6 +12,9 @@ from attnviz.ui.address import reconnecting
 # is pressed again before a run has begun, that run is of a page left behind: the entry would bring it back, with the
 # next page's choices in its address. Until something is chosen, only Back and Forward change the page.
 #
+# Where something is chosen and Back pressed before its news has come, the news writes the choice over the entry that
+# Back has led to. It is passed over: a run of Back writes nothing but what is of the window.
+#
 # `st.switch_page` adds two entries: the page that it leaves, with what the next page's address says, and the next page.
 # The second takes the place of the first: Back then leads to the page as it was left.
 #
@@ -24,7 +27,7 @@ from attnviz.ui.address import reconnecting
 # goes nowhere. Both are given back with the connection, to lines of text alone: in a list, Enter would choose.
 SCRIPT = """
 if (!window.attnvizHeld) {
-  const push = history.pushState;
+  const push = history.pushState, replace = history.replaceState;
   const apart = (search) => {
     const said = new URLSearchParams(search), beside = said.get("beside");
     said.delete("beside");
@@ -46,9 +49,14 @@ if (!window.attnvizHeld) {
     if (held !== null && pathname !== held) return;
     const isHere = pathname === location.pathname;
     const isEntry = isHere ? isOfWindow(search) : search === told;
-    const add = isEntry ? history.replaceState : push;
+    const add = isEntry ? replace : push;
     told = isHere ? search : null;
     add.call(this, state, title, address);
+  };
+  history.replaceState = function (state, title, address) {
+    const { pathname, search } = new URL(address ?? "", location.href);
+    const isNews = held !== null && (pathname !== location.pathname || search !== location.search);
+    if (!isNews || isOfWindow(search)) replace.call(this, state, title, address);
   };
 
   const send = WebSocket.prototype.send, sockets = new WeakSet();

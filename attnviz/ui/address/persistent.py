@@ -31,7 +31,10 @@ class Texts(dict[str, str]):
 
 @dataclass
 class _Memory:
-    """`shared` go along from page to page; `own` are each page's. `shown` is the address as the browser has it.
+    """`shared` go along from page to page; `own` are each page's. `shown` is the address that the page should have.
+
+    `told` is the address that the browser was last told. On a slow line it differs from the address in the browser's
+    request, and the browser follows what it was told last.
 
     `linked` are the names whose text came with the address; `drawn` are the widgets of this visit to the page;
     `pending_links` are the newest links that say more than the session does; `deferred` holds the address back
@@ -43,6 +46,7 @@ class _Memory:
     shared: dict[str, str] = field(default_factory=dict)
     own: dict[str, dict[str, str]] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
     linked: set[str] = field(default_factory=set)
     opened_link: dict[str, str] = field(default_factory=dict)
     drawn: set[str] = field(default_factory=set)
@@ -60,6 +64,7 @@ def begin(page: str) -> None:
     if memory is not None:
         memory.is_new = False
         memory.drawn = memory.drawn if memory.page == page else set()
+    is_opened = memory is None or memory.page != page or streamlit_internals.is_back_or_forward()
     if memory is None:
         memory = st.session_state[_KEY] = _Memory(page)
         _follow(memory, page, query)
@@ -68,6 +73,8 @@ def begin(page: str) -> None:
     elif memory.page != page:
         memory.page, memory.linked = page, set()
         memory.shown, memory.is_changed = address(page), False
+    if is_opened:
+        memory.told = query
 
 
 def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
@@ -236,9 +243,11 @@ def publish(*, early: bool = False) -> None:
     memory.deferred = False
     if memory.is_changed:
         memory.shown, memory.is_changed = address(memory.page), False
-    # Told again where a run that was cut short took the news with it; the browser passes over what it has.
-    if _query() != memory.shown:
+    # The browser may not have heard of `told` yet, and then its request is older than `told`: both have to agree. The
+    # browser passes over an address that it has. A run that is cut short ends inside `from_dict`, with nothing told.
+    if not memory.told == memory.shown == _query():
         st.query_params.from_dict(memory.shown)
+        memory.told = dict(memory.shown)
 
 
 def _query() -> dict[str, str]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
+from streamlit.runtime.state.query_params import QueryParams
 from streamlit.testing.v1 import AppTest
 
 from attnviz.pictures import fields
@@ -89,6 +90,18 @@ def test_an_address_stays_as_the_link_has_it_until_something_is_chosen() -> None
     assert _address(app) == link
     assert _address(_go_to(app, "Heads", row="0")) == link, "what is there already is no choice"
     assert _address(_go_to(app, "Heads", row="2")) == {"src": "dog", "row": "2"}
+
+
+def test_the_last_choice_is_told_to_a_browser_that_has_not_heard_of_those_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(QueryParams, "_send_query_param_msg", lambda params: told.append(params["head"]))
+    app = _open("Heads", head="0")
+    for head in ("1", "0", "0"):
+        app.query_params["head"] = "0"  # each request is sent before the news of the one before arrives
+        _go_to(app, "Heads", head=head)
+    assert told == ["1", "0"]
 
 
 def test_the_head_in_focus_goes_along_and_a_pages_own_choices_wait_there() -> None:
