@@ -1,5 +1,6 @@
-"""`python -m attnviz lessons check lesson.md`: the mistakes in a lesson's file, and the right answer of each step; `…
-lessons export lesson.md --to folder`: the lesson as a folder for any web host.
+"""`python -m attnviz lessons check lesson.md`: the mistakes in a lesson's file, the right answer of each step, and
+what its texts say of a picture that the picture does not show; `… lessons export lesson.md --to folder`: the lesson as
+a folder for any web host.
 """
 
 import argparse
@@ -26,6 +27,7 @@ def lines(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
 
 
 def _check(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
+    from attnviz.lesson_folder.claims import check_claims
     from attnviz.lessons.check import check_lesson, sign
     from attnviz.lessons.faults import LessonError
     from attnviz.lessons.picture import pictures
@@ -41,6 +43,8 @@ def _check(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
         found = list(check_lesson(lesson, run))
         for one in found:
             yield f"{path}:{one.line}: step {one.step}: {one.said}", one.is_problem
+        for step, line, said in check_claims(lesson, run):
+            yield f"{path}:{line}: step {step}: {said}", True
         if options.sign and not any(one.is_problem and "signed" not in one.said for one in found):
             yield f"{path}: {sign(path, lesson, run)} answers signed", False
 
@@ -65,8 +69,10 @@ def _export(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
     if faults:
         yield from faults
         return
-    files = folder_files(lessons, pictures(), instance=instance)
+    warnings: list[str] = []
+    files = folder_files(lessons, pictures(), instance=instance, warn=warnings.append)
     write_folder(files, options.to)
+    yield from ((f"warning: {said}", False) for said in warnings)
     size = sum(len(text.encode()) for text in files.values()) / 1e6
     yield (
         f"{options.to}: {len(lessons)} {'lesson' if len(lessons) == 1 else 'lessons'}, {size:.1f} MB; open index.html",

@@ -5,7 +5,7 @@ and below any address.
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -28,13 +28,19 @@ PRACTICE = Translatable("Practice, not an exam: the answers are in these files. 
 _NEEDS_SCRIPTS = Translatable("This page needs JavaScript: switch it on in your browser.")
 
 
-def folder_files(lessons: Sequence[Lesson], run: Pictures, *, instance: str = "") -> Files:
-    """Make all files of a folder with these lessons; `instance` is the address of an attnviz that links lead to.
+def folder_files(
+    lessons: Sequence[Lesson], run: Pictures, *, instance: str = "", warn: Callable[[str], object] = str
+) -> Files:
+    """Make all files of a folder with these lessons; `instance` is the address of an attnviz that links lead to, `warn`
+    takes a sentence for each step whose texts name controls that the folder lacks.
 
     Raises ValueError with one sentence for a lesson that cannot be shown.
     """
     names, language = file_names(lessons), _shared_language(lessons)
     made = [lesson_data(lesson, run, instance=instance) for lesson in lessons]
+    for data in made:
+        for warning in data.warnings:
+            warn(warning)
     files = {
         "index.html": _index(lessons, made, names, language),
         "index.js": _assign("words", words(language)) + _script("index.js"),

@@ -10,6 +10,7 @@ from typing import Any
 
 from attnviz.html.byte_planes import in_planes
 from attnviz.html.one_file import deflate
+from attnviz.lesson_folder.claims import missing_controls
 from attnviz.lesson_folder.drawn import Drawn, draw
 from attnviz.lesson_folder.markdown import instance_link, to_html
 from attnviz.lesson_folder.variants import Part, Variants
@@ -29,11 +30,14 @@ Pieces = dict[str, Mapping[str, Any]]  # by their digests: payloads, each `defla
 
 @dataclass(frozen=True)
 class LessonData:
-    """A lesson's page as JSON, and the payloads and widgets that its pictures are drawn by."""
+    """A lesson's page as JSON, and the payloads and widgets that its pictures are drawn by; `warnings` has a sentence
+    for each step whose texts name controls that its picture lacks.
+    """
 
     page: Mapping[str, Any]
     pieces: Pieces = field(default_factory=dict)
     widgets: frozenset[str] = frozenset()
+    warnings: tuple[str, ...] = ()
 
 
 def lesson_data(lesson: Lesson, run: Pictures, *, instance: str = "") -> LessonData:
@@ -53,7 +57,7 @@ def lesson_data(lesson: Lesson, run: Pictures, *, instance: str = "") -> LessonD
     }
     widgets = {step["picture"]["widget"] for step in steps if step["picture"] and step["picture"]["widget"]}
     key = f"attnviz {lesson.name} {_digest(_question_list(lesson, steps).encode())}"
-    return LessonData({"key": key, **page}, pieces, frozenset(widgets))
+    return LessonData({"key": key, **page}, pieces, frozenset(widgets), tuple(made.warnings))
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,7 @@ class _Steps:
     run: Pictures
     instance: str
     pieces: Pieces
+    warnings: list[str] = field(default_factory=list)
 
     def step(self, at: int) -> dict[str, Any]:
         """Make a step's data. Raises ValueError with one sentence."""
@@ -86,6 +91,9 @@ class _Steps:
     def _picture(self, at: int, link: Link, shown: Picture | None) -> dict[str, Any]:
         question = self.lesson.steps[at].question
         drawn = draw(link, shown, question, self._say, run=self.run, folder=self.lesson.folder)
+        if missing := [f"“{name}”" for name in missing_controls(self.lesson.steps[at], drawn)]:
+            names = f"{', '.join(missing)}, which the folder lacks: reword the text"
+            self.warnings.append(f"{self.lesson.name}, step {at + 1}: the text names {names}.")
         is_covered = question is not None and question.cover != "nothing"
         return {
             "page": link.page,

@@ -5,18 +5,23 @@ token, translation or free text as a text, a number, an option by its place coun
 """
 
 import math
+import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from attnviz.lessons.phrases import Translatable
+from attnviz.lessons.phrases import Translatable, sentence
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question, positions
 
 MOST_TEXT = 2_000  # characters of a free text
 RIGHT_FROM = 0.9  # the least share that counts as right
 _MOST_WEIGHTS = 4_096
+_NO_NUMBER = Translatable("Write a number first, such as 12 or 0.5.")
 _NONE_DRAWN = Translatable("Draw a weight for at least one key first.")
+_PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
+_COMMA_OR_GROUP = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)  # 1,234: one and a bit, or a thousand and more
 
 
 @dataclass(frozen=True)
@@ -51,9 +56,12 @@ class AnswerScore:
 
 
 def score_answer(question: Question, answer: Any, truth: Truth) -> AnswerScore:
-    """Score an answer. Raises ValueError with one sentence for one that this question cannot have."""
+    """Score an answer, in whole percent, as the score is shown. Raises ValueError with one sentence for an answer that
+    this question cannot have.
+    """
     answer = validate_answer(question, answer, truth)
-    return _SCORE[question.kind](question, answer, truth)
+    found = _SCORE[question.kind](question, answer, truth)
+    return found if found.share is None else replace(found, share=math.floor(found.share * 100 + 0.5) / 100)
 
 
 def validate_answer(question: Question, answer: Any, truth: Truth) -> Any:
@@ -75,6 +83,30 @@ def normalise(guess: Sequence[float]) -> list[float]:
     if not total > 0:
         raise ValueError(_NONE_DRAWN)
     return [weight / total for weight in guess]
+
+
+def read_number(text: str) -> float:
+    """Read a number as people type it: a decimal comma is a decimal point. Raises ValueError with one sentence for a
+    text that is no number, and for a comma that may separate thousands.
+    """
+    typed = text.strip().replace("−", "-")
+    if _COMMA_OR_GROUP.fullmatch(typed):
+        whole, decimal = typed.replace(",", ""), typed.replace(",", ".")
+        raise ValueError(
+            Translatable(
+                "Is “{typed}” {whole} or {decimal}? Write it without the comma, or with a point.",
+                typed=typed,
+                whole=whole,
+                decimal=decimal,
+            )
+        )
+    if _DECIMAL_COMMA.fullmatch(typed):
+        typed = typed.replace(",", ".")
+    if not typed:
+        raise ValueError(_NO_NUMBER)
+    if not _PLAIN_NUMBER.fullmatch(typed) or not math.isfinite(float(typed)):
+        raise ValueError(Translatable("“{typed}” is not one number: write one such as 12 or 0.5.", typed=typed[:40]))
+    return float(typed)
 
 
 def fold_text(text: str) -> str:
@@ -162,7 +194,7 @@ def _cells_problem(question: Question, answer: Any, truth: Truth) -> str:
 def _row_problem(question: Question, answer: Any, truth: Truth) -> str:
     n_keys = len(truth.answer)
     if not isinstance(answer, Sequence) or isinstance(answer, str) or not len(answer) == n_keys <= _MOST_WEIGHTS:
-        return Translatable("Draw a weight for each of the {keys} keys.", keys=n_keys)
+        return _NONE_DRAWN
     if not all(_is_number(weight) and weight >= 0 for weight in answer) or not sum(answer) > 0:
         return _NONE_DRAWN
     return ""
@@ -193,7 +225,12 @@ def _text_problem(question: Question, answer: Any, truth: Truth) -> str:
 
 
 def _number_problem(question: Question, answer: Any, truth: Truth) -> str:
-    return "" if _is_number(answer) else Translatable("Write a number first, such as 12 or 0.5.")
+    if isinstance(answer, str):  # a text that `read_number` refuses
+        try:
+            read_number(answer)
+        except ValueError as error:
+            return sentence(error)
+    return "" if _is_number(answer) else _NO_NUMBER
 
 
 def _is_number(value: Any) -> bool:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.lessons.question import Option, Question
-from attnviz.lessons.scoring import Truth, distribution_score, normalise, score_answer
+from attnviz.lessons.scoring import Truth, distribution_score, normalise, read_number, score_answer
 
 MAP = Truth([[0, 1]], weights=[[0.25, 0.75], [None, None]])
 WEIGHTS = st.lists(st.floats(0.01, 1), min_size=3, max_size=3).map(normalise)
@@ -14,7 +14,7 @@ WEIGHTS = st.lists(st.floats(0.01, 1), min_size=3, max_size=3).map(normalise)
 def test_the_cell_of_most_weight_is_right_and_another_scores_its_share_of_it() -> None:
     question = Question("cell", "?")
     assert score_answer(question, [[0, 1]], MAP).share == 1
-    assert score_answer(question, [[0, 0]], MAP).share == pytest.approx(1 / 3)
+    assert score_answer(question, [[0, 0]], MAP).share == 0.33
 
 
 def test_a_cell_nearly_as_heavy_is_not_right() -> None:
@@ -52,6 +52,34 @@ def test_a_number_is_right_within_what_the_question_allows() -> None:
     assert not score_answer(question, 3.4, Truth(4.0)).is_right
     with pytest.raises(ValueError, match="Write a number"):
         score_answer(question, float("nan"), Truth(4.0))
+
+
+@pytest.mark.parametrize(("typed", "number"), [("0,5", 0.5), (" −0.25 ", -0.25), ("1234,5", 1234.5), ("0,125", 0.125)])
+def test_a_decimal_comma_is_a_decimal_point(typed: str, number: float) -> None:
+    assert read_number(typed) == number
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("1,234", "Is “1,234” 1234 or 1.234?"),
+        ("1/2", "“1/2” is not one number"),
+        ("5 %", "“5 %” is not one number"),
+        (" ", "Write a number first"),
+    ],
+)
+def test_a_number_that_can_be_read_two_ways_or_none_is_asked_about(typed: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        read_number(typed)
+    with pytest.raises(ValueError, match=said):
+        score_answer(Question("number", "?"), typed, Truth(1.0))
+
+
+def test_a_score_is_in_whole_percent() -> None:
+    truth = Truth([[0, 0]], weights=[[0.9993, 0.0007]])
+    assert score_answer(Question("cell", "?"), [[0, 1]], truth).share == 0
+    nearly = score_answer(Question("row", "?"), [0.104, 0.896], Truth([0.0, 1.0]))
+    assert (nearly.share, nearly.is_right) == (0.9, True), "as “share 90%” and “right from 90%” say"
 
 
 def test_texts_are_compared_without_case_and_signs() -> None:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from attnviz.lesson_folder.claims import check_claims
+from attnviz.lesson_folder.lesson_data import lesson_data
 from attnviz.lessons.check import LEAST_MARGIN, check_lesson
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.library import SHIPPED
@@ -52,6 +54,15 @@ def test_every_answer_is_computed_stands_apart_and_is_as_signed(lesson: Lesson, 
     assert [one.said for one in found if one.is_problem] == []
     assert len(found) == len(lesson.questions)
     assert lesson.signed.keys() == {str(at + 1) for at in lesson.questions}
+
+
+def test_its_pictures_show_what_its_texts_say_of_them(lesson: Lesson, run: Pictures) -> None:
+    """Named rows, tabs, buttons, masks, fills, chosen lines, and tokens that go in."""
+    assert list(check_claims(lesson, run)) == []
+
+
+def test_its_texts_name_no_control_that_its_folder_lacks(lesson: Lesson, run: Pictures) -> None:
+    assert lesson_data(lesson, run).warnings == ()
 
 
 def test_it_takes_ten_to_fifteen_minutes_and_begins_and_ends_with_a_question(lesson: Lesson) -> None:

@@ -79,7 +79,7 @@ def _draw_join_form() -> None:
         name = phrase("Go on teaching {code}", code=code) if is_teacher else phrase("Go on with {code}", code=code)
         st.button(name, key=f"class-on-{own.code}", on_click=persistent.write, args=({CLASS: own.code},))
     st.caption(
-        phrase("You teach? Start a class on a lesson (page **Lessons**), or **Ask the room** on any page, in the menu.")
+        phrase("Teaching? Start a class on a lesson (page **Lessons**), or **Ask the room** on any page, in the menu.")
     )
 
 

@@ -26,7 +26,7 @@ def panel(own: Seat, found: TeacherView) -> None:
     """Draw the panel beside a step's picture: the question, the count of answers, the controls."""
     step = found.lesson.steps[found.class_at]
     with st.container(key="lesson-head", horizontal=True, vertical_alignment="center"):
-        doing = ":orange-badge[Rehearsal]" if found.is_rehearsal else "You teach ·"
+        doing = ":orange-badge[Rehearsal]" if found.is_rehearsal else "Teaching ·"
         st.caption(f"{doing} {format_code(found.code)}")
         companion.button()
         st.button("Put aside", key="class-aside", type="tertiary", on_click=_hide_panel)

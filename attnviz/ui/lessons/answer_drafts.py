@@ -1,13 +1,12 @@
 """Answers in progress: chosen, drawn or typed for a question and not handed in yet; the other window receives them."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, TEXT, Question
-from attnviz.lessons.scoring import MOST_TEXT
+from attnviz.lessons.scoring import MOST_TEXT, read_number
 from attnviz.ui.lessons import marks
 from attnviz.ui.lessons.open_lesson import OpenedLesson
 from attnviz.ui.reports import reported_value
@@ -40,6 +39,8 @@ def answer(now: OpenedLesson, question: Question, drawn: Any) -> Any:
     found = next(
         (st.session_state[key] for name in _names(question) if (key := marks.key(now, name)) in st.session_state), drawn
     )
+    if question.kind == NUMBER:
+        return number_of(found)
     if isinstance(found, str):
         return found.strip() or None
     is_head = question.kind == HEAD and type(found) is int
@@ -59,7 +60,7 @@ def fill(now: OpenedLesson, question: Question, given: Any) -> None:
     (name,) = _names(question) or ("cells",)
     if marks.key(now, name) not in st.session_state:
         chosen = question.heads.index(tuple(given)) if question.kind == HEAD else given
-        take_over(now, question, {name: float(chosen) if question.kind == NUMBER else chosen})
+        take_over(now, question, {name: _number_text(chosen) if question.kind == NUMBER else chosen})
 
 
 def take_over(now: OpenedLesson, question: Question, told: Mapping[str, Any]) -> None:
@@ -68,7 +69,7 @@ def take_over(now: OpenedLesson, question: Question, told: Mapping[str, Any]) ->
     choices = len(question.heads if question.kind == HEAD else question.options)
     for name, is_taken in {
         "option": lambda chosen: type(chosen) is int and 0 <= chosen < choices,
-        "number": lambda chosen: type(chosen) in (int, float) and math.isfinite(chosen),
+        "number": lambda chosen: isinstance(chosen, str) and len(chosen) <= _MOST_SAID,
         "said": lambda chosen: isinstance(chosen, str) and len(chosen) <= _MOST_SAID,
         "text": lambda chosen: isinstance(chosen, str) and len(chosen) <= MOST_TEXT,
     }.items():
@@ -77,6 +78,20 @@ def take_over(now: OpenedLesson, question: Question, told: Mapping[str, Any]) ->
     weights = told.get("row")
     if isinstance(weights, list) and len(weights) <= _MOST_KEYS and all(type(one) is int for one in weights):
         st.session_state[marks.key(now, _HEARD)] = weights, _own_row(now)
+
+
+def number_of(typed: str | float | None) -> float | str | None:
+    """Return the number that a field holds; the text where it is not one number, for the answer's refusal to quote."""
+    if not isinstance(typed, str):
+        return typed
+    try:
+        return read_number(typed)
+    except ValueError:
+        return typed.strip() or None
+
+
+def _number_text(number: float) -> str:
+    return repr(float(number)).removesuffix(".0")
 
 
 def row(now: OpenedLesson) -> list[int] | None:

@@ -128,7 +128,7 @@ def _radio(now: OpenedLesson, label: str, names: list[str]) -> int | None:
 def _number(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     unit = question.unit
     label = phrase("Your number ({unit})", unit=unit) if unit else phrase("Your number")
-    return st.number_input(label, value=None, step=None, format="%g", key=marks.key(now, "number"))
+    return answer_drafts.number_of(st.text_input(label, max_chars=40, key=marks.key(now, "number")))
 
 
 def _text(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:

@@ -22,6 +22,8 @@ def draw_panel(page: Page) -> str:
     """Draw the lesson's panel; return the sentence in the place of the page's picture, "" where it may be shown."""
     if page.title in ("Lessons", "Class") or persistent.text("class") or not persistent.text("lesson"):
         return ""
+    if open_lesson() is None and persistent.text("lesson") != lesson_draft.DRAFT:
+        return ""  # there is no such lesson, which a note says
     st.html(style("lessons.css"))
     if persistent.text("lesson") == lesson_draft.DRAFT:
         lesson_draft.keep()

@@ -84,7 +84,7 @@ def is_open() -> bool:
 
 def open_lesson() -> OpenedLesson | None:
     """Return the lesson that a class follows, or that the address names; None for none, for a draft that the
-    browser has yet to bring, and for one that cannot be opened, which a note says.
+    browser has yet to bring, and for one that cannot be opened: a note says so as long as the address names it.
     """
     if followed := _class_step():
         return followed[0]
@@ -95,7 +95,6 @@ def open_lesson() -> OpenedLesson | None:
         lesson = lesson_draft.lesson() if name == lesson_draft.DRAFT else lesson_named(name)
     except ValueError as error:
         current_page().add(str(error))
-        persistent.write({LESSON: None, STEP: None})
         return None
     if lesson is None:
         return None

@@ -3,6 +3,7 @@ of its own.
 """
 
 import html
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -28,7 +29,7 @@ def bar() -> None:
 
 
 def draw() -> None:
-    """Draw the open lesson alone, or the list; a class has its own panel beside it."""
+    """Draw the open lesson and below it the list, or the list alone; a class has its own panel beside it."""
     lesson_draft.keep()
     if (now := open_lesson()) is None or is_followed():
         editor.draw() if persistent.text(editor.EDIT) else _list()
@@ -45,6 +46,9 @@ def draw() -> None:
                 on_click=step_navigation.go,
                 args=(now.lesson, now.at),
             )
+    if not windows.is_panel():
+        st.markdown(f"#### {phrase('All lessons')}")
+        _list()
 
 
 def _list() -> None:
@@ -107,25 +111,29 @@ def _folder(lessons: list[Lesson]) -> None:
     is_linked = st.checkbox("Link its pictures to this attnviz", key="folder-linked")
     if not st.button("Make the folder", key="folder-make", disabled=not names):
         return
+    warnings: list[str] = []
     try:
         with st.spinner("Running every step …"):
-            made = _zip_file([one for one in lessons if one.name in names], origin() if is_linked else "")
+            chosen = [one for one in lessons if one.name in names]
+            made = _zip_file(chosen, origin() if is_linked else "", warnings.append)
     except ValueError as error:
         st.error(literal(str(error)))
         return
+    if warnings:
+        st.warning(literal_lines(warnings))
     st.download_button(
         f"Download lessons.zip ({len(made) / 1e6:.1f} MB)", made, "lessons.zip", "application/zip",
         key="folder-download", on_click="ignore", icon=":material/download:",
     )  # fmt: skip
 
 
-def _zip_file(lessons: list[Lesson], instance: str) -> bytes:
+def _zip_file(lessons: list[Lesson], instance: str, warn: Callable[[str], object]) -> bytes:
     """Run every step of lessons, and pack their folder. Raises ValueError with one sentence."""
     from attnviz.lesson_folder.files import folder_files
     from attnviz.lesson_folder.writing import zip_folder
 
     hosting.ensure_turn()
-    return zip_folder(folder_files(lessons, run.shown_picture, instance=instance), "lessons")
+    return zip_folder(folder_files(lessons, run.shown_picture, instance=instance, warn=warn), "lessons")
 
 
 def _upload() -> None:
@@ -149,8 +157,8 @@ def _card(lesson: Lesson, title: str, *, is_following: bool = False, note: str =
     with st.container(border=True, key=f"lesson-card-{lesson.name}"):
         text, way = st.columns([64, 36], vertical_alignment="center")
         with text:
-            done = ":material/check_circle: " if is_done(lesson) else ""
-            st.markdown(f"**{done}{title}**  \n{lesson.about}")
+            done = " :green-badge[:material/check: Done]" if is_done(lesson) else ""
+            st.markdown(f"**{title}**{done}  \n{lesson.about}")
             said = (
                 f"{lesson.minutes} minutes · for {lesson.audience}{_done_phrase(lesson)}{f' · {note}' if note else ''}"
             )

@@ -161,12 +161,14 @@ def _verdict(question: Question, did: Progress, answer: str) -> None:
     assert did.marked.share is not None
     said = phrase("You said “{answer}”.", answer=answer) if answer else ""
     off = translate(did.marked.said)
+    rule = answering.how_rows_count() if question.kind == ROW else ""
     if did.marked.is_right:
         right = "" if question.kind in _IN_WORDS else _draw_right_answer(question, did)
-        st.success(literal(_join(phrase("Right."), said, off, right)), icon=":material/check:")
+        st.success(literal(_join(phrase("Right."), said, off, rule, right)), icon=":material/check:")
         return
-    if question.kind == ROW:  # a share, which is neither right nor wrong
-        st.info(literal(_join(off, _draw_right_answer(question, did))), icon=":material/percent:")
+    if question.kind == ROW:
+        not_right = _join(phrase("Not right."), off, rule, _draw_right_answer(question, did))
+        st.warning(literal(not_right), icon=":material/close:")
         return
     score = phrase("Score {share}.", share=f"{did.marked.share:.0%}") if did.marked.share > 0 else ""
     st.warning(literal(_join(said, off, _draw_right_answer(question, did), score)), icon=":material/close:")

@@ -80,7 +80,7 @@ def test_an_answer_is_changed_in_its_own_fields(sit: Screen, classes: Classroom,
     ("kind", "given", "field"),
     [
         ("head", [1, 0], lambda app: app.radio[0].value == 1),
-        ("number", 2.5, lambda app: app.number_input[0].value == 2.5),
+        ("number", 2.5, lambda app: [one.value for one in app.text_input if "number" in one.label] == ["2.5"]),
         ("choice", 1, lambda app: app.radio[0].value == 1),
         (
             "translation",

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.lessons.reading import read
-from attnviz.lessons.scoring import AnswerScore
+from attnviz.lessons.scoring import AnswerScore, Truth
 from attnviz.ui import wording
 from attnviz.ui.lessons import judging
 from attnviz.ui.lessons.open_lesson import OpenedLesson, Progress
@@ -84,7 +84,7 @@ def test_the_first_lesson_that_is_not_done_has_the_one_primary_button(open_lesso
         "2-one-sentence-seventy-two-maps": {0: Progress(is_skipped=True)},
     }
     app.run()
-    assert "**:material/check_circle: 1 · What a head looks at**" in page_text(app)
+    assert "**1 · What a head looks at** :green-badge[:material/check: Done]" in page_text(app)
     assert "**2 · One sentence, seventy-two maps**" in page_text(app)
     assert primary(app) == ["begin-2-one-sentence-seventy-two-maps"]
     assert [button.label for button in app.button if button.proto.type == "primary"] == ["Go on"]
@@ -140,6 +140,23 @@ def test_a_lesson_that_there_is_not_is_one_note(open_lesson) -> None:
     assert not app.exception
     assert "There is no lesson “none”" in page_text(app)
     assert cross(app)[1, 0].any()
+    assert "There is no lesson “none”" in page_text(app.run()), "as long as the address names it"
+
+
+def test_the_list_stands_below_a_lesson_that_is_open(open_page) -> None:
+    app = open_page("lessons", lesson="8-find-the-bug")
+    assert "#### A perfect score" in page_text(app)
+    assert "**1 · What a head looks at**" in page_text(app)
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.4, "Not right. So much."), (0.95, "Right. So much.")])
+def test_a_drawn_row_is_right_or_not_by_a_rule_that_stays_in_sight(open_lesson, share: float, verdict: str) -> None:
+    app = open_lesson(step=2)
+    row = [1.0] + [0.0] * (cross(app).shape[-1] - 1)
+    did = Progress(guess=row, truth=Truth(row, "this"), marked=AnswerScore(share, "So much."))
+    app.session_state["_attnviz_lessons"] = {"love": {1: did}}
+    rule = "It counts as right from 90% of the weight shared with the model’s row."
+    assert f"{verdict} {rule} The model: this." in page_text(app.run())
 
 
 @pytest.mark.parametrize("step", ["0", "-1", "99", "x", "1e9", "²"])

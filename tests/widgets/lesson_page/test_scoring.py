@@ -10,7 +10,7 @@ from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import Picture, pictures
 from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, Question
 from attnviz.lessons.reading import read_file
-from attnviz.lessons.scoring import Truth, fold_text, score_answer
+from attnviz.lessons.scoring import Truth, fold_text, read_number, score_answer
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -97,6 +97,7 @@ def test_scores_of_all_questions_of_the_shipped_lessons(module) -> None:
         (Question("cell", "?"), Truth([[0, 0]], weights=[[0.505, 0.495]]), [[[0, 1]]]),
         (Question("row", "?"), Truth([0.125, 0.875]), [[1, 0], [0, 1], [1, 7], [3, 3]]),
         (Question("number", "?", within=0.5), Truth(1234567.0), [0, 1.2e9, 1234567.4, 1234000, 1234566.9999]),
+        (Question("number", "?"), Truth(0.5), ["1,234", "-12,000", "half", "1/2", "0,5", "1.234.567", "1e999", " "]),
     ],
     ids=lambda one: one.kind if isinstance(one, Question) else "",
 )  # fmt: skip
@@ -110,3 +111,37 @@ def test_texts_are_compared_alike(module) -> None:
     pairs = [(one, other) for one in texts for other in [*texts, one.upper(), one.lower(), f"“{one}”!"]]
     same = module("lesson_page/js/scoring.js")("({ fold }, all) => all.map(([a, b]) => fold(a) === fold(b))", pairs)
     assert same == [fold_text(one) == fold_text(other) for one, other in pairs]
+
+
+def test_a_typed_number_is_read_alike(module) -> None:
+    typed = [
+        "0,5",
+        ",5",
+        "0.5",
+        "-0,123",
+        "−3",
+        "+7",
+        "1e-3",
+        "12.",
+        "1234,5",
+        "1,23",
+        "0,125",
+        "1,234",
+        "12,000",
+        "5 %",
+    ]
+
+    def read(text: str) -> float | None:
+        try:
+            return read_number(text)
+        except ValueError:
+            return None
+
+    found = module("lesson_page/js/numbers.js")(
+        "({ readNumber }, all) => all.map((one) => readNumber(one).number ?? null)", typed
+    )
+    assert (
+        found
+        == [read(text) for text in typed]
+        == [0.5, 0.5, 0.5, -0.123, -3, 7, 1e-3, 12, 1234.5, 1.23, 0.125] + [None] * 3
+    )

@@ -2,8 +2,9 @@
 // where there is none yet; `focus()` is where the answer is given.
 
 import { element } from "../../shared/js/elements.js";
+import { readNumber } from "./numbers.js";
 import { placeIn } from "./place.js";
-import { kindOf } from "./scoring.js";
+import { kindOf, rowRule } from "./scoring.js";
 import { phrase } from "./words.js";
 
 export const controlsOf = (question, told) => CONTROLS[kindOf(question)](question, told);
@@ -42,15 +43,14 @@ function list(label, names) {
   };
 }
 
-function rowBars({ row: at, rows, keys }, { say, share, widgets }) {
+function rowBars({ row: at, rows, keys }, { say, widgets }) {
   const node = element("div", { class: "bars" });
   const of = say(phrase("The row of “{token}”.", { token: rows[at] }));
-  const counts = phrase("It counts as right from {share} of the weight shared with the model’s row.", { share });
   const place = placeIn(node, widgets.row_guess, () => {});
   place.show(barsOf(keys, say));
   const drawn = () => node.shadowRoot.querySelector(".row-guess").heights.map((height) => Math.round(height * 1000));
   return {
-    node: element("div", {}, element("p", { class: "note", text: `${of} ${say(counts)}` }), node),
+    node: element("div", {}, element("p", { class: "note", text: `${of} ${say(rowRule())}` }), node),
     value: () => (drawn().some(Boolean) ? drawn() : null),
   };
 }
@@ -96,14 +96,9 @@ function radiosOf(legend, names) {
 function numberField({ unit }, { say }) {
   const label = unit ? phrase("Your number ({unit})", { unit }) : phrase("Your number");
   const input = element("input", { type: "text", inputmode: "decimal", autocomplete: "off" });
-  const typed = () =>
-    input.value
-      .trim()
-      .replace("−", "-")
-      .replace(/^([+-]?\d+),(\d+)$/, "$1.$2");
   return {
     node: element("label", {}, element("span", { text: say(label) }), input),
-    value: () => (typed() === "" ? null : Number(typed())),
+    value: () => readNumber(input.value).number ?? (input.value.trim() || null),
   };
 }
 

@@ -5,8 +5,7 @@ import { setThemeAndPrint } from "../../shared/js/hosts/themes.js";
 import { saveAnswers } from "./answers_file.js";
 import { script } from "./loading.js";
 import { isOver, progressOf } from "./progress.js";
-import { percent } from "./numbers.js";
-import { RIGHT_FROM, scoreAnswer } from "./scoring.js";
+import { scoreAnswer } from "./scoring.js";
 import { stepOf } from "./step.js";
 import { summaryOf } from "./verdict.js";
 import { phrase, speaker } from "./words.js";
@@ -28,7 +27,6 @@ export default async function open() {
     lesson,
     say: speaker(lesson.words),
     progress: progressOf(lesson.key, questions),
-    share: percent(RIGHT_FROM),
     widgets: globalThis.attnviz.widgets,
     note: (at, told) => page.progress.note(at, told) || parts.kept.removeAttribute("hidden"),
   };

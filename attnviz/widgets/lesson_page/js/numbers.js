@@ -17,3 +17,14 @@ export function general(number, digits) {
   const [sign, size] = [power < 0 ? "-" : "+", String(Math.abs(power)).padStart(2, "0")];
   return `${Number(mantissa)}e${sign}${size}`;
 }
+
+// A number as people type it, with a decimal point or comma. Returns { typed, number }; for a comma that may separate
+// thousands { typed, whole, decimal }, both readings as texts; for any other text { typed }.
+export function readNumber(text) {
+  const typed = text.trim().replaceAll("−", "-");
+  if (/^[+-]?[1-9]\d{0,2},\d{3}$/.test(typed))
+    return { typed, whole: typed.replace(",", ""), decimal: typed.replace(",", ".") };
+  const plain = /^[+-]?\d*,\d+$/.test(typed) ? typed.replace(",", ".") : typed;
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
+  return Number.isFinite(number) ? { typed, number } : { typed };
+}

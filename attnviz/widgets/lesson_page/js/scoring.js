@@ -2,7 +2,7 @@
 // all questions of the shipped lessons. An answer is what JSON can hold, in the form of the truth's.
 
 import { phrase } from "./words.js";
-import { decimals, general, percent } from "./numbers.js";
+import { decimals, general, percent, readNumber } from "./numbers.js";
 
 export const RIGHT_FROM = 0.9; // the least share that counts as right
 const MOST_TEXT = 2000; // characters of a free text
@@ -14,9 +14,13 @@ export function scoreAnswer(question, answer, truth) {
   const kind = KINDS[kindOf(question)];
   const refusal = kind.refuse(question, answer, truth);
   if (refusal) return { refusal };
-  const [share, said = null] = kind.score(question, answer, truth);
+  const [exact, said = null] = kind.score(question, answer, truth);
+  const share = exact === null ? null : Math.floor(exact * 100 + 0.5) / 100; // in whole percent, as it is shown
   return { share, said, isRight: share !== null && share >= RIGHT_FROM };
 }
+
+export const rowRule = () =>
+  phrase("It counts as right from {share} of the weight shared with the model’s row.", { share: percent(RIGHT_FROM) });
 
 // What is written is typed, or chosen where there are options.
 export function kindOf({ kind, options }) {
@@ -73,8 +77,7 @@ function scoreRow(question, answer, { answer: right }) {
 }
 
 function refuseRow(question, answer, { answer: { length: keys } }) {
-  if (!Array.isArray(answer) || answer.length !== keys)
-    return phrase("Draw a weight for each of the {keys} keys.", { keys });
+  if (!Array.isArray(answer) || answer.length !== keys) return NONE_DRAWN;
   return answer.every((weight) => isNumber(weight) && weight >= 0) && sum(answer) > 0 ? null : NONE_DRAWN;
 }
 
@@ -85,6 +88,16 @@ function scoreNumber({ within }, answer, { answer: right }) {
     return [1, off === 0 ? null : phrase("Off by {off}, which is near enough.", said)];
   const share = Math.max(0, 1 - off / Math.max(Math.abs(right), within, 1e-12)) / 2;
   return [share, phrase("Off by {off}.", said)];
+}
+
+// A text is what `readNumber` does not take for one number.
+function refuseNumber(question, answer) {
+  if (isNumber(answer)) return null;
+  const { typed, number, whole, decimal } = typeof answer === "string" ? readNumber(answer) : { typed: "" };
+  if (!typed || number !== undefined) return phrase("Write a number first, such as 12 or 0.5.");
+  return whole
+    ? phrase("Is “{typed}” {whole} or {decimal}? Write it without the comma, or with a point.", { typed, whole, decimal })
+    : phrase("“{typed}” is not one number: write one such as 12 or 0.5.", { typed: typed.slice(0, 40) });
 }
 
 function refuseText(question, answer) {
@@ -109,7 +122,7 @@ const KINDS = {
   },
   number: {
     score: scoreNumber,
-    refuse: (question, answer) => unless(isNumber(answer), phrase("Write a number first, such as 12 or 0.5.")),
+    refuse: refuseNumber,
   },
   said: { score: (question, answer, truth) => [Number(fold(answer) === fold(truth.answer))], refuse: refuseText },
   text: { score: () => [null], refuse: refuseText },

@@ -3,12 +3,12 @@
 import { headName } from "./controls.js";
 import { general, percent } from "./numbers.js";
 import { isOver } from "./progress.js";
-import { kindOf, scoreAnswer } from "./scoring.js";
+import { kindOf, rowRule, scoreAnswer } from "./scoring.js";
 import { phrase } from "./words.js";
 
 const isInWords = (question) => ["choice", "said"].includes(kindOf(question));
 
-// Returns { tone, text }: "right", "wrong", "share" (neither), "skipped" or "noted".
+// Returns { tone, text }: "right", "wrong", "skipped" or "noted".
 export function verdictOf(question, { given }, say) {
   const right = rightIn(question, say);
   if (given === null) return { tone: "skipped", text: joined(say(phrase("Skipped.")), right) };
@@ -16,9 +16,10 @@ export function verdictOf(question, { given }, say) {
   if (share === null) return { tone: "noted", text: say(phrase("Thank you. This answer is not scored.")) };
   const answer = shownAnswer(question, given);
   const told = answer && say(phrase("You said “{answer}”.", { answer }));
+  const rule = question.kind === "row" && say(rowRule());
   if (isRight)
-    return { tone: "right", text: joined(say(phrase("Right.")), told, say(said), !isInWords(question) && right) };
-  if (question.kind === "row") return { tone: "share", text: joined(say(said), right) };
+    return { tone: "right", text: joined(say(phrase("Right.")), told, say(said), rule, !isInWords(question) && right) };
+  if (rule) return { tone: "wrong", text: joined(say(phrase("Not right.")), say(said), rule, right) };
   const score = share > 0 && say(phrase("Score {share}.", { share: percent(share) }));
   return { tone: "wrong", text: joined(told, say(said), right, score) };
 }
