@@ -3,7 +3,10 @@
 Apart from `protocol`: most models take none, and pages ask before torch is imported.
 """
 
-from collections.abc import Sequence
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any
 
 from attnviz.text.conversation import Turn
@@ -24,3 +27,48 @@ def require(model: Any) -> None:
 def reply_tokens(turns: Sequence[Turn], asked: int) -> int:
     """Return how many tokens of a reply to write: none after a turn of the assistant's, who has answered already."""
     return 0 if turns[-1].role == "assistant" else asked
+
+
+class RenderedTexts:
+    """Texts that chat templates have written, at most `most` bytes of them; the least recently used are forgotten.
+
+    What a template refuses is kept, too, as the sentence that says so: nothing is rendered twice.
+    """
+
+    def __init__(self, most: float) -> None:
+        self.most, self.total = most, 0.0
+        self._texts: OrderedDict[bytes, str | TextError] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, name: bytes) -> "str | TextError | None":
+        """Return the text or the refusal under a name; None where there is none."""
+        with self._lock:
+            if name in self._texts:
+                self._texts.move_to_end(name)
+            return self._texts.get(name)
+
+    def keep(self, name: bytes, text: "str | TextError") -> None:
+        """Keep a text or a refusal; forget the oldest ones beyond the bytes that there are."""
+        with self._lock:
+            self._drop(name)
+            self._texts[name] = text
+            self.total += _size(text)
+            while self.total > self.most:
+                self._drop(next(iter(self._texts)))
+
+    def forget(self, is_stale: Callable[[bytes], bool]) -> None:
+        """Forget the texts under stale names."""
+        with self._lock:
+            for name in [name for name in self._texts if is_stale(name)]:
+                self._drop(name)
+
+    def _drop(self, name: bytes) -> None:
+        if (text := self._texts.pop(name, None)) is not None:
+            self.total -= _size(text)
+
+
+def _size(text: "str | TextError") -> int:
+    return sys.getsizeof(str(text)) + 200  # bytes of the name, and of its place
+
+
+RENDERED = RenderedTexts(16e6)  # the dashboard gives it a part of what its caches may take

@@ -41,6 +41,7 @@ def begin_page(title: str, *, as_it_is: str = "") -> Request:
         interventions.draw_ignored(as_it_is)
     else:
         request = interventions.apply_to(request)
+    chat_bar.render_ahead(request.entry, request.messages)
     _prepare(page)
     return request
 

@@ -102,6 +102,10 @@ class CheckpointTokenizer(Spelling):
         encoded = self._encode((text[taken:],) if pair is None else (text, pair), frame, limit)
         return replace(self._check(encoded), language=target)
 
+    def most_characters(self, limit: int) -> int:
+        """Return how many characters of a text are looked at: more than `limit` tokens, or the model's own, have."""
+        return max(MAX_CHARACTERS, min(limit, self.max_tokens) * _CHARACTERS_A_TOKEN)
+
     @property
     def tokenizer(self) -> Any:
         """transformers' own tokenizer, which holds the chat template."""
@@ -138,8 +142,7 @@ class CheckpointTokenizer(Spelling):
         room = limit - specials_in(frame)
         if room < 1:
             raise TextError(f"{limit} tokens leave no room for a sentence beside the model's special tokens.")
-        most = max(MAX_CHARACTERS, limit * _CHARACTERS_A_TOKEN)
-        cut = [cut_to_limit(replace_surrogates(each), most) for each in texts]
+        cut = [cut_to_limit(replace_surrogates(each), self.most_characters(limit)) for each in texts]
         read = [each for each, _ in cut]
         kept, said = cut_to_fit(room, [self._backend.tokenize(each, target=target) for each in read])
         notes = [tuple(note for note in both if note) for both in zip((note for _, note in cut), said, strict=True)]

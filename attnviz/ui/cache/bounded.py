@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakSet
 
 UNDER_WAY = "Another visitor is loading this model. Your run starts as soon as it is loaded."
@@ -24,7 +24,25 @@ class _Slot(Generic[Kept]):
     size: float = 0
 
 
-_of_bytes: "WeakSet[BoundedCache[Any, Any]]" = WeakSet()  # every cache that counts bytes
+class OfBytes(Protocol):
+    """A cache that counts bytes: those of all that it holds, and a way to let go of it."""
+
+    @property
+    def total(self) -> float:
+        """The bytes of all that it holds."""
+        ...
+
+    def forget(self, is_stale: Callable[[Any], bool]) -> None:
+        """Let go of what it holds under stale names."""
+        ...
+
+
+_of_bytes: "WeakSet[OfBytes]" = WeakSet()  # every cache that counts bytes
+
+
+def count_in(cache: OfBytes) -> None:
+    """Empty another cache of bytes together with these."""
+    _of_bytes.add(cache)
 
 
 def empty() -> float:

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 # What each cache may take of all that caches may take; none is asked for that does not stand here.
 PARTS = {
-    "traces": 0.25,
+    "traces": 0.23,
     "decodings": 0.12,
     "masked runs": 0.12,
     "own tensors": 0.16,  # and what is made of them
@@ -14,6 +14,7 @@ PARTS = {
     "batches": 0.05,
     "pairs": 0.05,
     "replies": 0.1,
+    "conversations": 0.02,  # as templates have written them
 }
 MOST = 4.2e9  # bytes of all caches, however much memory there is
 _SHARE = 0.4  # of the memory that there is

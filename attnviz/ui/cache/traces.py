@@ -15,7 +15,7 @@ from attnviz.models.catalogue import Entry, Progress, entries
 from attnviz.models.inputs import Inputs
 from attnviz.text.conversation import Turn
 from attnviz.ui import offered_models
-from attnviz.ui.cache import budget, engine, in_memory, means, threads
+from attnviz.ui.cache import bounded, budget, engine, in_memory, means, threads
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.learning import toys
 from attnviz.ui.request import Request
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from attnviz.models.protocol import Model
     from attnviz.tracing.causes.intervention import Intervention
     from attnviz.tracing.trace import Trace
+
+chat.RENDERED.most = budget.bytes_for("conversations")
+bounded.count_in(chat.RENDERED)
 
 _Version = tuple[str, local_paths.Stamp]  # a name, and what its folder looked like: written anew, it is another model
 

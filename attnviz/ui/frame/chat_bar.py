@@ -43,6 +43,21 @@ def turns(entry: Entry) -> tuple[Turn, ...]:
     return drafted
 
 
+def render_ahead(entry: Entry, asked: tuple[Turn, ...]) -> None:
+    """Have the model's template write the conversation before this visitor's turn begins, which others wait for.
+
+    A conversation that the template refuses is the page's refusal.
+    """
+    if not asked or current_page().refusal:
+        return
+    try:
+        render = getattr(traces.model(entry.name), "render_ahead", None)  # an engine's template is not here
+        if render is not None:
+            render(asked)
+    except ValueError as why:
+        current_page().refusal = str(why)
+
+
 def is_offered(entry: Entry) -> bool:
     """Whether the bar offers a conversation: the model has a chat template."""
     try:

@@ -75,7 +75,7 @@ def test_a_conversation_that_has_been_answered_gets_no_second_reply(chat_folder)
         ([["user", "A cat"], ["system", "A dog"]], "only the first turn can be one"),
         ([["user", " "]], "Turn 1 (user) is empty"),
         ([["system", "A cat"]], "has only a system turn"),
-        ([["user", "cat " * 900]], "tokens; at most"),
+        ([["user", "cat " * 700]], "tokens; at most"),
     ],
 )
 def test_a_conversation_that_cannot_be_run_is_one_sentence(open_page, chat_folder, chat, sentence) -> None:
@@ -97,10 +97,8 @@ def test_a_conversation_that_cannot_be_run_is_one_sentence(open_page, chat_folde
 def test_a_template_that_fails_is_one_sentence_and_the_turns_stay(
     open_page, tmp_path, monkeypatch, template, sentence
 ) -> None:
-    from attnviz.models.huggingface.chat import template as rendering
     from tests.models.huggingface.chat import chat_folder
 
-    monkeypatch.setattr(rendering, "SECONDS", 1.0)
     app = open_page("heads", model=str(chat_folder.save(tmp_path / "odd", template)), chat=CHAT)
     assert not app.exception
     assert sentence in (" ".join(error.value for error in app.error) + notes(app)).replace("\\", "")
@@ -182,10 +180,10 @@ def test_turns_alternate_as_they_are_added_and_removed(open_page, chat_folder) -
 
 def test_what_was_typed_stays_when_it_cannot_be_run(open_page, chat_folder) -> None:
     app = open_page("heads", model=chat_folder, chat=CHAT, new="2")
-    app.text_area(key="chat-1-shown").set_value("cat " * 900).run()
+    app.text_area(key="chat-1-shown").set_value("cat " * 700).run()
     assert not app.exception
     assert "tokens; at most" in app.error[0].value.replace("\\", "")
-    assert areas(app)[1] == ("2. User", "cat " * 900)
+    assert areas(app)[1] == ("2. User", "cat " * 700)
     app.text_area(key="chat-1-shown").set_value("cat " * 9_000).run()
     assert len(areas(app)[1][1]) == 8_192 - len("The cat sat.")
     app.text_area(key="chat-1-shown").set_value("A cat?").run()

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from attnviz.models.huggingface.chat.conversation import encode_conversation
+from attnviz.models.huggingface.chat.conversation import encode_conversation, render
 from attnviz.models.huggingface.chat.reply_prompt import ReplyPrompt
 from attnviz.models.huggingface.chat.template import ChatTemplate
 from attnviz.models.huggingface.generate import GenerationPlan, steps
@@ -135,6 +135,14 @@ class ChatModel(RecordedModel):
         chosen = int(likeliest_ids(self._rules.forbid(trace.logits[:, -1])))
         longer = self.text.append_ids(prompt, [chosen], segment=1)
         return replace(trace, sentences=(Sentence(tgt=longer.tokens, tgt_text=longer.text),))
+
+    def render_ahead(self, turns: Sequence[Turn]) -> None:
+        """Render a conversation and keep the text, so that to trace it or to answer it renders nothing.
+
+        A server calls this before the model's turn: a template may take its time, and then others run meanwhile.
+        Raises TextError for a conversation that is refused.
+        """
+        render(self.text, turns, limit=MOST_TOKENS, name=self.name)
 
     def _encode_conversation(self, messages: Sequence[Mapping[str, Any]], max_tokens: int) -> Conversation:
         turns = read_turns(messages)

@@ -22,17 +22,30 @@ def encode_conversation(
     Returns tokens with the text that the template made, the span of each turn's own text, and notes. Raises TextError
     for a model without a template, for a template that fails, and for more than `limit` tokens.
     """
-    template = ChatTemplate.of(text.tokenizer)
-    if template is None:
-        raise TextError(f"{name} has no chat template, so it takes a plain text and no conversation.")
-    begins_answer = turns[-1].role != "assistant"
-    rendered = template.render(turns, add_generation_prompt=begins_answer)
+    rendered, marked = render(text, turns, limit=limit, name=name)
     encoded = text.encode_rendered(rendered, limit=limit)
-    marked = [Turn(turn.role, _marker(number)) for number, turn in enumerate(turns)]
-    places = find_turns(rendered, turns, template.render(marked, add_generation_prompt=begins_answer))
+    places = find_turns(rendered, turns, marked)
     if isinstance(places, int):
         return encoded, (), (_REWRITTEN.format(places),)
     return encoded, _spans(encoded.tokens, turns, places), ()
+
+
+def render(text: CheckpointTokenizer, turns: Sequence[Turn], *, limit: int, name: str) -> tuple[str, str]:
+    """Return what the template makes of the turns, and of markers in the place of each turn's text.
+
+    Raises TextError as `encode_conversation` does; for more characters than `limit` tokens have, before the template
+    sees them.
+    """
+    template = ChatTemplate.of(text.tokenizer)
+    if template is None:
+        raise TextError(f"{name} has no chat template, so it takes a plain text and no conversation.")
+    count, most = sum(len(turn.content) for turn in turns), text.most_characters(limit)
+    if count > most:
+        raise TextError(f"The conversation has {count:,} characters; at most {most:,} are read: shorten a turn.")
+    begins_answer = turns[-1].role != "assistant"
+    marked = [Turn(turn.role, _marker(number)) for number, turn in enumerate(turns)]
+    rendered, found = (template.render(each, add_generation_prompt=begins_answer) for each in (turns, marked))
+    return rendered, found
 
 
 def _marker(number: int) -> str:

@@ -1,19 +1,25 @@
 """A tokenizer's chat template: the text that it makes of a conversation, rendered in a process that can be killed."""
 
 import atexit
+import hashlib
 import json
 import subprocess
 import sys
+import time
+from collections import OrderedDict
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from threading import Lock, Timer
 from typing import Any
 
+from attnviz.models.chat import RENDERED
 from attnviz.text.conversation import Turn
 from attnviz.text.limits import TextError
 
-SECONDS = 5.0  # for one rendering, which takes a millisecond
+SECONDS = 1.0  # of the processor for one rendering, which takes a millisecond
+_PATIENCE = 5  # times as long by the clock: then the process is ended, whatever it does
+_TIMES, _REST = 3, 600.0  # times that a template may take too long in so many seconds
+_MOST_LATE = 100  # templates that are remembered for that
 _SECONDS_TO_START = 120.0  # to import transformers, on a machine that is busy
 _SCRIPT = Path(__file__).with_name("render_process.py")
 _MOST_CHARACTERS = 200_000  # of a template: the longest published has some 20,000
@@ -48,18 +54,59 @@ class ChatTemplate:
 
         Raises TextError for a template that fails, takes too long, or writes too much.
         """
-        return _render(self.source, tuple(sorted(self.specials.items())), tuple(turns), add_generation_prompt)
+        messages = [turn.as_message for turn in turns]
+        asked = {"messages": messages, "chat_template": self.source, "add_generation_prompt": add_generation_prompt}
+        asked |= self.specials
+        name = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()
+        found = RENDERED.find(name)
+        if found is None:
+            found = _render(self.source, asked)
+            RENDERED.keep(name, found)
+        if isinstance(found, TextError):
+            raise TextError(str(found))
+        return found
 
 
-@lru_cache(maxsize=256)
-def _render(
-    source: str, specials: tuple[tuple[str, str], ...], turns: tuple[Turn, ...], add_generation_prompt: bool
-) -> str:
-    messages = [turn.as_message for turn in turns]
-    request = {"messages": messages, "chat_template": source, "add_generation_prompt": add_generation_prompt}
-    answer = _PROCESS.ask(request | dict(specials))
+class _Late:
+    """Which templates took too long, and when: one that did so three times is not rendered for ten minutes."""
+
+    def __init__(self) -> None:
+        self._times: OrderedDict[bytes, list[float]] = OrderedDict()  # by the digest of a template
+
+    def note(self, source: str) -> None:
+        """Note that a template took too long just now."""
+        name = hashlib.sha256(source.encode()).digest()
+        self._times[name] = [*self._recent(name), time.monotonic()]
+        while len(self._times) > _MOST_LATE:
+            self._times.popitem(last=False)
+
+    def require_rest(self, source: str) -> None:
+        """Raise TextError for a template that took too long three times in the last ten minutes."""
+        if len(self._recent(hashlib.sha256(source.encode()).digest())) >= _TIMES:
+            raise TextError(
+                f"The model's chat template took too long {_TIMES} times, so it is not asked again for "
+                f"{_REST / 60:g} minutes."
+            )
+
+    def _recent(self, name: bytes) -> list[float]:
+        return [when for when in self._times.get(name, ()) if time.monotonic() - when < _REST]
+
+
+_LATE = _Late()
+
+
+def _render(source: str, asked: dict[str, Any]) -> str | TextError:
+    """Render in the process; return the text, or the refusal to keep in its place.
+
+    Raises TextError for a refusal that does not last: of a template that is not asked for a while.
+    """
+    answer = _PROCESS.ask(source, asked)
+    if "late" in answer:
+        return TextError(
+            f"The model's chat template did not finish within {SECONDS:g} seconds, or took too much memory."
+        )
     if "error" in answer:
-        raise TextError(f"The model's chat template refuses this conversation ({answer['error']}).")
+        return TextError(f"The model's chat template refuses this conversation ({answer['error']}).")
     return answer["text"]
 
 
@@ -70,20 +117,25 @@ class _Process:
         self._lock = Lock()
         self._child: subprocess.Popen[str] | None = None
 
-    def ask(self, request: dict[str, Any]) -> dict[str, str]:
-        """Send a request and return the answer. Raises TextError where none comes in time."""
+    def ask(self, source: str, request: dict[str, Any]) -> dict[str, str]:
+        """Send a request and return the answer; "late" is in it where none came in time.
+
+        Raises TextError for a template that was late too often.
+        """
         with self._lock:
+            _LATE.require_rest(source)  # here, since others of the same template may have waited for this place
             try:
                 child = self._start()
                 assert child.stdin is not None  # it is a pipe
-                child.stdin.write(json.dumps(request) + "\n")
+                child.stdin.write(json.dumps({"seconds": SECONDS} | request) + "\n")
                 child.stdin.flush()
-                return _answer(child, SECONDS)
-            except (OSError, EOFError) as error:
+                answer = _answer(child, _PATIENCE * SECONDS)
+            except (OSError, EOFError):
                 self.end()
-                raise TextError(
-                    f"The model's chat template did not finish within {SECONDS:g} seconds, or took too much memory."
-                ) from error
+                answer = {"late": ""}
+            if "late" in answer:
+                _LATE.note(source)
+            return answer
 
     def _start(self) -> "subprocess.Popen[str]":
         if self._child is not None and self._child.poll() is None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from attnviz.models.chat import RenderedTexts
 from attnviz.models.huggingface.chat import template as rendering
 from attnviz.models.huggingface.chat.conversation import find_turns
 from attnviz.models.huggingface.chat.template import ChatTemplate
@@ -81,6 +82,53 @@ def test_a_template_that_fails_is_one_sentence_and_the_next_one_is_rendered(sour
     monkeypatch.setattr(rendering, "SECONDS", 30.0)
     again = ChatTemplate("{{ messages[1].content }} again", {})
     assert again.render(turns, add_generation_prompt=True) == "Hello! again"
+
+
+ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+
+
+def test_a_template_that_never_ends_is_asked_three_times_in_ten_minutes(monkeypatch):
+    monkeypatch.setattr(rendering, "SECONDS", 0.1)
+    asked, now, process = [], [0.0], rendering._PROCESS
+    ChatTemplate("started", {}).render(read_turns(ASKED), add_generation_prompt=True)
+    child, answer = process._child, rendering._answer
+    monkeypatch.setattr(rendering, "_answer", lambda *given: asked.append(1) or answer(*given))
+    monkeypatch.setattr(rendering.time, "monotonic", lambda: now[0])
+    template = ChatTemplate(f"{{# another #}}{ENDLESS}", {})
+
+    def refusal(question: str) -> str:
+        with pytest.raises(TextError) as refused:
+            template.render([Turn("user", question)], add_generation_prompt=True)
+        return str(refused.value)
+
+    late = "The model's chat template did not finish within 0.1 seconds, or took too much memory."
+    assert [refusal(text) for text in ("One?", "One?", "Two?", "Three?", "Three?")] == [late] * 5
+    assert len(asked) == 3, "a refusal is remembered by template and turns"
+    rest = "The model's chat template took too long 3 times, so it is not asked again for 10 minutes."
+    assert (refusal("Four?"), len(asked)) == (rest, 3)
+    assert ChatTemplate("{{ messages[0].content }} again", {}).render(read_turns(ASKED), add_generation_prompt=True)
+    assert process._child is child, "the process goes on, so that nobody waits for another to start"
+    now[0] = 601.0
+    assert (refusal("Four?"), len(asked)) == (late, 5)
+
+
+def test_a_conversation_longer_than_the_model_reads_is_refused_before_it_is_rendered(chat, monkeypatch):
+    loaded = chat("llama", TEMPLATES["Phi"])
+    monkeypatch.setattr(rendering, "_render", lambda *_: pytest.fail("rendered"))
+    with pytest.raises(TextError, match=r"has 40,000 characters; at most 3,176 are read: shorten a turn\.$"):
+        loaded.trace(messages=[{"role": "user", "content": "Hello " * 6_666 + "you?"}])
+
+
+def test_rendered_conversations_take_so_many_bytes_and_no_more(monkeypatch):
+    kept = RenderedTexts(100_000)
+    monkeypatch.setattr(rendering, "RENDERED", kept)
+    template = ChatTemplate("{{ messages[0].content }}", {})
+    for number in range(30):
+        asked = f"{number} 猫" + "a" * 5_000
+        assert template.render([Turn("user", asked)], add_generation_prompt=True) == asked
+    assert 80_000 < kept.total <= 100_000
+    kept.forget(lambda _: True)
+    assert kept.total == 0
 
 
 def test_a_template_of_a_million_lines_is_refused_unread(checkpoint):
