@@ -52,6 +52,8 @@ def display_token(token: Token) -> str:
     """Make a token's text visible by `display`, after the vocabulary's word for unknown text if the model reads only
     that; `⋯` for bytes of a character that a token beside it shows.
     """
+    if token.is_unknown and not token.text:
+        return unknown_mark(token).strip()  # the model wrote it, and it has no text
     is_part = not (token.text or token.starts_word or token.is_special)
     return PART if is_part else f"{unknown_mark(token)}{display(token.text)}"
 

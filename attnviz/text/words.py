@@ -6,18 +6,29 @@ from collections.abc import Sequence
 
 from attnviz.text.tokens import Token
 
-# Written without spaces: Han, kana, bopomofo, and the punctuation and full-width forms used with them.
+# Scripts written without spaces between words, where each token stands alone.
 _UNSPACED = re.compile(
-    "[\u2e80-\u303f\u3040-\u312f\u31a0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+    "["
+    # Chinese and Japanese
+    "\u2e80-\u303f\u3040-\u312f\u31a0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
+    "\u0e01-\u0e3a\u0e40-\u0e4e"  # Thai, without its currency sign and digits
+    "\u0e81-\u0ece\u0edc-\u0edf"  # Lao
+    "\u0f00-\u0f1f\u0f34-\u0fff"  # Tibetan
+    "\u1000-\u103f\u104a-\u108f\ua9e0-\ua9ef\uaa60-\uaa7f"  # Burmese
+    "\u1780-\u17da"  # Khmer
+    "\u1950-\u19df\u1a20-\u1aad\uaa80-\uaadf"  # Tai Le, New Tai Lue, Tai Tham, Tai Viet
+    "\u1b00-\u1b4f\ua980-\ua9cf"  # Balinese, Javanese
+    "]"
 )
+_VOWELS_AFTER = "\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3"  # of Thai and Lao: letters that begin no syllable
 
 
 def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
     """Group the positions of tokens by word, in order; every token is in one group.
 
-    A token that does not start a word continues the one before it. Special tokens and characters of scripts
-    that are written without spaces (Chinese) stand alone, and so does punctuation at the edge of a word:
-    `pond` `.` are two groups, `don` `'` `t` is one.
+    A token that does not start a word continues the one before it. Special tokens and tokens of scripts that are
+    written without spaces (Chinese, Thai) stand alone, and so does punctuation at the edge of a word: `pond` `.` are
+    two groups, `don` `'` `t` is one. A vowel sign or an accent stays with its letter.
     """
     runs: list[list[int]] = []
     shown = ""  # the last token that had text: a character of several tokens is shown by the first
@@ -45,8 +56,13 @@ def _continues(before: Token, token: Token, shown: str) -> bool:
     if _is_rest(token):
         return True
     if _UNSPACED.search(shown[-1:]) or _UNSPACED.search(token.text[:1]):
-        return False
+        return not token.starts_word and _is_sign(token.text[:1])
     return not token.starts_word or _is_blank(before)
+
+
+def _is_sign(character: str) -> bool:
+    """Check whether a character is written on the letter before it, or is a vowel that follows one."""
+    return character != "" and (unicodedata.category(character)[0] == "M" or character in _VOWELS_AFTER)
 
 
 def _is_rest(token: Token) -> bool:

@@ -21,6 +21,14 @@ MOST_TOKENS = 1_024  # of a text, unless the caller says otherwise: every head o
 _CHARACTERS_A_TOKEN = 8  # more than any language needs, so that cut characters never cost kept tokens
 
 
+def _special_ids(tokenizer: Any) -> frozenset[int]:
+    """Return the ids of special tokens: those with a name of their own, and those that are only flagged as special,
+    as the marks of a chat's turns often are. Decoding leaves out both.
+    """
+    flagged = (id_ for id_, token in tokenizer.added_tokens_decoder.items() if token.special)
+    return frozenset((*tokenizer.all_special_ids, *flagged))
+
+
 class CheckpointTokenizer(Spelling):
     """A checkpoint's tokenizer. `max_tokens` is what the model has positions for, `known` how many ids it knows,
     `takes_pairs` whether it reads two sentences at once, as encoders do.
@@ -35,7 +43,7 @@ class CheckpointTokenizer(Spelling):
         ends = {getattr(tokenizer, f"{name}_token_id", None) for name in ("bos", "eos", "pad", "cls", "sep")}
         kept = {tokenizer.unk_token_id, getattr(tokenizer, "mask_token_id", None)} - ends
         self.unknown_id = tokenizer.unk_token_id if tokenizer.unk_token_id in kept else None
-        self.special_ids = frozenset(tokenizer.all_special_ids) - kept
+        self.special_ids = _special_ids(tokenizer) - kept
         self.pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
         self.vocab_size, self.known = len(tokenizer), known
         # Where padding is another token put to use, padded positions still have a name of their own.

@@ -3,13 +3,17 @@ lines are told apart from all else.
 """
 
 import copy
+from collections.abc import Sequence
 
 import pytest
 import transformers
-from tokenizers import decoders
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
 
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
+from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
+from attnviz.text.display import display_token
 from attnviz.text.limits import TextError
 
 STRANGE = "Hello 龘 나는\nworld, it sleeps 🚴 riding."
@@ -49,3 +53,77 @@ def test_a_tokenizer_that_panics_while_it_decodes_is_one_sentence(model) -> None
     backend._tokenizer.decoder = decoders.Strip("a", 3, 9)  # takes more letters off a token than it has
     with pytest.raises(TextError, match=r"^The model's tokenizer breaks off: its files are damaged \([^\n]*\)\.$"):
         backend.decode([letter])
+
+
+_BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+
+
+def _unigram(*pieces: str, splits: bool = False, composes: bool = False, byte_fallback: bool = False) -> Tokenizer:
+    """Make a sentencepiece-like tokenizer of a few pieces, the more likely the earlier."""
+    vocabulary = [("<unk>", 0.0), *((piece, -1.0 - at / 100) for at, piece in enumerate(pieces))]
+    made = Tokenizer(models.Unigram(vocabulary, unk_id=0, byte_fallback=byte_fallback))
+    metaspace = pre_tokenizers.Metaspace()
+    whole = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), metaspace])
+    made.pre_tokenizer = whole if splits else metaspace
+    if composes:
+        made.normalizer = normalizers.NFC()
+    made.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    return made
+
+
+def _bytes(**options: bool) -> Tokenizer:
+    """Make a byte-level tokenizer without merges, with a token that was added to it."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    made = Tokenizer(models.BPE({letter: id_ for id_, letter in enumerate(alphabet)}, []))
+    made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(**options), decoders.ByteLevel()
+    made.add_tokens([AddedToken("<x>")])
+    return made
+
+
+_WORDS = ("▁", "▁work", "▁is", "sufficient", "中文", "猫")
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "text", "pieces", "texts"),
+    [
+        (
+            _unigram(*_WORDS, splits=True), "work is sufficient",
+            "▁work ▁is ▁ sufficient", ["work", "is", "", "sufficient"],
+        ),
+        (_unigram(*_WORDS, splits=True), "中文", "▁ 中文", ["", "中文"]),
+        (_unigram(*_WORDS), "猫 work 猫", "▁ 猫 ▁work ▁ 猫", ["", "猫", "work", "", "猫"]),
+        (_bytes(add_prefix_space=True), "a<x>b", "Ġ a <x> Ġ b", ["", "a", "<x>", "", "b"]),
+        (_bytes(add_prefix_space=True), "é", "Ġ Ã ©", ["", "é", ""]),
+        (_unigram("▁", *"cafeé", composes=True), "cafe\u0301a", "▁ c a f é a", ["", "c", "a", "f", "e\u0301", "a"]),
+        (_unigram("▁", "한", "a", composes=True), "\u1112\u1161\u11aba", "▁ 한 a", ["", "\u1112\u1161\u11ab", "a"]),
+        (
+            _unigram("▁", "a", *_BYTES, byte_fallback=True), "é猫a",
+            "▁ <0xC3> <0xA9> <0xE7> <0x8C> <0xAB> a", ["", "é", "", "猫", "", "", "a"],
+        ),
+        (_unigram("a", *_BYTES, byte_fallback=True), "é a", "<0xE2> <0x96> <0x81> <0xC3> <0xA9> <0xE2> <0x96> <0x81> a",
+         ["", "", "", "é", "", "", "", "", "a"]),
+    ],
+)  # fmt: skip
+def test_a_token_shows_the_characters_that_it_was_made_from(
+    tokenizer: Tokenizer, text: str, pieces: str, texts: Sequence[str]
+) -> None:
+    theirs = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>")
+    tokens = CheckpointTokenizer(theirs, max_tokens=99).encode(text).tokens
+    assert theirs.convert_ids_to_tokens([token.id for token in tokens]) == pieces.split()
+    assert [token.text for token in tokens] == texts
+    assert all(display_token(token) == "␣" for token in tokens if token.piece in ("▁", "Ġ"))
+
+
+def test_a_token_that_is_special_by_its_flag_alone_is_special_read_and_written() -> None:
+    tokenizer = _bytes(add_prefix_space=False)
+    tokenizer.add_special_tokens([AddedToken("<|turn|>", special=True)])
+    theirs = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<x>")
+    turn = theirs.convert_tokens_to_ids("<|turn|>")
+    assert turn not in theirs.all_special_ids
+    ours = CheckpointTokenizer(theirs, max_tokens=99)
+    read = ours.encode("a<|turn|>b")
+    written = ours.append_ids(ours.encode("a"), read.ids[1:])
+    for encoded in (read, written):
+        assert [display_token(token) for token in encoded.tokens] == ["a", "<|turn|>", "b"]
+        assert [token.is_special for token in encoded.tokens] == [False, True, False]
+    assert written.text == theirs.decode(written.ids, skip_special_tokens=True) == "ab"

@@ -3,10 +3,15 @@
 A backend is used by many threads at once, and nothing changes it after loading.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Protocol
+from unicodedata import category
 
+_MARK, _BYTE_MARK = "▁", "Ġ"  # how pieces spell a space: sentencepiece's, and those of byte-level vocabularies
+_BYTE = re.compile("<0x[0-9A-F]{2}>")
 FIRST, SECOND = -1, -2  # in a frame: where the tokens of the text stand, and those of a pair's second one
 Frame = tuple[int, ...]  # special ids in order around FIRST and SECOND; ids are never negative
 
@@ -21,6 +26,73 @@ class Pieces:
     def take_first(self, count: int) -> "Pieces":
         """Return the first tokens."""
         return Pieces(self.ids[:count], self.spans[:count])
+
+
+def is_mark(piece: str) -> bool:
+    """Check whether a piece is the space before a word and nothing else."""
+    return bool(piece) and not piece.strip(_MARK + _BYTE_MARK)
+
+
+def correct_spans(text: str, pieces: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the characters that each piece was made from.
+
+    The offsets of a tokenizer are wrong in three places. A mark that the tokenizer put before a word has the word's
+    first character. Bytes of neighbouring unknown characters have the span of them all. Characters that were composed
+    with the one before them, such as an accent, are in no span.
+    """
+    own: list[tuple[int, int]] = []
+    for (span, are_bytes), run in groupby(
+        zip(spans, pieces, strict=True), key=lambda each: (each[0], bool(_BYTE.fullmatch(each[1])))
+    ):
+        named = [piece for _, piece in run]
+        own += _spread_bytes(text, named, span) if are_bytes else [_blanks(text, piece, span) for piece in named]
+    return _add_composed(text, own)
+
+
+def _blanks(text: str, piece: str, span: tuple[int, int]) -> tuple[int, int]:
+    """Return the span of a mark's own spaces, or typed marks: none for a mark that the tokenizer added."""
+    start, end = span
+    if not is_mark(piece):
+        return span
+    while start < end and (text[start].isspace() or text[start] in piece):
+        start += 1
+    return span[0], start
+
+
+def _spread_bytes(text: str, pieces: Sequence[str], span: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return the character of each byte of `span`, or `span` for each where the bytes are not those characters'."""
+    own: list[tuple[int, int]] = []
+    at, end = span
+    for character in bytes(int(piece[3:5], 16) for piece in pieces).decode(errors="replace"):
+        is_space = character == _MARK
+        if at < end and (text[at] == character or (is_space and text[at].isspace())):
+            stop = at + 1
+        elif is_space:
+            stop = at  # a mark that the tokenizer added
+        else:
+            break
+        own += [(at, stop)] * len(character.encode())
+        at = stop
+    return own if at == end and len(own) == len(pieces) else [span] * len(pieces)
+
+
+def _add_composed(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Let each span end after the characters that no span has and that belong to its last one."""
+    own = list(spans)
+    after = len(text)  # where the next piece begins that shares no character with this one
+    for at in reversed(range(len(own))):
+        start, end = own[at]
+        if at + 1 < len(own) and own[at + 1][0] >= end:
+            after = own[at + 1][0]
+        while start < end < after and not text[end - 1].isspace() and not _is_blank(text[end]):
+            end += 1
+        own[at] = start, end
+    return own
+
+
+def _is_blank(character: str) -> bool:
+    """Check whether a character is a space, or cannot be seen: a tokenizer may drop it, and it belongs to no piece."""
+    return character.isspace() or character == _MARK or category(character)[0] == "C"
 
 
 class Backend(Protocol):

@@ -9,7 +9,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_token
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from attnviz.models.huggingface.errors import ModelError
-from attnviz.models.huggingface.tokenization.backend import FIRST, SECOND, Backend, Frame, Pieces
+from attnviz.models.huggingface.tokenization.backend import FIRST, SECOND, Backend, Frame, Pieces, correct_spans
 from attnviz.models.huggingface.tokenization.sentence_pieces import PieceBackend, PieceSide
 from attnviz.text.limits import catch_panics
 
@@ -33,7 +33,8 @@ class RustBackend:
         """Cut a text into tokens, without special tokens around it."""
         dropped = self._dropped_first(text)
         found = self._tokenizer.encode(text[dropped:], add_special_tokens=False)
-        return Pieces(tuple(found.ids), tuple((start + dropped, end + dropped) for start, end in found.offsets))
+        offsets = [(start + dropped, end + dropped) for start, end in found.offsets]
+        return Pieces(tuple(found.ids), tuple(correct_spans(text, found.tokens, offsets)))
 
     def _dropped_first(self, text: str) -> int:
         """Count control characters at the very beginning that the normalizer drops: sentencepiece's does, and the

@@ -51,7 +51,8 @@ class PieceBackend:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of ids, without special tokens."""
-        named = self._tokenizer.convert_ids_to_tokens(list(ids), skip_special_tokens=True)
+        plain = [id_ for id_ in ids if id_ not in self._flags or not self._flags[id_].special]
+        named = self._tokenizer.convert_ids_to_tokens(plain, skip_special_tokens=True)
         return self._target.cut.decode_pieces(named).replace(_BLANK, " ").strip()
 
     def id_to_token(self, id_: int) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from attnviz.models.huggingface.tokenization.backend import SECOND, Backend, Frame, Pieces
+from attnviz.models.huggingface.tokenization.backend import SECOND, Backend, Frame, Pieces, is_mark
 from attnviz.text.tokens import Token
 
 _UNFINISHED = "\ufffd"  # what a decoder writes for bytes that do not make a character yet
@@ -130,8 +130,8 @@ class Spelling:
             start += 1
         return Token(
             text[start:end], id_, start, end,
-            is_special=id_ in self.special_ids, starts_word=_starts_word(text, start, end), segment=segment,
-            piece=piece, is_unknown=id_ == self.unknown_id,
+            is_special=id_ in self.special_ids, starts_word=is_mark(piece) or _starts_word(text, start, end),
+            segment=segment, piece=piece, is_unknown=id_ == self.unknown_id,
         )  # fmt: skip
 
 

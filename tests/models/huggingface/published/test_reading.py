@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tokenizers import AddedToken
 
+from attnviz.models.huggingface.tokenization.backend import FIRST
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
 from attnviz.text.limits import TextError
 from tests.models.huggingface.families import ENCODERS, FAMILIES, tokenizer_of
@@ -82,6 +85,44 @@ def test_tokens_stand_side_by_side_and_miss_nothing_that_can_be_seen(name: str, 
 def _is_dropped(character: str) -> bool:
     """Spaces lie between tokens; some tokenizers drop what cannot be seen, and marks on letters."""
     return character in "▁ " or unicodedata.category(character)[0] in "CZ" or unicodedata.category(character) == "Mn"
+
+
+_PARTS = (
+    "work", "a", "é", "e\u0301", "猫\u0301", "\u1112\u1161\u11ab", "中文", "猫", "龘龖", "나", "ﬁ", "㎏", "🚴", " ",
+    "  ", "\n", "▁", "Ġ", ".", "<s>", "</s>", "\u200b",
+)  # fmt: skip
+_LABELLED = ("XLM-R", "CamemBERT", "T5, Flan-T5", "mT5", "mBART", "Marian", "M2M100", "Llama 1-2", "RoBERTa", "Qwen 3")
+_MIXED = st.lists(st.sampled_from(_PARTS), max_size=9).map("".join)
+
+
+@pytest.mark.parametrize("name", _LABELLED)
+@settings(max_examples=40, deadline=None)
+@given(text=_MIXED)
+def test_labels_and_spaces_give_back_the_text_and_no_character_is_in_two(name: str, text: str, read) -> None:
+    made = read(name)
+    tokens = [token for token in made.ours.encode(text).tokens if token.start < token.end or not token.is_special]
+    assert all(text[token.start : token.end] == token.text for token in tokens if not token.is_special)
+    held = [at for token in tokens for at in range(token.start, token.end)]
+    assert held == sorted(set(held))
+    assert all(_is_blank(text[at]) for at in set(range(len(text))) - set(held))
+    assert all(_is_blank(token.text) for token in tokens if token.piece and not token.piece.strip("▁Ġ"))
+    if made.theirs.is_fast:
+        _check_offsets(made, text)
+
+
+def _check_offsets(made: Read, text: str) -> None:
+    """Hold each token's characters against the library's offsets: a token may add only characters that have none."""
+    offsets = made.theirs.backend_tokenizer.encode(text, add_special_tokens=False).offsets
+    first = made.ours.frame.index(FIRST)
+    tokens = made.ours.encode(text).tokens[first : first + len(offsets)]
+    known = {at for span in offsets for at in range(*span)}
+    for token, (start, end) in zip(tokens, offsets, strict=True):
+        assert {at for at in range(token.start, token.end) if not start <= at < end} <= set(range(len(text))) - known
+
+
+def _is_blank(text: str) -> bool:
+    """Check for spaces, for what cannot be seen, and for the mark that sentencepiece reads as a space."""
+    return all(each in "▁" or unicodedata.category(each)[0] in "CZ" for each in text)
 
 
 def test_a_tokenizer_that_ends_no_text_reads_one(read: Callable[[str], Read]) -> None:
