@@ -136,10 +136,10 @@ $(BROWSER_READY): tests/browser/chromium.py $(TEST_READY)
 	@$(BIN)/python tests/browser/chromium.py
 	@touch $@
 
-$(CLUSTER_READY): requirements-cluster.txt tests/cluster/haproxy.py tests/cluster/classroom/postgresql.py $(BROWSER_READY)
+$(CLUSTER_READY): requirements-cluster.txt tests/cluster/proxies.py tests/cluster/classroom/postgresql.py $(BROWSER_READY)
 	@echo 'Installing what an engine for the models needs'
 	@$(PIP) -r requirements-cluster.txt
-	@$(BIN)/python tests/cluster/haproxy.py
+	@$(BIN)/python tests/cluster/proxies.py
 	@$(BIN)/python tests/cluster/classroom/postgresql.py
 	@touch $@
 

@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from attnviz.places import APP
+from attnviz.server.base_path import AddBasePath, StripBasePath
 from attnviz.server.fair_use import FairUse, network_of
 from attnviz.server.headers import Headers, inline_scripts
 from attnviz.server.health import Health, State
@@ -61,12 +62,14 @@ class Instance:
         hosts = settings.hosts or (_LOCAL if settings.is_local else ("*",))
         scripts = (*inline_scripts(), *browser.SCRIPTS)
         return [
+            Middleware(StripBasePath, settings.base_path),
             Middleware(CountedRequests, self.telemetry),
             Middleware(Headers, settings, scripts),
             Middleware(Health, self.state),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
             Middleware(FairUse, settings, self.telemetry, self.state),
             *_login_middleware(settings, secret, self.telemetry),
+            Middleware(AddBasePath, settings.base_path),
         ]
 
     def _may_open_any(self, role: str) -> bool:
@@ -165,6 +168,7 @@ def _set_streamlit(settings: Settings) -> None:
             "server.headless": True,
             "server.address": settings.host,
             "server.port": settings.port,
+            "server.baseUrlPath": settings.base_path,
             "client.showErrorDetails": "none",
         }
     )

@@ -3,6 +3,7 @@ used.
 """
 
 import os
+import re
 import secrets
 import socket
 import ssl
@@ -12,10 +13,24 @@ from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from attnviz.places import APP
 from attnviz.server.settings import Settings
 
 _SHORTEST = 8  # characters of a password
 _LEAST_SECRET = 32  # characters
+_BASE_PART = re.compile(r"[A-Za-z0-9._-]+")
+_OWN_PATHS = (
+    "static",
+    "_stcore",
+    "media",
+    "component",
+    "auth",
+    "login",
+    "logout",
+    "oauth2callback",
+    "healthz",
+    "readyz",
+)
 _SECRET_FILE = "cookie-secret"
 
 
@@ -39,9 +54,22 @@ def _names(settings: Settings) -> None:
         parts = urlsplit(site)
         if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path or set(site) & set(" ;,'\""):
             raise ValueError(f"embedders has {site!r}: give a site, such as https://school.example.")
+    _base_path(settings)
     for host in settings.hosts:
         if "/" in host or ":" in host.strip("[]").replace("::", ""):
             raise ValueError(f"hosts has {host!r}: give a name without scheme, port and path, such as attn.example.")
+
+
+def _base_path(settings: Settings) -> None:
+    """Refuse a base path that no browser leaves as it is, or that the dashboard's own paths begin with."""
+    parts = settings.base_path.split("/")[1:]
+    if any(not _BASE_PART.fullmatch(part) or not part.strip(".") for part in parts):
+        raise ValueError(f"base_path is {settings.base_path!r}: give a path of letters, digits, . _ and -, as /course.")
+    if parts and parts[0] in (*_OWN_PATHS, *(page.stem for page in (APP / "pages").glob("*.py"))):
+        raise ValueError(f"base_path begins with {parts[0]!r}, a path of the dashboard itself: take another name.")
+    public = urlsplit(settings.public_address).path.rstrip("/")
+    if parts and public not in {"", settings.base_path}:
+        raise ValueError(f"public_address has the path {public}, and base_path is {settings.base_path}: give one path.")
 
 
 def _certificate(settings: Settings) -> None:

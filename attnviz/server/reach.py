@@ -43,7 +43,7 @@ def announce(settings: Settings, say: Say) -> None:
 def reach(settings: Settings) -> Reach:
     """Find the addresses of the server that these settings start."""
     if settings.public_address:
-        return Reach((settings.public_address.rstrip("/"),))
+        return Reach((settings.public_root,))
     names = tuple(host for host in settings.hosts if not host.startswith("*"))
     if settings.proxies or (settings.is_local and settings.hosts):
         return Reach(note="Visitors open the address of the proxy before this server: set public_address to print it.")
@@ -74,7 +74,7 @@ def _network_reach(settings: Settings, names: tuple[str, ...]) -> Reach:
 def _address(settings: Settings, host: str) -> str:
     scheme, usual = ("https", 443) if settings.is_tls else ("http", 80)
     host = f"[{host}]" if ":" in host and not host.startswith("[") else host
-    return f"{scheme}://{host}" + ("" if settings.port == usual else f":{settings.port}")
+    return f"{scheme}://{host}" + ("" if settings.port == usual else f":{settings.port}") + settings.base_path
 
 
 def _is_address(name: str) -> bool:

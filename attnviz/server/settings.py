@@ -37,6 +37,7 @@ class Settings:
     certificate: str = ""
     key: str = ""
     redirect_port: int = _number(0, 0, 65535)
+    base_path: str = ""
     hosts: tuple[str, ...] = ()
     proxies: tuple[str, ...] = ()
     embedders: tuple[str, ...] = ()
@@ -82,6 +83,17 @@ class Settings:
         return bool(self.certificate)
 
     @property
+    def public_root(self) -> str:
+        """`public_address` with the base path, without a slash at its end; "" where it is not set."""
+        root = self.public_address.rstrip("/")
+        return root + self.base_path if root and not root.endswith(self.base_path) else root
+
+    @property
+    def cookie_path(self) -> str:
+        """The path of cookies: other services of the same host are not sent them."""
+        return self.base_path or "/"
+
+    @property
     def connections_an_address(self) -> int:
         """The number of connections that one address may have to one process."""
         return CONNECTIONS * min(self.visitors_an_address, self.visitors) + _SPARE_CONNECTIONS
@@ -93,6 +105,7 @@ class Settings:
 
 
 PREFIX = "ATTNVIZ_"
+_STREAMLITS_BASE_PATH = "STREAMLIT_SERVER_BASE_URL_PATH"  # Streamlit's own name of `base_path`
 _FIELDS: dict[str, Field[Any]] = {one.name: one for one in fields(Settings)}
 _WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -105,7 +118,14 @@ def read_settings(file: Path | None, environ: Mapping[str, str], given: Mapping[
     found = _read_file(file) if file is not None else {}
     found |= _read_environment(environ)
     found |= {name: _validate(name, value, f"--{name}") for name, value in given.items() if value is not None}
+    found["base_path"] = _with_slash(found.get("base_path") or environ.get(_STREAMLITS_BASE_PATH, ""))
     return Settings(**found)
+
+
+def _with_slash(base_path: str) -> str:
+    """Return a base path that begins with a slash and ends in none; "" for the root."""
+    inner = base_path.strip().strip("/")
+    return f"/{inner}" if inner else ""
 
 
 def _read_file(file: Path) -> dict[str, Any]:

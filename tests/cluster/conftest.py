@@ -1,12 +1,12 @@
 """One cluster of two fronts for all tests of this folder, and visitors with a browser."""
 
-import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
 from tests.browser import chromium
+from tests.cluster import proxies
 from tests.cluster.running import RunningCluster, running_cluster
 
 # One address asks here for all visitors, faster than people do.
@@ -20,7 +20,13 @@ PATIENCE = 60_000  # milliseconds
 @pytest.fixture(scope="session")
 def haproxy() -> str:
     """HAProxy's path."""
-    return shutil.which("haproxy") or pytest.skip("HAProxy is not installed: apt-get install haproxy")
+    return proxies.find("haproxy") or pytest.skip("HAProxy is not installed: apt-get install haproxy")
+
+
+@pytest.fixture(scope="session")
+def nginx() -> str:
+    """nginx's path."""
+    return proxies.find("nginx") or pytest.skip("nginx is not installed: apt-get install nginx")
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,7 @@ def log_in(password: str, there: str = "/heads"):
 @pytest.mark.parametrize(("password", "role"), [("correct horse", "student"), ("battery staple", "teacher")])
 def test_a_password_says_who_somebody_is(door, password, role) -> None:
     answer, page = ask(door, log_in(password))
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/heads")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "./heads")
     cookie = answer.headers["Set-Cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
@@ -44,7 +44,7 @@ def test_any_other_is_refused_by_a_sentence(door, password) -> None:
     answer, page = ask(door, log_in(password))
     assert answer.status_code in {403, 413}
     assert "role='alert'" in answer.text
-    assert (page.status_code, page.headers["Location"]) == (303, "/login?next=%2Fheads")
+    assert (page.status_code, page.headers["Location"]) == (303, "./login?next=%2Fheads")
 
 
 def test_without_a_teacher_s_password_an_empty_one_makes_nobody_a_teacher() -> None:
@@ -62,7 +62,7 @@ def test_what_was_asked_for_comes_after_the_login(door) -> None:
 
     form, answer = ask(door, work)
     assert form.status_code == 200
-    assert answer.headers["Location"] == "/masks?src=I+love+you.&to=fr"
+    assert answer.headers["Location"] == "./masks?src=I+love+you.&to=fr"
 
 
 @pytest.mark.parametrize(

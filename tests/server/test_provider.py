@@ -35,7 +35,7 @@ def test_a_provider_that_is_away_is_said_in_one_sentence(caplog) -> None:
         answer = client.get("/auth/login")
         assert answer.status_code == 502
         assert "The login at id.school.example cannot be reached, or refuses this server" in answer.text
-        assert "href='/login'" in answer.text
+        assert "href='../login'" in answer.text
         assert client.get("/oauth2callback?code=1").status_code == 307  # nothing went wrong
         assert client.get("/other").text == "Authentication error"
     assert said[0] == {

@@ -101,6 +101,13 @@ def test_a_file_with_a_password_that_everybody_can_read_is_refused(tmp_path) -> 
         ({"embedders": ("https://a.example; script-src *",)}, "give a site, such as https"),
         ({"hosts": ("https://a.example",)}, "give a name without scheme"),
         ({"hosts": ("a.example:80",)}, "give a name without scheme"),
+        ({"base_path": "/my course"}, "base_path is '/my course': give a path of letters"),
+        ({"base_path": "/a/../b"}, "give a path of letters"),
+        ({"base_path": "/heads/attn"}, "begins with 'heads', a path of the dashboard itself"),
+        (
+            {"base_path": "/course", "public_address": "https://a.example/attn"},
+            "public_address has the path /attn, and base_path is /course: give one path",
+        ),
         ({"metrics_port": 8501}, "metrics_port is 8501, the port of the pages: give it one of its own"),
         ({"certificate": "c.pem"}, "certificate and key go together"),
         ({"certificate": "no.pem", "key": "no.pem"}, "certificate names no.pem, and there is no such file"),

@@ -55,6 +55,7 @@ class ClusterPlan:
             "certificate": "",
             "key": "",
             "redirect_port": 0,
+            "base_path": settings.base_path,
             "hosts": ",".join(settings.hosts or (() if settings.is_local else ("*",))),
             "proxies": ",".join(("127.0.0.1", *settings.proxies)),
             "public_address": settings.public_address or (self._address if settings.is_tls else ""),

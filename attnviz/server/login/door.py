@@ -6,9 +6,10 @@ from urllib.parse import urlencode, urlsplit
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from attnviz.server.base_path import redirect
 from attnviz.server.telemetry import Telemetry
 from attnviz.ui.hosting import ROLE
 
@@ -55,7 +56,7 @@ class Door:
         if role:
             headers[ROLE] = role
         if role and NEXT in cookies and scope["type"] == "http" and scope["path"] == "/":
-            await RedirectResponse("/login", 303)(scope, receive, send)
+            await redirect(scope, "/login")(scope, receive, send)
         elif role or (scope["type"] == "http" and scope["path"].startswith(_OPEN)):
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -69,7 +70,7 @@ def _require_login(scope: Scope) -> Response:
     request = Request(scope)
     if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
         there = scope["path"] + (f"?{request.url.query}" if request.url.query else "")
-        return RedirectResponse(f"/login?{urlencode({'next': there})}", 303)
+        return redirect(scope, f"/login?{urlencode({'next': there})}")
     return PlainTextResponse("Log in first.\n", 401)
 
 

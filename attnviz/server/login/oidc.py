@@ -7,9 +7,10 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from attnviz.server.base_path import redirect, relative
 from attnviz.server.login.door import NEXT, STUDENT, TEACHER, local_path
 from attnviz.server.plain_page import paragraph, plain_page
 from attnviz.server.settings import Settings
@@ -23,7 +24,7 @@ def secrets_of(settings: Settings, secret: str) -> dict[str, Any]:
         return {}
     return {
         "auth": {
-            "redirect_uri": f"{settings.public_address.rstrip('/')}/oauth2callback",
+            "redirect_uri": f"{settings.public_root}/oauth2callback",
             "cookie_secret": secret,
             "client_id": settings.oidc_client,
             "client_secret": settings.oidc_secret,
@@ -38,6 +39,7 @@ class OidcLogin:
     def __init__(self, settings: Settings, secret: str) -> None:
         parts = urlsplit(settings.public_address)
         self._origin, self._secret = f"{parts.scheme}://{parts.netloc}", secret
+        self._cookie_path = settings.cookie_path
         self._allowed = tuple(name.lower() for name in settings.allowed)
         self._teachers = tuple(name.lower() for name in settings.teachers)
 
@@ -66,20 +68,22 @@ class OidcLogin:
         account = self.account(request.cookies)
         if self.role(request.cookies):
             waiting = local_path(unquote(request.cookies.get(NEXT, "")) or there)
-            answer: Response = RedirectResponse(waiting, 303)
-            answer.delete_cookie(NEXT)
+            answer: Response = redirect(request.scope, waiting)
+            answer.delete_cookie(NEXT, self._cookie_path)
             return answer
         if account:
             refused = f"{account} is not on the list of this server: ask the people who run it."
-            again = "<p><a class='button' href='/auth/logout'>Use another account</a></p>"
+            again = "<p><a class='button' href='auth/logout'>Use another account</a></p>"
             return plain_page("attnviz", paragraph(refused, is_error=True), again, status=403)
-        answer = plain_page("attnviz", f"<p><a class='button' href='{login_address()}'>Log in</a></p>")
-        answer.set_cookie(NEXT, quote(there), max_age=600, httponly=True, samesite="lax")
+        answer = plain_page(
+            "attnviz", f"<p><a class='button' href='{relative(request.scope['path'], login_address())}'>Log in</a></p>"
+        )
+        answer.set_cookie(NEXT, quote(there), max_age=600, path=self._cookie_path, httponly=True, samesite="lax")
         return answer
 
     async def logout(self, request: Request) -> Response:
         """Answer `/logout` by Streamlit's own."""
-        return RedirectResponse("/auth/logout", 303)
+        return redirect(request.scope, "/auth/logout")
 
 
 def _is_on(names: tuple[str, ...], account: str) -> bool:
@@ -117,7 +121,7 @@ class ProviderErrors:
         await self._app(scope, receive, send_unless_refused)
         if is_refused:
             said = f"The login at {self._provider} cannot be reached, or refuses this server: try again in a moment."
-            again = "<p><a class='button' href='/login'>Try again</a></p>"
+            again = f"<p><a class='button' href='{relative(scope['path'], '/login')}'>Try again</a></p>"
             await plain_page("attnviz", paragraph(said, is_error=True), again, status=502)(scope, receive, send)
 
 

@@ -10,8 +10,9 @@ from urllib.parse import parse_qs, urlencode
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
+from attnviz.server.base_path import redirect
 from attnviz.server.fair_use import Buckets, address_of, new_bucket
 from attnviz.server.login.door import STUDENT, TEACHER, local_path
 from attnviz.server.plain_page import paragraph, plain_page
@@ -36,6 +37,7 @@ class PasswordLogin:
         self._signer = URLSafeTimedSerializer(secret, salt=_COOKIE)
         self._browsers = URLSafeTimedSerializer(secret, salt=_BROWSER)
         self._is_secure = settings.is_tls or settings.public_address.startswith("https:")
+        self._cookie_path = settings.cookie_path
         self._tries = Buckets(_TRIES / _MINUTE, _TRIES)
         self._all_tries = new_bucket(_EVERYBODYS_TRIES / _MINUTE, _EVERYBODYS_TRIES)
         self._own_tries = Buckets(_OWN_TRIES / _MINUTE, _OWN_TRIES)
@@ -72,7 +74,7 @@ class PasswordLogin:
         if not role:
             self._telemetry.count_refusal("password")
             return _form(there, "That is not the password.", status=403)
-        answer = RedirectResponse(there, 303)
+        answer = redirect(request.scope, there)
         self._set_cookie(answer, _COOKIE, self._signer.dumps(role))
         return answer
 
@@ -101,13 +103,19 @@ class PasswordLogin:
 
     def _set_cookie(self, answer: Response, name: str, value: str | bytes) -> None:
         answer.set_cookie(
-            name, str(value), max_age=_HOURS * 3600, httponly=True, samesite="lax", secure=self._is_secure
+            name,
+            str(value),
+            max_age=_HOURS * 3600,
+            path=self._cookie_path,
+            httponly=True,
+            samesite="lax",
+            secure=self._is_secure,
         )
 
     async def logout(self, request: Request) -> Response:
         """Answer `/logout`: delete the cookie."""
-        answer = RedirectResponse("/login", 303)
-        answer.delete_cookie(_COOKIE)
+        answer = redirect(request.scope, "/login")
+        answer.delete_cookie(_COOKIE, self._cookie_path)
         return answer
 
     def _role_of(self, typed: str) -> str:
@@ -147,7 +155,7 @@ def _digest(text: str) -> bytes:
 
 
 def _form(there: str, error: str = "", *, status: int = 200, retry_after: int = 0) -> Response:
-    action = html.escape(f"/login?{urlencode({'next': there})}", quote=True)
+    action = html.escape(f"login?{urlencode({'next': there})}", quote=True)
     form = (
         f"<form method='post' action='{action}'><label for='password'>Password of your class</label>"
         "<input id='password' name='password' type='password' autocomplete='current-password' required autofocus> "
