@@ -12,7 +12,7 @@ from attnviz.tracing.trace_like import TraceLike
 if TYPE_CHECKING:
     from attnviz.notebook.widget import PictureWidget
 
-_OF_TENSORS = ("key_tokens", "mask", "item", "tokenizer")
+_OF_TENSORS = ("key_tokens", "mask", "item", "tokenizer", "attention_mask")
 
 
 class Show:

@@ -24,6 +24,7 @@ from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.selection import Axes
 from attnviz.text.tokens import Token
+from attnviz.tracing.external.weights import BareWeights, block_starts
 from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 
@@ -47,6 +48,7 @@ __all__ = [
 ]
 
 Columns = dict[str, np.ndarray]  # a table, column by column: a frame takes longer to make than its numbers
+_ROUNDING = 2e-3  # of a bfloat16 softmax's rows
 _LARGE = 65_536  # weights of a map
 
 
@@ -79,7 +81,8 @@ def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *
     Entropy, distances, and previous and next token are of the maps as shown, distances always in tokens of the whole
     sentence (a word is at the mean of its pieces). The masses on the first and the end token are of the token
     maps, so that hiding special tokens does not hide that a head looks at them. NaN where a metric means nothing:
-    previous and next token in cross-attention, the end token where no key is one.
+    previous and next token in cross-attention, the end token where no key is one; all of them for a head whose given
+    weights are none (below 0, or rows that sum to more than 1).
     """
     maps = {shown.kind: shown} if isinstance(shown, EagerMaps) else shown
     table = pd.DataFrame(join_tables([head_columns(one, trace, item=item) for one in maps.values()]))
@@ -111,6 +114,7 @@ class HeadMetrics:
         own = [trace.layer_number(kind, layer) for layer in range(trace.shape(kind)[0])]
         self._numbers = np.array(own) if any(map(trace.attending_layers, trace.kinds)) else None
         self._farthest: tuple[Tensor, Tensor] | None = None
+        self._first = _first_keys(trace, kind)
 
     def columns(self, shown: EagerMaps, trace: TraceLike, *, layer: int = 0, head: int = 0) -> Columns:
         """As `head_columns`, of maps with the same labels, whose first head is `head` of `layer`; `trace` is what they
@@ -126,6 +130,9 @@ class HeadMetrics:
             **self._neighbour_measures(shown.attn, sums.weight),
             **self._sinks(shown, trace, sums.weight),
         }
+        if trace.weights_only:  # weights of others can be anything
+            odd = _are_no_weights(trace.attn(self.kind, item=self.item))
+            values = {name: found.masked_fill(odd, torch.nan) for name, found in values.items()}
         layers, heads = shown.attn.shape[:2]
         names = {
             "kind": np.repeat(np.array(self.kind, dtype=object), layers * heads),
@@ -154,7 +161,23 @@ class HeadMetrics:
             attn = trace.attn(self.kind, item=self.item)[..., :q_len, :k_len]
             weight = attn.sum(dim=-1)
         ends = end_keys(trace.key_tokens(self.kind, item=self.item))
-        return {"first_token_mass": first_token_mass(attn, weight), "eos_mass": eos_mass(attn, ends, weight)}
+        return {
+            "first_token_mass": first_token_mass(attn, weight, self._first),
+            "eos_mass": eos_mass(attn, ends, weight),
+        }
+
+
+def _first_keys(trace: TraceLike, kind: Kind) -> Tensor | None:
+    """Return the first token of each row's own text, where several texts are packed into one; else None."""
+    if not isinstance(trace, BareWeights) or len(starts := block_starts(trace, kind)) == 1:
+        return None
+    rows, at = torch.arange(trace.weights[kind].shape[-2]), torch.tensor(starts)
+    return at[torch.bucketize(rows, at, right=True) - 1]
+
+
+def _are_no_weights(attn: Tensor) -> Tensor:
+    """Check each map for values below 0 and for rows that sum to more than 1, beyond rounding."""
+    return (attn.amin(dim=(-2, -1)) < 0) | (attn.sum(dim=-1).amax(dim=-1) > 1 + _ROUNDING)
 
 
 def _row_sums(attn: Tensor, distance: Tensor) -> RowSums:

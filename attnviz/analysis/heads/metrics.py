@@ -115,9 +115,10 @@ def next_token(attn: Attn, keys: Int[Tensor, " q_len"] | None = None, weight: Pe
     return _mass_beside(attn, keys, 1, weight)
 
 
-def first_token_mass(attn: Attn, weight: PerRow | None = None) -> PerMap:
-    """Weight on the first key, 0 to 1: a common sink."""
-    return _mean_of_rows(attn[..., 0], _weight(attn, weight))
+def first_token_mass(attn: Attn, weight: PerRow | None = None, first: Int[Tensor, " q_len"] | None = None) -> PerMap:
+    """Weight on the first key, 0 to 1: a common sink. `first` gives each row's, where several texts are packed."""
+    on_first = attn[..., 0] if first is None else attn[..., torch.arange(len(first)), first]
+    return _mean_of_rows(on_first, _weight(attn, weight))
 
 
 def eos_mass(attn: Attn, keys: Int[Tensor, " n_eos"], weight: PerRow | None = None) -> PerMap:

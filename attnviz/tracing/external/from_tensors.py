@@ -3,8 +3,8 @@ other.
 """
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,11 @@ from torch import Tensor
 
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.display import display
-from attnviz.tracing.external.outputs import select_item, weights_of
-from attnviz.tracing.external.tokens import join_sorted, sentence_of, sides, tokens_of
-from attnviz.tracing.external.weights import BareWeights
+from attnviz.text.tokens import Token
+from attnviz.tracing.external.outputs import GenerateSteps, OutputWeights, select_item, weights_of
+from attnviz.tracing.external.padding import PaddedSide, Padding, masks_by_side, read_side
+from attnviz.tracing.external.tokens import OWN, batch_size, join_sorted, sentence_of, sides, tokens_of
+from attnviz.tracing.external.weights import BareWeights, block_starts
 from attnviz.tracing.record import RunInfo
 from attnviz.tracing.trace import KINDS
 from attnviz.transformer.probe import Kind
@@ -26,10 +28,24 @@ TOLERANCE = 2e-3  # rows of a bfloat16 softmax sum to 1 within this
 _NO_ARRAY = (TypeError, ValueError, RuntimeError)
 
 
+@dataclass(frozen=True)
+class _GivenWeights:
+    """Weights as they were given, padding included, and the tokens of their sides.
+
+    The key None is self-attention whose kind is told from the numbers once padding is cut off.
+    """
+
+    weights: Mapping[Any, Tensor]
+    texts: Mapping[str, PaddedSide]
+    masks: Mapping[Any, Any]
+    steps: GenerateSteps | None = None
+    notes: tuple[str, ...] = ()
+
+
 @reads_arguments
-def from_tensors(
+def from_tensors(  # noqa: PLR0913 - what may be said about weights of others
     attn: Any, tokens: Any, *, key_tokens: Any = None, kind: str | None = None, mask: Any = None,
-    item: int | None = None, tokenizer: Any = None,
+    item: int | None = None, tokenizer: Any = None, attention_mask: Any = None,
 ) -> BareWeights:  # fmt: skip
     """Your own attention weights, for every view that needs nothing else: Heads, links, the whole model, heatmaps.
 
@@ -42,77 +58,128 @@ def from_tensors(
             each item. With weights of several kinds: `{"src": …, "tgt": …}`, where a target with one token more than
             there are decoder rows labels them `input → output`.
         key_tokens: the key tokens, where they are not the query tokens; as `tokens`.
-        kind: "encoder_self", "decoder_self" or "cross". Left out: "cross" with `key_tokens`; "decoder_self" where rows
-            look back and none looks ahead; else "encoder_self".
+        kind: "encoder_self", "decoder_self" or "cross". Left out: "cross" with `key_tokens`; what the class of a
+            model's output says; "decoder_self" where rows look back and none looks ahead; else "encoder_self".
         mask: bool `(q_len, k_len)`, True = may attend; with a mapping of weights, a mapping from kind to mask. Rows of
-            `generate` have the causal one.
-        item: which text of a batch.
+            `generate` have the causal one. A cell that holds weight is allowed, whatever the mask says, and noted.
+        item: which text of a batch, or which of the sequences that `generate` returned.
         tokenizer: what ids are tokens of: one of transformers or of tokenizers.
+        attention_mask: what a tokenizer of transformers returns: 1 for a token, 0 for padding, which is left out. In
+            cross-attention it is of the keys; for several kinds also a mapping, `{"src": …, "tgt": …}`. Without one,
+            padding is known by the tokenizer's id of it.
 
     Rows that do not sum to 1 are kept as they are and named in `info.notes`. Raises ValueError, with one sentence, for
-    shapes that do not fit each other or the tokens, for weights that are not finite and for an unknown kind.
+    shapes that do not fit each other or the tokens, for weights that are not finite, for an unknown kind, and for maps
+    whose columns are not the tokens.
     """
-    tokens, key_tokens = tokens_of(tokens, tokenizer, item), tokens_of(key_tokens, tokenizer, item)
-    output = weights_of(attn, item)
-    if output is not None:
-        (attn, kind), item = _choose(output.weights, kind, tokens), None
-    kind = kind or ("cross" if key_tokens is not None else _kind_of(attn, item))
-    given: Mapping[Any, Any] = attn if isinstance(attn, Mapping) else {kind: attn}
-    if output is not None and output.is_stepwise and mask is None and "decoder_self" in given:
-        mask = {"decoder_self": torch.ones(given["decoder_self"].shape[-2:], dtype=torch.bool).tril()}
-    masks: Mapping[Any, Any] = mask if isinstance(mask, Mapping) else {} if mask is None else {kind: mask}
-    if unknown := [name for name in (*given, *masks) if name not in KINDS]:
+    is_by_side = isinstance(tokens, Mapping) and "input_ids" not in tokens
+    asked = kind or ("cross" if key_tokens is not None else None)
+    output: OutputWeights | None = weights_of(attn, item, asked, every_kind=is_by_side)
+    if output is None and isinstance(attn, Mapping) and not is_by_side:
+        raise ValueError('With weights of several kinds, tokens is a mapping: {"src": …, "tgt": …}.')
+    given: Mapping[Any, Any] = output.weights if output else attn if isinstance(attn, Mapping) else {asked: attn}
+    masks = mask if isinstance(mask, Mapping) else {} if mask is None else {next(iter(given), None): mask}
+    _check_kinds(given, (*masks, kind))
+    sequences = max(batch_size(tokens), batch_size(key_tokens), output.sequences if output else 1)
+    read = [tokens_of(each, tokenizer, item, sequences) for each in (tokens, key_tokens)]
+    named = read[0] if is_by_side else sides(next(iter(given)), *read)
+    hidden = masks_by_side(attention_mask, tokens, key_tokens, tuple(named))
+    texts = {side: read_side(each, hidden.get(side), tokenizer, item, sequences) for side, each in named.items()}
+    weights = {name: _maps(name or "self-attention", given[name], None if output else item) for name in given}
+    notes = () if output else tuple(note for each in given.values() for note in _doubts(each, item))
+    return _trace_of(_GivenWeights(weights, texts, masks, output.steps if output else None, notes))
+
+
+def _check_kinds(given: Mapping[Any, Any], others: Iterable[Any]) -> None:
+    if unknown := [name for name in (*given, *others) if name not in (None, *KINDS)]:
         raise ValueError(f"There is no kind {unknown[0]!r} of attention; it is one of {', '.join(KINDS)}.")
     if not given:
         raise ValueError("There are no weights: give attn for at least one kind.")
-    weights: dict[Kind, Tensor] = {name: _maps(name, given[name], item) for name in KINDS if name in given}
-    sentence = sentence_of(weights, tokens if isinstance(attn, Mapping) else sides(kind, tokens, key_tokens))
-    trace = BareWeights(
-        weights=weights,
-        sentences=(sentence,),
-        masks={name: _mask(name, made, weights) for name, made in masks.items()},
-    )
-    info = RunInfo(model_id=_name(trace), notes=tuple(note for name in weights for note in _flaws(trace, name)))
-    return replace(trace, info=info)
 
 
-def _choose(weights: Mapping[Kind | None, Tensor], kind: str | None, tokens: Any) -> tuple[Any, str | None]:
-    """Return the weights of the kind that is meant, and that kind; or of all kinds, by kind, and None."""
-    if None in weights:
-        return weights[None], kind
-    if kind is None and isinstance(tokens, Mapping):
-        return weights, None
-    names = ", ".join(map(str, weights))
-    if kind is None and len(weights) > 1:
-        raise ValueError(f'The output holds {names}: give one kind=…, or tokens as {{"src": …, "tgt": …}} for all.')
-    if kind is not None and kind not in weights:
-        raise ValueError(f"The output holds no {kind}, but {names}.")
-    kind = kind or next(iter(weights))
-    return weights[kind], kind  # type: ignore[index]  # it is one of them
+def _doubts(given: Any, item: int | None) -> list[str]:
+    """Say which axis was taken for the heads or the batch, where the shape does not tell."""
+    is_list = isinstance(given, list | tuple) and bool(given) and isinstance(given[0], Tensor | np.ndarray)
+    shape = tuple(getattr(given[0] if is_list else given, "shape", ()))
+    if len(shape) == 3 and item is None and shape[0] > 1:
+        return [
+            f"The first axis of {shape} was taken for {shape[0]} heads of one text. If these are {shape[0]} texts "
+            "(nn.MultiheadAttention averages its heads unless asked not to), say which one with item=…."
+        ]
+    if len(shape) == 4 and item is not None and not is_list and 1 not in shape[:2]:
+        return [f"The first axis of {shape} was taken for {shape[0]} texts, and the second for heads."]
+    return []
 
 
-def _kind_of(attn: Any, item: int | None) -> Kind:
-    """Tell the kind of weights from tokens to themselves: a decoder's where some look back and none looks ahead."""
-    if isinstance(attn, Mapping):  # which says it itself
+def _trace_of(given: _GivenWeights) -> BareWeights:
+    """Leave padding out, tell the kind where it is not known yet, and build the trace."""
+    for name, maps in given.weights.items():
+        _check_axes(name, maps, given.texts)
+    padding = Padding.of(given.weights, given.texts)
+    cut = {name: padding.cut(maps, name) for name, maps in given.weights.items()}
+    names: dict[Kind, Any] = {name or _kind_of(cut[name]): name for name in cut}
+    weights: dict[Kind, Tensor] = {kind: cut[names[kind]] for kind in KINDS if kind in names}
+    own = "src" if "encoder_self" in names else "tgt"
+    sentence = sentence_of(weights, {own if side == OWN else side: each for side, each in padding.tokens().items()})
+    masks, notes = _read_masks(given, names, padding)
+    trace = BareWeights(weights=weights, sentences=(sentence,), masks=masks)
+    notes = (*given.notes, *padding.notes(), *notes, *_step_notes(given, padding, sentence.tgt))
+    each = (_flaws, _looks_ahead, _packed_texts)
+    flaws = (note for name in weights for describe in each for note in describe(trace, name))
+    return replace(trace, info=RunInfo(model_id=_name(trace), notes=(*notes, *flaws)))
+
+
+def _check_axes(name: str | None, maps: Tensor, texts: Mapping[str, PaddedSide]) -> None:
+    """Raise ValueError for maps of self-attention whose columns are not the tokens."""
+    q_len, k_len = maps.shape[-2:]
+    if name == "cross":
+        return
+    extra, n_tokens = k_len - q_len, {len(text.tokens) for text in texts.values() if text.tokens}
+    if extra in (1, 2) and q_len in n_tokens:
+        added = "bias_kv or zero_attn" if extra == 1 else "bias_kv, zero_attn"
+        raise ValueError(
+            f"The maps have {q_len} rows and {k_len} columns: nn.MultiheadAttention(add_bias_kv=True) and "
+            f"add_zero_attn=True append keys that are no tokens. Leave them out, attn[..., :{q_len}], or give "
+            f"kind='cross' and key_tokens with names for all {k_len} columns, the last of them {added}."
+        )
+    if extra == 0 and _is_band(maps):
+        raise ValueError(
+            "The columns are a window of neighbours around each token, as Longformer returns it, and not the tokens: "
+            "such maps cannot be drawn."
+        )
+
+
+def _is_band(maps: Tensor) -> bool:
+    """Check for the corners that a window of neighbours leaves empty: column j is key q - width / 2 + j."""
+    length = maps.shape[-1]
+    if length < 3 or length % 2 == 0:
+        return False
+    places = torch.arange(length)
+    key = places[:, None] - length // 2 + places
+    is_empty = maps.eq(0).flatten(0, 1)
+    outside = (key < 0) | (key >= length)
+    return bool(is_empty[:, outside].all()) and not bool(is_empty[:, ~outside].any())
+
+
+def _kind_of(maps: Tensor) -> Kind:
+    """Tell the kind of weights from tokens to themselves: a decoder's where some look back and none looks ahead.
+
+    Rows of padding at the front, which spread evenly and are not looked at, are passed over.
+    """
+    if maps.shape[-2] != maps.shape[-1]:
         return "encoder_self"
-    maps = _maps("encoder_self", attn, item)
-    is_square = maps.shape[-2] == maps.shape[-1]
-    is_causal = is_square and not bool(maps.triu(1).any()) and bool(maps.tril(-1).any())
+    spread = (maps.amax(dim=-1) - maps.amin(dim=-1)).amax(dim=(0, 1))
+    even = int((spread > 1e-6).int().argmax()) if bool((spread > 1e-6).any()) else 0
+    if not bool(maps[..., even:, :even].any()):
+        maps = maps[..., even:, even:]
+    is_causal = not bool(maps.triu(1).any()) and bool(maps.tril(-1).any())
     return "decoder_self" if is_causal else "encoder_self"
 
 
 def _maps(kind: str, given: Any, item: int | None = None) -> Tensor:
     """`(layers, heads, q_len, k_len)` in float32, on the CPU."""
     if isinstance(given, (list, tuple)) and given and all(isinstance(part, (Tensor, np.ndarray)) for part in given):
-        shapes = {tuple(part.shape) for part in given}
-        if len(shapes) > 1:
-            raise ValueError(
-                f"The layers of {kind} differ in shape ({join_sorted(shapes)}); they must be equal. "
-                "Of nn.MultiheadAttention give the second of what it returns."
-            )
-        parts = [_tensor(kind, part) for part in given]
-        has_batch = parts[0].ndim == 4 or (item is not None and parts[0].ndim == 3)
-        attn = torch.stack([select_item(kind, part, item) if has_batch else part for part in parts])
+        attn = _stack_parts(kind, given, item)
     else:
         attn = _tensor(kind, given)
         if item is not None and attn.ndim in (3, 4):
@@ -137,6 +204,22 @@ def _maps(kind: str, given: Any, item: int | None = None) -> Tensor:
     return attn
 
 
+def _stack_parts(kind: str, given: Any, item: int | None) -> Tensor:
+    """Stack a layer a part. With an item, a part of three axes is `(batch, q_len, k_len)`: its heads were averaged."""
+    shapes = {tuple(part.shape) for part in given}
+    if len(shapes) > 1:
+        raise ValueError(
+            f"The layers of {kind} differ in shape ({join_sorted(shapes)}); they must be equal. "
+            "Of nn.MultiheadAttention give the second of what it returns."
+        )
+    parts = [_tensor(kind, part) for part in given]
+    if parts[0].ndim == 4:
+        parts = [select_item(kind, part, item) for part in parts]
+    elif parts[0].ndim == 3 and item is not None:
+        parts = [select_item(kind, part, item)[None] for part in parts]
+    return torch.stack(parts)
+
+
 def _tensor(kind: str, given: Any) -> Tensor:
     try:
         tensor = _to_cpu(given)
@@ -157,15 +240,83 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0].rstrip(".")
 
 
-def _mask(kind: Kind, given: Any, weights: Mapping[Kind, Tensor]) -> Tensor:
+def _read_masks(
+    given: _GivenWeights, names: Mapping[Kind, Any], padding: Padding
+) -> tuple[dict[Kind, Tensor], list[str]]:
+    """Return the mask of each kind, without padding, and notes on those that forbid cells with weight."""
+    masks: dict[Kind, Tensor] = {}
+    notes = []
+    by_kind: dict[Kind, Any] = {
+        kind: given.masks[key] for kind, name in names.items() for key in {kind, name} if key in given.masks
+    }
+    if unknown := [key for key in given.masks if key not in (*names, *names.values())]:
+        raise ValueError(f"The mask of {unknown[0]} has no weights of that kind beside it.")
+    for kind, made in by_kind.items():
+        maps = given.weights[names[kind]]
+        mask = padding.cut(_mask(kind, made, maps), names[kind])
+        held = padding.cut(maps, names[kind]).ne(0).flatten(0, 1).any(dim=0)
+        if count := int((held & ~mask).sum()):
+            row, key = (int(at) for at in (held & ~mask).nonzero()[0])
+            notes.append(
+                f"The mask of {kind} forbids {count} cells that hold weight, the first at row {row}, key {key}, so it "
+                "is not the mask that these weights were computed with; there it is left out."
+            )
+        masks[kind] = mask | held
+    if given.steps is not None and "decoder_self" in names and not masks:
+        maps = given.weights[names["decoder_self"]]
+        causal = torch.ones(maps.shape[-2:], dtype=torch.bool).tril()
+        causal[: given.steps.missing] = False
+        masks["decoder_self"] = padding.cut(causal | maps.ne(0).flatten(0, 1).any(dim=0), names["decoder_self"])
+    return masks, notes
+
+
+def _mask(kind: Kind, given: Any, maps: Tensor) -> Tensor:
     try:
         mask = _to_cpu(given)
     except _NO_ARRAY as error:
         raise ValueError(f"The mask of {kind} is not an array of bool: {_first_line(error)}.") from None
-    if kind not in weights or mask.dtype != torch.bool or mask.shape != weights[kind].shape[-2:]:
-        wanted = tuple(weights[kind].shape[-2:]) if kind in weights else "no weights of that kind"
+    if mask.dtype != torch.bool or mask.shape != maps.shape[-2:]:
+        wanted = tuple(maps.shape[-2:])
         raise ValueError(f"The mask of {kind} is bool {wanted}, True = may attend; given is {tuple(mask.shape)}.")
     return mask
+
+
+def _step_notes(given: _GivenWeights, padding: Padding, tokens: Sequence[Token]) -> list[str]:
+    """Say which rows of `generate` are not in its output, and which are not of their token."""
+    name = next((name for name in given.weights if name in ("decoder_self", None)), "cross")
+    if given.steps is None or name == "cross":
+        return []
+    kept = [place for place in padding.kept(name) if place < given.weights[name].shape[-2]]
+    notes = []
+    if count := sum(row < given.steps.missing for row in kept):
+        rows = "The first row is" if count == 1 else f"The first {count} rows are"
+        notes.append(
+            f"{rows} empty: the model had read these tokens before, and generate returned no weights for them."
+        )
+    written = [row for row in kept if row >= given.steps.first]
+    on_first = given.weights[name][:, :, written, kept[0]].eq(1).flatten(0, 1).all(dim=0)
+    if bool(on_first.any()):
+        row = kept.index(written[int(on_first.int().argmax())])
+        notes.append(
+            f"Row {row}, “{display(tokens[row].text)}”, gives all its weight to the first token in every head, as the "
+            "first row does: with assisted or prompt-lookup decoding transformers returns rows of the prompt in place "
+            "of the new tokens'. Generate without it."
+        )
+    return notes
+
+
+def _looks_ahead(trace: BareWeights, kind: Kind) -> list[str]:
+    """Say where rows of a decoder look at later tokens."""
+    if kind != "decoder_self":
+        return []
+    rows = trace.weights[kind].triu(1).flatten(0, 1).any(dim=0).any(dim=-1).nonzero().flatten().tolist()
+    if not rows:
+        return []
+    token = display(trace.query_tokens(kind)[rows[0]].text)
+    return [
+        f"{len(rows)} of {trace.weights[kind].shape[-2]} rows of decoder_self look at later tokens (the first is row "
+        f"{rows[0]}, “{token}”). Rows of padding do; attention_mask=… leaves them out."
+    ]
 
 
 def _flaws(trace: BareWeights, kind: Kind) -> list[str]:
@@ -189,6 +340,16 @@ def _flaws(trace: BareWeights, kind: Kind) -> list[str]:
             "colours and lines end there, the numbers do not."
         )
     return notes
+
+
+def _packed_texts(trace: BareWeights, kind: Kind) -> list[str]:
+    starts = block_starts(trace, kind)
+    if len(starts) == 1:
+        return []
+    return [
+        f"The rows of {kind} fall into {len(starts)} blocks that do not look at each other, as packed texts do (they "
+        f"begin at tokens {join_sorted(starts)}): the first token of a row is its block's."
+    ]
 
 
 def _name(trace: BareWeights) -> str:

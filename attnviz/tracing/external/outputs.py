@@ -1,18 +1,20 @@
-"""Attention weights inside what other libraries return: transformers' outputs and `generate`, and caches by name.
+"""Find attention weights in what other libraries return: transformers' outputs and `generate`, and caches by name.
 
 | what | where its weights are |
 | --- | --- |
 | a forward pass of transformers | `attentions`, or `encoder_attentions`, `decoder_attentions`, `cross_attentions` |
 | `generate(…, output_attentions=True, return_dict_in_generate=True)` | the same names; of a decoder a tuple a step |
+| such a tuple alone | its layers, or its steps |
 | TransformerLens' `run_with_cache` | `blocks.3.attn.hook_pattern` |
 | timm's `AttentionExtract`, and your own hooks | any name with the layer's number in it |
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,33 +29,78 @@ _FIELDS: Mapping[str, Kind | None] = {
 _OTHERS = ("logits", "last_hidden_state", "sequences", "hidden_states", "past_key_values")  # an output without weights
 _CROSS, _DECODER = re.compile(r"cross", re.IGNORECASE), re.compile(r"(^|\.)decoder\.")
 _ENCODER = re.compile(r"(^|\.)encoder\.")
-_PATTERN = ".hook_pattern"  # TransformerLens keeps scores, queries and keys under names beside this one
+_PATTERN = re.compile(r"\.hook_(cross_)?pattern$")  # TransformerLens keeps scores, queries and keys beside this one
 HOW = "call the model with output_attentions=True, loaded with attn_implementation='eager'"
+# Names of transformers' output classes. `CausalLMOutput` alone is also what a speech recogniser's encoder returns.
+_DECODER_OUTPUT = re.compile(r"CausalLMOutputWith|DoubleHeadsModelOutput|^Generate(Beam)?DecoderOnly")
+_ENCODER_OUTPUT = re.compile(r"MaskedLMOutput$|ForPreTrainingOutput$")
+# Output classes whose encoder's columns are not the tokens, with the sentence that refuses them.
+_NOT_TOKENS: Sequence[tuple[re.Pattern[str], str]] = (
+    (re.compile(r"^Longformer"),
+     "Longformer returns a window of neighbours for each token, so a column is not a token: "
+     "its maps cannot be drawn from the output."),
+    (re.compile(r"^LED"),
+     "LED's encoder returns a window of neighbours for each token, so a column is not a token: "
+     "its maps cannot be drawn from the output; decoder_self and cross can."),
+    (re.compile(r"^(Maskformer|Donut)?Swin"),
+     "Swin returns the attention within each window of an image, not of texts: "
+     "give one window's weights, attentions[layer][window], and a name for each of its patches."),
+    (re.compile(r"^Reformer"),
+     "Reformer returns attention within buckets of tokens, so a column is not a token: "
+     "its maps cannot be drawn from the output."),
+)  # fmt: skip
+_TWO_STREAMS = (
+    "With target_mapping, XLNet returns two maps a layer, of its content stream and of its query stream: "
+    "give one of them, [layer[0] for layer in outputs.attentions]."
+)
 
 
 @dataclass(frozen=True)
 class OutputWeights:
-    """The weights in an output: `(layers, heads, q_len, k_len)` of each kind.
+    """The weights in an output: `(layers, heads, q_len, k_len)` of each kind that was asked for.
 
-    The key None is a model's only self-attention: an encoder's or a decoder's. `is_stepwise` where a decoder's rows are
-    those of `generate`, stacked, a row a step: what a row could not see is 0.
+    The key None is a model's only self-attention, if the output's class does not say whether it is a decoder's.
+    `steps` says how the rows of `generate` were stacked, None for one pass. `sequences` is the number of texts.
     """
 
     weights: Mapping[Kind | None, Tensor]
-    is_stepwise: bool = False
+    steps: "GenerateSteps | None" = None
+    sequences: int = 1
 
 
-def weights_of(given: Any, item: int | None) -> OutputWeights | None:
-    """Return the weights in an output or a cache, None for anything else. Raises ValueError with one sentence."""
+@dataclass(frozen=True)
+class GenerateSteps:
+    """Rows of `generate`: the first `missing` rows are of tokens that the model had read before its first step and are
+    empty; `first` counts them and the rows of that step.
+    """
+
+    missing: int
+    first: int
+
+
+def weights_of(given: Any, item: int | None, kind: str | None, *, every_kind: bool) -> OutputWeights | None:
+    """Return the weights in an output or a cache, None for anything else. Raises ValueError with one sentence.
+
+    `kind` is the one that is asked for; with `every_kind` and no `kind` all of them are read.
+    """
+    if _holds_nothing(given):
+        raise ValueError(f"What is given holds no attention weights: {HOW}.")
+    if _is_stepwise(given):  # `outputs.attentions` of generate
+        given = {name: given for name, of in _FIELDS.items() if of == (kind or "decoder_self")}
     fields = {name: found for name in _FIELDS if (found := _field(given, name)) is not None}
     if fields:
-        return _read_fields(fields, item, _field(given, "beam_indices"))
+        return _read_fields(given, fields, item, kind, every_kind=every_kind)
     if any(_field(given, name) is not None for name in _OTHERS):
         raise ValueError(f"The output has no attention weights: {HOW}.")
     cache = getattr(given, "cache_dict", given)  # TransformerLens' cache is no mapping, but holds one
     if isinstance(cache, Mapping) and cache and not any(name in KINDS for name in cache):
-        found = _read_names(cache, item)
-        return None if found is None else OutputWeights(found)
+        names = _read_names(cache)
+        if names is None:
+            return None
+        chosen = _choose(names, kind, every_kind=every_kind)
+        return OutputWeights(
+            {of: _stack_layers(of or SELF, [cache[name] for name in names[of]], item) for of in chosen}
+        )
     return None
 
 
@@ -73,79 +120,180 @@ def require_item(what: str, size: int, things: str, item: int | None) -> int:
     return (item or 0) % size
 
 
+def shared_item(item: int | None, size: int, sequences: int) -> int | None:
+    """Return the place in a batch of `size` of what a sequence was made from: `generate` may return several sequences
+    for each text.
+    """
+    is_shared = item is not None and 0 < size < sequences and sequences % size == 0
+    return item % sequences // (sequences // size) if is_shared and item is not None else item
+
+
+def _holds_nothing(given: Any) -> bool:
+    """Check for the tuple of None, or of empty tuples, that fused attention leaves in place of weights."""
+    return isinstance(given, tuple) and all(part is None or part == () for part in given)
+
+
+def _is_stepwise(given: Any) -> bool:
+    """Check for a tuple of tuples of weights with a batch, as `generate` returns them."""
+    first = given[0] if isinstance(given, list | tuple) and given else None
+    return (
+        isinstance(first, list | tuple)
+        and any(isinstance(layer, Tensor) for layer in first)
+        and all(layer is None or (isinstance(layer, Tensor) and layer.ndim == 4) for layer in first)
+    )
+
+
 def _field(given: Any, name: str) -> Any:
     if isinstance(given, Mapping):
         return given.get(name)
     return None if isinstance(given, Tensor | type) else getattr(given, name, None)
 
 
-def _read_fields(fields: Mapping[str, Any], item: int | None, beams: Any) -> OutputWeights:
-    rows = _n_rows(fields)
-    found: dict[Kind | None, Tensor] = {}
-    held = {name: layers for name, given in fields.items() if (layers := _layers_of(name, given))}
+def _read_fields(
+    given: Any, fields: Mapping[str, Any], item: int | None, kind: str | None, *, every_kind: bool
+) -> OutputWeights:
+    held = {name: layers for name, found in fields.items() if (layers := _layers_of(found))}
     if not held:  # an encoder has an empty cross_attentions beside its attentions
         raise ValueError(f"{' and '.join(fields)} hold no weights: {HOW}.")
-    for name, layers in held.items():
-        kind = _FIELDS[name] or ("decoder_self" if "cross_attentions" in held else None)
+    beams = _field(given, "beam_indices")
+    sequences = _n_rows(held) if beams is None else len(beams)
+    kinds = {_kind_of_field(name, given, held, kind): name for name in held}
+    out = OutputWeights({}, sequences=sequences)
+    for of in _choose(kinds, kind, every_kind=every_kind):
+        name, layers = kinds[of], held[kinds[of]]
+        _check_class(type(given).__name__, name, layers)
         if isinstance(layers[0], Sequence):
-            found[kind] = _stack_steps(kind or name, layers, item, beams)
+            weights, steps = _stack_steps(of or name, layers, item, beams)
+            out = replace(out, steps=steps if of != "cross" else out.steps)
         else:
-            text = _item_of(layers, item, rows if beams is None else len(beams))
-            found[kind] = _stack_layers(kind or name, layers, text)
-    return OutputWeights(found, is_stepwise=rows > 0)
+            weights = _stack_layers(of or name, layers, shared_item(item, len(layers[0]), sequences))
+            _check_weights(of or name, weights)
+        out = replace(out, weights={**out.weights, of: weights})
+    return out
 
 
-def _n_rows(fields: Mapping[str, Any]) -> int:
-    """Return how many rows a batch of `generate` has at a step, each beam counted; 0 without steps."""
-    steps = next((given for given in fields.values() if given and isinstance(given[0], Sequence)), None)
-    return 0 if steps is None else next((len(layer) for layer in steps[0] if layer is not None), 0)
+def _kind_of_field(name: str, given: Any, held: Mapping[str, Any], kind: str | None) -> Any:
+    """Return the kind of a field's weights; of a model's only self-attention what its output's class says."""
+    if (of := _FIELDS[name]) is not None:
+        return of
+    if (
+        "cross_attentions" in held
+        or _DECODER_OUTPUT.search(type(given).__name__)
+        or isinstance(held[name][0], Sequence)
+    ):
+        return "decoder_self"
+    if _ENCODER_OUTPUT.search(type(given).__name__):
+        return "encoder_self"
+    return kind if kind in ("encoder_self", "decoder_self") else None
 
 
-def _item_of(layers: Sequence[Tensor], item: int | None, sequences: int) -> int | None:
-    """Return the encoder's item for a sequence of `generate`, which runs the encoder once for all that it returns."""
-    return item // (sequences // len(layers[0])) if item is not None and sequences > len(layers[0]) else item
+def _choose(kinds: Mapping[Any, Any], kind: str | None, *, every_kind: bool) -> list[Any]:
+    """Return which of the kinds in an output are meant. Raises ValueError where that has to be said."""
+    names = ", ".join(of or "self-attention" for of in kinds)
+    if kind is None and len(kinds) > 1 and not every_kind:
+        raise ValueError(f'The output holds {names}: give one kind=…, or tokens as {{"src": …, "tgt": …}} for all.')
+    if kind is None or None in kinds:
+        return list(kinds)
+    if kind not in kinds:
+        raise ValueError(f"The output holds no {kind}, but {names}.")
+    return [kind]
 
 
-def _layers_of(name: str, given: Any) -> list[Any]:
+def _check_class(output: str, name: str, layers: Sequence[Any]) -> None:
+    """Raise ValueError for outputs whose columns are not the text's tokens."""
+    for outputs, sentence in _NOT_TOKENS:
+        if name in (SELF, "encoder_attentions") and outputs.match(output):
+            raise ValueError(sentence)
+    is_pair = isinstance(layers[0], Sequence) and len(layers[0]) == 2
+    if is_pair and (output.startswith("XLNet") or _has_equal_rows(layers)):
+        raise ValueError(_TWO_STREAMS)
+
+
+def _has_equal_rows(layers: Sequence[Sequence[Any]]) -> bool:
+    """Check whether what look like steps are layers: each has as many rows as the first, and more than one."""
+    rows = {part.shape[-2] for layer in layers for part in layer[:1] if isinstance(part, Tensor)}
+    return len(layers) > 1 and len(rows) == 1 and rows != {1}
+
+
+def _check_weights(kind: str, weights: Tensor) -> None:
+    if bool((weights < 0).any()):
+        raise ValueError(
+            f"What this model returns of {kind} has values below 0, so they are scores and not weights: "
+            "take their softmax over the keys, with the model's mask, and give that."
+        )
+
+
+def _n_rows(held: Mapping[str, Any]) -> int:
+    """Return how many texts an output is of: the most rows of a batch in any field, each beam counted."""
+    firsts = [layers[0] if not isinstance(layers[0], Sequence) else layers[0][0] for layers in held.values()]
+    return max((len(first) for first in firsts if isinstance(first, Tensor)), default=1)
+
+
+def _layers_of(given: Any) -> list[Any]:
     """Return the layers that have weights (a hybrid model's others have None), or the steps."""
     if not isinstance(given, Sequence):
-        raise ValueError(f"{name} is not a tuple with a tensor for each layer.")
-    return [part for part in given if part is not None]
+        raise ValueError(f"attentions is a tuple of each layer's weights, not a {type(given).__name__}.")
+    return [
+        part for part in given
+        if part is not None and not (isinstance(part, Sequence) and all(layer is None for layer in part))
+    ]  # fmt: skip
 
 
-def _stack_layers(kind: str, layers: Iterable[Tensor], item: int | None) -> Tensor:
-    parts = [select_item(kind, layer, item) if layer.ndim == 4 else layer for layer in layers]
+def _stack_layers(kind: str, layers: Iterable[Any], item: int | None) -> Tensor:
+    parts = [_one_text(kind, layer, item) for layer in layers]
     if len(shapes := {tuple(part.shape) for part in parts}) > 1:
-        raise ValueError(f"The layers of {kind} differ in shape ({', '.join(map(str, sorted(shapes)))}).")
-    return torch.stack([part.detach().float().cpu() for part in parts])
+        raise ValueError(
+            f"The layers of {kind} differ in shape ({', '.join(map(str, sorted(shapes)))}), as in a model that pools "
+            "or compresses its text: give those whose axes are the tokens, as a list."
+        )
+    return torch.stack(parts)
 
 
-def _stack_steps(kind: str, steps: Sequence[Sequence[Tensor | None]], item: int | None, beams: Any) -> Tensor:
+def _one_text(kind: str, layer: Any, item: int | None) -> Tensor:
+    """Return a layer's `(heads, q_len, k_len)`. A layer of three axes is one text's."""
+    if not isinstance(layer, Tensor | np.ndarray) or layer.ndim not in (3, 4):
+        found = f"of shape {tuple(layer.shape)}" if hasattr(layer, "shape") else f"a {type(layer).__name__}"
+        raise ValueError(
+            f"A layer of {kind} is {found}, not (batch, heads, q_len, k_len): "
+            "this model returns its attention in a form whose axes are not the tokens."
+        )
+    weights = torch.as_tensor(layer).detach()
+    return (select_item(kind, weights, item) if weights.ndim == 4 else weights).float().cpu()
+
+
+def _stack_steps(
+    kind: str, steps: Sequence[Sequence[Tensor | None]], item: int | None, beams: Any
+) -> tuple[Tensor, GenerateSteps]:
     """Stack the steps of `generate`: the first has the prompt's rows, each other one adds the row of its token."""
     rows = _row_of_each_step(kind, steps, item, beams)
     layers = [[layer for layer in step if layer is not None] for step in steps[: len(rows)]]
     n_prompt = layers[0][0].shape[-2]
     if any(layer.shape[-2] not in (1, n_prompt + at) for at, step in enumerate(layers) for layer in step[:1] if at):
         raise ValueError(f"A step of {kind} has several rows, as assisted decoding gives: generate without it.")
-    return torch.stack([
-        _stack_layer(kind, [step[layer][row] for step, row in zip(layers, rows, strict=True)])
-        for layer in range(len(layers[0]))
-    ])  # fmt: skip
+    each = [[step[layer][row].detach().float().cpu() for step, row in zip(layers, rows, strict=True)]
+            for layer in range(len(layers[0]))]  # fmt: skip
+    missing = 0 if kind == "cross" else max(_n_seen(layer[0]) for layer in each) - n_prompt
+    told = GenerateSteps(max(missing, 0), max(missing, 0) + n_prompt)
+    return torch.stack([_stack_layer(kind, layer, told) for layer in each]), told
 
 
-def _stack_layer(kind: str, steps: Sequence[Tensor]) -> Tensor:
+def _n_seen(first: Tensor) -> int:
+    """Count the keys up to the newest token's own in a first step. A cache of fixed size has empty room behind it."""
+    return int(first[:, -1].any(dim=0).nonzero().max()) + 1 if bool(first[:, -1].any()) else first.shape[-2]
+
+
+def _stack_layer(kind: str, steps: Sequence[Tensor], told: GenerateSteps) -> Tensor:
     """Stack one layer's `(heads, rows, keys)`. A step on a cache has one row, one without has all that there are."""
-    first = steps[0].detach().float().cpu()
-    heads, n_prompt = first.shape[:2]
-    n_rows = n_prompt + len(steps) - 1
-    n_keys = first.shape[-1] if kind == "cross" else n_rows
-    out = first.new_zeros(heads, n_rows, n_keys)
+    n_rows = told.first + len(steps) - 1
+    n_keys = steps[0].shape[-1] if kind == "cross" else n_rows
+    out = steps[0].new_zeros(len(steps[0]), n_rows, n_keys)
     for at, step in enumerate(steps):
-        rows = step.detach().float().cpu()[:, slice(None) if at == 0 else slice(-1, None)]
-        seen = n_keys if kind == "cross" else n_prompt + at
+        rows = step[:, slice(None) if at == 0 else slice(-1, None)]
+        seen = n_keys if kind == "cross" else told.first + at
         # A cache of fixed size has room behind the newest key, that of a sliding window only the newest keys.
         rows = rows[..., :seen] if rows.shape[-1] >= seen else torch.nn.functional.pad(rows, (seen - rows.shape[-1], 0))
-        out[:, slice(0, n_prompt) if at == 0 else slice(n_prompt + at - 1, n_prompt + at), :seen] = rows
+        start = told.missing if at == 0 else told.first + at - 1
+        out[:, start : told.first + at, :seen] = rows
     return out
 
 
@@ -158,17 +306,27 @@ def _row_of_each_step(kind: str, steps: Sequence[Sequence[Tensor | None]], item:
     return [require_item(f"The output's {kind}", size, "texts", item)] * len(steps)
 
 
-def _read_names(cache: Mapping[Any, Any], item: int | None) -> dict[Kind | None, Tensor] | None:
-    """Return the weights of a mapping from the names of modules or hooks; None where the names have no numbers."""
+def _read_names(cache: Mapping[Any, Any]) -> dict[Kind | None, list[str]] | None:
+    """Return the names of modules or hooks of each kind, in the order of their layers; None for names without numbers.
+
+    Raises ValueError where a kind's names are of several stacks.
+    """
     names = [name for name in cache if isinstance(name, str) and re.search(r"\d", name)]
-    if patterns := [name for name in names if name.endswith(_PATTERN)]:
+    if patterns := [name for name in names if _PATTERN.search(name)]:
         names = patterns
     elif len(names) < len(cache) or not all(isinstance(cache[name], Tensor) for name in names):
         return None
     kinds: dict[Kind | None, list[str]] = {}
     for name in sorted(names, key=lambda name: [int(number) for number in re.findall(r"\d+", name)]):
         kinds.setdefault(_kind_of_name(name), []).append(name)
-    return {kind: _stack_layers(kind or SELF, [cache[name] for name in each], item) for kind, each in kinds.items()}
+    for kind, each in kinds.items():
+        stacks = list(dict.fromkeys(re.sub(r"\d+", "N", name) for name in each))
+        if len(stacks) > 1:
+            raise ValueError(
+                f"The names of {kind or 'self-attention'} are of {len(stacks)} stacks ({', '.join(stacks)}): "
+                "give the weights of one stack."
+            )
+    return kinds
 
 
 def _kind_of_name(name: str) -> Kind | None:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnviz.text.limits import catch_panics
 from attnviz.text.tokens import Token
-from attnviz.tracing.external.outputs import require_item
+from attnviz.tracing.external.outputs import require_item, shared_item
 from attnviz.tracing.record import Sentence
 from attnviz.transformer.probe import Kind
 
@@ -19,11 +19,15 @@ _TAGS = "s /s bos eos pad unk mask cls sep |endoftext| |begin_of_text| |end_of_t
 _BRACKETS = "CLS SEP PAD MASK UNK BOS EOS"
 SPECIALS = frozenset({f"<{name}>" for name in _TAGS.split()} | {f"[{name}]" for name in _BRACKETS.split()})
 
+# The side of self-attention's tokens while it is not known whether it is an encoder's or a decoder's.
+OWN = "own"
 _BEGIN = re.compile(r"<bos:[^<>]+>")  # how attnviz's translators begin a target, with its language
 
 
-def sides(kind: str, tokens: Any, key_tokens: Any) -> dict[str, Any]:
-    """Assign the tokens of one kind to source and target. Raises ValueError where they do not suit the kind."""
+def sides(kind: str | None, tokens: Any, key_tokens: Any) -> dict[str, Any]:
+    """Assign the tokens of one kind to source and target, or to `OWN` for self-attention of an unknown kind. Raises
+    ValueError where they do not suit the kind.
+    """
     if kind == "cross":
         if key_tokens is None:
             raise ValueError("Cross-attention has two sentences: give key_tokens beside tokens.")
@@ -31,7 +35,7 @@ def sides(kind: str, tokens: Any, key_tokens: Any) -> dict[str, Any]:
     tokens = try_list(tokens)
     if key_tokens is not None and try_list(key_tokens) != tokens:
         raise ValueError(f"In {kind} the keys are the tokens themselves: leave key_tokens out, or give kind='cross'.")
-    return {"src" if kind == "encoder_self" else "tgt": tokens}
+    return {OWN if kind is None else "src" if kind == "encoder_self" else "tgt": tokens}
 
 
 def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
@@ -63,26 +67,40 @@ def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
     return Sentence(src, tgt, *texts, cut=len(tgt) == steps)
 
 
-def tokens_of(given: Any, tokenizer: Any, item: int | None) -> Any:
+def tokens_of(given: Any, tokenizer: Any, item: int | None, sequences: int = 1) -> Any:
     """Return tokens as texts or `Token`s: one text's of a batch, and ids read by their tokenizer. A mapping of sides
-    stays one. Raises ValueError with one sentence.
+    stays one. A batch smaller than `sequences` is of the texts that they were made from. Raises ValueError with one
+    sentence.
     """
     if isinstance(given, Mapping) and "input_ids" in given:  # what a tokenizer of transformers returns
         given = given["input_ids"]
     if isinstance(given, Mapping):
-        return {side: tokens_of(each, tokenizer, item) for side, each in given.items()}
-    if hasattr(given, "tolist"):  # a tensor or an array
-        given = given.tolist()
-    values = try_list(given)
+        sequences = max(sequences, *(batch_size(each) for each in given.values()), 1)
+        return {side: tokens_of(each, tokenizer, item, sequences) for side, each in given.items()}
+    values = _values(given)
     if not values:
         return given if values is None else values
     if isinstance(values[0], list | tuple):
-        values = values[require_item("The tokens' batch", len(values), "texts", item)]
+        at = shared_item(item, len(values), sequences)
+        values = values[require_item("The tokens' batch", len(values), "texts", at)]
     if not all(isinstance(token, int) for token in values):
         return values
     if tokenizer is None:
         raise ValueError("The tokens are ids: give the tokenizer that they are of, as tokenizer=….")
     return _read_ids(values, tokenizer)
+
+
+def batch_size(given: Any) -> int:
+    """Count the texts of tokens that are given; 1 for tokens of one text."""
+    if isinstance(given, Mapping):
+        sizes = [batch_size(given["input_ids"])] if "input_ids" in given else map(batch_size, given.values())
+        return max(sizes, default=1)
+    values = _values(given) if hasattr(given, "tolist") or isinstance(given, list | tuple) else None
+    return len(values) if values and isinstance(values[0], list | tuple) else 1
+
+
+def _values(given: Any) -> list[Any] | None:
+    return try_list(given.tolist() if hasattr(given, "tolist") else given)  # a tensor or an array
 
 
 @catch_panics()
@@ -140,7 +158,8 @@ def _read(side: str, texts: Any) -> tuple[Token, ...]:
 
 
 def _is_special(text: str) -> bool:
-    return text in SPECIALS or _BEGIN.fullmatch(text) is not None
+    """Check for the name of a special token; a tokenizer that takes the space before one gives " <mask>"."""
+    return text.strip() in SPECIALS or _BEGIN.fullmatch(text.strip()) is not None
 
 
 def _word_starts(texts: list[str]) -> list[bool]:
