@@ -20,6 +20,7 @@ from attnviz.lessons.faults import Fault, LessonError
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import Question
 from attnviz.models.translator.translator import Translator
+from attnviz.transformer.probe import SCORES_ONLY
 
 WITHOUT_PICTURE = ("run_score", "equal_prefixes")
 _PLACES = ("row", "col")
@@ -107,6 +108,8 @@ def _sizes(axis: int) -> Callable[[Picture, Question], float]:
 
 
 def _d_k(picture: Picture, question: Question) -> float:
+    if not picture.trace.call(picture.kind, 0).has_queries:
+        raise ValueError(f"There is no d_k: {SCORES_ONLY}.")
     return float(picture.trace.call(picture.kind, 0).query.shape[-1])
 
 

@@ -51,17 +51,24 @@ def _attention(trace: Trace) -> Facts:
     for kind in trace.kinds:
         layers, heads = trace.shape(kind)
         found[_KINDS[kind]] = f"{layers} {_plural('layer', layers)} × {heads} {_plural('head', heads)}"
-        if not trace.weights_only:
-            call = trace.call(kind, 0)
+        if not trace.weights_only and (call := trace.call(kind, 0)).has_queries:
             found[_KINDS[kind]] += f", d_k {call.query.shape[3]}, {_groups(call)}"
     if trace.weights_only:  # no queries and keys to read the rest from
         return found
-    scales = {round(call.scale * call.query.shape[3] ** 0.5, 6) for call in trace.calls.values()}
-    found["scores"] = "query · key / √d_k" if scales == {1.0} else _scales({c.scale for c in trace.calls.values()})
-    if any(call.bias is not None for call in trace.calls.values()):
-        found["added to the scores"] = "the model's own bias"
+    found |= _scores([call for call in trace.calls.values() if call.has_queries])
     if trace.layers:
         found["d_model"] = f"{next(iter(trace.layers.values())).shape[-1]:,}"
+    return found
+
+
+def _scores(calls: list[AttentionCall]) -> Facts:
+    """Say how scores are made of queries and keys, at sites where these are known."""
+    if not calls:
+        return {"scores": "more than a multiple of query · key"}
+    scales = {round(call.scale * call.query.shape[3] ** 0.5, 6) for call in calls}
+    found = {"scores": "query · key / √d_k" if scales == {1.0} else _scales({call.scale for call in calls})}
+    if any(call.bias is not None for call in calls):
+        found["added to the scores"] = "the model's own bias"
     return found
 
 

@@ -114,4 +114,6 @@ def _kind_plan(trace: TraceLike, kind: Kind) -> KindPlan:
     if trace.weights_only:
         return KindPlan(trace.shape(kind)[1], sees_ahead=ahead)
     call = trace.call(kind, 0)
+    if not call.has_queries:
+        return KindPlan(call.query.shape[1], sees_ahead=ahead)
     return KindPlan(call.query.shape[1], call.query.shape[3], key_groups(call), ahead)

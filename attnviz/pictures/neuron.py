@@ -7,6 +7,7 @@ from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.fields import choice, whole_number
 from attnviz.pictures.focus import FocusState
 from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.probe import SCORES_ONLY
 from attnviz.widgets.neuron.payload import neuron_payload
 from attnviz.widgets.wire import Payload
 
@@ -35,6 +36,8 @@ def neuron(trace: TraceLike, state: NeuronState | None = None) -> Payload:
         raise ValueError(NEEDS_QUERIES if trace.from_file else f"{OF_QUERIES} {trace.missing_reason}")
     state = state or NeuronState()
     kind, layer, head = state.site_in(trace)
+    if not trace.call(kind, layer).has_queries:  # type: ignore[attr-defined]  # a trace of a run
+        raise ValueError(f"{OF_QUERIES} There is none here: {SCORES_ONLY}.")
     made = neuron_payload(trace, kind, layer=layer, head=head, view={})
     return add_view(made, replace(state, kind=kind, layer=layer, head=head))
 

@@ -48,9 +48,9 @@ class Rounding(Probe):
     generator: torch.Generator
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Move queries, keys and values."""
-        moved = (self._move(part) for part in (call.query, call.key, call.value))
-        return replace(call, **dict(zip(("query", "key", "value"), moved, strict=True)))
+        """Move queries, keys and values; the scores of a call that is known by them alone."""
+        names = ("query", "key", "value") if call.has_queries else ("bias", "value")
+        return replace(call, **{name: self._move(getattr(call, name)) for name in names})
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         """Move the heads' contexts."""

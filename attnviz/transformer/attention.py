@@ -117,14 +117,15 @@ def attend(
     call: AttentionCall, site: Site | None = None, *, probe: Probe | None = None, dropout: Dropout | None = None
 ) -> Float[Tensor, "batch heads q_len d_v"]:
     """Compute the context of one call: by PyTorch's fused kernel, and by hand for edited rows, for capped scores, for
-    scores that share with a sink, and where the kernel's gradients would be NaN.
+    scores that share with a sink, for a call that is known by its scores alone, and where the kernel's gradients would
+    be NaN.
 
     A row with no visible key gives zeros on both paths.
     """
     if probe is not None and site is not None:
         call = probe.on_call(site, call)
     drops = dropout is not None and dropout.attention and dropout.rate > 0
-    by_hand = drops or call.softcap is not None or call.sinks is not None or _would_poison(call)
+    by_hand = drops or not call.has_queries or call.softcap is not None or call.sinks is not None or _would_poison(call)
     if by_hand:
         out = _explicit_attention(call, dropout if drops else None)
     else:
@@ -151,7 +152,7 @@ def _explicit_attention(call: AttentionCall, dropout: Dropout | None) -> Tensor:
     raw = soft_capped(scores(call.query, call.key, call.scale), call.softcap)
     attn = masked_softmax(raw if call.bias is None else raw + call.bias, call.mask, call.sinks)
     attn = attn if call.edited is None else call.edited.apply_to(attn)
-    return context(apply_dropout(attn, dropout), call.value)
+    return context(apply_dropout(attn, dropout).to(call.value.dtype), call.value)
 
 
 def _fused_attention(call: AttentionCall) -> Tensor:

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+SCORES_ONLY = "the scores of this model are more than a multiple of query · key, so only the scores are known"
 Kind = Literal["encoder_self", "decoder_self", "cross"]
 Stack = Literal["encoder", "decoder"]
 Result = TypeVar("Result")
@@ -64,6 +65,9 @@ class AttentionCall:
     row's weights lack (gpt-oss). `edited` are weights that an intervention puts in the place of those.
     `input_` `(batch, q_len, d_model)` and `memory` `(batch, k_len, d_model)` are what query and key were projected from
     (with a cache: only the part projected in this call).
+
+    A model may compute scores that are no multiple of query · key, and show its scores only. Then `d_k` is 0: query and
+    key are empty, and `bias` holds the scores (`has_queries` is False).
     """
 
     query: Tensor
@@ -77,6 +81,11 @@ class AttentionCall:
     softcap: float | None = None
     sinks: Tensor | None = None
     edited: EditedWeights | None = None
+
+    @property
+    def has_queries(self) -> bool:
+        """Whether query and key are known, and not the scores alone."""
+        return self.query.shape[-1] > 0
 
     def map_tensors(self, change: Callable[[Tensor], Tensor]) -> "AttentionCall":
         """Return the same call with every tensor changed."""

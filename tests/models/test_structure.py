@@ -17,7 +17,13 @@ from attnviz.models.translator.tiny import tiny_translator
 from tests.models.huggingface import architectures, checkpoints
 
 CPU = torch.device("cpu")
-BUILDERS = architectures.ENCODERS_MORE | architectures.DECODERS_MORE | architectures.HYBRIDS | architectures.REPLAYED
+BUILDERS = (
+    architectures.ENCODERS_MORE
+    | architectures.DECODERS_MORE
+    | architectures.HYBRIDS
+    | architectures.REPLAYED
+    | architectures.WATCHED
+)
 
 
 def structure_of(folder: Path, name: str) -> Structure:
@@ -98,10 +104,10 @@ def test_what_mixes_tokens_beside_attention_or_in_its_place_is_named(tmp_path: P
 
 
 def test_of_a_model_whose_weights_are_replayed_layers_are_told_and_nothing_is_guessed(tmp_path: Path) -> None:
-    found = structure_of(tmp_path / "m", "deberta")
+    found = structure_of(tmp_path / "m", "prophetnet")
     (stack,) = found.stacks
-    assert (stack.norm, stack.layers[0].feed_forward, found.kinds["encoder_self"].d_k) == ("", None, None)
-    assert found.vocabulary == 151
+    assert (stack.norm, stack.layers[0].feed_forward, found.kinds["decoder_self"].d_k) == ("", None, None)
+    assert structure_of(tmp_path / "watched", "deberta").kinds["encoder_self"].d_k is None
 
 
 def test_a_model_without_scores_ends_in_hidden_states(tmp_path: Path) -> None:

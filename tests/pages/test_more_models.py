@@ -24,14 +24,9 @@ def picture_header(app):
     return next(unpack(part.proto.bytes).header for part in app.get("bidi_component") if part.proto.bytes)
 
 
-@pytest.mark.parametrize(
-    ("page", "name"),
-    [
-        *((page, "bloom") for page in ("", "heads", "masks", "decoding", "anatomy", "implementations")),
-        *((page, name) for page in ("heads", "masks") for name in ("mpnet", "fsmt")),
-    ],
-)
-def test_a_replay_shows_its_weights_and_says_why_there_is_no_more(open_page, folder, page, name):
+@pytest.mark.parametrize("page", ["", "heads", "masks", "decoding", "anatomy", "implementations"])
+def test_a_replay_shows_its_weights_and_says_why_there_is_no_more(open_page, folder, page):
+    name = "prophetnet"
     app = open_page(page, model=folder(name), src="I love you.")
     assert not app.exception
     errors = [error.value.replace("\\", "") for error in app.error]
@@ -45,7 +40,7 @@ def test_a_replay_shows_its_weights_and_says_why_there_is_no_more(open_page, fol
 
 @pytest.mark.parametrize("tab", ["links", "model", "neuron"])
 def test_the_tabs_of_a_replay(open_page, folder, tab):
-    app = open_page("heads", model=folder("bloom"), src="I love you.", tab=tab)
+    app = open_page("heads", model=folder("prophetnet"), src="I love you.", tab=tab)
     assert not app.exception
     assert not app.error
     told = [info.value.replace("\\", "") for info in app.info if "neuron view shows" in info.value]
@@ -53,10 +48,21 @@ def test_the_tabs_of_a_replay(open_page, folder, tab):
     assert all(WHY in text and "file" not in text for text in told)
 
 
+@pytest.mark.parametrize("page", ["", "masks", "decoding", "anatomy", "implementations", "neuron"])
+def test_a_model_whose_scores_alone_are_known_has_what_needs_no_queries(open_page, folder, page):
+    tab = {"tab": page} if page == "neuron" else {}
+    app = open_page("heads" if tab else page, model=folder("bloom"), src="I love you.", new="2", **tab)
+    assert not app.exception
+    told = [each.value for each in (*app.error, *app.info) if "only the scores are known" in each.value]
+    assert len(told) == (page in ("anatomy", "implementations", "neuron"))
+    assert len(app.error) == (page in ("anatomy", "implementations"))
+
+
 @pytest.mark.parametrize(
     ("page", "name"),
     [
         *((page, name) for page in ("heads", "masks", "decoding") for name in ("lfm2", "gpt_oss")),
+        *(("masks", "xlm"), ("masks", "fsmt"), ("decoding", "openai")),
         *(("masks", "gemma2"), ("decoding", "gemma2"), ("heads", "bart_classifier"), ("decoding", "bart_classifier")),
     ],
 )

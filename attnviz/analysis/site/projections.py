@@ -28,7 +28,7 @@ from attnviz.implementations.scoring import DistanceBias, Scoring
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.protocol import Model
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.probe import AttentionCall, Probe, Site
+from attnviz.transformer.probe import SCORES_ONLY, AttentionCall, Probe, Site
 
 _ROLES = {"query": "queries", "key": "keys", "value": "values"}
 
@@ -181,6 +181,8 @@ def _parts(call: AttentionCall, ops: OpTrace) -> list[Projected] | NotPlain:
 
 def _unsupported_reason(call: AttentionCall) -> str | None:
     """Return why a call cannot be shown; None where it can."""
+    if not call.has_queries:
+        return SCORES_ONLY
     if call.softcap is not None:
         return f"its scores are bent by a tanh, so that none is beyond ±{call.softcap:g}"
     if call.sinks is not None:

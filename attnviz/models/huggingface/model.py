@@ -61,6 +61,7 @@ class HuggingFaceModel(ChatModel):
         """
         builder = self._builder_under(interventions)
         request = PassRequest(Recorder(keeps_hidden=hidden), hidden, logits and self.writes_logits)
+        max_tokens = min(max_tokens, self.network.most_tokens)
         if messages is not None:
             self._check_conversation(text=text, pair=pair, tgt_text=tgt_text, new_tokens=new_tokens)
             read = self._encode_conversation(messages, max_tokens)

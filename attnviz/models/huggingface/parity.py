@@ -5,6 +5,7 @@ float32 on the CPU. Weights of every layer and head, hidden states and logits mu
 two correct computations of this very pass (`attnviz.tracing.rounding`): errors grow with the depth of a model.
 """
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ from attnviz.transformer.attention import call_attn, call_scores
 from attnviz.transformer.device import rounding_unit
 from attnviz.transformer.probe import AttentionCall, Kind, Probe, Site, visible_cells
 
+_NEAR_ONE = 1e-2  # the sum of a row of weights, in half precision too
 _KINDS: dict[str, Kind] = {
     "encoder_attentions": "encoder_self", "decoder_attentions": "decoder_self", "cross_attentions": "cross",
 }  # fmt: skip
@@ -49,16 +51,32 @@ class OurPass:
 @torch.inference_mode()
 def run_eager(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
     """Run the model as transformers computes it; it must be set to its eager attention."""
+    out = model(**_arguments(model, sample, target), output_attentions=True)
+    attn = {"": _weights(out, "attentions")}
+    if target is not None:
+        attn = {kind: _weights(out, name) for name, kind in _KINDS.items()}
+    return Eager({kind: weights for kind, weights in attn.items() if weights}, output_of(out))
+
+
+@torch.inference_mode()
+def run_without_weights(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
+    """Run the model as it is set, without asking for weights."""
+    return Eager({}, output_of(model(**_arguments(model, sample, target))))
+
+
+def _arguments(model: Any, sample: Batch, target: Batch | None) -> dict[str, Any]:
+    """Return the arguments of a call to a model, without a cache.
+
+    With one, FSMT makes no causal mask, and the decoder head of an encoder-decoder counts the encoder's layers.
+    """
     arguments: dict[str, Any] = {"input_ids": sample.ids, "attention_mask": sample.mask}
     if sample.segments is not None:
         arguments["token_type_ids"] = sample.segments
     if target is not None:
         arguments |= {"decoder_input_ids": target.ids, "decoder_attention_mask": torch.ones_like(target.mask)}
-    out = model(**arguments, output_attentions=True)
-    attn = {"": _weights(out, "attentions")}
-    if target is not None:
-        attn = {kind: _weights(out, name) for name, kind in _KINDS.items()}
-    return Eager({kind: weights for kind, weights in attn.items() if weights}, output_of(out))
+    if "use_cache" in inspect.signature(model.forward).parameters:
+        arguments["use_cache"] = False
+    return arguments
 
 
 def install_attention(model: Any, sample: Batch, target: Batch | None = None) -> Network:
@@ -69,6 +87,26 @@ def install_attention(model: Any, sample: Batch, target: Batch | None = None) ->
     patches.fuse(model)
     model.set_attn_implementation(NAME)
     return Network(model, sample, target)
+
+
+def watch_attention(model: Any, sample: Batch, target: Batch | None = None) -> Network:
+    """Take the attention of a model over that computes its scores in code of its own; it must be set to its eager
+    attention, or to PyTorch's fused kernel.
+
+    Raises NoAttentionInterface for a model without a softmax that can be watched, ModelError for what cannot be read.
+    """
+    return Network(model, sample, target, is_watched=True)
+
+
+def leave_out_scores(expected: Eager) -> Eager:
+    """Leave out what a model returns as attention weights, but which are scores (SqueezeBERT): of a kind whose rows do
+    not sum to 1.
+    """
+
+    def are_weights(layers: tuple[Tensor, ...]) -> bool:
+        return all(bool(((layer.sum(dim=-1) - 1).abs() < _NEAR_ONE).all()) for layer in layers)
+
+    return Eager({kind: layers for kind, layers in expected.attn.items() if are_weights(layers)}, expected.output)
 
 
 @torch.inference_mode()

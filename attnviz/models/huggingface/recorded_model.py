@@ -16,7 +16,7 @@ from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.device import wait_for
-from attnviz.transformer.probe import Probe
+from attnviz.transformer.probe import SCORES_ONLY, Probe
 
 
 class RecordedModel(NetworkModel):
@@ -41,7 +41,12 @@ class RecordedModel(NetworkModel):
         """Return a builder that applies interventions. Raises ValueError for one that this model has no place for."""
         if not interventions:  # to ask for an id may take as long as to run
             return self._builder
-        return replace(self._builder, changes=CheckedInterventions.check(interventions, self.shapes, self.model_id))
+        changes = CheckedInterventions.check(interventions, self.shapes, self.model_id)
+        by_scores = {site.kind for site in self.network.sites_by_scores}
+        for each in interventions:
+            if each.what in ("query", "key") and each.where in by_scores:
+                raise ValueError(f"{each}: queries and keys cannot be changed here: {SCORES_ONLY}.")
+        return replace(self._builder, changes=changes)
 
     def _run_again(
         self, sentences: list[Sentence], request: PassRequest, notes: tuple[str, ...] = (), *,

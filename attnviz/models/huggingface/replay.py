@@ -44,6 +44,7 @@ class ReplayedModel(CheckpointModel):
     """
 
     languages: tuple[str, ...] = ()
+    refusal: str = ""  # why its attention cannot be watched either
     writes = writes_logits = False
 
     def __init__(
@@ -66,10 +67,11 @@ class ReplayedModel(CheckpointModel):
     @property
     def why(self) -> str:
         """Why there are only weights, in one sentence."""
+        refusal = f", and its attention cannot be watched ({self.refusal})" if self.refusal else ""
         return (
-            f"{self.name or 'This model'} does not use transformers' attention interface, so attnviz shows the weights "
-            "that transformers returns. There are no queries, keys and values, masks cannot be changed, and decoding "
-            "cannot be followed."
+            f"{self.name or 'This model'} does not use transformers' attention interface{refusal}, so attnviz shows "
+            "the weights that transformers returns. There are no queries, keys and values, masks cannot be changed, "
+            "and decoding cannot be followed."
         )
 
     @property

@@ -41,6 +41,5 @@ def _size(trace) -> str:
     own = [kind for kind in trace.kinds if kind != "cross"]
     layers = "+".join(str(trace.shape(kind)[0]) for kind in own)
     size = f"<b>{layers}</b> {term('layers')} × <b>{trace.shape(trace.kinds[0])[1]}</b> {term('heads')}"
-    return (
-        size if trace.weights_only else f"{size}, {term('d_k')} <b>{trace.call(trace.kinds[0], 0).query.shape[3]}</b>"
-    )
+    call = None if trace.weights_only else trace.call(trace.kinds[0], 0)
+    return f"{size}, {term('d_k')} <b>{call.query.shape[3]}</b>" if call is not None and call.has_queries else size

@@ -107,7 +107,8 @@ HYBRIDS: dict[str, Builder] = {
         byte_prompts,
     ),
 }  # fmt: skip
-REPLAYED: dict[str, Builder] = {
+# Without transformers' attention interface: the pass is watched.
+WATCHED: dict[str, Builder] = {
     "mpnet": _recipe("MPNetForMaskedLM", _ENCODER | {"type_vocab_size": None}, byte_level),
     "deberta": _recipe(
         "DebertaModel", _ENCODER | {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}, word_pieces
@@ -136,6 +137,27 @@ REPLAYED: dict[str, Builder] = {
          "max_position_embeddings": POSITIONS},
         byte_prompts,
     ),
+    "falcon_alibi": _recipe(
+        "FalconForCausalLM",
+        {"hidden_size": 40, "num_hidden_layers": 3, "num_attention_heads": 5, "alibi": True, "multi_query": False,
+         "max_position_embeddings": POSITIONS},
+        byte_prompts,
+    ),
+    "openai": _recipe(
+        "OpenAIGPTLMHeadModel", {"n_embd": 35, "n_layer": 3, "n_head": 5, "n_positions": POSITIONS}, byte_prompts,
+        config="OpenAIGPT",
+    ),
+    "xlm": _recipe(
+        "XLMWithLMHeadModel",
+        {"emb_dim": 40, "n_layers": 3, "n_heads": 5, "n_langs": 1, "max_position_embeddings": POSITIONS}, pieces,
+        config="XLM",
+    ),
+    "squeezebert": _recipe(
+        "SqueezeBertForMaskedLM",
+        _ENCODER | {"hidden_size": 40, "embedding_size": 40, "intermediate_size": 80, "num_attention_heads": 4},
+        word_pieces, config="SqueezeBert",
+    ),
+    "mvp_decoder": _recipe("MvpForCausalLM", _BART, byte_level, config="Mvp"),
     "bloom": _recipe("BloomForCausalLM", {"hidden_size": 35, "n_layer": 3, "n_head": 5}, byte_prompts),
     "mpt": _recipe(
         "MptForCausalLM", {"d_model": 40, "n_layers": 3, "n_heads": 5, "max_seq_len": POSITIONS}, byte_prompts
@@ -143,6 +165,17 @@ REPLAYED: dict[str, Builder] = {
     "fsmt": _recipe(
         "FSMTForConditionalGeneration",
         _BART | {"langs": ["en", "de"], "src_vocab_size": 113, "tgt_vocab_size": 113}, pieces, config="FSMT",
+    ),
+}  # fmt: skip
+# Those of them whose eager pass is no reference: SqueezeBERT returns scores as weights, Falcon adds ALiBi twice.
+NO_REFERENCE = {"squeezebert", "falcon_alibi"}
+REPLAYED: dict[str, Builder] = {
+    "prophetnet": _recipe(
+        "ProphetNetForCausalLM",
+        {"hidden_size": 30, "encoder_ffn_dim": 23, "num_encoder_layers": 3, "num_encoder_attention_heads": 5,
+         "decoder_ffn_dim": 19, "num_decoder_layers": 3, "num_decoder_attention_heads": 3,
+         "max_position_embeddings": POSITIONS},
+        pieces, config="ProphetNet",
     ),
 }  # fmt: skip
 WITHOUT_ATTENTION: dict[str, Builder] = {
@@ -158,4 +191,4 @@ NOT_TEXT: dict[str, Builder] = {
     ),
 }
 SHOWN = ENCODERS_MORE | DECODERS_MORE | PAIRS_MORE
-ALL = SHOWN | HYBRIDS | REPLAYED | WITHOUT_ATTENTION | NOT_TEXT
+ALL = SHOWN | HYBRIDS | WATCHED | REPLAYED | WITHOUT_ATTENTION | NOT_TEXT

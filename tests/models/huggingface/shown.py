@@ -20,7 +20,7 @@ def _has_maps(model: Any, trace: Any) -> bool:
 
 def _has_queries(model: Any, trace: Any) -> bool:
     try:
-        return trace.call(trace.kinds[0], 0).query is not None
+        return trace.call(trace.kinds[0], 0).has_queries
     except (AttributeError, KeyError, ValueError):
         return False
 

@@ -1,5 +1,6 @@
 """Architectures beyond the first sixteen: each shown as transformers' own class computes it, or refused truthfully."""
 
+import inspect
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -8,10 +9,21 @@ import pytest
 import torch
 import transformers
 
+import attnviz
 from attnviz.models.huggingface import load
 from attnviz.models.huggingface.network import attention_interface
+from attnviz.tracing.interventions import MaskOverride
+from attnviz.transformer.probe import Site
 from tests.models.huggingface import architectures
-from tests.models.huggingface.architectures import HYBRIDS, NOT_TEXT, PAIRS_MORE, REPLAYED, SHOWN, WITHOUT_ATTENTION
+from tests.models.huggingface.architectures import (
+    HYBRIDS,
+    NO_REFERENCE,
+    NOT_TEXT,
+    REPLAYED,
+    SHOWN,
+    WATCHED,
+    WITHOUT_ATTENTION,
+)
 from tests.models.huggingface.refused import CPU, refusal
 
 TEXT, TARGET = "The quick brown fox jumps over the dog.", "A cat sat on the mat."
@@ -45,6 +57,8 @@ def own(folder: Path, trace) -> dict[str, torch.Tensor]:
     src, tgt = (torch.tensor([[token.id for token in side]]) for side in (sentence.src, sentence.tgt_in))
     both = bool(sentence.src and sentence.tgt)
     given = {"input_ids": src if sentence.src else tgt}
+    if "use_cache" in inspect.signature(peer.forward).parameters:  # or FSMT hides no later tokens
+        given["use_cache"] = False
     if both:
         given |= {"decoder_input_ids": tgt, "decoder_attention_mask": torch.ones_like(tgt)}
     base = peer if not name.endswith("Classification") else peer.base_model
@@ -55,7 +69,7 @@ def own(folder: Path, trace) -> dict[str, torch.Tensor]:
     return {kind: torch.stack([layer[0] for layer in layers if layer is not None]) for kind, layers in found.items()}
 
 
-@pytest.mark.parametrize("name", [*SHOWN, *HYBRIDS, *REPLAYED])
+@pytest.mark.parametrize("name", sorted({*SHOWN, *HYBRIDS, *WATCHED, *REPLAYED} - NO_REFERENCE))
 def test_every_layer_and_head_is_that_of_the_class_that_was_saved(name, model, folder):
     trace = make_trace(model(name))
     expected = own(folder(name), trace)
@@ -65,11 +79,18 @@ def test_every_layer_and_head_is_that_of_the_class_that_was_saved(name, model, f
         assert float((trace.attn(kind).amax(-1) - trace.attn(kind).amin(-1)).max()) > 0.05  # far from even
 
 
-@pytest.mark.parametrize("name", ["falcon_h1", "lfm2", "gemma2", "gemma3n_text", "gpt_oss", "t5gemma", "switch"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("falcon_h1", "lfm2", "gemma2", "gemma3n_text", "gpt_oss", "t5gemma", "switch"),
+        *("bloom", "gpt_neo", "falcon", "falcon_alibi", "fsmt", "openai", "mvp_decoder"),
+    ],
+)
 def test_steps_on_a_cache_compute_what_one_pass_does(name, model):
     """Hybrids keep in the cache what their other layers need, too; sinks and caps are in force at every step."""
     loaded = model(name)
-    steps = list(loaded.stepwise(TEXT, **({"tgt_text": TARGET} if name in PAIRS_MORE else {"new_tokens": 3})))
+    how = {"tgt_text": TARGET} if loaded.inputs.takes_target else {"new_tokens": 3}
+    steps = list(loaded.stepwise(TEXT, **how))
     last = steps[-1]
     tgt_text = loaded.decode_ids([token.id for token in last.prefix])[0]
     assert tgt_text
@@ -126,10 +147,12 @@ def test_a_layers_output_is_the_stream_that_it_attends_in(model):
 
 @pytest.mark.parametrize(("name", "argument"), [("gemma2", "softcap"), ("t5gemma", "softcap"), ("gpt_oss", "s_aux")])
 def test_without_its_cap_or_its_sink_a_model_is_refused(name, argument, folder, monkeypatch):
-    right = attention_interface._call
-    monkeypatch.setattr(
-        attention_interface, "_call", lambda tensors, mask, given: right(tensors, mask, given | {argument: None})
-    )
+    right = attention_interface.call_from_tensors
+
+    def without(tensors, mask, given):
+        return right(tensors, mask, given | {argument: None})
+
+    monkeypatch.setattr(attention_interface, "call_from_tensors", without)
     assert "does not reproduce this model" in refusal(folder(name))
 
 
@@ -151,13 +174,83 @@ def test_a_replay_says_what_it_leaves_out(name, model):
     assert not trace.from_file
     assert trace.sentences[0].src_text == TEXT or trace.sentences[0].tgt_text == TEXT
     assert f"{name} does not use transformers' attention interface" in trace.info.notes[-1]
+    assert "weights of 5 axes, of which there is no map" in trace.info.notes[-1]
     for ask in (lambda: trace.scores(trace.kinds[0]), lambda: loaded.rerun(trace), lambda: loaded.stepwise(TEXT)):
         with pytest.raises(ValueError, match="no queries, keys and values"):
             ask()
 
 
 def test_a_long_text_of_a_replay_is_cut_where_its_weights_would_not_fit(model, monkeypatch):
-    monkeypatch.setattr("attnviz.models.huggingface.replay._MOST_WEIGHTS", 15 * 20**2)
-    trace = model("bloom").trace("cat " * 90)
+    monkeypatch.setattr("attnviz.models.huggingface.replay._MOST_WEIGHTS", 9 * 20**2)
+    trace = model("prophetnet").trace("cat " * 90)
+    assert trace.attn("decoder_self").shape == (3, 3, 20, 20)
+    assert "only the first 19 of" in trace.info.notes[0]
+
+
+def test_a_long_text_is_cut_where_a_trace_of_scores_would_not_fit(model, monkeypatch):
+    monkeypatch.setattr("attnviz.models.huggingface.network.network._MOST_SCORES", 15 * 20**2)
+    trace = model("bloom").trace("cat " * 90, new_tokens=0)
     assert trace.attn("decoder_self").shape == (3, 5, 20, 20)
     assert "only the first 20 of" in trace.info.notes[0]
+
+
+@pytest.mark.parametrize("name", ["gptj", "mpt", "deberta_v2", "xlnet", "xlm"])
+def test_a_key_hidden_in_a_watched_pass_is_one_that_the_model_masks_itself(name, model, folder):
+    loaded, hidden = model(name), 2
+    trace = make_trace(loaded)
+    kind = trace.kinds[0]
+    sites = [Site(kind, layer) for layer in range(trace.shape(kind)[0])]
+
+    def mask(q_len, k_len):
+        seen = torch.ones(1, q_len, k_len, dtype=torch.bool)
+        seen = seen.tril() if kind == "decoder_self" else seen
+        return seen & (torch.arange(k_len) != hidden)
+
+    found = loaded.rerun(trace, MaskOverride(sites, mask))
+    ids = torch.tensor([[token.id for token in trace.query_tokens(kind)]])
+    given = torch.ones_like(ids)
+    given[0, hidden] = 0
+    peer = getattr(transformers, transformers.AutoConfig.from_pretrained(folder(name)).architectures[0])
+    peer = peer.from_pretrained(folder(name), attn_implementation="eager", dtype=torch.float32).eval()
+    with torch.inference_mode():
+        own = peer(input_ids=ids, attention_mask=given, output_attentions=True)
+    rows = [row for row in range(ids.shape[1]) if row != hidden]
+    for layer, weights in enumerate(own.attentions):
+        torch.testing.assert_close(found.attn(kind, layer=layer)[:, rows], weights[0, :, rows], **CLOSE)
+    assert not torch.allclose(found.attn(kind), trace.attn(kind), atol=1e-2)
+
+
+def test_a_mask_that_is_lifted_shows_the_scores_under_it(model, folder):
+    """MPT hides later keys after it has added ALiBi, so that the scores before the mask are known."""
+    loaded = model("mpt")
+    trace = make_trace(loaded)
+    everything = MaskOverride([Site("decoder_self", 0)], lambda q_len, k_len: torch.ones(1, q_len, k_len).bool())
+    found = loaded.rerun(trace, everything).attn("decoder_self", layer=0)
+    torch.testing.assert_close(found, trace.scores("decoder_self", layer=0).softmax(-1), **CLOSE)
+    assert float(found.triu(1).sum(-1).max()) > 0.1
+
+
+def test_queries_and_keys_are_those_that_give_the_scores(model):
+    """GPT-Neo does not scale; GPT-J and Falcon divide by √d_k. The scores of MPNet have a bias of its own."""
+    calls = {
+        name: make_trace(model(name)).call(model(name).kinds[0], 0) for name in ("gpt_neo", "gptj", "falcon", "mpnet")
+    }
+    assert [call.has_queries for call in calls.values()] == [True, True, True, False]
+    assert calls["gpt_neo"].scale == 1
+    assert calls["gptj"].scale == calls["falcon"].scale == pytest.approx(8**-0.5)
+
+
+def test_hidden_states_are_batch_first_where_a_model_puts_the_length_first(model, folder):
+    trace = make_trace(model("xlnet"))
+    ids = torch.tensor([[token.id for token in trace.sentences[0].src]])
+    peer = transformers.XLNetLMHeadModel.from_pretrained(folder("xlnet"), dtype=torch.float32).eval()
+    with torch.inference_mode():
+        own = peer(input_ids=ids, output_hidden_states=True).hidden_states
+    for layer in range(-1, 2):
+        torch.testing.assert_close(trace.layer_output("encoder", layer), own[layer + 1][0], **CLOSE)
+
+
+def test_a_model_whose_scores_alone_are_known_takes_no_other_queries(model):
+    loaded = model("bloom")
+    with pytest.raises(ValueError, match="queries and keys cannot be changed here"):
+        loaded.trace(TEXT, interventions=[attnviz.patch(make_trace(loaded), "decoder_self", what="query")])

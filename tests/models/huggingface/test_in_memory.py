@@ -165,7 +165,7 @@ def test_a_classifier_is_shown_without_its_verdict(name, config, sizes, kinds):
     assert len(held.trace(TEXT).kinds) == kinds
 
 
-def test_a_model_without_the_interface_is_replayed(tmp_path):
+def test_a_model_without_the_interface_is_watched(tmp_path):
     folder = architectures.ALL["bloom"](tmp_path / "bloom")
     held = attnviz.load(transformers.BloomForCausalLM.from_pretrained(folder), byte_prompts())
     assert torch.equal(held.trace(TEXT).attn("decoder_self"), load(folder, **CPU).trace(TEXT).attn("decoder_self"))

@@ -23,7 +23,15 @@ NAME = "attnviz"
 # What reaches the function without changing the weights: already in query, key or mask, or only about what to return.
 HARMLESS = frozenset(
     {
-        *("position_ids", "position_embeddings", "cache_position", "past_key_values", "use_cache", "token_type_ids"),
+        *(
+            "position_ids",
+            "position_embeddings",
+            "cache_position",
+            "past_key_values",
+            "cache",
+            "use_cache",
+            "token_type_ids",
+        ),
         *("output_attentions", "output_hidden_states", "output_router_logits", "return_dict", "logits_to_keep"),
         *("encoder_hidden_states", "encoder_attention_mask", "is_causal", "deterministic", "hidden_states"),
     }
@@ -38,7 +46,7 @@ def attention(
 
     Raises ModelError for an argument that would be ignored.
     """
-    call = _call((query, key, value), attention_mask, arguments)
+    call = call_from_tensors((query, key, value), attention_mask, arguments)
     run = current_pass()
     context = attend(call) if run is None else run.attend(module, call)
     return context.transpose(1, 2).contiguous(), None
@@ -59,7 +67,13 @@ def register() -> None:
     AttentionMaskInterface.register(NAME, explicit_mask)
 
 
-def _call(tensors: tuple[Tensor, Tensor, Tensor], mask: Tensor | None, arguments: dict[str, Any]) -> AttentionCall:
+def call_from_tensors(
+    tensors: tuple[Tensor, Tensor, Tensor], mask: Tensor | None, arguments: dict[str, Any]
+) -> AttentionCall:
+    """Make an `AttentionCall` of query, key, value, a mask of either sort, and the arguments by name.
+
+    Raises ModelError for an argument that would be ignored.
+    """
     query, key, value = tensors
     scale, bias = arguments.pop("scaling", None), arguments.pop("position_bias", None)
     softcap, sinks = arguments.pop("softcap", None), arguments.pop("s_aux", None)

@@ -1,8 +1,9 @@
 """The order of a model's attention calls and of the layers around them, recorded once on loading."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -54,6 +55,10 @@ class CallOrder:
             seen[here] += 1
         return tuple(places)
 
+    def looks_ahead(self, src_len: int) -> bool:
+        """Check whether a query of a decoder's self-attention saw a later key."""
+        return any(call.key.shape[2] != src_len and _looks_ahead(call) for _, call in self.calls)
+
 
 def shapes_of(order: CallOrder, places: tuple[AttentionModule, ...]) -> dict[Kind, tuple[int, int]]:
     """Return layers and heads of each kind. Raises ModelError where layers of one kind differ in their heads."""
@@ -68,20 +73,27 @@ def shapes_of(order: CallOrder, places: tuple[AttentionModule, ...]) -> dict[Kin
     return {kind: (layers[kind], *found) for kind, found in heads.items()}  # type: ignore[misc]
 
 
-def hook(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[Kind, tuple[int, ...]]:
+def hook(
+    network: nn.Module, places: tuple[AttentionModule, ...], *, length_first: Collection[nn.Module] = ()
+) -> dict[Kind, tuple[int, ...]]:
     """Report to the observer of a pass the inputs of attention modules, and the inputs and outputs of all layers around
-    them.
+    them. `length_first` are attention modules whose input is `(length, batch, d_model)`; their layers' is, too.
 
     The hooks look up the run of their own thread, and do nothing where there is none. Returns the numbers that the
     attending layers of a kind have among all layers of their stack, where some of these do not attend.
     """
     for module in {id(place.module): place.module for place in places}.values():
-        module.register_forward_pre_hook(_attention_pre_hook, with_kwargs=True)
+        is_turned = any(module is other for other in length_first)
+        module.register_forward_pre_hook(partial(_attention_pre_hook, is_turned), with_kwargs=True)
     homes = homes_of(network, places)
-    stacks = {id(stack): stack for stack, _ in homes.values()}
-    for layer in {id(layer): layer for stack in stacks.values() for layer in stack.children()}.values():
-        layer.register_forward_pre_hook(_layer_pre_hook, with_kwargs=True)
-        layer.register_forward_hook(_layer_hook)
+    stacks = {id(stack): (stack, place.module) for place, (stack, _) in homes.items()}
+    for stack, inside in stacks.values():
+        if any(layer is inside for layer in stack.children()):
+            continue  # a list of attention modules alone, beside other lists: no module is a whole layer
+        is_turned = any(inside is other for other in length_first)
+        for layer in {id(layer): layer for layer in stack.children()}.values():
+            layer.register_forward_pre_hook(partial(_layer_pre_hook, is_turned), with_kwargs=True)
+            layer.register_forward_hook(partial(_layer_hook, is_turned))
     return _numbers(places, homes)
 
 
@@ -95,7 +107,8 @@ def _looks_ahead(call: AttentionCall) -> bool:
 def homes_of(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[AttentionModule, tuple[nn.Module, int]]:
     """Find the stack of each attention module, and its layer's number there.
 
-    Its layer is the outermost numbered module that holds no other attention module of its kind.
+    Its layer is the outermost numbered module that holds no other attention module of its kind; the attention module
+    itself, where XLM numbers these and no layers.
     """
     modules = dict(network.named_modules())
     names = {id(module): name for name, module in modules.items()}
@@ -107,7 +120,7 @@ def homes_of(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[At
         parts = names[id(place.module)].split(".")
         prefixes = [parts[: at + 1] for at, part in enumerate(parts) if part.isdigit()]
         kind = others[place.site.kind]
-        alone = (p for p in prefixes if sum(name.startswith(f"{'.'.join(p)}.") for name in kind) == 1)
+        alone = (p for p in prefixes if sum(f"{name}.".startswith(f"{'.'.join(p)}.") for name in kind) == 1)
         if (prefix := next(alone, None)) is None:
             raise ModelError("The model's attention is not in numbered layers.")
         found[place] = modules[".".join(prefix[:-1])], int(prefix[-1])
@@ -128,38 +141,53 @@ def _numbers(
     return numbers
 
 
-def _attention_pre_hook(module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
+def first_input(args: tuple, kwargs: dict[str, Any]) -> Tensor:
+    """Return what a module of attention, or a layer, is given first; FSMT names it `query`."""
+    return args[0] if args else kwargs["hidden_states"] if "hidden_states" in kwargs else kwargs["query"]
+
+
+def _attention_pre_hook(is_turned: bool, module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
     if (run := current_pass()) is not None:
-        run.on_input(module, args[0] if args else kwargs["hidden_states"])
+        given = first_input(args, kwargs)
+        run.on_input(module, given.transpose(0, 1) if is_turned else given)
 
 
-def _layer_pre_hook(layer: nn.Module, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
+def _layer_pre_hook(
+    is_turned: bool, layer: nn.Module, args: tuple, kwargs: dict[str, Any]
+) -> tuple[tuple, dict[str, Any]] | None:
     if (run := current_pass()) is None:
         return None
-    hidden = args[0] if args else kwargs["hidden_states"]
-    if (changed := _change_stream(layer, hidden, lambda one: run.on_embedding(layer, one))) is hidden:
+    hidden = first_input(args, kwargs)
+    if (changed := _change_stream(layer, hidden, lambda one: run.on_embedding(layer, one), is_turned)) is hidden:
         return None
     return ((changed, *args[1:]), kwargs) if args else (args, kwargs | {"hidden_states": changed})
 
 
-def _layer_hook(layer: nn.Module, args: tuple, output: Tensor | tuple) -> Tensor | tuple | None:
+def _layer_hook(is_turned: bool, layer: nn.Module, args: tuple, output: Any) -> Any:
     if (run := current_pass()) is None:
         return None
     hidden = output if isinstance(output, torch.Tensor) else output[0]
-    if (changed := _change_stream(layer, hidden, lambda one: run.on_layer(layer, one))) is hidden:
+    if (changed := _change_stream(layer, hidden, lambda one: run.on_layer(layer, one), is_turned)) is hidden:
         return None
     return changed if isinstance(output, torch.Tensor) else (changed, *output[1:])
 
 
-def _change_stream(layer: nn.Module, hidden: Tensor, tell: Callable[[Tensor], Tensor]) -> Tensor:
-    """Apply `tell` to hidden states `(batch, length, d_model)`.
+def _change_stream(
+    layer: nn.Module, hidden: Tensor, tell: Callable[[Tensor], Tensor], is_turned: bool = False
+) -> Tensor:
+    """Apply `tell` to hidden states `(batch, length, d_model)`; `(length, batch, d_model)` where they are turned.
 
     Gemma 3n carries several streams, of which a layer attends in one (AltUp): `tell` gets that one, the others stay.
+    DeepSeek-V4 mixes the input of attention from four streams. None of them is the residual stream: `tell` gets none.
     """
     if hidden.dim() == 3:
-        return tell(hidden)
-    config: Any = layer.config
-    active: int = config.altup_active_idx
+        one = hidden.transpose(0, 1) if is_turned else hidden
+        if (changed := tell(one)) is one:
+            return hidden
+        return changed.transpose(0, 1) if is_turned else changed
+    active: int | None = getattr(getattr(layer, "config", None), "altup_active_idx", None)
+    if active is None:
+        return hidden
     one = hidden[active]
     if (changed := tell(one)) is one:
         return hidden

@@ -87,7 +87,7 @@ class ForwardPass:
             raise ModelError("The model computed its attention in a different order than at loading.")
         site = self.places[self._made].site
         self._made += 1
-        if self._input is not None:
+        if self._input is not None and self._input.shape[:2] == (len(call.query), call.query.shape[2]):
             call = replace(call, input_=self._input, memory=self._input if site.kind != "cross" else self.memory)
         return attend(call, site, probe=self.probe)
 

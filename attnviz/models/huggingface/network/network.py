@@ -1,7 +1,10 @@
 """A transformers model as passes: encode, decode, or its only stack; each with a probe of its own run."""
 
 import inspect
-from collections.abc import Sequence
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,16 +20,19 @@ from transformers.cache_utils import (
 )
 from transformers.modeling_outputs import BaseModelOutput
 
+from attnviz.models.huggingface.errors import NoAttentionInterface
 from attnviz.models.huggingface.network.call_order import CallOrder, hook, shapes_of
-from attnviz.models.huggingface.network.forward_pass import AttentionModule, ForwardPass, watch_pass
+from attnviz.models.huggingface.network.forward_pass import AttentionModule, ForwardPass, Watcher, watch_pass
 from attnviz.models.huggingface.network.patches import cast
-from attnviz.transformer.probe import Kind, Probe, Stack
+from attnviz.models.huggingface.network.softmax_watch import SoftmaxWatch, WatchedSite, modules_running
+from attnviz.transformer.probe import Kind, Probe, Site, Stack
 
 # Layers of a cache that forget what lies before a window, and those that do not.
 _WITHOUT_WINDOW = {
     DynamicSlidingWindowLayer: DynamicLayer,
     LinearAttentionAndSlidingWindowAttentionLayer: LinearAttentionAndFullAttentionLayer,
 }
+_MOST_SCORES = 64_000_000  # of all heads together: a quarter of a gigabyte
 _ORDER = 4  # tokens that are enough to see in which order a model computes
 Family = Literal["encoder", "decoder", "encoder-decoder"]
 Cache = DynamicCache | EncoderDecoderCache
@@ -77,20 +83,32 @@ class PassRequest:
 class Network:
     """A transformers model whose attention is the package's own, and the order in which it computes it.
 
-    The weights serve every visitor; what belongs to a run is in its arguments. Raises ModelError when the model does
-    not go through transformers' attention interface.
+    The weights serve every visitor; what belongs to a run is in its arguments. With `is_watched`, the model computes
+    its scores itself, and a `SoftmaxWatch` takes the rest of its attention over. Raises NoAttentionInterface when the
+    model computes no attention that can be replaced.
     """
 
-    def __init__(self, model: Any, sample: Batch, target: Batch | None = None) -> None:
-        self.model, self.has_encoder = model, target is not None
+    def __init__(self, model: Any, sample: Batch, target: Batch | None = None, *, is_watched: bool = False) -> None:
+        self.model, self.has_encoder, self.is_watched = model, target is not None, is_watched
+        self._watched: dict[Stack, tuple[WatchedSite, ...]] = {}
         self.encoder_places: tuple[AttentionModule, ...] = ()
         self.shapes: dict[Kind, tuple[int, int]] = {}
-        self._can_keep_last = "logits_to_keep" in inspect.signature(model.forward).parameters
+        taken = inspect.signature(model.forward).parameters
+        self._can_keep_last = "logits_to_keep" in taken
+        # The argument that takes a cache: `cache` from transformers 5.24 on. GPT-1 has none.
+        self._cache_name = next((name for name in ("past_key_values", "cache") if name in taken), "")
+        self.has_cache = bool(self._cache_name)
+        # Whether steps are told their positions, which Bamba counts from 0 in each; `check_steps` finds out.
+        self.takes_positions, self.tells_positions = "position_ids" in taken, False
+        # Whether the decoder is given ids of a source, too: only then does FSMT hide later tokens from it.
+        self._tells_source = False
         self._read_as: Any = BaseModelOutput  # what its encoder's output is, which its decoder is handed
         with torch.inference_mode():
             self.places = self._learn(sample, target)
         # The attending layers' own numbers, of a kind whose stack has others beside them.
-        self.layer_numbers = hook(model, (*self.encoder_places, *self.places))
+        watched = (site for sites in self._watched.values() for site in sites)
+        length_first = [site.module for site in watched if site.is_length_first]
+        self.layer_numbers = hook(model, (*self.encoder_places, *self.places), length_first=length_first)
 
     @property
     def family(self) -> Family:
@@ -109,10 +127,29 @@ class Network:
         """The type that it computes in."""
         return first_weight(self.model).dtype
 
+    @property
+    def sites_by_scores(self) -> tuple[Site, ...]:
+        """Sites whose scores are known, and not their queries and keys."""
+        if not self.is_watched:
+            return ()
+        places = {"encoder": self.encoder_places or self.places, "decoder": self.places}
+        return tuple(
+            place.site
+            for stack, sites in self._watched.items()
+            for place, watched in zip(places[stack], sites, strict=True)
+            if watched.scale is None
+        )
+
+    @property
+    def most_tokens(self) -> int:
+        """Tokens of a text of which all scores may be held at once, where a trace keeps scores for lack of queries."""
+        heads = sum(self.shapes[site.kind][1] for site in self.sites_by_scores)
+        return math.isqrt(_MOST_SCORES // heads) if heads else sys.maxsize
+
     def encode(self, src: Batch, request: PassRequest) -> Tensor:
         """Run the encoder of an encoder-decoder: `(batch, length, d_model)`."""
         run = ForwardPass(self.encoder_places, "encoder", request.probe, hidden=request.hidden)
-        with watch_pass(run):
+        with self._watch(run, "encoder", src):
             return self.model.get_encoder()(input_ids=src.ids, attention_mask=src.mask).last_hidden_state
 
     def decode(
@@ -120,20 +157,17 @@ class Network:
     ) -> Any:
         """Run the decoder over `tgt`, or over what the cache does not hold yet; returns transformers' output."""
         run = ForwardPass(self.places, "decoder", request.probe, memory, request.hidden)
-        with watch_pass(run):
+        with self._watch(run, "decoder", tgt):
             return self._network(request)(
-                encoder_outputs=self._read_as(last_hidden_state=memory),  # type: ignore[arg-type]
-                attention_mask=src_mask,
-                decoder_input_ids=tgt.ids,
-                decoder_attention_mask=torch.ones_like(tgt.mask),  # or T5Gemma hides every token that pads elsewhere
-                past_key_values=cache,
+                **self._decoder_arguments(tgt, memory, src_mask),
                 use_cache=cache is not None,
+                **({} if cache is None else {self._cache_name: cache}),
             )
 
     def run_only_stack(self, batch: Batch, request: PassRequest, cache: DynamicCache | None = None) -> Any:
         """Run the only stack over `batch`; with a cache `batch.mask` covers what it holds too."""
         stack: Stack = "encoder" if self.family == "encoder" else "decoder"
-        with watch_pass(ForwardPass(self.places, stack, request.probe, hidden=request.hidden)):
+        with self._watch(ForwardPass(self.places, stack, request.probe, hidden=request.hidden), stack, batch):
             last = {"logits_to_keep": 1} if request.last_only and request.logits and self._can_keep_last else {}
             return self._network(request)(**self.arguments(batch, cache), **last)
 
@@ -143,16 +177,22 @@ class Network:
         if batch.segments is not None:
             arguments["token_type_ids"] = batch.segments
         if cache is not None:
-            arguments |= {"past_key_values": cache, "use_cache": True}
+            arguments |= {self._cache_name: cache, "use_cache": True}
+            if self.tells_positions:
+                positions = torch.arange(batch.mask.shape[1], device=batch.ids.device)[-batch.ids.shape[1] :]
+                arguments["position_ids"] = positions.expand(len(batch.ids), -1)
         elif hasattr(self.model, "generation_config"):
             arguments["use_cache"] = False
         return arguments
 
-    def empty_cache(self) -> Cache:
-        """Make a cache that keeps every key: a sliding window is a mask here, so that all keys can be shown.
+    def empty_cache(self) -> Cache | None:
+        """Make a cache that keeps every key: a sliding window is a mask here, so that all keys can be shown. None for a
+        model that takes none.
 
         Layers that do not attend keep what they need from step to step in it, too.
         """
+        if not self.has_cache:
+            return None
         if self.has_encoder:
             return EncoderDecoderCache(DynamicCache(), DynamicCache())
         made = DynamicCache(config=self.model.config)
@@ -170,13 +210,38 @@ class Network:
         """Return the whole model, or its part without the head over the vocabulary, which costs half as much again."""
         return self.model if request.logits else self.model.base_model
 
+    @contextmanager
+    def _watch(self, run: Watcher, stack: Stack, batch: Batch) -> Iterator[None]:
+        """Let `run` compute the attention of a pass through a stack over a batch."""
+        with watch_pass(run):
+            if not self.is_watched:
+                yield
+                return
+            with (watch := SoftmaxWatch(run, len(batch.ids), self._watched[stack])):
+                yield
+            watch.require_all()
+
+    @contextmanager
+    def _find_calls(self, order: CallOrder) -> Iterator[list[WatchedSite]]:
+        """Let `order` write down the attention calls of a pass over one text; yields those that are watched."""
+        with watch_pass(order):
+            if not self.is_watched:
+                yield []
+                return
+            with modules_running(self.model) as running, (watch := SoftmaxWatch(order, 1, running=running)):
+                yield watch.found
+            if not watch.found:
+                raise NoAttentionInterface("attnviz finds no softmax in it whose weights multiply values")
+
     def _learn(self, sample: Batch, target: Batch | None) -> tuple[AttentionModule, ...]:
         sample, target = sample.cut(_ORDER), None if target is None else target.cut(_ORDER - 1)
         order = CallOrder()
         if target is None:
-            with watch_pass(order):
+            with self._find_calls(order) as found:
                 self.model(**self.arguments(sample))
             places = order.places()
+            stack: Stack = "encoder" if places[0].site.kind == "encoder_self" else "decoder"
+            self._watched[stack] = tuple(found)
             self.shapes = shapes_of(order, places)
             return places
         src_len, tgt_len = sample.ids.shape[1], target.ids.shape[1]
@@ -184,22 +249,36 @@ class Network:
             raise ValueError(
                 "Source and target of the sample must differ in length, or cross-attention cannot be told apart."
             )
-        with watch_pass(order):
+        with self._find_calls(order) as found:
             read = self.model.get_encoder()(input_ids=sample.ids, attention_mask=sample.mask)
         self._read_as, memory = type(read), read.last_hidden_state
-        self.encoder_places = order.places("encoder_self")
+        self.encoder_places, self._watched["encoder"] = order.places("encoder_self"), tuple(found)
         self.shapes = shapes_of(order, self.encoder_places)
-        with watch_pass(order := CallOrder()):
-            self.model(
-                encoder_outputs=self._read_as(last_hidden_state=memory),
-                attention_mask=sample.mask,
-                decoder_input_ids=target.ids,
-                decoder_attention_mask=torch.ones_like(target.mask),
-                use_cache=False,
-            )
+        order = self._learn_decoder(target, memory, sample.mask)
+        if order.looks_ahead(src_len):
+            self._tells_source = True
+            order = self._learn_decoder(target, memory, sample.mask)
         places = order.places("decoder_self", src_len=src_len)
         self.shapes |= shapes_of(order, places)
         return places
+
+    def _learn_decoder(self, target: Batch, memory: Tensor, src_mask: Tensor) -> CallOrder:
+        """Write down the attention calls of the decoder of an encoder-decoder."""
+        with self._find_calls(order := CallOrder()) as found:
+            self.model(**self._decoder_arguments(target, memory, src_mask), use_cache=False)
+        self._watched["decoder"] = tuple(found)
+        return order
+
+    def _decoder_arguments(self, tgt: Batch, memory: Tensor, src_mask: Tensor) -> dict[str, Any]:
+        """Return the arguments of a call to the decoder of an encoder-decoder."""
+        arguments: dict[str, Any] = {
+            "encoder_outputs": self._read_as(last_hidden_state=memory),
+            "attention_mask": src_mask,
+            "decoder_input_ids": tgt.ids,
+            # Ones, or T5Gemma hides every token that pads elsewhere.
+            "decoder_attention_mask": torch.ones_like(tgt.mask),
+        }
+        return arguments | ({"input_ids": torch.zeros_like(src_mask)} if self._tells_source else {})
 
 
 def first_weight(model: Any) -> Tensor:

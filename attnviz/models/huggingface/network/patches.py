@@ -34,6 +34,14 @@ def set_eager(model: Any) -> None:
             config._attn_implementation = "eager"
 
 
+def set_fused(model: Any) -> bool:
+    """Let a model compute attention by PyTorch's fused kernel, where its class calls the kernel itself (Falcon)."""
+    if model._can_set_attn_implementation() or not model._supports_sdpa:
+        return False
+    model.config._attn_implementation = "sdpa"
+    return True
+
+
 def _tensors(model: Any) -> Iterator[tuple[str, Tensor]]:
     yield from model.named_parameters()
     yield from model.named_buffers()

@@ -126,17 +126,18 @@ def test_hidden_states_are_changed_even_where_nobody_asked_to_keep_them(model) -
 
 
 def test_a_model_that_is_only_replayed_says_that_nothing_can_be_done(tmp_path) -> None:
-    held = load(architectures.ALL["bloom"](tmp_path / "bloom"), **CPU)
+    held = load(architectures.ALL["prophetnet"](tmp_path / "prophetnet"), **CPU)
     assert isinstance(held, ReplayedModel)
     with pytest.raises(ValueError, match="Its runs cannot be changed"):
         held.trace("A cat sat.", interventions=[attnviz.ablate("decoder_self", heads=[0])])
 
 
-@pytest.mark.parametrize("name", ["gemma2", "gpt_oss", "lfm2"])
-def test_invariants_hold_with_capped_scores_sinks_and_layers_without_attention(name, tmp_path) -> None:
+@pytest.mark.parametrize("name", ["gemma2", "gpt_oss", "lfm2", "bloom", "gpt_neo"])
+def test_invariants_hold_with_capped_scores_sinks_scores_alone_and_layers_without_attention(name, tmp_path) -> None:
     held = load(architectures.ALL[name](tmp_path / name), **CPU)
     pair = Pair(held, lambda number, done=(): held.trace(TEXTS[number], new_tokens=0, interventions=done))
-    invariants.a_patch_from_itself_changes_nothing(pair)
+    if name != "bloom":  # whose queries cannot be patched
+        invariants.a_patch_from_itself_changes_nothing(pair)
     invariants.a_head_gives_its_context_through_w_o(pair, "decoder_self")
     invariants.an_edited_map_is_what_the_trace_shows_and_what_ran(pair, "decoder_self")
     even = held.trace(
