@@ -76,6 +76,7 @@ def _guide(address: str, one: OneClass) -> None:
             screen.press("class-reveal")
             if at + 1 < one.steps:
                 screen.press("class-next")
+                screen.press("class-open")
 
 
 def _code(screen: Screen) -> str:

@@ -12,6 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from attnviz.classroom.errors import ClassroomError
+from attnviz.classroom.state import AFTER, BEFORE
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
 from attnviz.classroom.truths import Truths
 from attnviz.lessons.lesson import Lesson
@@ -19,6 +20,7 @@ from attnviz.lessons.question import CELL, HEAD, ROW, Question
 from attnviz.lessons.scoring import AnswerScore, normalise
 from attnviz.text.spreadsheet import escape_formula
 
+ROUNDS = {BEFORE: "first", AFTER: "second"}  # as the teacher's screen calls them
 COLUMNS = ("nickname", "step", "title", "kind", "question", "round", "answer", "score", "right", "hints", "saved")
 GRADES = ("user", "grade", "answered", "asked", "right", "mean score")
 
@@ -129,7 +131,7 @@ def _grade(nickname: str, answers: Sequence[AnswerLine], asked: int) -> tuple[An
 def _cells(lesson: Lesson, line: AnswerLine, axes: AxisTexts) -> tuple[Any, ...]:
     step = lesson.steps[line.at]
     assert step.question is not None  # it was asked
-    about = (line.nickname, line.at + 1, step.title, step.question.kind, step.question.ask, line.round)
+    about = (line.nickname, line.at + 1, step.title, step.question.kind, step.question.ask, ROUNDS.get(line.round, ""))
     if line.saved is None:
         return *about, "did not answer", "", "", line.rungs, ""
     told = "skipped" if line.given is None else _cell_text(step.question, line.given, axes)

@@ -74,15 +74,18 @@ class Teachers:
         return teacher_view(self._parts.store.read(read_rows), self._parts.truths, self._parts.clock())
 
     def go(self, key: TeacherKey, at: int) -> None:
-        """Move the class to a step, which is open from then on unless it was closed or revealed before."""
+        """Move the class to a step. One that asks a question stays closed until `open`, so that the teacher sees the
+        question before the class does; a step without one is open at once. A step that the class has been at is as it
+        was left.
+        """
 
         def change(session: Session, row: ClassRow) -> None:
-            steps = len(unpack_lesson(row.material).steps)
-            if not 0 <= at < steps:
-                raise ClassroomError(f"There is no step {at + 1}: this lesson has steps 1 to {steps}.")
+            steps = unpack_lesson(row.material).steps
+            if not 0 <= at < len(steps):
+                raise ClassroomError(f"There is no step {at + 1}: this lesson has steps 1 to {len(steps)}.")
             row.step, row.ends = at, None
             if session.get(ClassStepRow, (row.id, at)) is None:
-                _current_step(session, row).state = OPEN
+                _current_step(session, row).state = OPEN if steps[at].question is None else CLOSED
 
         self._change(key, change)
 

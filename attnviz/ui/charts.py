@@ -16,21 +16,33 @@ if TYPE_CHECKING:
 Height = Literal["content", "stretch"]  # the figure's own, or that of its place
 
 
-def show(made: Any, *, key: str, table: "Table", caption: list[str] | None = None, height: Height = "content") -> None:
+def show(
+    made: Any,
+    *,
+    key: str,
+    table: "Table",
+    caption: list[str] | None = None,
+    height: Height = "content",
+    has_tools: bool = True,
+) -> None:
     """Draw a figure, and below it the buttons that save it; `table` computes its numbers when a visitor asks for
     them.
 
     `key` is made of ASCII letters, digits and dashes: files are named after it. `caption` stands below the picture in a
     file; left out, it is what the page says of its run.
     """
-    chart(made, key=key, height=height)
+    chart(made, key=key, height=height, has_tools=has_tools)
     take_along(key, table, caption)
 
 
-def chart(made: Any, *, key: str, height: Height = "content") -> None:
-    """Draw a figure as wide as its place."""
+def chart(made: Any, *, key: str, height: Height = "content", has_tools: bool = True) -> None:
+    """Draw a figure as wide as its place; Plotly's tools, which lie over its upper edge, where it `has_tools`."""
     # Plotly's own button would save a picture without its caption.
-    config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
+    config = {
+        "displaylogo": False,
+        "modeBarButtonsToRemove": ["toImage"],
+        "displayModeBar": None if has_tools else False,
+    }
     st.plotly_chart(made, key=key, width="stretch", height=height, theme=None, config=config)
 
 

@@ -60,11 +60,11 @@ def test_the_tables_name_who_did_not_answer_and_grade_every_student(room: Classr
         (row["nickname"], row["step"], row["round"], row["answer"]) for row in rows_of(room.teachers.answers_csv(key))
     ]
     assert said == [
-        ("Ana", "1", "before", "red"),
-        ("Ben", "1", "before", "green"),
+        ("Ana", "1", "first", "red"),
+        ("Ben", "1", "first", "green"),
         ("'=Cleo", "1", "", "did not answer"),
-        ("Ana", "2", "before", "green"),
-        ("Ana", "2", "after", "blue"),
+        ("Ana", "2", "first", "green"),
+        ("Ana", "2", "second", "blue"),
         ("Ben", "2", "", "did not answer"),
         ("'=Cleo", "2", "", "did not answer"),
     ]

@@ -166,6 +166,8 @@ def test_a_step_stays_as_it_was_left(room: Classroom, key: TeacherKey) -> None:
     room.teachers.go(key, 1)
     room.teachers.reveal(key)
     room.teachers.go(key, 2)
+    assert states() == [CLOSED, REVEALED, CLOSED], "the teacher sees the question before it is opened"
+    room.teachers.open(key)
     room.teachers.go(key, 1)
     assert states() == [CLOSED, REVEALED, OPEN]
     with pytest.raises(ClassroomError, match="has steps 1 to 3"):

@@ -53,6 +53,9 @@ def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
         st.info("Everybody works alone: each student sees the right answer after their own.", icon=":material/hiking:")
     counts = st.container(key="class-counts")
     teacher.controls(own, found)
+    if _is_lobby(found) and step.question is not None:
+        with st.container(key="class-opens"):
+            st.caption(literal(f"Open asks: {step.question.ask} ({step.title})"))
     if found.problem:
         st.warning(literal(found.problem), icon=":material/error:")
     if step.question is not None and _shows_answers(found):

@@ -114,7 +114,9 @@ def _draw_figure(found: TeacherView, question: Question, chosen: str) -> None:
         return
     caption = [question.ask, f"{one.answered} answers of{rehearsing.invented_note(found) or ' a class'}"]
     if screen.is_presented():
-        charts.show(enlarge_for_projector(figure), key=_CHART, table=table, caption=caption, height="stretch")
+        charts.show(
+            enlarge_for_projector(figure), key=_CHART, table=table, caption=caption, height="stretch", has_tools=False
+        )
     else:
         charts.show(figure, key=_CHART, table=table, caption=caption)
 

@@ -4,6 +4,7 @@ answer.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
@@ -20,12 +21,18 @@ from attnviz.views.site.panels import style_figure
 
 Cell = tuple[int, int]  # row and column
 CLASS = "#a3541a"  # the class's answers: amber, on which white letters are read
-LETTERS, LEAST, MOST = 16, 22.0, 46.0  # pixels: letters, and the smallest and largest disc
+LETTERS = 16  # pixels
+CELL, LEAST, MOST = (
+    34.0,
+    18.0,
+    24.0,
+)  # pixels: a cell of a map, and the smallest and largest disc, round which it is seen
 _WIDEST, _MOST_LINES = 24, 3  # characters and lines of an option beside its bar
 _BINS = 48  # places along a line where dots are stacked
 PROJECTED_LETTERS, PROJECTED_LEAST = 20, 9  # pixels on a projector: of usual letters, and with many rows
-_MAP = 290  # pixels that a map's rows have there
-_DISC, _MANY = 0.7, 8  # size of discs there beside those of a page; rows or keys from which on they are smaller
+_HIGH, _WIDE = 290, 700  # pixels that a map's rows, and the keys of any figure, have there
+_LETTER_WIDTH = 0.62  # of a letter's size, on average
+_SLANTED = 1.3  # of a letter's size: from one slanted name to the next
 
 
 def clicks_on_map(
@@ -59,7 +66,7 @@ def clicks_on_map(
         )
     )
     figure.update_xaxes(title_font_size=13).update_yaxes(title_font_size=13)
-    return figure.update_layout(font_size=14, height=max(440, len(shown.rows) * 34 + 220))
+    return figure.update_layout(font_size=14, height=max(440, int(len(shown.rows) * CELL) + 220))
 
 
 def _frames(cells: Sequence[Cell], ink: str, width: int) -> go.Scatter:
@@ -205,7 +212,19 @@ def enlarge_for_projector(figure: go.Figure) -> go.Figure:
     parts: Any = figure.data
     if parts[0].type == "heatmap":
         return _enlarge_map(figure, parts)
+    if isinstance(parts[0], go.Bar) and parts[0].orientation != "h":
+        _fit_keys(figure)
     return figure.update_traces(textfont_size=PROJECTED_LETTERS, selector={"type": "bar"})
+
+
+def _fit_keys(figure: go.Figure) -> None:
+    """Slant the names of keys where they would overlap side by side, and make them small enough for their places."""
+    layout: Any = figure.layout
+    names = [re.sub(r"&\S+?;", "x", name) for name in layout.xaxis.ticktext]
+    place = _WIDE / max(1, len(names))
+    is_slanted = max(map(len, names), default=0) * PROJECTED_LETTERS * _LETTER_WIDTH > place
+    letters = min(PROJECTED_LETTERS, max(PROJECTED_LEAST, int(place / _SLANTED))) if is_slanted else PROJECTED_LETTERS
+    figure.update_xaxes(tickangle=-40 if is_slanted else 0, tickfont_size=letters)
 
 
 def _enlarge_map(figure: go.Figure, parts: Any) -> go.Figure:
@@ -218,9 +237,15 @@ def _enlarge_map(figure: go.Figure, parts: Any) -> go.Figure:
     figure.update_traces(
         colorbar={"len": 1, "title": {"font": {"size": PROJECTED_LETTERS - 4}}}, selector={"type": "heatmap"}
     )
-    share = min(_DISC, _MANY / max(len(cells.x), len(cells.y)))
-    for discs in (part for part in parts if part.name == "clicked"):
-        discs.marker.size = [size * share for size in discs.marker.size]
-        discs.textfont.size = PROJECTED_LETTERS * share
-    letters = min(PROJECTED_LETTERS, max(PROJECTED_LEAST, _MAP // len(cells.y)))
+    low, wide = sorted((_HIGH / len(cells.y), _WIDE / len(cells.x)))
+    share = low / CELL  # of a cell there beside one of a page
+    disc = max(share, min(1.1 * low, 0.5 * wide) / MOST)  # a long cell is seen beside a disc that is as high
+    for part in parts:
+        if part.name == "clicked":
+            part.marker.size = [size * disc for size in part.marker.size]
+            part.textfont.size = max(PROJECTED_LEAST, min(PROJECTED_LETTERS, 14 * disc))
+        elif part.name == "right":
+            part.line.width = max(1, part.line.width * min(1, share))
+    letters = min(PROJECTED_LETTERS, max(PROJECTED_LEAST, _HIGH // len(cells.y)))
+    _fit_keys(figure)
     return figure.update_layout(title=None, font_size=letters, margin={"l": 6, "r": 6, "t": 6, "b": 6})

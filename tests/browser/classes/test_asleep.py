@@ -23,6 +23,7 @@ def test_a_phone_that_slept_is_where_the_class_is(classes: Classroom, visitor: C
     sleep(phone, "frozen")
     classes.teachers.open(key)
     classes.teachers.go(key, 1)
+    classes.teachers.open(key)
     sleep(phone, "active")
     expect(phone.get_by_text("The text of step 2.")).to_be_visible()
     phone.locator(".stRadio").get_by_text("green", exact=True).click()

@@ -89,6 +89,9 @@ def onward_and_away(teacher: Page, students: dict[str, Page]) -> None:
     lines = Path(saved.value.path()).read_text(encoding="utf-8-sig").splitlines()
     assert len(lines) == 1 + 2, "a line for each answer"
     press(teacher, "Next")
+    expect(teacher.get_by_text("Where does it look when it writes “chien”?")).to_be_visible()
+    expect(students["Bo<b>"].get_by_text("Waiting for the teacher to open step 2.")).to_be_visible()
+    press(teacher, "Open")
     asked = students["Bo<b>"].get_by_role("strong").get_by_text("Where does it look when it writes “chien”?")
     expect(asked).to_be_visible()
     teacher.get_by_role("button", name="Delete").click()

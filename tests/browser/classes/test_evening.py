@@ -99,6 +99,7 @@ def require_told(projector: Page, right: str, why: str) -> None:
 
 def a_cell_and_a_reload(evening: Evening) -> None:
     press(evening.teacher, "Next")
+    press(evening.teacher, "Open")
     for name, cell in (("Zebulon", DOG), ("Quirin", DOG), (LATE, RED)):
         say_cell(evening.phones[name], cell)
     expect(evening.projector.get_by_text("3 of 3 have answered")).to_be_visible()
@@ -139,6 +140,7 @@ def ask_again(evening: Evening) -> None:
 def texts(evening: Evening) -> None:
     """Pick one of three texts: the others are sent to their authors only."""
     press(evening.teacher, "Next")
+    press(evening.teacher, "Open")
     for name, phone in evening.phones.items():
         phone.get_by_label("In your own words").fill(TEXTS[name])
         tap(phone, "Answer")

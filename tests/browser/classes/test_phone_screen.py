@@ -64,6 +64,7 @@ def test_no_part_of_a_class_is_out_of_reach_on_a_phone(visitor, classes) -> None
     page = student(visitor, classes, key.code)
     for at, step in enumerate(LESSON.steps):
         classes.teachers.go(key, at)
+        classes.teachers.open(key)
         expect(page.locator(".lesson-line")).to_contain_text(step.question.ask)
         require_one_screen_at_each_size(page)
         if at in (ROW, LONG_ROW):

@@ -104,6 +104,7 @@ def test_a_lesson_is_rehearsed_to_its_end(rehearsals: Rehearsals, key: TeacherKe
     teachers.go(key, 1)
     assert teacher_view(rehearsals, key).truth is None, "a step without a question"
     teachers.go(key, 2)
+    teachers.open(key)
     teacher_view(rehearsals, key)
     clock.now += 120
     texts = teacher_view(rehearsals, key).summaries[BEFORE].texts

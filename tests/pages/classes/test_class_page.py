@@ -94,6 +94,7 @@ def test_an_answer_is_in_once(sit, classes, key) -> None:
 def test_names_and_texts_that_the_teacher_lets_be_seen_are_text(sit, classes, key) -> None:
     token = classes.students.join(key.code, "<script>Ann").token
     classes.teachers.go(key, 1)
+    classes.teachers.open(key)
     classes.students.answer(token, 1, "<b>so</b> & so", in_round="before", client_id="1")
     classes.teachers.reveal(key)
     app = sit("class", Seat(key.code, TEACHER, key.secret))
@@ -164,3 +165,13 @@ def test_a_token_that_is_worth_nothing_leads_back_to_the_form(sit, key) -> None:
     assert not app.exception
     assert "Join a class" in page_text(app)
     assert app.info
+
+
+def test_the_teacher_sees_the_question_that_open_asks(sit, classes, key) -> None:
+    app = sit("class", Seat(key.code, TEACHER, key.secret))
+    ask = classes.teachers.view(key).lesson.steps[0].question.ask
+    assert f"Open asks: {ask}" in page_text(app)
+    app.button(key="class-open").click().run()
+    app.button(key="class-next").click().run()
+    assert classes.teachers.view(key).state == "closed"
+    assert classes.teachers.view(key).lesson.steps[1].question.ask in page_text(app)

@@ -60,7 +60,8 @@ def test_a_lesson_is_rehearsed_to_its_reveal(rehearsing, clock) -> None:
     assert "of 11 invented students right" in sent_text(app).replace("</b>", "")
     assert "invented students who answered both" in sent_text(app)
     assert MARK in page_text(app)
-    app = later(app.button(key="class-next").click().run(), clock)
+    app = app.button(key="class-next").click().run()
+    app = later(app.button(key="class-open").click().run(), clock)
     assert not app.exception
     assert count_answered(app) == SIZE - 1
 

@@ -5,7 +5,13 @@ import torch
 
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.maps import EagerMaps
-from attnviz.views.classes.answers_chart import PROJECTED_LETTERS, bars_of_choices, clicks_on_map, enlarge_for_projector
+from attnviz.views.classes.answers_chart import (
+    PROJECTED_LETTERS,
+    bars_of_choices,
+    clicks_on_map,
+    enlarge_for_projector,
+    rows_compared,
+)
 
 NASTY = "<b>$x$&amp;"
 
@@ -29,6 +35,30 @@ def test_a_map_keeps_its_name_and_gives_rows_letters_that_they_have_room_for(row
     assert "<b>" not in "".join(figure.layout.xaxis.ticktext)
     discs = next(part for part in figure.data if part.name == "clicked")
     assert discs.text == ("17",)
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(6, 7), (21, 18), (3, 40)])
+def test_a_disc_and_its_frame_leave_the_right_cell_in_sight(rows: int, cols: int) -> None:
+    page = clicks_on_map(make_maps(rows, cols), (0, 0), {(2, 4): 17}, [(2, 4)], theme="light")
+    discs = next(part for part in page.data if part.name == "clicked")
+    assert discs.marker.size[0] <= 0.75 * 34
+    figure = enlarge_for_projector(page)
+    discs, frame = (next(part for part in figure.data if part.name == name) for name in ("clicked", "right"))
+    sides = 290 / rows, 700 / cols
+    assert discs.marker.size[0] <= max(0.75 * min(sides), 0.5 * max(sides))
+    assert frame.line.width <= 0.3 * min(sides)
+
+
+@pytest.mark.parametrize(
+    ("names", "slanted"), [(["a", "red", "dog"], False), (["<bos:fr>", "considerations"] * 5, True)]
+)
+def test_names_of_keys_do_not_overlap(names: list[str], slanted: bool) -> None:
+    even = [1 / len(names)] * len(names)
+    axis = enlarge_for_projector(rows_compared(names, even, even, theme="light")).layout.xaxis
+    assert (axis.tickangle == -40) == slanted
+    assert slanted or max(map(len, names)) * axis.tickfont.size * 0.62 <= 700 / len(names)
+    many = enlarge_for_projector(rows_compared(["token"] * 60, [0.1] * 60, [0.1] * 60, theme="light")).layout.xaxis
+    assert many.tickfont.size < PROJECTED_LETTERS
 
 
 def test_a_long_option_stands_in_lines_and_none_is_markup() -> None:
