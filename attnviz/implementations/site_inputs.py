@@ -62,15 +62,30 @@ class SiteInputs:
         input_ = memory if self.input_ is self.memory else self.input_
         return replace(self, input_=input_, memory=memory)
 
+    def one_pass(self) -> "SiteInputs":
+        """Copy the inputs as self-attention over the whole memory under a causal mask."""
+        length = self.memory.shape[1]
+        causal = torch.ones(1, length, length, dtype=torch.bool).tril()
+        return replace(self, input_=self.memory, mask=causal)
 
-def odd_sized_inputs(*, drop: float = 0.0, blind_row: bool = False) -> SiteInputs:
+    def last_step(self) -> "SiteInputs":
+        """Copy the inputs as the last step on a cache: the newest token alone, which sees the whole memory."""
+        seen = torch.ones(1, 1, self.memory.shape[1], dtype=torch.bool)
+        return replace(self, input_=self.memory[:, -1:], mask=seen)
+
+
+def odd_sized_inputs(*, drop: float = 0.0, blind_row: bool = False, padded: bool = False) -> SiteInputs:
     """Make inputs whose sizes hide no bug: batch 2, heads 3, length 5, d_model 17, d_k 11, d_v 13; a causal mask.
 
-    With `blind_row` the first query of the second item sees no key, as a padded row does.
+    With `blind_row` the first query of the second item sees no key, as a padded row does. With `padded` the mask hides
+    the last two keys of the second item instead, as an encoder's does.
     """
     weights = SiteWeights.random(3, 17, d_k=11, d_v=13, seed=4)
     x = torch.randn(2, 5, 17, generator=torch.Generator().manual_seed(5))
     mask = torch.ones(2, 5, 5, dtype=torch.bool).tril()
     if blind_row:
         mask[1, 0] = False
+    if padded:
+        mask = torch.ones(2, 1, 5, dtype=torch.bool)
+        mask[1, :, -2:] = False
     return SiteInputs(weights, x, x, mask, drop)

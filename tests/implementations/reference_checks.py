@@ -45,6 +45,16 @@ def rows_without_keys_are_finite_or_refused(make: Make) -> None:
     assert output.isfinite().all()
 
 
+def steps_equal_one_pass(make: Make) -> None:
+    """Decode a causal text one row a step, with all keys so far, against PyTorch's pass over the whole text."""
+    case = next(case for case in cases() if case.name == "self, causal")
+    attend = make(case.weights)
+    for at in range(case.input_.shape[1]):
+        seen = torch.ones(1, 1, at + 1, dtype=torch.bool)
+        step, _ = attend(case.input_[:, at : at + 1], case.memory[:, : at + 1], seen)
+        torch.testing.assert_close(step, reference(case)[0][:, at : at + 1], rtol=0, atol=1e-5, msg=f"step {at}")
+
+
 def two_threads_get_what_each_gets_alone(make: Make) -> None:
     inputs = [torch.randn(1, length, WEIGHTS.d_model) for length in (5, 7)]
     visits = two_visitors(make(WEIGHTS), inputs, rounds=10)
@@ -56,5 +66,6 @@ CHECKS = (
     weights_equal_pytorch,
     sizes_of_their_own_work_or_are_refused,
     rows_without_keys_are_finite_or_refused,
+    steps_equal_one_pass,
     two_threads_get_what_each_gets_alone,
 )

@@ -19,7 +19,7 @@ from tests.implementations.reference_checks import (
     weights_equal_pytorch,
 )
 
-FEWEST = 15
+FEWEST = 22
 RAISED = (TypeError, RuntimeError, ValueError)
 NAN_WITHOUT_KEYS = {"per_head", "sequence_first", "single", "torch_module"}  # minus infinity, and they say so
 
@@ -86,6 +86,22 @@ def test_the_reference_checks_catch_every_bug(name: str) -> None:
         except (AssertionError, *RAISED):
             failed.append(check.__name__)
     assert failed
+    assert (failed == ["steps_equal_one_pass"]) == (name == "causal_at_top_left"), "no other check notices this bug"
+
+
+def test_a_padding_mask_on_the_queries_is_uniform_or_nan_by_its_fill() -> None:
+    inputs = case_of(BUGS["padding_on_queries"])
+    filled, infinite = (BUGS[f"padding_on_queries{end}"].attention(inputs)(*inputs.call) for end in ("", "_infinite"))
+    padded = ~inputs.mask[:, 0]
+    assert torch.equal(infinite[0].isnan().any(dim=-1), padded)
+    torch.testing.assert_close(filled[1][1][:, -2:], torch.full((3, 2, 5), 0.2))
+
+
+def test_softmax_taken_twice_is_nearly_uniform() -> None:
+    inputs = replace(odd_sized_inputs(), mask=None)
+    attn = BUGS["softmax_twice"].attention(inputs)(*inputs.call)[1]
+    assert float((attn.amax(dim=-1) / attn.amin(dim=-1)).max()) < torch.e
+    torch.testing.assert_close(attn.sum(dim=-1), torch.ones(2, 3, 5))
 
 
 @pytest.mark.parametrize("head", range(3))

@@ -21,7 +21,8 @@ class Bug:
 
     With `ablates` a head is switched off, rightly and by the bug. `unnoticed` explains why a shape check or a quick
     look misses it, or where it shows. `own_inputs` makes inputs of its own if the model's sizes would hide the bug.
-    `lacks` explains why a site cannot have the bug; "" if it can.
+    `lacks` explains why a site cannot have the bug; "" if it can. `needs_cache` marks a bug that shows only where a
+    new token runs on a cache.
     """
 
     title: str
@@ -34,6 +35,7 @@ class Bug:
     own_inputs: Callable[[], SiteInputs] | None = None
     lacks: Callable[[SiteWeights], str] = lambda weights: ""
     ablates: bool = False
+    needs_cache: bool = False
 
     @property
     def steps(self) -> AttentionSteps:

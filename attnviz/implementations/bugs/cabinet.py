@@ -124,6 +124,53 @@ BUGS: Mapping[str, Bug] = {
         "In self-attention the mask is square and fits either way; where lengths differ torch would refuse it.",
         catches.hidden_keys_weigh_nothing,
     ),
+    "causal_at_top_left": Bug(
+        "Causal mask at the top left, with a cache",
+        "silent",
+        "weigh",
+        wrong_steps.causal_at_top_left,
+        "scaled_dot_product_attention(is_causal=True) lays the triangle at the top left: its row 0 sees key 0. With a "
+        "cache the only row is the newest token, so this token sees the first key alone.",
+        "A pass over the whole text is right, and so are training, its loss, and every test without a cache. Rows sum "
+        "to 1. Only a test that decodes step by step and compares with one pass notices it.",
+        catches.steps_equal_one_pass,
+        lambda: odd_sized_inputs().last_step(),
+        needs_cache=True,
+    ),
+    "padding_on_queries": Bug(
+        "Padding mask on the queries, −1e9",
+        "silent",
+        "weigh",
+        wrong_steps.padding_on_queries,
+        "The padding mask gets its new axis at the wrong place, [:, None, :, None] instead of [:, None, None, :]: it "
+        "hides the rows of padding tokens, and the keys stay visible.",
+        "In self-attention both shapes fit. A row whose scores are all −1e9 becomes uniform, so every row sums to 1. "
+        "Without padding nothing changes: results depend on the other sentences of a batch.",
+        catches.hidden_keys_weigh_nothing,
+        lambda: odd_sized_inputs(padded=True),
+    ),
+    "padding_on_queries_infinite": Bug(
+        "Padding mask on the queries, −∞",
+        "silent",
+        "weigh",
+        wrong_steps.padding_on_queries_infinite,
+        "The same mistake with −∞ as the fill: rows of padding tokens have no key left, and their softmax is NaN.",
+        "Nothing raises, and the NaN stands in rows that nobody reads. The next layer multiplies it by a weight and "
+        "adds it to every row. Without padding nothing changes.",
+        catches.is_finite,
+        lambda: odd_sized_inputs(padded=True),
+    ),
+    "softmax_twice": Bug(
+        "Softmax taken twice",
+        "silent",
+        "weigh",
+        wrong_steps.softmax_twice,
+        "A softmax is applied to weights that are a softmax already, for example by two functions that each mean to "
+        "normalise. Weights lie between 0 and 1, so the largest becomes at most e times the smallest.",
+        "Rows sum to 1 and the order of the keys is right; the maps are nearly uniform, and hidden keys weigh about as "
+        "much as the others.",
+        catches.equals_pytorch,
+    ),
     "mask_after_softmax": Bug(
         "Mask applied after softmax",
         "silent",

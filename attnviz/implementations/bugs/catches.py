@@ -26,6 +26,11 @@ def no_row_but_the_last_sees_the_last_token(attend: Attention, inputs: SiteInput
     return torch.allclose(attend(*inputs.call)[0][:, :-1], attend(*other.call)[0][:, :-1], atol=1e-5)
 
 
+def steps_equal_one_pass(attend: Attention, inputs: SiteInputs) -> bool:
+    step, whole = inputs.last_step(), inputs.one_pass()
+    return torch.allclose(attend(*step.call)[0], attend(*whole.call)[0][:, -1:], atol=1e-5)
+
+
 def equals_pytorch(attend: Attention, inputs: SiteInputs) -> bool:
     return torch.allclose(attend(*inputs.call)[0], pytorch_output(inputs), atol=1e-4)
 

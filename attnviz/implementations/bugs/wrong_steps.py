@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.implementations.weights import SiteWeights
+from attnviz.transformer.attention import masked_softmax
 
 
 def softmax_over_heads(scores: Tensor, mask: Tensor | None) -> Tensor:
@@ -54,6 +55,33 @@ def mask_transposed(scores: Tensor, mask: Tensor | None) -> Tensor:
     if mask is not None:
         scores = scores.masked_fill(~mask.transpose(-2, -1), -1e9)
     return scores.softmax(dim=-1)
+
+
+def causal_at_top_left(scores: Tensor, mask: Tensor | None) -> Tensor:
+    if mask is not None and mask.shape[-2] == scores.shape[-2]:  # a row of its own for each query
+        # What is_causal=True makes: row i sees keys 0 to i, wherever in the text the rows stand.
+        mask = mask & torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+    return masked_softmax(scores, mask)
+
+
+def padding_on_queries(scores: Tensor, mask: Tensor | None) -> Tensor:
+    if mask is not None and mask.shape[-2] == 1:  # padding: (batch, 1, 1, k_len)
+        mask = mask.transpose(-2, -1)  # as (tokens != pad)[:, None, :, None]: it hides rows in place of keys
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    return scores.softmax(dim=-1)
+
+
+def padding_on_queries_infinite(scores: Tensor, mask: Tensor | None) -> Tensor:
+    if mask is not None and mask.shape[-2] == 1:  # padding: (batch, 1, 1, k_len)
+        mask = mask.transpose(-2, -1)  # as (tokens != pad)[:, None, :, None]: it hides rows in place of keys
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    return scores.softmax(dim=-1)
+
+
+def softmax_twice(scores: Tensor, mask: Tensor | None) -> Tensor:
+    return masked_softmax(scores, mask).softmax(dim=-1)
 
 
 def mask_after_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:

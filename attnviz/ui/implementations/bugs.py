@@ -45,7 +45,10 @@ def bugs(bench: SiteExperiment, view: ImplementationsState) -> None:
             _draw_test(bug)
         if bug.declared == "silent" and bug.step and not bug.lacks(bench.inputs.weights):
             with left:
-                _translation(bench, view)
+                if bug.needs_cache:
+                    st.caption("A model with a bug decodes here without a cache, and without a cache this bug is none.")
+                else:
+                    _translation(bench, view)
 
 
 def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState) -> None:

@@ -346,7 +346,7 @@ def test_a_mask_that_forbids_cells_with_weight_is_left_out_there() -> None:
     trace = attnviz.from_tensors(even, list("abc"), kind="decoder_self", mask=mask)
     assert "forbids 3 cells that hold weight, the first at row 0, key 1" in trace.info.notes[0]
     assert trace.mask("decoder_self").all()
-    assert 0 <= trace_metrics(trace)["diagonality"][0] <= 1
+    assert 0 <= trace_metrics(trace)["diagonality"].item() <= 1
 
 
 @pytest.mark.parametrize("weights", [[[3.0, -2.0], [0.5, 0.5]], [[1.0, 1.0], [0.0, 1.0]]])
