@@ -54,8 +54,9 @@ class HuggingFaceModel(ChatModel):
         (`languages`; a mark before the text holds before it). A decoder writes `new_tokens` after
         its prompt (by default one: what its last row puts out). A decoder with a chat template also takes a
         conversation, `messages` [{"role": "user", "content": …}, …] in the place of the text; its trace's sentence
-        names the turns (`spans`). Texts are cut at `max_tokens`. `logits` and `hidden`
-        (inputs of sites, outputs of layers) may be left out, for speed and memory. The `interventions` apply to the
+        names the turns (`spans`). Where the assistant has the last turn, `new_tokens` continue this turn. Texts are
+        cut at `max_tokens`. `logits` and `hidden` (inputs of sites, outputs of layers) may be left out, for speed and
+        memory. The `interventions` apply to the
         pass and to the writing before it, for each of the texts. Raises TextError for an empty sentence,
         ValueError for what the model does not take and for an intervention that cannot be.
         """
@@ -64,7 +65,7 @@ class HuggingFaceModel(ChatModel):
         max_tokens = min(max_tokens, self.network.most_tokens)
         if messages is not None:
             self._check_conversation(text=text, pair=pair, tgt_text=tgt_text, new_tokens=new_tokens)
-            read = self._encode_conversation(messages, max_tokens)
+            read = self._encode_conversation(messages, max_tokens, continues=bool(new_tokens))
             notes = (*self._notes([read.encoded]), *read.notes)
             return read.name_turns(self._trace_prompts(builder, [read.encoded], request, notes, new_tokens))
         texts, pairs = split_pairs(text, pair)
@@ -128,7 +129,7 @@ class HuggingFaceModel(ChatModel):
         new_tokens = max_tokens if new_tokens is None else min(new_tokens, max_tokens)
         builder, taught = self._builder_under(interventions), None
         if messages is not None:
-            conversation = self._encode_conversation(messages, MAX_TOKENS)
+            conversation = self._encode_conversation(messages, MAX_TOKENS, continues=new_tokens > 0)
             read = conversation.encoded
         else:
             conversation, read = None, self.text.encode(text, to=to, limit=MAX_TOKENS)

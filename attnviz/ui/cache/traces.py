@@ -6,6 +6,7 @@ Torch is imported when the first model is asked for, after the page's input has 
 import gc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -118,11 +119,11 @@ def run(
     return loaded.trace(src, new_tokens=new, **how)
 
 
-_Asked = tuple[str, str, str, str, str, int, str, tuple[Turn, ...], bool]
+_Asked = tuple[str, str, str, str, str, int, str, tuple[Turn, ...], str, bool]
 
 
 def _trace_request(asked: _Asked, progress: Progress | None) -> "Trace":
-    name, _, src, to, tgt, new, do, messages, whole = asked
+    name, _, src, to, tgt, new, do, messages, _, whole = asked
     with threads.enough_for(max(len(src), len(tgt), sum(len(turn.content) for turn in messages))):
         loaded, kept = model(name), {"logits": whole, "hidden": whole}
 
@@ -199,4 +200,5 @@ def attention(request: Request) -> "Trace":
 def _cache_key(request: Request) -> _Asked:
     weights = model(request.entry.name).model_id
     texts = request.src, request.to, request.tgt, request.new, request.do, request.messages
-    return request.entry.name, weights, *texts, True
+    day = date.today().isoformat() if request.messages else ""  # a chat template may write the date
+    return request.entry.name, weights, *texts, day, True

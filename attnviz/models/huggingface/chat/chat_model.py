@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
 
-from attnviz.models.huggingface.chat.conversation import encode_conversation, render
+from attnviz.models.huggingface.chat.conversation import Conversation, encode_conversation, render
 from attnviz.models.huggingface.chat.reply_prompt import ReplyPrompt
 from attnviz.models.huggingface.chat.template import ChatTemplate
 from attnviz.models.huggingface.generate import GenerationPlan, steps
@@ -20,31 +20,10 @@ from attnviz.models.protocol import Step
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.conversation import Turn, read_turns
 from attnviz.text.limits import TextError, require_count, require_text
-from attnviz.text.spans import Span
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Sampling, likeliest_ids
-
-
-@dataclass(frozen=True)
-class Conversation:
-    """A conversation as the model reads it: its turns, the tokens of the template's text, and each turn's span."""
-
-    turns: tuple[Turn, ...]
-    encoded: EncodedText
-    spans: tuple[Span, ...]
-    notes: tuple[str, ...]
-
-    def name_turns(self, trace: Trace) -> Trace:
-        """Return a trace of this conversation with its turns as spans; what the model wrote is the assistant's."""
-        sentence, begin = trace.sentences[0], len(self.encoded.tokens)
-        spans = self.spans
-        if spans and len(sentence.tgt) > begin:
-            spoken = sum(turn.role == "assistant" for turn in self.turns)
-            name = f"assistant {spoken + 1}" if spoken else "assistant"
-            spans = (*spans, Span(name, begin, len(sentence.tgt), "assistant"))
-        return replace(trace, sentences=(replace(sentence, spans=spans),))
 
 
 @reads_arguments
@@ -144,10 +123,11 @@ class ChatModel(RecordedModel):
         """
         render(self.text, turns, limit=MOST_TOKENS, name=self.name)
 
-    def _encode_conversation(self, messages: Sequence[Mapping[str, Any]], max_tokens: int) -> Conversation:
+    def _encode_conversation(
+        self, messages: Sequence[Mapping[str, Any]], max_tokens: int, *, continues: bool = False
+    ) -> Conversation:
         turns = read_turns(messages)
-        encoded, spans, notes = encode_conversation(self.text, turns, limit=max_tokens, name=self.name)
-        return Conversation(turns, encoded, spans, notes)
+        return encode_conversation(self.text, turns, limit=max_tokens, name=self.name, continues=continues)
 
     def _encode_for_reply(self, messages: Sequence[Mapping[str, Any]], max_tokens: int) -> Conversation:
         read = self._encode_conversation(messages, max_tokens)

@@ -1,4 +1,4 @@
-"""Render chat templates with transformers, one request a line: JSON in, JSON out.
+"""Render chat templates with transformers, and find each turn in the text, one request a line: JSON in, JSON out.
 
 `template` starts this file as a process. It imports nothing of the package, which would take seconds.
 
@@ -11,36 +11,108 @@ another process, which takes seconds to start.
 import json
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
+from typing import Any
 
 _MOST_BYTES = 4 << 30  # of address space: transformers takes one, and no rendering of a conversation needs the rest
 
 _MOST_TEXT = 400_000  # characters of a rendering
+
+_MARKER = "\ue123\ue124"  # stands in the place of a turn's text: private characters, which no filter changes
+_TRIMS = (str, str.strip, str.rstrip, str.lstrip)  # what templates do to a turn's text
+
+Messages = list[dict[str, str]]
+Write = Callable[[Messages], str]
+Place = tuple[int, int] | str  # the characters of a turn's text, or what the template did to it
 
 
 class _Late(BaseException):
     """A rendering took too long; no `except Exception` on the way may keep it."""
 
 
+class _Clock:
+    """Takes the place of `datetime` where transformers asks for the time. Notes whether a template asked."""
+
+    def __init__(self) -> None:
+        self.moment, self.was_asked = datetime.now(), False
+
+    def set_to(self, moment: str) -> None:
+        """Stop at a moment."""
+        self.moment, self.was_asked = datetime.fromisoformat(moment), False
+
+    def now(self) -> datetime:
+        """Return the moment."""
+        self.was_asked = True
+        return self.moment
+
+
 def main() -> None:
     """Answer requests until the input ends."""
     _limit_memory()
-    from transformers.utils.chat_template_utils import render_jinja_template
+    from transformers.utils import chat_template_utils
 
+    clock = _Clock()
+    chat_template_utils.datetime = clock  # type: ignore[misc]
     _write({})  # ready
     for line in sys.stdin:
         request = json.loads(line)
+        seconds, messages = request.pop("seconds"), request.pop("messages")
+        clock.set_to(request.pop("now"))
+        write = partial(_render, chat_template_utils.render_jinja_template, request)
         try:
-            with _at_most(request.pop("seconds")):
-                rendered, _ = render_jinja_template([request.pop("messages")], **request)
-            text = rendered[0]
-            answer = {"text": text} if len(text) <= _MOST_TEXT else {"error": f"it wrote {len(text):,} characters"}
+            with _at_most(seconds):
+                text = write(messages)
+            answer = {"text": text, "is_dated": clock.was_asked}
+            if len(text) > _MOST_TEXT:
+                answer = {"error": f"it wrote {len(text):,} characters"}
+            else:
+                answer["places"] = find_turns(write, messages, text, seconds)
         except _Late:
             answer = {"late": ""}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0][:300]}
         _write(answer)
+
+
+def _render(render: Callable[..., Any], how: dict[str, Any], messages: Messages) -> str:
+    return render([messages], **how)[0][0]
+
+
+def find_turns(write: Write, messages: Messages, text: str, seconds: float) -> list[Place]:
+    """Return the characters of each turn's text in what the template wrote, or what the template did to the turn.
+
+    A turn that is not looked up within so many seconds of the processor is "late".
+    """
+    found: list[Place] = []
+    try:
+        with _at_most(seconds):
+            for number in range(len(messages)):
+                found.append(_find_turn(write, messages, number, text))  # noqa: PERF401 - some are there when it is late
+    except _Late:
+        pass
+    return found + ["late"] * (len(messages) - len(found))
+
+
+def _find_turn(write: Write, messages: Messages, number: int, text: str) -> Place:
+    """Find one turn by a rendering with a marker in the place of its text, which may be trimmed in `text`."""
+    turn = messages[number]
+    try:
+        marked = write([*messages[:number], turn | {"content": _MARKER}, *messages[number + 1 :]])
+    except Exception:  # the template refuses the marker
+        return "changed"
+    before, found, after = marked.partition(_MARKER)
+    if not found:
+        return "left out"
+    if _MARKER in after:
+        return "repeated"
+    for trim in _TRIMS:
+        kept = trim(turn["content"])
+        if text == before + kept + after:
+            return len(before), len(before) + len(kept)
+    return "changed"
 
 
 @contextmanager
@@ -61,7 +133,7 @@ def _stop(*_: object) -> None:
     raise _Late
 
 
-def _write(answer: dict[str, str]) -> None:
+def _write(answer: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
 

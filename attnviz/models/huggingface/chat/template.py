@@ -8,6 +8,8 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from threading import Lock, Timer
 from typing import Any
@@ -25,6 +27,25 @@ _SCRIPT = Path(__file__).with_name("render_process.py")
 _MOST_CHARACTERS = 200_000  # of a template: the longest published has some 20,000
 
 
+@dataclass(frozen=True)
+class Rendering:
+    """The text that a template made of a conversation. `places` has the characters of each turn's own text, or what
+    the template did to the turn: "changed", "left out", "repeated", or "late" where that took too long to find out.
+    `is_dated` says whether the template asked for the date.
+    """
+
+    text: str
+    places: tuple[tuple[int, int] | str, ...]
+    is_dated: bool
+
+    @classmethod
+    def read(cls, answer: str) -> "Rendering":
+        """Read the answer of the rendering process."""
+        found = json.loads(answer)
+        places = (place if isinstance(place, str) else tuple(place) for place in found["places"])
+        return cls(found["text"], tuple(places), found["is_dated"])
+
+
 class ChatTemplate:
     """The chat template of a checkpoint, with the special tokens that it may name."""
 
@@ -35,11 +56,15 @@ class ChatTemplate:
     def of(cls, tokenizer: Any) -> "ChatTemplate | None":
         """Read the template of a transformers tokenizer; None where it has none. Of several, the one named default.
 
-        Raises TextError for one that is too long to be a template.
+        Raises TextError for several without a default, and for one that is too long to be a template.
         """
         found = getattr(tokenizer, "chat_template", None)
-        if isinstance(found, dict):
-            found = found.get("default")
+        if isinstance(found, list | tuple):  # as tokenizer_config.json has several
+            found = {each["name"]: each["template"] for each in found}
+        if isinstance(found, dict) and found:
+            if "default" not in found:
+                raise TextError(_no_default(sorted(found)))
+            found = found["default"]
         if not isinstance(found, str) or not found.strip():
             return None
         if len(found) > _MOST_CHARACTERS:
@@ -49,22 +74,38 @@ class ChatTemplate:
         named = tokenizer.special_tokens_map.items()
         return cls(found, {name: token for name, token in named if isinstance(token, str)})
 
-    def render(self, turns: Sequence[Turn], *, add_generation_prompt: bool) -> str:
-        """Return the text of a conversation, with the beginning of the assistant's turn where asked.
+    def render(self, turns: Sequence[Turn], *, add_generation_prompt: bool, continues: bool = False) -> Rendering:
+        """Return the text of a conversation, with the beginning of the assistant's turn where asked. With `continues`
+        it ends inside the last turn, which can then be written on.
 
         Raises TextError for a template that fails, takes too long, or writes too much.
         """
         messages = [turn.as_message for turn in turns]
         asked = {"messages": messages, "chat_template": self.source, "add_generation_prompt": add_generation_prompt}
-        asked |= self.specials
-        name = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()
+        asked |= {"continue_final_message": continues} | self.specials
+        now = _now()
+        name = hashlib.sha256(json.dumps([asked, now.date().isoformat()], sort_keys=True).encode()).digest()
         found = RENDERED.find(name)
         if found is None:
-            found = _render(self.source, asked)
+            found = _render(self.source, asked | {"now": now.isoformat()})
             RENDERED.keep(name, found)
         if isinstance(found, TextError):
             raise TextError(str(found))
-        return found
+        return Rendering.read(found)
+
+
+def _now() -> datetime:
+    return datetime.now()
+
+
+def _no_default(names: Sequence[str]) -> str:
+    """Write the sentence on several templates of which none is the default."""
+    named = " and ".join(f"“{name}”" for name in names)
+    return (
+        f"The model has several chat templates, {named}, and none of them is named “default”: choose one with "
+        f"tokenizer.chat_template = tokenizer.chat_template[{names[0]!r}] before attnviz opens the model, or save it "
+        "as chat_template.jinja in the model's folder."
+    )
 
 
 class _Late:
@@ -96,7 +137,7 @@ _LATE = _Late()
 
 
 def _render(source: str, asked: dict[str, Any]) -> str | TextError:
-    """Render in the process; return the text, or the refusal to keep in its place.
+    """Render in the process; return its answer, or the refusal to keep in its place.
 
     Raises TextError for a refusal that does not last: of a template that is not asked for a while.
     """
@@ -107,7 +148,7 @@ def _render(source: str, asked: dict[str, Any]) -> str | TextError:
         )
     if "error" in answer:
         return TextError(f"The model's chat template refuses this conversation ({answer['error']}).")
-    return answer["text"]
+    return json.dumps(answer)
 
 
 class _Process:
@@ -117,7 +158,7 @@ class _Process:
         self._lock = Lock()
         self._child: subprocess.Popen[str] | None = None
 
-    def ask(self, source: str, request: dict[str, Any]) -> dict[str, str]:
+    def ask(self, source: str, request: dict[str, Any]) -> dict[str, Any]:
         """Send a request and return the answer; "late" is in it where none came in time.
 
         Raises TextError for a template that was late too often.
@@ -155,7 +196,7 @@ class _Process:
             self._child = None
 
 
-def _answer(child: "subprocess.Popen[str]", seconds: float) -> dict[str, str]:
+def _answer(child: "subprocess.Popen[str]", seconds: float) -> dict[str, Any]:
     """Read one line; kill a process that is silent for too long. Raises EOFError where it has ended."""
     timer = Timer(seconds, child.kill)
     timer.start()

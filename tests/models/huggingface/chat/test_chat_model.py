@@ -102,3 +102,45 @@ def test_a_model_without_a_template_and_one_that_does_not_write_say_so(chat, mod
         model("bert").trace(messages=ASKED)
     with pytest.raises(TextError, match="end with a user turn"):
         chat("llama").reply([*ASKED, {"role": "assistant", "content": "A cat."}])
+
+
+_ANSWERED = [*ASKED, {"role": "assistant", "content": "A cat "}]
+
+
+def test_writing_after_the_assistants_own_turn_continues_inside_it(chat):
+    llama = chat("llama", TEMPLATES["Llama 3"])
+    tokenizer = llama.text.tokenizer
+    open_ids = tokenizer.apply_chat_template(_ANSWERED, continue_final_message=True, return_dict=True)["input_ids"]
+    sentence = llama.trace(messages=_ANSWERED, new_tokens=4).sentences[0]
+    assert [token.id for token in sentence.tgt[:-4]] == open_ids
+    assert [span.name for span in sentence.spans] == ["system", "user", "assistant"]
+    assert sentence.spans[-1].end == len(sentence.tgt)
+    assert sentence.tgt[sentence.spans[-1].start].text == "A"
+    last = list(llama.stepwise(messages=_ANSWERED, new_tokens=4))[-1]
+    assert last.trace.sentences[0].spans == sentence.spans
+    closed = llama.trace(messages=_ANSWERED).sentences[0]
+    assert [token.id for token in closed.tgt_in] == chat_ids(llama, _ANSWERED)
+    assert [span.name for span in closed.spans] == ["system", "user", "assistant"], "what follows is no second answer"
+    assert "".join(token.text for token in closed.tgt[slice(closed.spans[-1].start, closed.spans[-1].end)]) == "Acat"
+
+
+def test_notes_say_what_the_template_did_to_a_turn_and_the_others_keep_their_bands(chat):
+    thought = {"role": "assistant", "content": "<think>Hm.</think>A cat"}
+    asked = [*ASKED, thought, {"role": "user", "content": "Why?"}]
+    trace = chat("llama", TEMPLATES["Qwen 3"]).trace(messages=asked, new_tokens=2)
+    assert [span.name for span in trace.sentences[0].spans] == ["system", "user", "user 2", "assistant 2"]
+    (note,) = (note for note in trace.info.notes if "chat template" in note)
+    assert note == "The chat template changes the text of turn 3 (assistant), so this turn has no band."
+    moved = chat("llama", TEMPLATES["Mistral"]).trace(messages=asked, new_tokens=2)
+    assert [span.name for span in moved.sentences[0].spans] == ["user", "assistant", "system", "user 2", "assistant 2"]
+    assert "The chat template moves turn 1 (system) behind turn 3 (assistant)." in moved.info.notes
+    loud = chat("llama", TEMPLATES["Phi"].replace("m.content", "m.content | upper"))
+    assert (
+        "The chat template changes the text of turns 1 (system) and 2 (user), so these turns have no bands."
+        in loud.trace(messages=ASKED, new_tokens=0).info.notes
+    )
+
+
+def test_a_template_that_writes_the_date_gets_a_note(chat):
+    dated = chat("llama", "{{ strftime_now('%Y') }}" + TEMPLATES["Phi"])
+    assert any("writes the date: on another day" in note for note in dated.trace(messages=ASKED).info.notes)

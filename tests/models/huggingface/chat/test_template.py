@@ -1,10 +1,12 @@
 """Chat templates are rendered as transformers renders them, and turns found among the characters."""
 
+from datetime import datetime
+
 import pytest
 
 from attnviz.models.chat import RenderedTexts
 from attnviz.models.huggingface.chat import template as rendering
-from attnviz.models.huggingface.chat.conversation import find_turns
+from attnviz.models.huggingface.chat.render_process import find_turns
 from attnviz.models.huggingface.chat.template import ChatTemplate
 from attnviz.text.conversation import Turn, read_turns
 from attnviz.text.limits import TextError
@@ -38,27 +40,58 @@ def test_a_template_writes_what_transformers_writes(family, messages, checkpoint
             template.render(read_turns(messages), add_generation_prompt=asks)
         return
     expected = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=asks)
-    assert template.render(read_turns(messages), add_generation_prompt=asks) == expected
+    assert template.render(read_turns(messages), add_generation_prompt=asks).text == expected
 
 
 @pytest.mark.parametrize("family", TEMPLATES)
 def test_each_turn_is_found_where_the_template_wrote_it(family, checkpoint):
     _, template = published(family, checkpoint)
     turns = read_turns(ASKED)
-    marked = [Turn(turn.role, f"\ue123turn{number}\ue124") for number, turn in enumerate(turns)]
-    text = template.render(turns, add_generation_prompt=True)
-    places = find_turns(text, turns, template.render(marked, add_generation_prompt=True))
-    assert isinstance(places, list)
-    assert [text[start:end].strip() for start, end in places] == [turn.content.strip() for turn in turns]
+    made = template.render(turns, add_generation_prompt=True)
+    assert [made.text[slice(*place)].strip() for place in made.places] == [turn.content.strip() for turn in turns]
+    assert not made.is_dated
 
 
-def test_a_template_that_rewrites_a_turn_names_it(checkpoint):
-    _, template = published("Qwen 3", checkpoint)
-    turns = read_turns([ASKED[0], {"role": "assistant", "content": "<think>Hm.</think>Hello!"}, ASKED[2]])
-    marked = [Turn(turn.role, f"\ue123turn{number}\ue124") for number, turn in enumerate(turns)]
-    text = template.render(turns, add_generation_prompt=True)
-    assert "Hm." not in text
-    assert find_turns(text, turns, template.render(marked, add_generation_prompt=True)) == 2
+_EACH = "{% for m in messages %}{{ '<' + m.role + '>' + TEXT }}{% endfor %}"
+_DONE = {
+    "a changed turn": (TEMPLATES["Qwen 3"], [0, "changed", 2]),
+    "a moved system turn": (TEMPLATES["Mistral"], [0, 1, 2, 3]),
+    "capitals": (
+        _EACH.replace("TEXT", "(m.content | upper if m.role == 'user' else m.content)"),
+        ["changed", 1, "changed"],
+    ),
+    "a turn left out": (_EACH.replace("TEXT", "m.content").replace("messages", "messages[1:]"), ["left out", 1, 2]),
+    "a repeated turn": (_EACH.replace("TEXT", "m.content") + "{{ messages[0].content }}", ["repeated", 1, 2]),
+    "a turn that is asked for": (
+        "{% if messages[0].content != 'Ask' %}{{ raise_exception('Ask') }}{% endif %}"
+        + _EACH.replace("TEXT", "m.content"),
+        ["changed", 1, 2],
+    ),
+}
+
+
+@pytest.mark.parametrize("done", _DONE)
+def test_what_a_template_does_to_one_turn_costs_no_other_its_place(done):
+    source, expected = _DONE[done]
+    said = [("user", "Ask"), ("assistant", "<think>Hm.</think>Hello!"), ("user", "Why?")]
+    said = [("system", "Be brief."), *said] if len(expected) == 4 else said
+    turns = [Turn(role, text) for role, text in said]  # type: ignore[arg-type]
+    made = ChatTemplate(source, {"bos_token": "<s>", "eos_token": "</s>"}).render(turns, add_generation_prompt=True)
+    found = [each if isinstance(each, str) else made.text[slice(*each)] for each in made.places]
+    assert found == [each if isinstance(each, str) else turns[each].content for each in expected]
+
+
+def test_a_slow_template_is_written_and_its_last_turns_are_not_looked_up():
+    moments = []
+
+    def write(messages):
+        moments.append(1)
+        while len(moments) > 2:
+            pass
+        return "".join(message["content"] for message in messages)
+
+    said = [{"role": "user", "content": text} for text in ("One", "Two", "Three", "Four")]
+    assert find_turns(write, said, "OneTwoThreeFour", 0.05) == [(0, 3), (3, 6), "late", "late"]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +114,7 @@ def test_a_template_that_fails_is_one_sentence_and_the_next_one_is_rendered(sour
     assert "\n" not in str(refused.value)
     monkeypatch.setattr(rendering, "SECONDS", 30.0)
     again = ChatTemplate("{{ messages[1].content }} again", {})
-    assert again.render(turns, add_generation_prompt=True) == "Hello! again"
+    assert again.render(turns, add_generation_prompt=True).text == "Hello! again"
 
 
 ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
@@ -125,7 +158,7 @@ def test_rendered_conversations_take_so_many_bytes_and_no_more(monkeypatch):
     template = ChatTemplate("{{ messages[0].content }}", {})
     for number in range(30):
         asked = f"{number} 猫" + "a" * 5_000
-        assert template.render([Turn("user", asked)], add_generation_prompt=True) == asked
+        assert template.render([Turn("user", asked)], add_generation_prompt=True).text == asked
     assert 80_000 < kept.total <= 100_000
     kept.forget(lambda _: True)
     assert kept.total == 0
@@ -159,3 +192,32 @@ def test_a_conversation_that_cannot_be_read_is_one_sentence(messages, sentence):
         read_turns(messages)
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_several_templates_without_a_default_are_named_with_the_way_to_choose_one(checkpoint):
+    tokenizer, template = published("Phi", checkpoint)
+    several = {"tool_use": "tools", "rag": template.source}
+    tokenizer.chat_template = several | {"default": template.source}
+    assert ChatTemplate.of(tokenizer).source == template.source
+    for found in (several, [{"name": name, "template": source} for name, source in several.items()]):
+        tokenizer.chat_template = found
+        with pytest.raises(
+            TextError, match="several chat templates, “rag” and “tool_use”, and none of them"
+        ) as refused:
+            ChatTemplate.of(tokenizer)
+        assert "tokenizer.chat_template = tokenizer.chat_template['rag']" in str(refused.value)
+    tokenizer.chat_template = several
+    tokenizer.chat_template = tokenizer.chat_template["rag"]
+    assert ChatTemplate.of(tokenizer).source == template.source
+
+
+def test_a_template_that_writes_the_date_says_so_and_is_rendered_again_another_day(checkpoint, monkeypatch):
+    tokenizer, _ = published("Phi", checkpoint)
+    tokenizer.chat_template = "Today is {{ strftime_now('%d %B %Y') }}. {{ messages[0].content }}"
+    template, turns = ChatTemplate.of(tokenizer), read_turns(ASKED[:1])
+    made = template.render(turns, add_generation_prompt=False)
+    assert made.text == tokenizer.apply_chat_template(ASKED[:1], tokenize=False)
+    assert made.is_dated
+    assert made.text[slice(*made.places[0])] == turns[0].content
+    monkeypatch.setattr(rendering, "_now", lambda: datetime(2031, 2, 3))
+    assert template.render(turns, add_generation_prompt=False).text.startswith("Today is 03 February 2031.")
