@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attnviz.models.chat import takes_chat
+from attnviz.models.chat import can_chat
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
@@ -54,7 +54,7 @@ class ModelOnEngine:
             name, model.model_id, model.writes, bool(getattr(model, "writes_logits", model.writes)), model.inputs,
             tuple(model.languages), getattr(model, "own_language", ""), dict(model.shapes), model.n_parameters,
             model.device.type, str(model.dtype).removeprefix("torch."), model.padding(),
-            RemoteRules(frozenset(model.vocabulary.ends), tuple(suppressed)), takes_chat(model),
+            RemoteRules(frozenset(model.vocabulary.ends), tuple(suppressed)), can_chat(model),
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:

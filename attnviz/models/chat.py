@@ -14,8 +14,18 @@ from attnviz.text.limits import TextError
 
 
 def takes_chat(model: Any) -> bool:
-    """Whether a model takes a conversation. Raises TextError for a chat template that is too long to be one."""
+    """Whether a model takes a conversation. Raises TextError for a chat template that is too long to be one, and for
+    several templates without a default.
+    """
     return bool(getattr(model, "has_chat", False))
+
+
+def can_chat(model: Any) -> bool:
+    """Whether a model takes a conversation: False, too, for a chat template that cannot be read."""
+    try:
+        return takes_chat(model)
+    except TextError:
+        return False
 
 
 def require(model: Any) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.spans.hidden import HiddenFrom, hide_spans
+from attnviz.models.chat import can_chat
 from attnviz.models.protocol import Model
 from attnviz.text.spans import Span
 from attnviz.text.tokens import Token
@@ -91,7 +92,7 @@ def trace_needle(model: Model, needle: Needle, others: Sequence[str], place: int
     sentences = [*others[:place], needle.sentence, *others[place:]]
     passage, answer = " ".join(sentences), needle.lead + needle.value
     given: dict[str, Any]
-    if getattr(model, "has_chat", False):
+    if can_chat(model):
         asked = {"role": "user", "content": f"{passage} {needle.question}"}
         given = {"messages": [asked, {"role": "assistant", "content": answer}]}
     else:

@@ -6,9 +6,11 @@ from typing import Any
 
 from torch import nn
 
+from attnviz.models.chat import takes_chat
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.text.display import display
+from attnviz.text.limits import TextError
 
 _FAMILIES = {"encoder": "encoder", "decoder": "decoder", "encoder-decoder": "encoder and decoder"}
 _IN_CACHE = re.compile(r"models--(.+)")  # how huggingface_hub names the folder of a repository
@@ -94,6 +96,9 @@ def _text(model: HuggingFaceModel | ReplayedModel) -> dict[str, str]:
         found["unknown text"] = f"{display(text.piece(unknown))}, id {unknown}"
     ends = {name: getattr(tokenizer, f"{name}_token_id", None) for name in _ENDS}
     named = [f"{display(text.piece(id_))} {id_} ({_ENDS[name]})" for name, id_ in ends.items() if id_ is not None]
-    if getattr(model, "has_chat", False):
-        found["conversation"] = "has a chat template"
+    try:
+        if takes_chat(model):
+            found["conversation"] = "has a chat template"
+    except TextError as why:
+        found["conversation"] = str(why)
     return found | ({"special tokens": ", ".join(dict.fromkeys(named))} if named else {})

@@ -1,6 +1,8 @@
 """A conversation in the address: pages run it, and say in one sentence what is wrong with one."""
 
 import json
+from datetime import date
+from types import SimpleNamespace
 
 import pytest
 
@@ -57,6 +59,16 @@ def test_a_link_carries_the_conversation_and_no_sentence_beside_it(chat_folder) 
     asked = request(chat_folder).to_params()
     assert json.loads(asked["chat"]) == SAID
     assert "src" not in asked
+
+
+def test_a_conversation_is_read_anew_on_another_day_for_its_template_may_write_the_date(
+    chat_folder, monkeypatch
+) -> None:
+    asked = request(chat_folder)
+    traces.trace(asked)
+    assert traces.is_cached(asked)
+    monkeypatch.setattr(traces, "date", SimpleNamespace(today=lambda: date(2031, 2, 3)))
+    assert not traces.is_cached(asked)
 
 
 def test_a_conversation_that_has_been_answered_gets_no_second_reply(chat_folder) -> None:

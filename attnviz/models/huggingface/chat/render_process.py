@@ -29,7 +29,7 @@ Write = Callable[[Messages], str]
 Place = tuple[int, int] | str  # the characters of a turn's text, or what the template did to it
 
 
-class _Late(BaseException):
+class _OutOfTime(BaseException):
     """A rendering took too long; no `except Exception` on the way may keep it."""
 
 
@@ -70,7 +70,7 @@ def main() -> None:
                 answer = {"error": f"it wrote {len(text):,} characters"}
             else:
                 answer["places"] = find_turns(write, messages, text, seconds)
-        except _Late:
+        except _OutOfTime:
             answer = {"late": ""}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0][:300]}
@@ -91,7 +91,7 @@ def find_turns(write: Write, messages: Messages, text: str, seconds: float) -> l
         with _at_most(seconds):
             for number in range(len(messages)):
                 found.append(_find_turn(write, messages, number, text))  # noqa: PERF401 - some are there when it is late
-    except _Late:
+    except _OutOfTime:
         pass
     return found + ["late"] * (len(messages) - len(found))
 
@@ -117,7 +117,7 @@ def _find_turn(write: Write, messages: Messages, number: int, text: str) -> Plac
 
 @contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raise _Late in what runs inside once it has taken so many seconds of the processor."""
+    """Raise _OutOfTime in what runs inside once it has taken so many seconds of the processor."""
     if not hasattr(signal, "setitimer"):  # Windows
         yield
         return
@@ -130,7 +130,7 @@ def _at_most(seconds: float) -> Iterator[None]:
 
 
 def _stop(*_: object) -> None:
-    raise _Late
+    raise _OutOfTime
 
 
 def _write(answer: dict[str, Any]) -> None:

@@ -4,6 +4,8 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.models.chat import can_chat
+from attnviz.models.huggingface.checkpoint_facts import checkpoint_facts
 from attnviz.text.limits import TextError
 from attnviz.text.spans import Span
 from tests.models.huggingface.chat.templates import TEMPLATES
@@ -144,3 +146,11 @@ def test_notes_say_what_the_template_did_to_a_turn_and_the_others_keep_their_ban
 def test_a_template_that_writes_the_date_gets_a_note(chat):
     dated = chat("llama", "{{ strftime_now('%Y') }}" + TEMPLATES["Phi"])
     assert any("writes the date: on another day" in note for note in dated.trace(messages=ASKED).info.notes)
+
+
+def test_a_model_with_several_templates_and_no_default_says_which_there_are(chat):
+    llama = chat("llama", {"rag": TEMPLATES["Phi"], "tool_use": TEMPLATES["Phi"]})
+    with pytest.raises(TextError, match="several chat templates, “rag” and “tool_use”"):
+        llama.trace(messages=ASKED)
+    assert "“rag” and “tool_use”" in checkpoint_facts(llama)["text"]["conversation"]
+    assert not can_chat(llama)
