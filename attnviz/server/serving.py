@@ -3,7 +3,6 @@ finish.
 """
 
 import asyncio
-import gc
 import os
 import signal
 import threading
@@ -117,7 +116,6 @@ def _empty_caches_on_signal(instance: "Instance") -> None:
         from attnviz.ui.cache import bounded
 
         held = bounded.empty()
-        gc.collect()
         instance.telemetry.say("emptied", megabytes=round(held / 1e6, 1))
 
     if hasattr(signal, "SIGUSR1"):

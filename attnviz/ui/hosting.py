@@ -79,6 +79,12 @@ def wait(place: DeltaGenerator) -> None:
         slot.empty()
 
 
+def give_back_turn() -> None:
+    """End this run's turn before its end: it waits for something else, and others run meanwhile."""
+    for hosting in _hosting:
+        hosting.queue.give_back()
+
+
 def ensure_turn() -> None:
     """Wait for this visitor's turn where a button's callback or a part of the page computes: they run before the page,
     or without it, and so without its turn. Nothing where this run has its turn. Raises ValueError, with one sentence,

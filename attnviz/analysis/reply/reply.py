@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from struct import Struct
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +23,24 @@ if TYPE_CHECKING:
 LIMIT = 300  # tokens of a reply, unless the caller says otherwise
 MOST = 1_000  # tokens of a reply
 _ALTERNATIVES = 10
+_CANDIDATE = Struct("<idd")
+_TEXT_BYTES = 1_000  # of a token with its texts, and of its candidates
 
 
 @dataclass(frozen=True)
 class WrittenToken:
-    """A token of a reply, the likeliest tokens at its place (itself among them), and whether it was chosen by hand."""
+    """A token of a reply, and whether it was chosen by hand. `candidates` are the likeliest tokens at its place, itself
+    among them, packed: an id, a probability and the one that it is drawn with, for each.
+    """
 
     token: Token
-    alternatives: tuple[NextToken, ...]
+    candidates: bytes
     is_taken: bool = False
+
+    @property
+    def alternatives(self) -> tuple[NextToken, ...]:
+        """The likeliest tokens at its place."""
+        return tuple(NextToken(*each) for each in _CANDIDATE.iter_unpack(self.candidates))
 
     @property
     def probability(self) -> float:
@@ -56,17 +66,17 @@ class Reply:
         self.taken = dict(taken or {})
         require_ids(self.taken.values(), prompt.text.known)
         self.rows, self.written = ReplyRows(), list[WrittenToken]()
-        self._encoded, self._lock = [prompt.encoded], Lock()
+        self._encoded, self._lock = prompt.encoded, Lock()
 
     @property
     def tokens(self) -> tuple[Token, ...]:
         """The tokens of the prompt and of the reply."""
-        return self._encoded[-1].tokens
+        return self._encoded.tokens
 
     @property
     def spoken(self) -> str:
         """The text of the reply, which special tokens are no part of."""
-        return self._encoded[-1].text[len(self.prompt.encoded.text) :]
+        return self._encoded.text[len(self.prompt.encoded.text) :]
 
     @property
     def ended(self) -> str:
@@ -102,7 +112,10 @@ class Reply:
             raise ValueError(f"The reply has {len(self.written)} tokens, so there is no token {position}.")
         with self._lock:
             self.taken = {at: id_ for at, id_ in self.taken.items() if at < position}
-            del self.written[position:], self._encoded[position + 1 :]
+            del self.written[position:]
+            self._encoded = self.prompt.encoded
+            for each in self.written:  # one at a time, as they were written
+                self._encoded = self.prompt.text.append_ids(self._encoded, [each.token.id], segment=1)
 
     def attn(self, *, layer: int | None = None, head: int | None = None) -> Tensor:
         """Make attention weights `(layers, heads, rows, keys)`, less the axes that are chosen: a row for each token
@@ -124,13 +137,14 @@ class Reply:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of these numbers."""
-        return self.rows.nbytes + sum(part.nbytes for part in self.prompt.stepper.kept())
+        """Bytes of these numbers, and of the tokens with their texts and candidates."""
+        numbers = self.rows.nbytes + sum(part.nbytes for part in self.prompt.stepper.kept())
+        return numbers + _TEXT_BYTES * len(self.tokens)
 
     @torch.inference_mode()
     def _write(self) -> WrittenToken:
         """Write one token. A step that was interrupted is done again: what it has left is cut away first."""
-        position, stepper, before = len(self.written), self.prompt.stepper, self._encoded[-1]
+        position, stepper, before = len(self.written), self.prompt.stepper, self._encoded
         fed = len(before.tokens) - 1 if position else 0
         if not stepper.go_back(fed):
             fed = 0  # a cache that cannot be cut is filled anew
@@ -146,8 +160,9 @@ class Reply:
             with_ids=lambda _: (chosen,),
         )  # fmt: skip
         longer = self.prompt.text.append_ids(before, [chosen], segment=1)
-        made = WrittenToken(longer.tokens[-1], found[0], id_ is not None)
-        self._encoded.append(longer)
+        packed = b"".join(_CANDIDATE.pack(each.id, each.probability, each.drawn) for each in found[0])
+        made = WrittenToken(longer.tokens[-1], packed, id_ is not None)
+        self._encoded = longer
         self.written.append(made)
         return made
 

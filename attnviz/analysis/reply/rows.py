@@ -5,6 +5,7 @@ a key do not: they are kept, in the model's own type, and weights are made of th
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -12,6 +13,15 @@ from torch import Tensor
 from attnviz.analysis.reply.growing import GrowingTensor
 from attnviz.transformer.attention import call_attn
 from attnviz.transformer.probe import AttentionCall, Site
+
+
+@dataclass(frozen=True, eq=False)
+class _LikeCalls:
+    """What all calls of a site have alike. The calls themselves hold their queries, keys, values and masks."""
+
+    scale: float
+    softcap: float | None
+    sinks: Tensor | None
 
 
 class SiteRows:
@@ -24,7 +34,7 @@ class SiteRows:
         self._groups = 0  # query heads that share a key head
         self._ranges: dict[int, tuple[int, ...]] = {}  # by row: where what it sees begins and ends, if not from 0 on
         self._whole: dict[int, Tensor] = {}  # by row: weights `(heads, keys)`
-        self._like: AttentionCall | None = None
+        self._like: _LikeCalls | None = None
 
     def append(self, call: AttentionCall) -> None:
         """Append the rows of a recorded call, whose keys are those of all positions up to its last query."""
@@ -33,7 +43,7 @@ class SiteRows:
             raise ValueError(f"A step has {key.shape[1]} keys where {start + query.shape[1]} were expected.")
         self._append_keys(key[:, start:])
         self._queries.append(query)
-        self._like = call if self._like is None else self._like
+        self._like = self._like or _LikeCalls(call.scale, call.softcap, call.sinks)
         if call.bias is not None or call.edited is not None or (call.mask is not None and call.mask.shape[1] > 1):
             for at, row in enumerate(call_attn(call)[0].transpose(0, 1)):
                 self._whole[start + at] = row[:, : start + at + 1].clone()

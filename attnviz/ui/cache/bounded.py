@@ -1,7 +1,10 @@
 """Loaded models and their traces, cached while they are in use: a bounded cache that many threads may use."""
 
+import ctypes
+import gc
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar
@@ -48,13 +51,21 @@ def count_in(cache: OfBytes) -> None:
 def empty() -> float:
     """Let go of all that caches hold by the byte: traces, maps, what is computed of them. Loaded models stay.
 
-    Returns how many bytes that was, as the caches count them.
+    The memory goes back to the system. Returns how many bytes that was, as the caches count them.
     """
     caches = list(_of_bytes)
     held = sum(cache.total for cache in caches)
     for cache in caches:
         cache.forget(lambda _: True)
+    gc.collect()
+    give_memory_back()
     return held
+
+
+def give_memory_back() -> None:
+    """Give freed memory back to the system. glibc keeps it otherwise, for each thread that has had some."""
+    with suppress(OSError, AttributeError):  # another C library, another system
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def with_room(run: Callable[[], Kept]) -> Kept:
@@ -122,11 +133,15 @@ class BoundedCache(Generic[Name, Kept]):
         with self._lock:
             return tuple(name for name, place in self._places.items() if place.model is not None)
 
-    def __contains__(self, name: Name) -> bool:
-        """Whether it is loaded."""
+    def find(self, name: Name) -> Kept | None:
+        """Return what is loaded under a name; None where nothing is."""
         with self._lock:
             place = self._places.get(name)
-            return place is not None and place.model is not None
+            return None if place is None else place.model
+
+    def __contains__(self, name: Name) -> bool:
+        """Whether it is loaded."""
+        return self.find(name) is not None
 
     @property
     def total(self) -> float:

@@ -1,11 +1,16 @@
 """The reply that a visitor's session holds: one, in a cache that all visitors share, bounded by bytes.
 
-A reply that was evicted is written again: the same choices give the same tokens.
+A reply that was evicted is written again: the same choices give the same tokens. So the session itself, and what it
+gives to Streamlit as callbacks, holds the name of a reply and never the reply: sessions live for as long as browsers
+are open.
 """
 
 import secrets
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
+from threading import Lock
 
 import streamlit as st
 
@@ -19,27 +24,62 @@ from attnviz.ui.request import Request
 
 _HELD = "decoding-reply"
 _OVERLAP = 0.3  # seconds
+_MOST = budget.bytes_for("replies")
 
 
 def _size(reply: Reply) -> float:
-    """Estimate the bytes of a reply when it is as long as its limit lets it be."""
-    most = len(reply.prompt.encoded.tokens) + reply.limit
-    return reply.nbytes * most / max(1, reply.row_count)
+    """Estimate the bytes of a reply when it is as long as its limit lets it be; infinite before its first token."""
+    if not reply.row_count:
+        return inf
+    most = len(reply.prompt.encoded.tokens) + min(reply.limit, reply.prompt.places)
+    return reply.nbytes * most / reply.row_count
 
 
-_replies: BoundedCache[str, Reply] = BoundedCache(most=budget.bytes_for("replies"), size=_size)
+_replies: BoundedCache[str, Reply] = BoundedCache(
+    most=_MOST, size=lambda reply: _size(reply) if reply.row_count else reply.nbytes
+)
+
+
+class ReplyRoom:
+    """The replies that are being written, whichever the cache holds: at most so many bytes of them, or one alone.
+
+    Until the first token is there a reply's size is not known, and no other one begins.
+    """
+
+    def __init__(self, most: float) -> None:
+        self._most, self._lock = most, Lock()
+        self._writing: list[Reply] = []
+
+    def enter(self, reply: Reply) -> bool:
+        """Let a reply be written, where there is room for it; return whether there is."""
+        with self._lock:
+            others = sum(map(_size, self._writing))
+            if others and others + (_size(reply) if reply.row_count else 0) > self._most:
+                return False
+            self._writing.append(reply)
+            return True
+
+    def leave(self, reply: Reply) -> None:
+        """Note that a reply is written no more, for now."""
+        with self._lock:
+            self._writing = [each for each in self._writing if each is not reply]
+
+
+ROOM = ReplyRoom(_MOST)
 
 
 @dataclass
 class HeldReply:
     """What a session knows of its reply: its name in the cache, what it answers (`prompt`) and how, how many tokens are
-    to be there (`goal`), and what the browser was last sent: how much, of which head, in how many messages.
+    to be there (`goal`) and how many are (`written`), and what the browser was last sent: how much, of which head, in
+    how many messages.
     """
 
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     prompt: str = ""
     how: str = ""
     goal: int = 0
+    written: int = 0
     seen: tuple[int, str] | None = None
     sent: int = 0
     sent_site: tuple[int | str, int | str] = (0, 0)
@@ -70,6 +110,11 @@ def held() -> HeldReply:
     return st.session_state.setdefault(_HELD, HeldReply())
 
 
+def held_reply() -> Reply | None:
+    """Return this session's reply; None where there is none, or where it was evicted."""
+    return _replies.find(held().name)
+
+
 def find_reply(model: Model, request: Request, state: ReplyState) -> tuple[Reply, ReplyState]:
     """Return the reply that the address asks for, and what the address says then: the reply that is held, taken back as
     far as the address says, or a new one.
@@ -87,7 +132,8 @@ def find_reply(model: Model, request: Request, state: ReplyState) -> tuple[Reply
         (prompt, how) != (mine.prompt, mine.how),
     )
     if is_other and not is_linked:
-        state = save(state, {}, state.written if prompt == mine.prompt else 0)
+        state = replace(state, taken=(), written=state.written if prompt == mine.prompt else 0)
+        save({}, state.written)
     if is_other:
         mine.renew()
         mine.prompt, mine.how = prompt, how
@@ -97,15 +143,15 @@ def find_reply(model: Model, request: Request, state: ReplyState) -> tuple[Reply
     found = _replies.get(mine.name, read=lambda *_: _begin(model, request, state))
     found.limit = state.limit
     _take_back(found, dict(state.taken), state.written if is_linked else None)
+    mine.written = len(found.written)
     return found, state
 
 
-def save(state: ReplyState, taken: dict[int, int], written: int) -> ReplyState:
+def save(taken: Mapping[int, int], written: int) -> None:
     """Write into the address which tokens were chosen by hand and how many are written."""
     pairs = tuple(sorted(taken.items()))[:MOST_TAKEN]
     held().seen = written, write_taken(pairs)
     persistent.write({"taken": write_taken(pairs) or None, "written": str(written) if written else None})
-    return replace(state, taken=pairs, written=written)
 
 
 def _take_back(reply: Reply, taken: dict[int, int], written: int | None) -> None:
@@ -120,7 +166,7 @@ def _take_back(reply: Reply, taken: dict[int, int], written: int | None) -> None
 
 def keep(reply: Reply) -> None:
     """Put a reply that has grown back into the cache, which counts its bytes anew."""
-    name = held().name
+    name, held().written = held().name, len(reply.written)
     _replies.forget(lambda other: other == name)
     _replies.get(name, read=lambda *_: reply)
 

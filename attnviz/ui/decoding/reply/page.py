@@ -21,6 +21,13 @@ COMPONENT = "reply"
 
 def draw(request: Request) -> None:
     """Draw the tab, and the end of the page; then write on, if more is to be written."""
+    _write(_draw_page(request))
+
+
+def _draw_page(request: Request) -> ReplyWriter:
+    """Draw all but what is yet to be written. The prompt's trace, which may be large, is let go at the end: to write
+    takes minutes.
+    """
     trace = layout.run_or_refuse(lambda: traces.attention(replace(request, new=0)))
     model = traces.model(request.entry.name)
     bar = st.container(key="reply-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall")
@@ -33,13 +40,13 @@ def draw(request: Request) -> None:
     if not persistent.is_drawn("reply-shown"):
         held.held().sent = 0
     st.session_state["reply-shown"] = True
-    writer = ReplyWriter(model, reply, state, place, lambda payload: _mount(payload, writer))
+    writer = ReplyWriter(model, reply, state, place, _mount)
     _draw_buttons(buttons, writer)
     writer.send()
     with bar:
         opening.draw(request, reply, state)
     layout.end_page(request, trace, state)
-    _write(writer)
+    return writer
 
 
 def _write(writer: ReplyWriter) -> None:
@@ -48,7 +55,7 @@ def _write(writer: ReplyWriter) -> None:
             return
     except ValueError as why:
         layout.warn(str(why))
-    _stop(writer)
+    _stop()
     st.rerun()
 
 
@@ -70,34 +77,40 @@ def _draw_controls(asked: ReplyState, bar) -> ReplyState:
 
 
 def _draw_buttons(place, writer: ReplyWriter) -> None:
-    """Draw Write or Go on, or Stop while it is written; and Step."""
+    """Draw Write or Go on, or Stop while it is written; and Step. What is pressed later gets numbers, and no reply."""
     reply, is_writing = writer.reply, writer.is_writing
     label, icon = ("Stop", "stop") if is_writing else ("Go on" if reply.written else "Write", "play_arrow")
-    act, given = (_stop, (writer,)) if is_writing else (_go_on, (writer, reply.limit))
+    act, given = (_stop, ()) if is_writing else (_go_on, (reply.limit, reply.limit))
     place.button(  # one button under all three names: another would stand beside it until the run ends
         label, key="reply-go", icon=f":material/{icon}:", type="primary", on_click=act, args=given,
         disabled=bool(reply.ended),
     )  # fmt: skip
     place.button(
-        "Step", key="reply-step", icon=":material/skip_next:", on_click=_go_on, args=(writer, 1),
+        "Step", key="reply-step", icon=":material/skip_next:", on_click=_go_on, args=(1, reply.limit),
         disabled=is_writing or bool(reply.ended),
     )  # fmt: skip
 
 
-def _go_on(writer: ReplyWriter, count: int) -> None:
-    held.held().goal = min(len(writer.reply.written) + count, writer.reply.limit)
+def _go_on(count: int, limit: int) -> None:
+    mine = held.held()
+    mine.goal = min(mine.written + count, limit)
 
 
-def _stop(writer: ReplyWriter) -> None:
+def _stop() -> None:
     """Write no more; the address says how much there is."""
-    held.held().goal = len(writer.reply.written)
-    held.save(writer.state, writer.reply.taken, len(writer.reply.written))
+    mine = held.held()
+    mine.goal = mine.written
+    held.save(_taken(), mine.written)
 
 
-def _mount(payload: Payload, writer: ReplyWriter) -> None:
-    mount.reply(
-        payload, key=COMPONENT, on_change=_adopt, on_take=lambda: _take(writer), on_have=lambda: _send_again(writer)
-    )
+def _taken() -> dict[int, int]:
+    """Return the tokens chosen by hand: of the reply, or as the address has them where the reply was evicted."""
+    reply = held.held_reply()
+    return dict(read(ReplyState, persistent.texts(), {})[0].taken if reply is None else reply.taken)
+
+
+def _mount(payload: Payload) -> None:
+    mount.reply(payload, key=COMPONENT, on_change=_adopt, on_take=_take, on_have=_send_again)
 
 
 def _adopt() -> None:
@@ -106,23 +119,25 @@ def _adopt() -> None:
     persistent.write(write_view(ReplyState, {name: chosen[name] for name in ("layer", "head") if name in chosen}))
 
 
-def _take(writer: ReplyWriter) -> None:
-    """Put another token at its place, and write on from there."""
-    asked, reply = reported_value(COMPONENT, "take", {"position": NUMBER, "id": NUMBER}), writer.reply
-    if asked is None or not 0 <= asked["position"] < len(reply.written):
+def _take() -> None:
+    """Put another token at its place, and write on from there. A reply that was evicted is written again up to it."""
+    asked = reported_value(COMPONENT, "take", {"position": NUMBER, "id": NUMBER})
+    mine, reply = held.held(), held.held_reply()
+    if asked is None or not 0 <= asked["position"] < mine.written:
         return
     position = asked["position"]
-    if all(each.id != asked["id"] for each in reply.written[position].alternatives):
+    if reply is not None and all(each.id != asked["id"] for each in reply.written[position].alternatives):
         return
-    taken = {at: id_ for at, id_ in reply.taken.items() if at < position} | {position: asked["id"]}
-    reply.go_back(position)
-    reply.taken = taken
-    mine = held.held()
-    mine.goal, mine.sent = reply.limit, min(mine.sent, len(reply.tokens))
-    held.save(writer.state, taken, position)
+    taken = {at: id_ for at, id_ in _taken().items() if at < position} | {position: asked["id"]}
+    if reply is not None:
+        reply.go_back(position)
+        reply.taken = taken
+        mine.sent = min(mine.sent, len(reply.tokens))
+    mine.goal, mine.written = read(ReplyState, persistent.texts(), {})[0].limit, position
+    held.save(taken, position)
 
 
-def _send_again(writer: ReplyWriter) -> None:
+def _send_again() -> None:
     """Send again what the browser lacks, which says how much it has."""
     said = reported_value(COMPONENT, "have", {"key": TEXT, "count": NUMBER})
     mine = held.held()

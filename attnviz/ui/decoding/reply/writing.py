@@ -1,7 +1,8 @@
 """Drawing of a reply while it is written: each token travels as soon as it is computed, its row of one head with it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from streamlit.delta_generator import DeltaGenerator
@@ -14,9 +15,12 @@ from attnviz.ui import hosting, streamlit_internals
 from attnviz.ui.cache import bounded
 from attnviz.ui.decoding.reply import held
 from attnviz.ui.frame.page import current_page
+from attnviz.ui.markdown import literal
 from attnviz.widgets.wire import Payload
 
 SLICE = 0.25  # seconds of writing, after which another visitor's run may come first
+_PATIENCE = 60.0  # seconds that a reply waits for room
+_FULL = "The replies that are being written take all the memory that there is for replies."
 _APART = 0.025  # seconds between two messages, at least
 
 
@@ -52,10 +56,17 @@ class ReplyWriter:
     def write(self) -> bool:
         """Write until the reply is as long as it is to be, and draw each token; return whether anything was written.
 
-        Raises ValueError where a visitor's turn does not come, or the device has no memory.
+        Raises ValueError where a visitor's turn does not come, other replies take all the memory, or the device has
+        none.
         """
         if not self.is_writing:
             return False
+        with _room_for(self.reply):
+            self._write()
+        held.keep(self.reply)
+        return True
+
+    def _write(self) -> None:
         began = drawn = time.monotonic()
         while self.is_writing:
             bounded.with_room(lambda: self.reply.go_on(1))
@@ -65,7 +76,29 @@ class ReplyWriter:
                 self.send()
                 drawn = time.monotonic()
             if time.monotonic() - began >= SLICE:
+                held.keep(self.reply)
                 hosting.wait(current_page().above)
                 began = time.monotonic()
-        held.keep(self.reply)
-        return True
+
+
+@contextmanager
+def _room_for(reply: Reply) -> Iterator[None]:
+    """Wait until there is room for another reply to be written, without the visitor's turn.
+
+    Raises ValueError with one sentence where none comes in time.
+    """
+    until, place = time.monotonic() + _PATIENCE, None
+    while not held.ROOM.enter(reply):
+        if time.monotonic() > until:
+            raise ValueError(f"{_FULL} Press Go on in a moment.")
+        hosting.give_back_turn()
+        place = place or current_page().above.empty()
+        place.info(literal(f"{_FULL} Yours begins when one of them ends."), icon=":material/hourglass_top:")
+        time.sleep(SLICE)
+    try:
+        if place is not None:
+            place.empty()
+            hosting.wait(current_page().above)
+        yield
+    finally:
+        held.ROOM.leave(reply)
