@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz.server import checks
 from attnviz.server.settings import Settings, read_settings
+from attnviz.ui.cache import bounded
 
 if TYPE_CHECKING:
     from attnviz.server.app import Instance
@@ -40,6 +41,7 @@ def run(file: Path | None, given: Mapping[str, Any]) -> None:
 def _prepare(settings: Settings, secret: str) -> None:
     """Set the environment variables that Streamlit and the caches read when they are imported."""
     _raise_open_files()
+    bounded.limit_arenas()
     os.environ["STREAMLIT_SERVER_COOKIE_SECRET"] = secret
     os.environ["ATTNVIZ_MODELS"] = ",".join(settings.models)
     os.environ["ATTNVIZ_MEMORY_SHARE"] = str(settings.memory_share)
@@ -113,8 +115,6 @@ def _empty_caches_on_signal(instance: "Instance") -> None:
     """Empty the caches at SIGUSR1."""
 
     def empty() -> None:
-        from attnviz.ui.cache import bounded
-
         held = bounded.empty()
         instance.telemetry.say("emptied", megabytes=round(held / 1e6, 1))
 

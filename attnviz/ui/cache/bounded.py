@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -62,8 +63,18 @@ def empty() -> float:
     return held
 
 
-def give_memory_back() -> None:
-    """Give freed memory back to the system. glibc keeps it otherwise, for each thread that has had some."""
+_SELDOM, _MUCH = 1.0, 16e6  # seconds; bytes
+_M_ARENA_MAX = -8  # of malloc.h
+_given_back = [0.0]  # when memory was given back to the system
+
+
+def give_memory_back(*, now_and_then: bool = False) -> None:
+    """Give freed memory back to the system: glibc keeps it otherwise, for each thread that has had some. With
+    `now_and_then`, at most once a second: who computes large things in a loop calls it each time.
+    """
+    if now_and_then and time.monotonic() - _given_back[0] < _SELDOM:
+        return
+    _given_back[0] = time.monotonic()
     with suppress(OSError, AttributeError):  # another C library, another system
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -76,6 +87,12 @@ def with_room(run: Callable[[], Kept]) -> Kept:
     from attnviz.transformer.device import retry_out_of_memory  # imports torch, which a page's frame does without
 
     return retry_out_of_memory(run, empty)
+
+
+def limit_arenas() -> None:
+    """Let glibc keep two heaps for all threads, before there are any; each thread's own would keep what was freed."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
 
 
 class BoundedCache(Generic[Name, Kept]):
@@ -168,8 +185,11 @@ class BoundedCache(Generic[Name, Kept]):
             self._total += place.size - self._places[name].size if name in self._places else place.size
             self._places[name] = place
         self._places.move_to_end(name)
+        before = self._total
         while self._total > self._most:
             oldest = next(other for other, kept in self._places.items() if kept.model is not None)
             if oldest == name:
-                return
+                break
             self._total -= self._places.pop(oldest).size
+        if before - self._total > _MUCH:
+            give_memory_back(now_and_then=True)

@@ -19,7 +19,7 @@ from attnviz.models.protocol import Model
 from attnviz.pictures.reply.state import MOST_TAKEN, ReplyState, begin_reply, write_taken
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import budget
-from attnviz.ui.cache.bounded import BoundedCache
+from attnviz.ui.cache.bounded import BoundedCache, give_memory_back
 from attnviz.ui.request import Request
 
 _HELD = "decoding-reply"
@@ -169,6 +169,7 @@ def keep(reply: Reply) -> None:
     name, held().written = held().name, len(reply.written)
     _replies.forget(lambda other: other == name)
     _replies.get(name, read=lambda *_: reply)
+    give_memory_back(now_and_then=True)
 
 
 def _begin(model: Model, request: Request, state: ReplyState) -> Reply:

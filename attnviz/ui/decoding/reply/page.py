@@ -12,6 +12,7 @@ from attnviz.ui.cache import traces
 from attnviz.ui.decoding import controls
 from attnviz.ui.decoding.reply import held, opening
 from attnviz.ui.decoding.reply.writing import ReplyWriter
+from attnviz.ui.frame.page import current_page
 from attnviz.ui.reports import NUMBER, TEXT, reported_value, reported_view
 from attnviz.ui.request import Request
 from attnviz.widgets.wire import Payload
@@ -54,7 +55,7 @@ def _write(writer: ReplyWriter) -> None:
         if not writer.write():
             return
     except ValueError as why:
-        layout.warn(str(why))
+        current_page().add(str(why))  # the run that follows shows it
     _stop()
     st.rerun()
 
