@@ -124,15 +124,17 @@ def load(
 def _from_memory(
     model: Any, tokenizer: Any, device: str | None, dtype: str | None
 ) -> "HuggingFaceModel | ReplayedModel":
-    if model is None or not hasattr(model, "config"):
+    if not any(hasattr(model, name) for name in ("config", "modules", "model")):
         raise ValueError(f"A model is given by its name, its folder or its hub id, not as {type(model).__name__}.")
-    from attnviz.models.huggingface.in_memory import from_memory
+    import torch
+
+    from attnviz.models.huggingface.in_memory import from_memory, unwrap
     from attnviz.transformer.device import choose_device, choose_dtype
 
-    place = None if device is None else choose_device(device)
-    return from_memory(
-        model, tokenizer, device=place, dtype=None if dtype is None else choose_dtype(dtype, device=model.device)
-    )
+    model = unwrap(model)
+    place, own = None if device is None else choose_device(device), getattr(model, "device", torch.device("cpu"))
+    kind = None if dtype is None else choose_dtype(dtype, device=own)
+    return from_memory(model, tokenizer, device=place, dtype=kind)
 
 
 def _torch_name(choice: Any) -> str | None:

@@ -5,10 +5,13 @@ stochastic arithmetic for reliable scientific computation" (Mathematics and Comp
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
 from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
 
@@ -16,6 +19,11 @@ PASSES = 4  # of eight, the largest is hardly larger
 FACTOR = 16  # a sum of many numbers is rounded many times: intact models of 2 to 48 layers need up to 5
 _OWN_ROUNDING = 4 * torch.finfo(torch.float32).eps  # of weights, which are always computed in float32
 _FARTHEST = 40.0  # of scores: beyond it e to the power is as good as infinite
+_ROUNDED = frozenset({
+    functional.linear, functional.softmax, functional.layer_norm, functional.scaled_dot_product_attention,
+    functional.gelu, functional.silu, torch.matmul, torch.bmm, torch.addmm, torch.baddbmm, torch.softmax,
+    torch.einsum, Tensor.matmul, Tensor.bmm, Tensor.__matmul__, Tensor.softmax,
+})  # fmt: skip
 
 
 def weights_within(
@@ -61,5 +69,27 @@ class Rounding(Probe):
         return self._move(output)
 
     def _move(self, numbers: Tensor) -> Tensor:
-        ups = torch.randint(2, numbers.shape, generator=self.generator, dtype=torch.int8).to(numbers.device)
-        return numbers * (1 + self.epsilon * (2 * ups - 1).to(numbers.dtype))
+        return _move(numbers, self.epsilon, self.generator)
+
+
+class RoundOtherwise(TorchFunctionMode):
+    """Moves each result of a matrix product, a norm or a softmax `epsilon` of its size, in this thread alone.
+
+    For a pass whose attention no probe can reach.
+    """
+
+    def __init__(self, epsilon: float, generator: torch.Generator) -> None:
+        super().__init__()
+        self._epsilon, self._generator = epsilon, generator
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Compute what was called, and move the result."""
+        result = func(*args, **(kwargs or {}))
+        if func not in _ROUNDED or not isinstance(result, Tensor) or not result.is_floating_point():
+            return result
+        return _move(result, self._epsilon, self._generator)
+
+
+def _move(numbers: Tensor, epsilon: float, generator: torch.Generator) -> Tensor:
+    ups = torch.randint(2, numbers.shape, generator=generator, dtype=torch.int8).to(numbers.device)
+    return numbers * (1 + epsilon * (2 * ups - 1).to(numbers.dtype))

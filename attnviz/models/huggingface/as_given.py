@@ -1,37 +1,135 @@
 """The model as it was given, and the check that the pass which attnviz shows computes the same.
 
-Maps are taken from a model whose attention attnviz has changed: eager, or attnviz's own, without the user's wrapper.
-The check runs the model as it was given once (its own attention implementation, no `output_attentions`, its own
-`use_cache`, its own wrapper) and compares logits or last hidden states, as closely as rounding explains.
+Maps are taken from a model whose attention attnviz has changed: eager, or attnviz's own, without the user's wrapper and
+hooks. The check runs the model as it was given once (its own attention implementation, no `output_attentions`, its own
+`use_cache`, its own wrapper and hooks) and compares logits or last hidden states, as closely as rounding explains.
 """
 
 import copy
-from collections.abc import Callable
-from typing import Any
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Protocol
 
 import torch
-from torch import Tensor
-from torch.nn import functional
-from torch.overrides import TorchFunctionMode
+from torch import Tensor, nn
 
 from attnviz.models.huggingface import parity
 from attnviz.models.huggingface.errors import ModelError, reason
+from attnviz.models.huggingface.network import patches
 from attnviz.models.huggingface.network.network import Batch
-from attnviz.tracing.rounding import FACTOR, PASSES, largest_magnitude
+from attnviz.tracing.rounding import FACTOR, PASSES, RoundOtherwise, largest_magnitude
 from attnviz.transformer.device import rounding_unit
 
-_OWN_CACHE = (
-    "In one pass over a whole target this model computes something else with use_cache=True, its default, than it does "
-    "token by token. attnviz shows the pass with use_cache=False."
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+_COMPUTING = ("torch", "transformers", "peft", "accelerate")  # libraries whose hooks are a part of the model
+_LAST_ROW_ONLY = 64  # of a longer text the last row is compared: the scores of a vocabulary for all rows are large
+_IN_STEPS = (
+    "transformers makes no causal mask when it runs {name} over a whole target with use_cache=True. The maps are those "
+    "of its steps, as generate computes them."
 )
-ShownPass = Callable[[Batch, Batch | None], Tensor]
-"""Runs the pass that is shown over a sample and a target: logits, or the last hidden states without a head."""
 
-_ROUNDED = frozenset({
-    functional.linear, functional.softmax, functional.layer_norm, functional.scaled_dot_product_attention,
-    functional.gelu, functional.silu, torch.matmul, torch.bmm, torch.addmm, torch.baddbmm, Tensor.matmul, Tensor.bmm,
-    Tensor.__matmul__, Tensor.softmax, torch.softmax,
-})  # fmt: skip
+
+class ShownPass(Protocol):
+    """The pass that is shown: logits, or the last hidden states of a model without a head."""
+
+    def __call__(self, sample: Batch, target: Batch | None, *, last_only: bool = False) -> Tensor:
+        """Run the pass over a sample and a target; with `last_only`, the last row may be all that is returned."""
+        ...
+
+
+class GivenModel:
+    """The model as it was given: a copy of its modules around the same tensors, its wrapper, hooks and implementation
+    included.
+
+    `part` is the module whose attention is shown: `whole` itself, or the transformers model in a wrapper.
+    """
+
+    def __init__(self, whole: nn.Module, part: nn.Module | None = None) -> None:
+        names = {id(module): name for name, module in whole.named_modules(remove_duplicate=False)}
+        self.part_name = "" if part is None else names[id(part)]
+        self.whole = share_weights(whole)
+        for _, module in self._replaced():
+            if _is_compiled(module):
+                del module.forward
+        self._original = whole if self._replaced() else None
+
+    @property
+    def part(self) -> Any:
+        """The module whose attention is shown."""
+        return self.whole.get_submodule(self.part_name)
+
+    def make_shown(self) -> Any:
+        """Copy the part that is shown around the same tensors, without the user's hooks, and without a `forward` that
+        would run the original model.
+        """
+        shown = share_weights(self.part)
+        remove_hooks(shown)
+        _restore_forwards(shown)
+        return shown
+
+    def convert(self, device: torch.device, dtype: torch.dtype) -> "GivenModel":
+        """Return a copy with tensors of its own, on a device and in a type."""
+        made = copy.copy(self)
+        made.whole = copy.deepcopy(self.whole)
+        patches.cast(made.whole, device, dtype)
+        return made
+
+    def widen(self) -> "GivenModel":
+        """Return a copy with tensors of its own in float32."""
+        made = copy.copy(self)
+        made.whole = copy.deepcopy(self.whole).float()
+        return made
+
+    @property
+    def training_forward(self) -> str | None:
+        """Where a `forward` runs the original model, which is in training mode: "the model" or a module's name."""
+        if self._original is None or not any(module.training for module in self._original.modules()):
+            return None
+        return self.replaced()
+
+    @torch.inference_mode()
+    def run(
+        self, sample: Batch, target: Batch | None, *, last_only: bool = False,
+        without: Sequence[Callable[["GivenModel"], None]] = (), **how: Any,
+    ) -> Tensor:  # fmt: skip
+        """Run the model as its user does, on a copy that the run may change (BigBird's short texts do).
+
+        `without` changes the copy first.
+        """
+        given = copy.copy(self)
+        given.whole = share_weights(self.whole)
+        for change in without:
+            change(given)
+        arguments = parity.arguments_of(sample, target) | how
+        if last_only and "logits_to_keep" in parity.parameters_of(given.part):
+            arguments["logits_to_keep"] = 1
+        inner = _watch_output(given.part)
+        returned = given.whole(**arguments)
+        return parity.output_of(inner[-1] if inner and given.part_name else returned)
+
+    @torch.inference_mode()
+    def run_in_steps(self, sample: Batch, target: Batch) -> Tensor:
+        """Run the decoder token by token on its own cache, as `generate` does."""
+        whole, cache, rows = share_weights(self.whole), None, []
+        for at in range(target.ids.shape[1]):
+            fed = Batch(target.ids[:, at : at + 1], target.mask[:, at : at + 1])
+            out = whole(**parity.arguments_of(sample, fed), past_key_values=cache, use_cache=True)
+            cache = out.past_key_values
+            rows.append(parity.output_of(out)[:, -1:])
+        return torch.cat(rows, dim=1)
+
+    def hooked(self) -> str | None:
+        """Return where the first hook of the user is; None without any."""
+        return next((_called(name) for name, module in self.whole.named_modules() if _user_hooks(module)), None)
+
+    def replaced(self) -> str | None:
+        """Return where the first `forward` is replaced by a function that is not the copy's; None without any."""
+        return next((_called(name) for name, _ in self._replaced()), None)
+
+    def _replaced(self) -> list[tuple[str, Any]]:
+        return [(name, module) for name, module in self.whole.named_modules() if not _is_own(module)]
 
 
 def share_weights(model: Any) -> Any:
@@ -42,83 +140,247 @@ def share_weights(model: Any) -> Any:
     return copy.deepcopy(model, tensors).eval()
 
 
-def check_as_given(given: Any, run: ShownPass, sample: Batch, target: Batch | None = None) -> tuple[str, ...]:
-    """Compare the pass that is shown with the model as it was given, on the first row of the sample, without padding.
+def remove_hooks(model: nn.Module) -> None:
+    """Remove the user's hooks; those of the libraries that compute the model stay."""
+    for module in model.modules():
+        for kept, hook in _user_hooks(module):
+            del kept[hook]
 
-    Padding would hide differences: transformers leaves the mask to its fused kernels only where nothing is padded.
-    Returns notes, such as why the check could not run. Raises ModelError for a difference that rounding does not
-    explain.
+
+@dataclass
+class GivenCheck:
+    """Compares the pass that is shown with the model as it was given, when a model is opened, and for longer texts.
+
+    A text longer than any that was compared is compared once, at the next power of two of its length, with its tokens
+    repeated: all texts up to that length are then shown without another pass. Where that fails, as for a model that
+    computes long texts in another way, the text is compared as it is.
     """
-    sample, target = _first_row(sample), None if target is None else _first_row(target)
-    try:
-        own = run_as_given(given, sample, target)
-    except Exception as error:
-        return (f"Not checked against the model as it was given, because its own pass fails ({reason(error)}).",)
-    if (said := difference(own, lambda: run(sample, target))) is None:
-        return ()
-    if target is not None:  # FSMT makes no causal mask where `use_cache` is on
-        own = run_as_given(given, sample, target, use_cache=False)
-        if difference(own, lambda: run(sample, target)) is None:
-            return (_OWN_CACHE,)
-    raise ModelError(f"attnviz does not reproduce this model as it was given: {said}.")
+
+    given: GivenModel
+    run_shown: ShownPass
+    longest: int = 0
+    notes: tuple[str, ...] = ()
+    _lock: Any = field(default_factory=Lock, repr=False)
+
+    def check(self, sample: Batch, target: Batch | None = None) -> None:
+        """Compare both passes on the first row of the sample, without its padding.
+
+        Padding would hide differences: transformers leaves the mask to its fused kernels only where nothing is padded.
+        Keeps notes, such as why the check could not run. Raises ModelError for a difference that rounding does not
+        explain.
+        """
+        sample, target = _first_row(sample), None if target is None else _first_row(target)
+        length = _length(sample, target)
+        last_only = length > _LAST_ROW_ONLY
+        if (where := self.given.training_forward) is not None:
+            self._note(
+                f"`forward` of {where} was replaced by a function that runs the original model, which is in training "
+                "mode (call its eval() before loading)"
+            )
+            return
+        comparison = _ShownOutput(lambda: self.run_shown(sample, target, last_only=last_only))
+        try:
+            own = self.given.run(sample, target, last_only=last_only)
+            said = comparison.difference(own)
+        except Exception as error:  # of every type: too large for one more pass, or a fault of its own
+            self._note(f"one more pass fails ({reason(error)})")
+            return
+        if said is not None:
+            self._explain(comparison, said, sample, target)
+        self.longest = max(self.longest, length)
+        remove_hooks(self.given.whole)  # they change nothing, and need not run again
+
+    def check_longer(self, sample: Batch, target: Batch | None, most: int) -> None:
+        """Compare both passes for a text longer than any before; `most` is what the model can read."""
+        if (length := _length(sample, target)) <= self.longest:
+            return
+        with self._lock:
+            if length <= self.longest:
+                return
+            reached = min(max(most, length), 1 << (length - 1).bit_length())
+            try:
+                self.check(_repeat(sample, reached), None if target is None else _repeat(target, reached))
+            except ModelError:
+                self.check(sample, target)
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> None:
+        """Move the model as it was given along with the one that is shown."""
+        patches.cast(self.given.whole, device, dtype)
+
+    def _note(self, why: str) -> None:
+        beyond = f" for texts of more than {self.longest} tokens" if self.longest else ""
+        self._add(f"Not checked against the model as it was given{beyond}, because {why}.")
+
+    def _add(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes = (*self.notes, note)
+
+    def _explain(self, comparison: "_ShownOutput", said: str, sample: Batch, target: Batch | None) -> None:
+        """Find what makes the difference: what, taken from the model as it was given, leaves none.
+
+        Raises ModelError, unless the model's own steps agree with what is shown.
+        """
+        given, taken = self.given, []
+        for cause, change in _causes(given):
+            taken.append(change)
+            try:
+                if comparison.difference(given.run(sample, target, without=taken)) is None:
+                    raise ModelError(f"{cause} ({said}).")
+            except ModelError:
+                raise
+            except Exception:  # without this part the model cannot run, which says nothing
+                continue
+        if target is not None and self._steps_agree(comparison, sample, target):
+            self._add(_IN_STEPS.format(name=type(given.part).__name__))
+            return
+        raise ModelError(f"attnviz does not reproduce this model as it was given: {said}.")
+
+    def _steps_agree(self, comparison: "_ShownOutput", sample: Batch, target: Batch) -> bool:
+        try:
+            return comparison.difference(self.given.run_in_steps(sample, target)) is None
+        except Exception:  # a model without steps
+            return False
 
 
-@torch.inference_mode()
-def run_as_given(given: Any, sample: Batch, target: Batch | None = None, **how: Any) -> Tensor:
-    """Run the model as its user runs it: logits, or the last hidden states of a model without a head."""
-    arguments: dict[str, Any] = {"input_ids": sample.ids, "attention_mask": sample.mask} | how
-    if sample.segments is not None:
-        arguments["token_type_ids"] = sample.segments
-    if target is not None:
-        arguments |= {"decoder_input_ids": target.ids, "decoder_attention_mask": torch.ones_like(target.mask)}
-    return parity.output_of(share_weights(given)(**arguments))
+def _causes(given: GivenModel) -> Iterator[tuple[str, Callable[[GivenModel], None]]]:
+    """Yield what may change the computation of a model as it was given, as a sentence, and how to take it away."""
+    if (where := given.hooked()) is not None:
+        yield (
+            f"A hook on {where} changes what this model computes, and attnviz runs no hooks but those of the model: "
+            "remove the hook (its handle has remove())",
+            lambda copied: remove_hooks(copied.whole),
+        )
+    if (where := given.replaced()) is not None:
+        yield (
+            f"`forward` of {where} was replaced by a function that computes something else, which attnviz cannot show: "
+            "put the class's own back",
+            lambda copied: _restore_forwards(copied.whole),
+        )
+    if any(getattr(module, "attention_type", "") == "block_sparse" for module in given.whole.modules()):
+        yield (
+            "In a text as long as this, the model attends only within blocks (attention_type='block_sparse'), which "
+            "attnviz does not show: give a shorter text, which the model reads whole",
+            lambda copied: patches.attend_fully(copied.whole),
+        )
+    if given.part_name:
+        inner, wrapper = type(given.part).__name__, type(given.whole).__name__
+        yield f"{wrapper} computes something else than the {inner} in it, whose attention is shown", _unwrap
+    if (own := given.part.config._attn_implementation) != "eager":
+        yield (
+            f"With its attention implementation {own!r} this model computes something else than with 'eager', whose "
+            "weights are shown: attnviz shows what it computes if it is loaded with attn_implementation='eager' and "
+            "handed over",
+            lambda copied: patches.set_attention(copied.whole, "eager"),
+        )
+
+
+def _unwrap(given: GivenModel) -> None:
+    given.whole, given.part_name = given.part, ""
+
+
+class _ShownOutput:
+    """The pass that is shown, and how far rounding moves its outputs, measured where it is needed."""
+
+    def __init__(self, run: Callable[[], Tensor]) -> None:
+        self._run = run
+        self._found: Tensor | None = None
+        self._spread: Tensor | None = None
+
+    @torch.inference_mode()
+    def difference(self, own: Tensor) -> str | None:
+        """Describe a difference to the model's own outputs that rounding does not explain; None without one."""
+        if self._found is None:
+            self._found = self._run()
+        found, rows = self._found, min(self._found.shape[1], own.shape[1])
+        if rows == 1:
+            found, own = found[:, -1:], own[:, -1:]
+        if found.shape != own.shape:
+            return f"its outputs have shape {tuple(own.shape)}, those shown {tuple(found.shape)}"
+        epsilon = rounding_unit(own.dtype, own.device.type)
+        own, found = own.float(), found.float()
+        difference = largest_magnitude(found - own)
+        if not bool(own.isfinite().all()) or not bool(found.isfinite().all()):
+            return "its outputs are not finite"
+        allowed = FACTOR * epsilon * largest_magnitude(own)
+        if bool((difference <= allowed).all()):
+            return None
+        allowed = allowed + FACTOR * self._measure_spread(self._found.float(), epsilon)[:, -difference.shape[1] :]
+        if bool((difference <= allowed).all()):
+            return None
+        worst = int((difference - allowed).argmax())
+        return (
+            f"its outputs differ by {float(difference.flatten()[worst]):.1e}, more than the "
+            f"{float(allowed.flatten()[worst]):.1e} that rounding explains"
+        )
+
+    def _measure_spread(self, found: Tensor, epsilon: float) -> Tensor:
+        """Return the largest move of each row's outputs over passes that are rounded otherwise."""
+        if self._spread is None:
+            generator = torch.Generator().manual_seed(0)
+            self._spread = torch.zeros(found.shape[:2], device=found.device)
+            for _ in range(PASSES):
+                with RoundOtherwise(epsilon, generator):
+                    moved = self._run().float()
+                self._spread = torch.maximum(self._spread, largest_magnitude(moved - found))
+        return self._spread
 
 
 def _first_row(batch: Batch) -> Batch:
     return batch.cut(int(batch.mask[0].sum()))
 
 
-@torch.inference_mode()
-def difference(own: Tensor, run: Callable[[], Tensor]) -> str | None:
-    """Describe a difference that rounding does not explain; None without one.
+def _length(sample: Batch, target: Batch | None) -> int:
+    return max(sample.ids.shape[1], 0 if target is None else target.ids.shape[1])
 
-    Passes that are rounded otherwise are run only where a difference is larger than a single rounding's.
+
+def _repeat(batch: Batch, length: int) -> Batch:
+    """Return the first row with its tokens repeated behind it, up to a length."""
+    times = -(-length // batch.ids.shape[1])
+    repeated = (None if part is None else part[:1].repeat(1, times)[:, :length]
+                for part in (batch.ids, batch.mask, batch.segments))  # fmt: skip
+    return Batch(*repeated)  # type: ignore[arg-type]
+
+
+def _called(name: str) -> str:
+    return name or "the model"
+
+
+def _user_hooks(module: nn.Module) -> list[tuple[Any, int]]:
+    """Return a module's hooks that no computing library made: the dictionary and the key of each."""
+    return [(hooks, key) for kind in _HOOKS for hooks in (getattr(module, kind),) for key, hook in list(hooks.items())
+            if str(getattr(hook, "__module__", None)).partition(".")[0] not in _COMPUTING]  # fmt: skip
+
+
+def _is_own(module: nn.Module) -> bool:
+    """Check whether a module's `forward` is its class's, or a function that was bound to the module.
+
+    Copying binds such a function, and a partial of a module, to the copy; any other function runs the original.
     """
-    found = run()
-    if found.shape != own.shape:
-        return f"its outputs have shape {tuple(own.shape)}, and those shown {tuple(found.shape)}"
-    epsilon = rounding_unit(own.dtype, own.device.type)
-    own, allowed = own.float(), FACTOR * epsilon * largest_magnitude(own.float())
-    difference = largest_magnitude(found.float() - own)
-    if bool((difference <= allowed).all()) and bool(found.isfinite().all()):
-        return None
-    spread, generator = torch.zeros_like(allowed), torch.Generator().manual_seed(0)
-    for _ in range(PASSES):
-        with _RoundOtherwise(epsilon, generator):
-            moved = run()
-        spread = torch.maximum(spread, largest_magnitude((moved - found).float()))
-    allowed = allowed + FACTOR * spread
-    if bool((difference <= allowed).all()) and bool(found.isfinite().all()):
-        return None
-    worst = int((difference - allowed).argmax())
-    return (
-        f"its outputs differ by {float(difference.flatten()[worst]):.1e}, more than the "
-        f"{float(allowed.flatten()[worst]):.1e} that rounding explains"
-    )
+    forward = vars(module).get("forward")
+    bound = (getattr(forward, "__self__", None), *getattr(forward, "args", ()))
+    return forward is None or any(one is module for one in bound)
 
 
-class _RoundOtherwise(TorchFunctionMode):
-    """Move each result of a matrix product, a norm or a softmax by a unit in its last place, up or down, in this thread
-    alone.
-    """
+def _is_compiled(module: nn.Module) -> bool:
+    """Check whether `forward` is what torch.compile made of the class's own."""
+    original = getattr(vars(module).get("forward"), "_torchdynamo_orig_callable", None)
+    return getattr(original, "__func__", original) is type(module).forward
 
-    def __init__(self, epsilon: float, generator: torch.Generator) -> None:
-        super().__init__()
-        self._epsilon, self._generator = epsilon, generator
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
-        if func not in _ROUNDED or not isinstance(result, Tensor) or not result.is_floating_point():
-            return result
-        ups = torch.randint(2, result.shape, generator=self._generator, dtype=torch.int8).to(result.device)
-        return result * (1 + self._epsilon * (2 * ups - 1).to(result.dtype))
+def _restore_forwards(model: nn.Module) -> None:
+    for module in model.modules():
+        if not _is_own(module):
+            del module.forward
+
+
+def _watch_output(part: nn.Module) -> list[Any]:
+    """Collect what a module's `forward` returns, also where a wrapper calls `forward` itself."""
+    returned, forward = [], part.forward
+
+    @functools.wraps(forward)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        returned.append(forward(*args, **kwargs))
+        return returned[-1]
+
+    part.forward = watched
+    return returned

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import torch
 
+from attnviz.models.huggingface.as_given import GivenCheck
 from attnviz.models.huggingface.generate import GenerationRules
 from attnviz.models.huggingface.network.network import Family, Network, first_weight
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
@@ -99,7 +100,7 @@ class CheckpointModel:
     folder: Path | None = None
     known_id: str = ""  # of weights that only this model holds
     text_id: str = ""  # of the tokenizer, as `weights.text_id` gives it
-    given_notes: tuple[str, ...] = ()  # what the comparison with the model as it was given found, for every trace
+    as_given: GivenCheck  # the comparison with the model as it was given
     name: str
     writes: bool
     family: Family
@@ -187,6 +188,7 @@ class NetworkModel(CheckpointModel):
     def to(self, device: torch.device, dtype: torch.dtype) -> Self:
         """Move it to a device, and let it compute in a type."""
         self.network.to(device, dtype)
+        self.as_given.to(device, dtype)
         return self
 
     @property
@@ -208,7 +210,7 @@ class NetworkModel(CheckpointModel):
         """Write notes on sentences that were cut, and on layers without attention."""
         first = _READ[self.family]
         both = ((prefix_notes(first, each.notes), prefix_notes("Second sentence", each.pair_notes)) for each in encoded)
-        return (*(note for pair in both for notes in pair for note in notes), *self._layer_notes(), *self.given_notes)
+        return (*(note for pair in both for notes in pair for note in notes), *self._layer_notes())
 
     def _layer_notes(self) -> tuple[str, ...]:
         """Write a note that some layers compute no attention, and which ones do."""

@@ -18,10 +18,11 @@ from attnviz.models.huggingface.architecture import (
     refuse_what_reads_no_text,
     vocabulary_of,
 )
+from attnviz.models.huggingface.as_given import GivenModel, remove_hooks
 from attnviz.models.huggingface.errors import ModelError, reason
 from attnviz.models.huggingface.files.folder import check_size, size_limit
 from attnviz.models.huggingface.model import HuggingFaceModel
-from attnviz.models.huggingface.network import attention_interface, patches
+from attnviz.models.huggingface.network import attention_interface
 from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
 from attnviz.models.huggingface.verification import verified_model
@@ -34,33 +35,49 @@ _HALF = (torch.float16, torch.bfloat16)
 def from_memory(
     model: Any, tokenizer: Any, *, device: torch.device | None = None, dtype: torch.dtype | None = None
 ) -> HuggingFaceModel | ReplayedModel:
-    """Show a transformers model with its tokenizer, once it was compared with its own eager pass.
+    """Show a transformers model with its tokenizer, once it was compared with its own pass.
 
     It stays on its device and in its type unless others are asked for; then its weights are copied. A model in half
     precision is compared in float32, and one whose weights are packed (quantised) in what it computes in. Raises
     ModelError with one sentence.
     """
-    whole = _unwrap_adapters(model)
-    _check_model(whole, tokenizer)
-    _check_device(whole, moves=device is not None)
-    if whole.get_output_embeddings() is None:  # a classifier's answer is no token's
-        whole = whole.base_model
+    part = _unwrap_adapters(model)
+    _check_model(part, tokenizer)
+    _check_device(part, moves=device is not None)
+    if part.get_output_embeddings() is None:  # a classifier's answer is no token's
+        part = part.base_model
     attention_interface.register()
     try:
         text = CheckpointTokenizer(
-            copy.deepcopy(tokenizer), max_tokens=positions(whole.config), known=vocabulary_of(whole.config),
-            takes_pairs=is_encoder(whole.config),
+            copy.deepcopy(tokenizer), max_tokens=positions(part.config), known=vocabulary_of(part.config),
+            takes_pairs=is_encoder(part.config),
         )  # fmt: skip
-        shown = _share_or_copy(whole, device, dtype)
-        made = _verify(shown, text, _architecture(whole))
+        given = _share_or_copy(GivenModel(model, part), device, dtype)
+        made = _verify(given, text, _architecture(part))
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(f"{type(whole).__name__} cannot be shown ({reason(error)}).") from error
-    made.name, made.text_id = _name(whole), text_id(tokenizer)
-    if not _shares(whole, shown):  # no code outside can train these
-        made.known_id = weights_id(whole, made.text_id)
+        raise ModelError(f"{type(part).__name__} cannot be shown ({reason(error)}).") from error
+    made.name, made.text_id = _name(part), text_id(tokenizer)
+    made.as_given.notes = (*made.as_given.notes, *_adapter_notes(model))
+    if not _shares(part, given.part):  # no code outside can train these
+        made.known_id = weights_id(part, made.text_id)
     return made
+
+
+def unwrap(model: Any) -> Any:
+    """Return the model that a pipeline runs, or that torch.compile or DataParallel wraps and computes unchanged."""
+    from transformers import Pipeline
+
+    while True:
+        if isinstance(model, Pipeline):
+            model = model.model
+        elif isinstance(model, nn.DataParallel | nn.parallel.DistributedDataParallel):
+            model = model.module
+        elif isinstance(inner := getattr(model, "_orig_mod", None), nn.Module):
+            model = inner
+        else:
+            return model
 
 
 def _shares(model: nn.Module, shown: nn.Module) -> bool:
@@ -68,17 +85,62 @@ def _shares(model: nn.Module, shown: nn.Module) -> bool:
 
 
 def _unwrap_adapters(model: Any) -> Any:
-    """Return the transformers model inside a PEFT model, whose adapters sit in its layers."""
-    return model.get_base_model() if hasattr(model, "get_base_model") and hasattr(model, "peft_config") else model
+    """Return the transformers model inside a PEFT model, whose adapters sit in its layers.
+
+    Raises ModelError for a method of PEFT that acts outside the layers.
+    """
+    if not _is_peft(model):
+        return model
+    for config in _active_adapters(model):
+        method = str(getattr(config.peft_type, "value", config.peft_type))
+        if config.is_prompt_learning:
+            raise ModelError(
+                f"The adapter ({method}) puts {config.num_virtual_tokens} virtual tokens before each text, and attnviz "
+                "does not show their keys: model.get_base_model() is the model without them."
+            )
+        if getattr(config, "alora_invocation_tokens", None):
+            raise ModelError(
+                f"The adapter ({method} with alora_invocation_tokens) acts only after certain tokens of a text, which "
+                "attnviz does not follow: model.unload() is the model without it."
+            )
+        if method == "XLORA":
+            raise ModelError(
+                "The adapter (XLORA) weighs its LoRAs anew for each text, which attnviz does not follow: load one of "
+                "them alone with PeftModel.from_pretrained."
+            )
+    return model.get_base_model()
+
+
+def _is_peft(model: Any) -> bool:
+    return hasattr(model, "get_base_model") and hasattr(model, "peft_config")
+
+
+def _active_adapters(model: Any) -> list[Any]:
+    """Return the configs of the adapters of PEFT that are in use."""
+    named = getattr(model, "active_adapters", ())
+    return [model.peft_config[name] for name in ([named] if isinstance(named, str) else named)]
+
+
+def _adapter_notes(model: Any) -> tuple[str, ...]:
+    """Write a note on an adapter that attends to learned positions beside the text's."""
+    if not _is_peft(model):
+        return ()
+    return tuple(
+        f"In its last {config.adapter_layers} layers an adapter ({config.peft_type.value}) adds attention to "
+        f"{config.adapter_len} learned positions, by a softmax of its own, which is in no map."
+        for config in _active_adapters(model)
+        if config.is_adaption_prompt
+    )
 
 
 def _check_model(model: Any, tokenizer: Any) -> None:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     if not isinstance(model, PreTrainedModel):
+        held = _where_held(model, PreTrainedModel)
         raise ModelError(
-            f"attnviz.load takes a model of transformers with its tokenizer, not {type(model).__name__}: for another "
-            "model's weights there is attnviz.from_tensors."
+            f"attnviz.load takes a model of transformers with its tokenizer, not {type(model).__name__}: "
+            + (f"hand over its model{held}." if held else "for another model's weights there is attnviz.from_tensors.")
         )
     if tokenizer is None:
         raise ModelError("A model in memory needs its tokenizer: attnviz.load(model, tokenizer).")
@@ -91,6 +153,19 @@ def _check_model(model: Any, tokenizer: Any) -> None:
         raise ModelError(f"A tokenizer is one of transformers, not a {type(tokenizer).__name__}.")
     if any(parameter.is_meta for parameter in model.parameters()):
         raise ModelError("Some of the model's weights are not in memory (meta tensors): load it whole.")
+
+
+def _where_held(model: Any, sort: type) -> str | None:
+    """Return where an object holds a model of a sort, as Python writes it behind the object's name: `[0].auto_model`.
+
+    None where it holds none.
+    """
+    if not isinstance(model, nn.Module):
+        return ".model" if isinstance(getattr(model, "model", None), sort) else None
+    name = next((name for name, module in model.named_modules() if isinstance(module, sort)), None)
+    if name is None:
+        return None
+    return "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in name.split("."))
 
 
 def _check_device(model: nn.Module, *, moves: bool) -> None:
@@ -113,13 +188,19 @@ def _architecture(model: Any) -> Architecture:
     return Architecture(None, writes=can_write and (has_both or not is_encoder(model.config)), has_both=has_both)
 
 
-def _verify(shown: Any, text: CheckpointTokenizer, architecture: Architecture) -> HuggingFaceModel | ReplayedModel:
-    """Wrap the model as ours, once it was compared: in float32 where its numbers can be widened."""
-    if is_known := _is_plain_half(shown):
-        check_size(sum(parameter.numel() for parameter in shown.parameters()), 4, size_limit())
-        wide = copy.deepcopy(shown).float()
-        verified_model(wide, text, architecture)
-    return verified_model(shown, text, architecture, is_known=is_known)
+def _verify(
+    given: GivenModel, text: CheckpointTokenizer, architecture: Architecture
+) -> HuggingFaceModel | ReplayedModel:
+    """Wrap the model as attnviz shows it, once it was compared: in float32 where its numbers can be widened."""
+    if not _is_plain_half(given.part):
+        return verified_model(given.make_shown(), text, architecture, given=given)
+    check_size(sum(parameter.numel() for parameter in given.part.parameters()), 4, size_limit())
+    wide = given.widen()
+    compared = verified_model(wide.make_shown(), text, architecture, given=wide).as_given
+    remove_hooks(given.whole)
+    made = verified_model(given.make_shown(), text, architecture, given=given, is_known=True)
+    made.as_given.notes, made.as_given.longest = compared.notes, compared.longest
+    return made
 
 
 def _is_plain_half(model: nn.Module) -> bool:
@@ -128,18 +209,13 @@ def _is_plain_half(model: nn.Module) -> bool:
     return bool(types & set(_HALF)) and all(found.is_floating_point or found == torch.bool for found in types)
 
 
-def _share_or_copy(model: Any, device: torch.device | None, dtype: torch.dtype | None) -> Any:
-    """Copy the modules around the same tensors; copy the tensors too for another device or type."""
-    tensors = (*model.parameters(), *model.buffers())
-    shown = copy.deepcopy(model, {id(tensor): tensor for tensor in tensors})
-    shown.eval()
-    first = next(model.parameters())
+def _share_or_copy(given: GivenModel, device: torch.device | None, dtype: torch.dtype | None) -> GivenModel:
+    """Return the model around the same tensors; with tensors of its own for another device or type."""
+    first = next(given.part.parameters())
     device = None if device is None else torch.empty(0, device=device).device  # with its index, as tensors have it
     if (device in (None, first.device)) and dtype in (None, first.dtype):
-        return shown
-    moved = copy.deepcopy(shown)
-    patches.cast(moved, device or first.device, dtype or first.dtype)
-    return moved
+        return given
+    return given.convert(device or first.device, dtype or first.dtype)
 
 
 def _name(model: Any) -> str:

@@ -18,6 +18,7 @@ from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import MAX_TOKENS, require_count, require_room
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.record import Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Choose, likeliest_ids
@@ -189,6 +190,11 @@ class HuggingFaceModel(ChatModel):
         self, builder: InputBuilder, encoded: EncodedText, taught: EncodedText | None, cached: bool,
         new_tokens: int, choose: Choose,
     ) -> Iterator[Step]:  # fmt: skip
+        if self.family == "decoder":
+            begun = Sentence(tgt=(taught or encoded).tokens, cut=True)
+        else:
+            begun = Sentence(encoded.tokens, (taught or builder.target_start(encoded)).tokens, cut=True)
+        self._check_longer([begun])
         stepper, plan = builder.plan(
             encoded, taught, new_tokens=new_tokens, choose=choose, cached=cached,
         )  # fmt: skip

@@ -6,7 +6,7 @@ two correct computations of this very pass (`attnviz.tracing.rounding`): errors 
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,14 +69,8 @@ def _arguments(model: Any, sample: Batch, target: Batch | None) -> dict[str, Any
 
     With one, FSMT makes no causal mask, and the decoder head of an encoder-decoder counts the encoder's layers.
     """
-    arguments: dict[str, Any] = {"input_ids": sample.ids, "attention_mask": sample.mask}
-    if sample.segments is not None:
-        arguments["token_type_ids"] = sample.segments
-    if target is not None:
-        arguments |= {"decoder_input_ids": target.ids, "decoder_attention_mask": torch.ones_like(target.mask)}
-    if "use_cache" in inspect.signature(model.forward).parameters:
-        arguments["use_cache"] = False
-    return arguments
+    no_cache = {"use_cache": False} if "use_cache" in parameters_of(model) else {}
+    return arguments_of(sample, target) | no_cache
 
 
 def install_attention(model: Any, sample: Batch, target: Batch | None = None) -> Network:
@@ -85,7 +79,7 @@ def install_attention(model: Any, sample: Batch, target: Batch | None = None) ->
     Raises NoAttentionInterface for a model that leaves no place for it, ModelError for what it cannot compute.
     """
     patches.fuse(model)
-    model.set_attn_implementation(NAME)
+    patches.set_attention(model, NAME)
     return Network(model, sample, target)
 
 
@@ -136,10 +130,28 @@ def output_of(out: Any) -> Tensor:
     return out.last_hidden_state if logits is None else logits
 
 
+def arguments_of(sample: Batch, target: Batch | None = None) -> dict[str, Any]:
+    """Return the arguments of a call to a transformers model, as its user would pass them."""
+    arguments: dict[str, Any] = {"input_ids": sample.ids, "attention_mask": sample.mask}
+    if sample.segments is not None:
+        arguments["token_type_ids"] = sample.segments
+    if target is not None:
+        arguments |= {"decoder_input_ids": target.ids, "decoder_attention_mask": torch.ones_like(target.mask)}
+    return arguments
+
+
+def parameters_of(model: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a model's `forward`, by their names."""
+    return inspect.signature(model.forward).parameters
+
+
 @torch.inference_mode()
-def run_network(network: Network, sample: Batch, target: Batch | None = None) -> Tensor:
+def run_network(network: Network, sample: Batch, target: Batch | None = None, *, last_only: bool = False) -> Tensor:
     """Run a network's attention over a sample: logits, or the last hidden states of a model without a head."""
-    return _our_pass(network, sample, target, None).output
+    request = PassRequest(Chain(()), hidden=False, last_only=last_only)
+    if target is None:
+        return output_of(network.run_only_stack(sample, request))
+    return output_of(network.decode(target, network.encode(sample, request), sample.mask, request))
 
 
 def _our_pass(network: Network, sample: Batch, target: Batch | None, probe: Probe | None) -> OurPass:
@@ -154,7 +166,9 @@ def _our_pass(network: Network, sample: Batch, target: Batch | None, probe: Prob
 
 
 def _weights(out: Any, name: str) -> tuple[Tensor, ...]:
-    return tuple(weights for weights in getattr(out, name, None) or () if weights is not None)
+    """Return the weights of each layer once: transformers returns those of a module twice that two stacks share."""
+    found = {id(weights): weights for weights in getattr(out, name, None) or () if weights is not None}
+    return tuple(found.values())
 
 
 def _check_shapes(found: OurPass, expected: dict[str, tuple[Tensor, ...]]) -> None:

@@ -53,6 +53,7 @@ class RecordedModel(NetworkModel):
         first: Probe | None = None, changes: CheckedInterventions = NO_INTERVENTIONS,
     ) -> Trace:  # fmt: skip
         """Run one recorded pass over sentences whose tokens are known; `first` acts, then the interventions."""
+        self._check_longer(sentences)
         recorder, asked, resolved = request.probe, request.hidden, changes.resolve(sentences)
         assert isinstance(recorder, Recorder)  # each pass has its own
         looking = resolved.chain_with(recorder)
@@ -78,6 +79,13 @@ class RecordedModel(NetworkModel):
             interventions=changes.interventions,
         )  # fmt: skip
 
+    def _check_longer(self, sentences: Sequence[Sentence]) -> None:
+        """Hold a text longer than any before against the model as it was given. Raises ModelError for a difference."""
+        longest = max(sentences, key=lambda sentence: max(len(sentence.src), len(sentence.tgt_in)))
+        sides = [self._builder.batch([side]) for side in (longest.src, longest.tgt_in) if side]
+        target = sides[1] if self.family == "encoder-decoder" else None
+        self.as_given.check_longer(sides[0], target, self.text.max_tokens)
+
     def _info(self, forward: float, notes: tuple[str, ...]) -> RunInfo:
         dtype = str(self.dtype).removeprefix("torch.")
-        return RunInfo(self.model_id, "", self.device.type, dtype, forward, notes=notes)
+        return RunInfo(self.model_id, "", self.device.type, dtype, forward, notes=(*notes, *self.as_given.notes))

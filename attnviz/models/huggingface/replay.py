@@ -83,6 +83,7 @@ class ReplayedModel(CheckpointModel):
     def to(self, device: torch.device, dtype: torch.dtype) -> "ReplayedModel":
         """Move it to a device, and let it compute in a type."""
         cast(self.model, device, dtype)
+        self.as_given.to(device, dtype)
         return self
 
     @torch.inference_mode()
@@ -108,6 +109,7 @@ class ReplayedModel(CheckpointModel):
         read, started = self.text.encode(texts[0], *pairs, limit=limit), time.perf_counter()
         batch = Batch.from_rows([read.ids], self.text.pad_id, self._segments(read)).to(self.device)
         sentence, target = self._sentence(read, batch, targets, limit)
+        self.as_given.check_longer(batch, target, self.max_tokens)
         expected = parity.run_eager(self.model, batch, target)
         wait_for(self.device)
         notes = (*prefix_notes("Text", read.notes), *prefix_notes("Second sentence", read.pair_notes))
@@ -151,7 +153,7 @@ class ReplayedModel(CheckpointModel):
             given = self.text.encode_target(targets[0], read.language, limit=limit)
             tgt = EncodedText((*start.tokens, *given.tokens), given.text)
         else:
-            tgt = self.text.append_ids(start, self._generate(batch, min(limit, 2 * len(read.ids) + 20)))
+            tgt = self.text.append_ids(start, self._generate(batch, max(1, min(limit - 1, 2 * len(read.ids) + 20))))
         cut = tgt.ids[-1] not in self._rules.ends
         fed = tgt.ids if cut else tgt.ids[:-1]
         sentence = Sentence(read.tokens, tgt.tokens, read.text, tgt.text, cut)
@@ -173,7 +175,9 @@ class ReplayedModel(CheckpointModel):
             layers = expected.attn.get(kind) or expected.attn[""]
             weights[kind] = torch.stack([layer[0] for layer in layers]).float().cpu()
         dtype = str(self.dtype).removeprefix("torch.")
-        info = RunInfo(self.model_id, "", self.device.type, dtype, seconds, notes=(*notes, *self.given_notes, self.why))
+        info = RunInfo(
+            self.model_id, "", self.device.type, dtype, seconds, notes=(*notes, *self.as_given.notes, self.why)
+        )
         return ReplayedWeights(weights, (sentence,), _causal_masks(weights), info, self.why)
 
 

@@ -1,10 +1,11 @@
 """Wrap a transformers model: our attention if parity holds, else the weights that it returns."""
 
+import functools
 from typing import Any
 
 from attnviz.models.huggingface import parity
 from attnviz.models.huggingface.architecture import Architecture, vocabulary_of
-from attnviz.models.huggingface.as_given import ShownPass, check_as_given, share_weights
+from attnviz.models.huggingface.as_given import GivenCheck, GivenModel, ShownPass
 from attnviz.models.huggingface.errors import ModelError, NoAttentionInterface, reason
 from attnviz.models.huggingface.generate import GenerationRules
 from attnviz.models.huggingface.model import HuggingFaceModel
@@ -15,7 +16,12 @@ from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
 
 
 def verified_model(
-    model: Any, text: CheckpointTokenizer, architecture: Architecture, *, given: Any = None, is_known: bool = False
+    model: Any,
+    text: CheckpointTokenizer,
+    architecture: Architecture,
+    *,
+    given: GivenModel | None = None,
+    is_known: bool = False,
 ) -> HuggingFaceModel | ReplayedModel:
     """Wrap a model as attnviz shows it. Raises ModelError for a model that attnviz does not reproduce, or without any
     weights.
@@ -23,18 +29,20 @@ def verified_model(
     `given` is what the user handed over, whose own pass the shown one must equal; left out, the model as it is now.
     `is_known` leaves both comparisons out, of a model that was compared in a finer type.
     """
-    given = share_weights(model) if given is None else given
+    given = given or GivenModel(model)
     patches.keep_apart(model)
+    patches.attend_fully(model)
     sample, target = _samples(model, text, architecture)
     where = next(model.parameters()).device
     sample, target = sample.to(where), None if target is None else target.to(where)
     try:
-        patches.set_eager(model)
+        patches.set_attention(model, "eager")
         expected = parity.run_eager(model, sample, target)
         rules = GenerationRules.from_model(model, has_both=architecture.has_both)
         made, run = _made(model, text, architecture, (expected, sample, target), rules, is_known=is_known)
+        made.as_given = GivenCheck(given, run)
         if not is_known:
-            made.given_notes = check_as_given(given, run, sample, target)
+            made.as_given.check(sample, target)
     except ModelError:
         raise
     except Exception as error:  # a model that cannot even run has its own reasons, of every type
@@ -53,16 +61,16 @@ def _made(
         if not is_known:
             parity.assert_equal(network, expected, sample, target)
     except NoAttentionInterface:
-        patches.set_eager(model)
+        patches.set_attention(model, "eager")
         try:
             network = _watched(model, eager, is_known=is_known)
         except Exception as error:  # code of the model's own may fail in any way where it is watched
-            patches.set_eager(model)
+            patches.set_attention(model, "eager")
             made = ReplayedModel(model, text, expected, sample, target)
             made.refusal = reason(error)
-            return made, lambda src, tgt: parity.run_eager(model, src, tgt).output
+            return made, lambda sample, target, last_only=False: parity.run_eager(model, sample, target).output
     made = HuggingFaceModel(network, text, rules, writes=architecture.writes)
-    return made, lambda src, tgt: parity.run_network(network, src, tgt)
+    return made, functools.partial(parity.run_network, network)
 
 
 def _watched(model: Any, eager: tuple[parity.Eager, Batch, Batch | None], *, is_known: bool) -> Network:

@@ -60,7 +60,7 @@ def own(folder: Path, trace) -> dict[str, torch.Tensor]:
     if "use_cache" in inspect.signature(peer.forward).parameters:  # or FSMT hides no later tokens
         given["use_cache"] = False
     if both:
-        given |= {"decoder_input_ids": tgt, "decoder_attention_mask": torch.ones_like(tgt)}
+        given |= {"decoder_input_ids": tgt, "decoder_attention_mask": torch.ones_like(tgt), "use_cache": False}
     base = peer if not name.endswith("Classification") else peer.base_model
     if "Classification" in name:
         base = getattr(peer, "model", None) or peer.transformer

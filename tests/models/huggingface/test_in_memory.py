@@ -175,8 +175,9 @@ def test_what_is_no_model_with_its_tokenizer_is_said(loaded_by_transformers, che
     own, tokenizer = loaded_by_transformers("gpt2")
     for arguments, says in (
         ((own,), "A model in memory needs its tokenizer"),
-        ((torch.nn.Linear(2, 2), tokenizer), "not as Linear"),
+        ((torch.nn.Linear(2, 2), tokenizer), "not Linear: for another model's weights"),
         ((None, tokenizer), "not as NoneType"),
+        ((object(), tokenizer), "not as object"),
         ((own, "gpt2"), r"A tokenizer is transformers' own, not its name: .*from_pretrained\('gpt2'\)"),
         ((checkpoint("gpt2"), tokenizer), "A folder or hub id has its own"),
     ):

@@ -58,6 +58,7 @@ class ChatModel(RecordedModel):
             generator = torch.Generator(self.device).manual_seed(seed)
             choose = Sampling(generator, 1.0 if temperature is None else temperature, None, top_p)
         builder = self._builder_under(interventions)
+        self._check_longer([Sentence(tgt=read.encoded.tokens, cut=True)])
         count = builder.max_new_tokens(read.encoded, min(new_tokens, max_tokens))
         plan = GenerationPlan(
             read.encoded, count, choose, interventions=builder.changes.interventions, reads_at_once=True
@@ -87,7 +88,9 @@ class ChatModel(RecordedModel):
         else:
             self._check_conversation(text=text)
             read = self._encode_for_reply(messages, max_tokens)
-        builder, notes = self._builder_under(interventions), (*self._notes([read.encoded]), *read.notes)
+        self._check_longer([Sentence(tgt=read.encoded.tokens, cut=True)])
+        notes = (*self._notes([read.encoded]), *read.notes, *self.as_given.notes)
+        builder = self._builder_under(interventions)
         places = self.text.max_tokens - len(read.encoded.tokens) + 1
         stepper = builder.prompt_stepper(read.encoded)
         return ReplyPrompt(read.encoded, read.spans, notes, places, stepper, self.text, self._rules)

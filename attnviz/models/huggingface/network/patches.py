@@ -24,14 +24,30 @@ def cast(model: Any, device: torch.device, dtype: torch.dtype) -> None:
             tensor.data = exact[name]
 
 
-def set_eager(model: Any) -> None:
-    """Let a model compute eager attention, also where its class only reads its config (Falcon)."""
-    if model._can_set_attn_implementation():
-        model.set_attn_implementation("eager")
+def set_attention(model: Any, name: str) -> None:
+    """Let a model compute attention under a name of transformers' interface.
+
+    transformers' own method misses modules whose config is another object than their model's (an EncoderDecoderModel
+    that was put together in memory), and classes that only read their config (Falcon), for which only "eager" is set.
+    """
+    models = [module for module in model.modules() if hasattr(module, "_can_set_attn_implementation")]
+    can_set = all(module._can_set_attn_implementation() for module in models)
+    if can_set:
+        model.set_attn_implementation(name)
+    if can_set or name == "eager":
+        for module in model.modules():
+            config: Any = getattr(module, "config", None)
+            if getattr(config, "_attn_implementation", name) != name:
+                config._attn_implementation = name
+
+
+def attend_fully(model: nn.Module) -> None:
+    """Let a model that attends in blocks (BigBird) attend to whole texts, as it does by itself from its first short
+    text on.
+    """
     for module in model.modules():
-        config = getattr(module, "config", None)
-        if getattr(config, "_attn_implementation", "eager") != "eager":
-            config._attn_implementation = "eager"
+        if getattr(module, "attention_type", None) == "block_sparse":
+            module.set_attention_type("original_full")  # type: ignore[operator]  # and so do all modules in it
 
 
 def set_fused(model: Any) -> bool:
