@@ -105,9 +105,14 @@ def save(folder: Path, recipe: Recipe, **changed: Any) -> Path:
 
 def random_model(name: str, config: Any) -> Any:
     """Build a model of that class and config, with weights that are the same each time."""
+    return fill_at_random(lambda: getattr(transformers, name)(config).eval())
+
+
+def fill_at_random(build: Callable[[], Any]) -> Any:
+    """Build a model, and add to its weights noise that is the same each time."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(7)
-        model = getattr(transformers, name)(config).eval()
+        model = build()
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.add_(torch.randn_like(parameter) * 0.3)
