@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+import transformers
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForMultimodalLM,
+    AutoModelForSeq2SeqLM,
+)
 from transformers.models.auto import modeling_auto
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import AutoModelForTextEncoding
@@ -17,6 +25,11 @@ _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers"
 _AFTER_PADDING = ("camembert", "data2vec-text", "esm", "mpnet", "xmod")  # their positions are counted as RoBERTa's
 _MOST_LAYERS_A_TENSOR = 10  # ALBERT shares a layer's sixteen tensors; no model makes ten layers of one
 _PACKED = ("quantization_config", "compression_config")  # the latter as compressed-tensors once wrote it
+_OF_DECODERS = {  # models of pictures and sounds among them, which are shown on their text alone
+    AutoModelForCausalLM: modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING,
+    AutoModelForMultimodalLM: modeling_auto.MODEL_FOR_MULTIMODAL_LM_MAPPING,
+    AutoModelForSeq2SeqLM: modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING,
+}
 _WRITERS = ("CausalLM", "LMHead", "DoubleHeads", "ForConditionalGeneration", "MTModel")
 
 
@@ -89,10 +102,27 @@ def choose_architecture(config: Any) -> Architecture:
     if is_encoder(config):
         masked = any("MaskedLM" in name for name in names)
         return Architecture(AutoModelForMaskedLM if masked else AutoModel)
-    if sort in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING:
-        writes = _writes(config, modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING)
-        return Architecture(AutoModelForCausalLM if writes else AutoModel, writes)
+    for auto, mapping in _OF_DECODERS.items():
+        if sort in mapping and (_writes(config, mapping) or sort in modeling_auto.MODEL_MAPPING):
+            refuse_what_reads_no_text(config, _class_of(config, mapping))
+            writes = _writes(config, mapping)
+            return Architecture(auto if writes else AutoModel, writes, has_both=bool(config.is_encoder_decoder))
+    if (named := _named_class(config)) is not None:
+        return Architecture(named, writes=True)
+    if sort in modeling_auto.MODEL_MAPPING:
+        return Architecture(AutoModel, has_both=bool(config.is_encoder_decoder))
     raise ModelError(f"{config.model_type!r} is not a text model that attnviz can read (encoder, decoder or both).")
+
+
+def _named_class(config: Any) -> Any:
+    """Return the class that a config names, where it writes text and no mapping of transformers leads to it: the
+    language model of a model of pictures, saved alone.
+    """
+    for name in config.architectures or ():
+        named = getattr(transformers, name, None)
+        if getattr(named, "config_class", None) is type(config) and any(part in name for part in _WRITERS):
+            return named
+    return None
 
 
 def refuse_what_reads_no_text(config: Any, model: Any) -> None:
@@ -106,7 +136,11 @@ def is_encoder(config: Any) -> bool:
     """Check whether the model reads a text, or a pair, as a whole and writes none."""
     if any("EncoderModel" in name for name in config.architectures or ()):
         return True
-    reads = type(config) in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING
+    sort = type(config)
+    reads = sort in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING or (
+        sort in modeling_auto.MODEL_MAPPING and not any(sort in mapping for mapping in _OF_DECODERS.values())
+        and getattr(config, "type_vocab_size", 0) > 1
+    )  # fmt: skip
     return reads and not config.is_encoder_decoder and not getattr(config, "is_decoder", False)
 
 
@@ -121,8 +155,16 @@ def positions(config: Any) -> int:
 
 
 def vocabulary_of(config: Any) -> int:
-    """Return how many tokens a model knows; the writing side's, where the sides differ (FSMT)."""
-    return config.get_text_config(decoder=True).vocab_size
+    """Return how many tokens a model knows; the writing side's, where the sides differ (FSMT).
+
+    Raises ModelError for a model that reads characters or bytes, without a vocabulary of tokens.
+    """
+    known = getattr(config.get_text_config(decoder=True), "vocab_size", None)
+    if known is None:
+        raise ModelError(
+            f"{config.model_type!r} reads characters and has no vocabulary of tokens, so its maps would have no labels."
+        )
+    return known
 
 
 def _check_layers(config: Any, tensors: int, name: str) -> None:

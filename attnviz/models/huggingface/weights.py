@@ -109,8 +109,9 @@ def misfit(weights: tuple[Path, ...], config: Any, auto: Any) -> str | None:
 
 def _meta_model(config: Any, auto: Any) -> Any:
     """Build a model without memory for its numbers, so that a config may ask for any size; tied weights are tied."""
+    build = getattr(auto, "from_config", None) or auto._from_config  # the latter of a class that is no auto class
     with torch.device("meta"), no_init_weights():
-        model = auto.from_config(config)
+        model = build(config)
     model.tie_weights()
     return model
 

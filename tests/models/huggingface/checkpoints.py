@@ -108,14 +108,14 @@ def random_model(name: str, config: Any) -> Any:
     return fill_at_random(lambda: getattr(transformers, name)(config).eval())
 
 
-def fill_at_random(build: Callable[[], Any]) -> Any:
+def fill_at_random(build: Callable[[], Any], *, noise: float = 0.3) -> Any:
     """Build a model, and add to its weights noise that is the same each time."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(7)
         model = build()
         with torch.no_grad():
             for parameter in model.parameters():
-                parameter.add_(torch.randn_like(parameter) * 0.3)
+                parameter.add_(torch.randn_like(parameter) * noise)
     return model
 
 

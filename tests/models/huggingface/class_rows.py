@@ -136,7 +136,8 @@ if __name__ == "__main__":
     from tests.models.huggingface.processes import run_each
 
     began = time.monotonic()
-    names = sys.argv[2:] or sorted(text_classes())
+    every = text_classes()  # imported here, once for all processes
+    names = sys.argv[2:] or sorted(every)
     rows = {}
     for name, found in run_each(class_row, names):
         rows[name] = asdict(found) if isinstance(found, ClassRow) else {"name": name, "shown": f"failed: {found}"}

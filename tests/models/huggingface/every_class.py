@@ -1,12 +1,11 @@
 """Every class of transformers that reads text, each as a small random checkpoint in a folder."""
 
 import inspect
-from functools import cache
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import transformers
 from transformers.models.auto import modeling_auto
 
 from tests.models.huggingface.checkpoints import fill_at_random
@@ -18,7 +17,9 @@ HEADS = {
     "masked": modeling_auto.MODEL_FOR_MASKED_LM_MAPPING,
     "seq2seq": modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING,
 }
-_TOKENIZERS = {"causal": byte_prompts, "masked": word_pieces, "seq2seq": pieces, "base": byte_prompts}
+_TOKENIZERS = {
+    "causal": byte_prompts, "masked": word_pieces, "seq2seq": pieces, "base": byte_prompts, "multimodal": byte_prompts,
+}  # fmt: skip
 _BEYOND_TEXT = (
     "pixel", "input_features", "input_values", "audio", "image", "speech", "video", "visual", "bbox", "spectrogram",
     "codec",
@@ -45,6 +46,8 @@ def text_classes() -> dict[str, tuple[type, str]]:
     for config, kind in _classes(modeling_auto.MODEL_MAPPING):
         if config not in configs and kind.__name__ not in found and _reads_text_alone(kind):
             found[kind.__name__] = kind, "base"
+    for _, kind in _classes(modeling_auto.MODEL_FOR_MULTIMODAL_LM_MAPPING):
+        found.setdefault(kind.__name__, (kind, "multimodal"))
     return found
 
 
@@ -76,7 +79,7 @@ def save_class(kind: Any, sort: str, folder: Path) -> Path:
         for name, id_ in ids.items():
             setattr(part, name, id_)
     if config.is_encoder_decoder:
-        config.decoder_start_token_id = ids["pad_token_id"]
-    fill_at_random(lambda: kind(config).eval()).save_pretrained(folder)
+        config.decoder_start_token_id = ids["eos_token_id"]
+    fill_at_random(lambda: kind(config).eval(), noise=0.1).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

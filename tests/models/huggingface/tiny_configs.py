@@ -96,8 +96,11 @@ OF_A_TYPE: dict[str, dict[str, Any]] = {
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "expert_layer_period": 2},
     "longformer": {"attention_window": 8},
     "led": {"attention_window": 8},
-    "funnel": {"block_sizes": (2, 2), "block_repeats": (1, 1), "num_decoder_layers": 1, "d_head": 16},
+    "funnel": {"block_sizes": (2, 2), "block_repeats": [1, 1], "num_decoder_layers": 1, "d_head": 16},
     "hrm_text": {"num_layers_per_stack": None, "num_hidden_layers": 2},
+    "encoder-decoder": {"decoder": {"is_decoder": True, "add_cross_attention": True}},
+    "longcat_flash": {"head_dim": 8},
+    "xlstm": {"hidden_size": 128, "embedding_dim": 128},
     "esmc": _ALIKE,
     "glm5_next_text": _ALIKE | {"index_kpool": 2},
     "cosmos3_edge_text": {"rope_parameters": {
@@ -131,11 +134,12 @@ def tiny_fields(kind: Any, *, vocab_size: int, default: Any = None) -> dict[str,
         elif name.endswith(_IDS) and isinstance(now, int) and now >= vocab_size:
             fields[name], next_id = next_id, next_id - 1
         elif name in _SIZES and (
-            name in _EVEN_IF_NONE or isinstance(now, int) and not isinstance(now, bool) and now > 0
+            name in _EVEN_IF_NONE or (isinstance(now, int) and not isinstance(now, bool) and now > 0)
         ):
             fields[name] = _SIZES[name]
-    if "qk_rope_head_dim" in fields:  # the class takes the size of a turned part for the size of a head
+    if "qk_rope_head_dim" in fields:  # latent attention: as many keys as queries, and no one size of a head
         fields.pop("head_dim", None)
+        fields |= _ALIKE
     fields |= _layer_lists(declared, default)
     for name, of_this in OF_A_TYPE.get(default.model_type, {}).items():
         fields[name] = (
