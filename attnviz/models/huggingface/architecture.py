@@ -102,26 +102,33 @@ def choose_architecture(config: Any) -> Architecture:
     if is_encoder(config):
         masked = any("MaskedLM" in name for name in names)
         return Architecture(AutoModelForMaskedLM if masked else AutoModel)
+    found = _decoder(config) or _named_class(config)
+    if found is None and sort in modeling_auto.MODEL_MAPPING:
+        found = Architecture(AutoModel, has_both=bool(config.is_encoder_decoder))
+    if found is None:
+        raise ModelError(f"{config.model_type!r} is not a text model that attnviz can read (encoder, decoder or both).")
+    return found
+
+
+def _decoder(config: Any) -> Architecture | None:
+    """Return the class of a model that writes text after a prompt, or the same model without its head."""
+    sort = type(config)
     for auto, mapping in _OF_DECODERS.items():
         if sort in mapping and (_writes(config, mapping) or sort in modeling_auto.MODEL_MAPPING):
             refuse_what_reads_no_text(config, _class_of(config, mapping))
             writes = _writes(config, mapping)
             return Architecture(auto if writes else AutoModel, writes, has_both=bool(config.is_encoder_decoder))
-    if (named := _named_class(config)) is not None:
-        return Architecture(named, writes=True)
-    if sort in modeling_auto.MODEL_MAPPING:
-        return Architecture(AutoModel, has_both=bool(config.is_encoder_decoder))
-    raise ModelError(f"{config.model_type!r} is not a text model that attnviz can read (encoder, decoder or both).")
+    return None
 
 
-def _named_class(config: Any) -> Any:
+def _named_class(config: Any) -> Architecture | None:
     """Return the class that a config names, where it writes text and no mapping of transformers leads to it: the
     language model of a model of pictures, saved alone.
     """
     for name in config.architectures or ():
         named = getattr(transformers, name, None)
         if getattr(named, "config_class", None) is type(config) and any(part in name for part in _WRITERS):
-            return named
+            return Architecture(named, writes=True)
     return None
 
 

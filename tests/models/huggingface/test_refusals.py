@@ -68,10 +68,10 @@ def test_maps_that_differ_a_little_are_refused(name, checkpoint, monkeypatch):
 
 def test_a_forgotten_bias_is_refused(checkpoint, monkeypatch):
     """T5 without its positions, which is what its maps would be if `position_bias` were dropped."""
-    right = attention_interface._call
+    right = attention_interface.call_from_tensors
     monkeypatch.setattr(
         attention_interface,
-        "_call",
+        "call_from_tensors",
         lambda tensors, mask, arguments: right(tensors, mask, arguments | {"position_bias": None}),
     )
     assert "differ from transformers' own by" in refusal(checkpoint("t5"))

@@ -43,8 +43,8 @@ _SIZES: dict[str, Any] = {
         (_HEAD_DIM, "head_dim d_kv kv_channels qk_nope_head_dim v_head_dim swa_head_dim linear_key_head_dim "
                     "linear_value_head_dim linear_head_dim attention_head_size d_head dim_head index_head_dim "
                     "cross_head_dim attention_head_dim mamba_d_head mamba_head_dim ssm_state_size state_size "
-                    "mamba_d_state kv_lora_rank adapter_rank laurel_rank embedding_rank o_lora_rank xpath_unit_hidden_size "
-                    "router_hidden_size entity_emb_size"),
+                    "mamba_d_state kv_lora_rank adapter_rank laurel_rank embedding_rank o_lora_rank "
+                    "xpath_unit_hidden_size router_hidden_size entity_emb_size"),
         (24, "qk_head_dim q_lora_rank"),
         (8, "qk_rope_head_dim rotary_dim sliding_window attention_window_size window_size local_window_size "
             "hidden_size_per_layer_input hc_lowrank time_step_rank mamba_dt_rank gated_norm_rank "
