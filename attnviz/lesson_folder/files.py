@@ -25,7 +25,9 @@ _STEPS = Translatable("Steps")
 _LESSONS = Translatable("Lessons")
 _ALL = Translatable("All lessons")
 PRACTICE = Translatable("Practice, not an exam: the answers are in these files. What you answer stays in this browser.")
-_NEEDS_SCRIPTS = Translatable("This page needs JavaScript: switch it on in your browser.")
+_WAITING = Translatable(
+    "This page needs JavaScript and the other files of its folder: open it there, with JavaScript switched on."
+)
 
 
 def folder_files(
@@ -111,7 +113,7 @@ def _card(lesson: Lesson, data: LessonData, name: str, language: str) -> str:
 
 
 def _lesson_page(lesson: Lesson, name: str) -> str:
-    said = {"all": _ALL, "steps": _STEPS, "scripts": _NEEDS_SCRIPTS}
+    said = {"all": _ALL, "steps": _STEPS, "waiting": _WAITING}
     texts = {what: translate(sentence, lesson.language) for what, sentence in said.items()}
     return _page("lesson.html", {"language": lesson.language, "title": lesson.title, "name": name, **texts})
 

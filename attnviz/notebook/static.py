@@ -8,6 +8,15 @@ from attnviz.pictures.shown.registry import ShownPicture
 
 HEIGHT = 620  # pixels, its caption included
 _FRAME = '<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" style="{style}" title="{title}"></iframe>'
+# In a narrow cell a picture needs more height than its frame has, and says so (widgets/shared/js/hosts/file.js).
+_GROW = """<script>
+globalThis.attnvizGrow ??= window.addEventListener("message", ({ data, source }) => {
+  if (!(data?.attnvizHeight > 0)) return;
+  for (const frame of document.querySelectorAll("iframe[srcdoc]"))
+    if (frame.contentWindow === source && data.attnvizHeight > frame.clientHeight)
+      frame.style.height = `${Math.min(data.attnvizHeight, 4000)}px`;
+}) ?? true;
+</script>"""
 
 
 class StaticPicture:
@@ -16,6 +25,7 @@ class StaticPicture:
     def __init__(self, shown: ShownPicture, height: int | None = None) -> None:
         self.shown = shown
         self.height = height or HEIGHT
+        self._may_grow = height is None
 
     def to_html(self, path: str | Path, *, title: str = "") -> Path:
         """Write it as one HTML file; see `ShownPicture.to_html`."""
@@ -23,4 +33,7 @@ class StaticPicture:
 
     def _repr_html_(self) -> str:
         style = f"width: 100%; height: {self.height}px; border: 0"
-        return _FRAME.format(page=escape(one_file(self.shown)), style=style, title=escape(self.shown.picture.title))
+        title = escape(self.shown.picture.title)
+        return _FRAME.format(page=escape(one_file(self.shown)), style=style, title=title) + (
+            _GROW if self._may_grow else ""
+        )

@@ -3,6 +3,7 @@
 from html import escape
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import anywidget
 import traitlets
@@ -13,7 +14,9 @@ from attnviz.widgets.wire import Payload
 
 Head = tuple[str, int | str, int | str]
 THEMES = ("auto", "light", "dark")
-_NOT_DRAWN = "This picture is drawn when its cell is run; show(…, static=True) keeps one in what is saved."
+_NOT_DRAWN = (
+    "The picture itself is drawn in a running notebook with anywidget; show(…, static=True) keeps one in what is saved."
+)
 # Of what other fields choose a long text's numbers are not in the browser yet.
 _SITE = ("kind", "layer", "head", "pins")
 
@@ -32,13 +35,14 @@ class PictureWidget(anywidget.AnyWidget):
     _esm = traitlets.Unicode().tag(sync=True)
     _payload = traitlets.Bytes().tag(sync=True)
     _told = traitlets.Dict().tag(sync=True)
+    _caption_class = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, shown: ShownPicture, *, theme: str = "auto", height: int | None = None) -> None:
         self.shown = shown
         self._drawn = shown.payload()
         super().__init__(
             _esm=cell_module(shown.picture.widget), _payload=self._drawn.pack(),
-            view=shown.view, theme=theme, height=height,
+            _caption_class=f"attnviz-{uuid4().hex}", view=shown.view, theme=theme, height=height,
         )  # fmt: skip
         self.observe(self._answer, "view")
         self.on_msg(self._say_here)
@@ -83,12 +87,27 @@ class PictureWidget(anywidget.AnyWidget):
     def pins(self, pins: tuple[Head, ...]) -> None:
         self._set_fields(pins=pins)
 
+    def _ipython_display_(self, **kwargs: Any) -> None:
+        """Show the caption, and the picture, whose script takes the caption away once it draws.
+
+        Where no widget is drawn, as in a page of nbconvert's without a network, the caption stays.
+        """
+        from IPython.display import display
+
+        made = super()._repr_mimebundle_(**kwargs)
+        display({"text/html": f"<div class='{self._caption_class}'>{self._caption()}</div>"}, raw=True)
+        if made is not None:
+            display(made[0], raw=True, metadata=made[1])
+
+    def _caption(self) -> str:
+        lines = [self.shown.picture.title, *self.shown.subject.caption(self.shown.state).lines(), _NOT_DRAWN]
+        return "".join(f"<p>{escape(line)}</p>" for line in lines)
+
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Add a text for places where no widget is drawn, such as GitHub."""
         made = super()._repr_mimebundle_(**kwargs)
         if made is not None:
-            lines = [self.shown.picture.title, *self.shown.subject.caption(self.shown.state).lines(), _NOT_DRAWN]
-            made[0]["text/html"] = "".join(f"<p>{escape(line)}</p>" for line in lines)
+            made[0]["text/html"] = self._caption()
         return made
 
     def _say_here(self, *_: Any) -> None:

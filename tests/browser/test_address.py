@@ -164,3 +164,16 @@ def test_a_copied_link_shows_somebody_else_the_same_and_visitors_do_not_meet(
     page.reload()
     settle(page)
     expect(source(page)).to_have_value(SENTENCE)
+
+
+def test_a_picture_in_a_frame_adds_nothing_to_the_history_of_the_page_around_it(page: Page, address: str) -> None:
+    page.goto("/_stcore/health")
+    page.set_content(f'<iframe src="{address}/heads?src=I+love+you." width=1300 height=800></iframe>')
+    picture = page.frame_locator("iframe").locator("[data-attnviz-painted]")
+    expect(picture).to_be_visible()
+    before = page.evaluate("history.length")
+    page.frame_locator("iframe").get_by_role("gridcell", name="L0 H3").click()
+    page.frame_locator("iframe").get_by_role("gridcell", name="L0 H3", selected=True).wait_for()
+    frame = page.frames[1]
+    frame.wait_for_function("() => new URLSearchParams(location.search).get('head') === '3'")
+    assert page.evaluate("history.length") == before

@@ -3,10 +3,11 @@
 import csv
 import re
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
@@ -205,3 +206,45 @@ def test_every_widget_is_drawn_on_the_page(visit: Visit, step: int) -> None:
     assert painted(page)
     expect(page.locator(".picture .note:not(.way-out)")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_page_without_its_folder_says_what_is_missing(browser: Browser, folder: Path, tmp_path: Path) -> None:
+    page = browser.new_page()
+    (tmp_path / FIRST).write_bytes((folder / FIRST).read_bytes())
+    page.goto((tmp_path / FIRST).as_uri())
+    expect(page.get_by_role("status")).to_contain_text("the other files of its folder")
+    page.close()
+
+
+@pytest.mark.parametrize("frame", ["srcdoc", "a file of another folder"])
+def test_a_lesson_in_a_page_of_others_keeps_its_steps_to_itself(
+    frame: str, browser: Browser, folder: Path, tmp_path: Path
+) -> None:
+    """The page around has a <base> that leads to the folder, and one history with its frames."""
+    page, raised = browser.new_page(), []
+    page.on("pageerror", lambda error: raised.append(str(error)))
+    lesson = (folder / FIRST).read_text(encoding="utf-8")
+    lesson = lesson.replace("<head>", f'<head><base href="{folder.as_uri()}/">')
+    (tmp_path / "inner.html").write_text(lesson, encoding="utf-8")
+    inner = f'srcdoc="{escape(lesson)}"' if frame == "srcdoc" else 'src="inner.html"'
+    around = tmp_path / "around.html"
+    around.write_text(f"<!doctype html><h1>Course</h1><iframe {inner} width=1200 height=700></iframe>", "utf-8")
+    page.goto(around.as_uri())
+    inside = page.frame_locator("iframe")
+    expect(inside.locator("nav [aria-current=step]")).to_have_attribute("href", "#1")
+    before = page.evaluate("history.length")
+    inside.locator("nav a").nth(2).click()
+    expect(inside.locator("nav [aria-current=step]")).to_have_attribute("href", "#3")
+    inside.get_by_role("button", name="Back", exact=True).click()
+    expect(inside.locator("nav [aria-current=step]")).to_have_attribute("href", "#2")
+    expect(page.get_by_role("heading", name="Course")).to_be_visible()
+    assert (page.evaluate("history.length"), raised) == (before, [])
+    page.close()
+
+
+def test_back_leads_to_the_step_before(visit: Visit) -> None:
+    page = visit(FIRST)
+    page.locator("nav a").nth(2).click()
+    page.wait_for_url("**#3")
+    page.go_back()
+    expect(page.locator("nav [aria-current=step]")).to_have_attribute("href", "#1")

@@ -45,6 +45,7 @@ class Cells:
         page.goto("about:blank")
         page.set_content(PAGE)
         state = {"_told": told or {}, "theme": widget.theme, "height": widget.height}
+        state["_caption_class"] = widget._caption_class
         page.evaluate(SET_UP, [widget._esm, base64.b64encode(widget._payload).decode(), state])
 
     def picture(self, at: int = 0) -> Locator:

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import attnviz
 from attnviz.models.translator.tiny import tiny_translator
+from tests.notebook import cell
 from tests.notebook.cell import Cells
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
@@ -96,6 +97,33 @@ def test_controls_that_only_python_answers_go_while_it_does_not(page: Page, trac
     page.evaluate("() => { cell.isAnswering = false; }")
     cells.picture().get_by_role("tab", name="Encoder self").click()
     expect(cells.picture().get_by_role("tab", name="Cross")).to_be_hidden()
+
+
+def test_the_caption_before_a_picture_goes_once_it_is_drawn(page: Page, trace, monkeypatch) -> None:
+    shown: list[dict] = []
+    monkeypatch.setattr("IPython.display.display", lambda bundle, **_: shown.append(bundle))
+    widget = attnviz.show(trace)
+    widget._ipython_display_()
+    caption, picture = shown
+    assert "machine learning" in caption["text/html"]
+    assert "application/vnd.jupyter.widget-view+json" in picture
+    assert "text/html" not in picture, "GitHub would show the caption twice"
+    monkeypatch.setattr("tests.notebook.cell.PAGE", caption["text/html"] + cell.PAGE)
+    Cells(page, widget).picture().wait_for()
+    expect(page.locator(f".{widget._caption_class}")).to_be_hidden()
+
+
+@pytest.mark.parametrize("name", ["heads", "links"])
+def test_a_static_picture_of_a_narrow_cell_is_as_high_as_it_has_to_be(name: str, page: Page, trace) -> None:
+    made = attnviz.show(trace, static=True) if name == "heads" else attnviz.show.links(trace, static=True)
+    page.goto("about:blank")
+    page.set_content(f'<body style="width: 390px">{made._repr_html_()}')
+    root = page.frame_locator("iframe").locator(":root")
+    page.frame_locator("iframe").locator("[data-attnviz-painted]").wait_for()
+    page.wait_for_function("() => document.querySelector('iframe').clientHeight > 700")
+    page.wait_for_timeout(300)
+    assert root.evaluate("(node) => node.scrollHeight - innerHeight") == 0
+    assert root.evaluate("(node) => node.scrollWidth - innerWidth") <= 0
 
 
 def test_a_static_picture_is_drawn_in_its_frame(page: Page, trace) -> None:

@@ -18,6 +18,8 @@ from attnviz.ui.address import reconnecting
 # `st.switch_page` adds two entries: the page that it leaves, with what the next page's address says, and the next page.
 # The second takes the place of the first: Back then leads to the page as it was left.
 #
+# A page in a frame of another site adds no entry: the browser's history is that site's, too.
+#
 # That a lesson's panel has a window of its own (`beside`) is no step of Back: the entry that is there says so.
 #
 # A choice that was sent when the server died is not sent again: Streamlit asks the next server for a run only where it
@@ -27,7 +29,7 @@ from attnviz.ui.address import reconnecting
 # goes nowhere. Both are given back with the connection, to lines of text alone: in a list, Enter would choose.
 SCRIPT = """
 if (!window.attnvizHeld) {
-  const push = history.pushState, replace = history.replaceState;
+  const { pushState: push, replaceState: replace } = history;
   const apart = (search) => {
     const said = new URLSearchParams(search), beside = said.get("beside");
     said.delete("beside");
@@ -49,7 +51,7 @@ if (!window.attnvizHeld) {
     if (held !== null && pathname !== held) return;
     const isHere = pathname === location.pathname;
     const isEntry = isHere ? isOfWindow(search) : search === told;
-    const add = isEntry ? replace : push;
+    const add = isEntry || parent !== window ? replace : push;
     told = isHere ? search : null;
     add.call(this, state, title, address);
   };

@@ -89,6 +89,38 @@ def test_what_is_in_view_stands_in_the_address_and_comes_from_it(trace, visit, t
     expect(painted(again)).to_have_attribute("data-attnviz-view", re.compile('"layer":1,"head":0'))
 
 
+@pytest.mark.parametrize("place", ["blob:", "data:", "srcdoc", "base"])
+def test_a_file_inside_a_page_of_others_goes_back_to_its_first_view(place, trace, browser, tmp_path) -> None:
+    """None of these places has an address of its own that could be written."""
+    text = trace.to_html(tmp_path / "heads.html").read_text(encoding="utf-8")
+    page, raised = browser.new_page(), []
+    page.on("pageerror", lambda error: raised.append(str(error)))
+    page.goto("about:blank")
+    if place == "base":
+        text = text.replace("base-uri 'none'; ", "").replace("<head>", '<head><base href="https://school.example/">')
+    page.evaluate(
+        """([text, place]) => {
+          const frame = document.createElement("iframe");
+          const bytes = new TextEncoder().encode(text);
+          const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+          if (place === "blob:") frame.src = URL.createObjectURL(new Blob([bytes], { type: "text/html" }));
+          else if (place === "data:") frame.src = `data:text/html;base64,${base64}`;
+          else frame.srcdoc = text;
+          frame.style.cssText = "width: 1200px; height: 700px";
+          document.body.append(frame);
+        }""",
+        [text, place],
+    )
+    picture = page.frame_locator("iframe").locator("[data-attnviz-painted]")
+    before = page.evaluate("history.length")
+    for name, kind in (("Encoder self", "encoder_self"), ("Cross", "cross")):
+        picture.get_by_role("tab", name=name).click()
+        expect(picture).to_have_attribute("data-attnviz-view", re.compile(f'"kind":"{kind}"'))
+        page.wait_for_timeout(400)  # a choice is told 250 ms after it was made
+    assert (page.evaluate("history.length"), raised) == (before, [])
+    page.close()
+
+
 def test_a_painted_mask_comes_back_with_its_numbers(model, trace, visit, tmp_path) -> None:
     path = picture("mask_lab").of(model, trace).to_html(tmp_path / "masks.html")
     weights = "(node) => JSON.stringify(Array.from(node.attnviz.payload.attn))"

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+import attnviz
 from attnviz.maps.lines import FAINTEST
+from attnviz.widgets.bundle import source
 from attnviz.widgets.links.payload import links_payload
+from tests.widgets.bare_page import BarePage
 from tests.widgets.heads import heads_app
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
@@ -119,3 +122,20 @@ def test_maps_without_a_line_draw_none(lines) -> None:
     drawn, rest = lines(CHOSEN, payload_of(empty), [[0, 0]])
     assert drawn == []
     assert rest["top"] == 1
+
+
+@pytest.mark.parametrize("words", [["שלום", "עולם"], ["hello", "עולם"], ["مرحبا", "world"]])
+def test_the_query_of_a_strong_link_stands_first_in_any_script(words: list[str], browser) -> None:
+    trace = attnviz.from_tensors([torch.tensor([[[0.0, 1.0], [0.5, 0.5]]])], words)
+    page = browser.new_page()
+    bare = BarePage(page, source("links"), attnviz.picture("links").of(trace, heads=[(0, 0)]).payload())
+    bare.attach()
+    left = """(node, word) => {
+      const range = document.createRange(), text = node.firstChild, at = text.data.indexOf(word);
+      range.setStart(text, at), range.setEnd(text, at + word.length);
+      return range.getBoundingClientRect().left;
+    }"""
+    strongest = page.locator(".list-token").first
+    query, key = (strongest.evaluate(left, word) for word in words)
+    assert query < key
+    page.close()

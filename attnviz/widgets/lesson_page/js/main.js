@@ -1,6 +1,7 @@
 // A lesson on a page of its own: one step at a time, by the address's fragment; progress is kept by the browser.
 
 import { element, button } from "../../shared/js/elements.js";
+import { writeFragment } from "../../shared/js/hosts/fragment.js";
 import { setThemeAndPrint } from "../../shared/js/hosts/themes.js";
 import { saveAnswers } from "./answers_file.js";
 import { script } from "./loading.js";
@@ -38,15 +39,23 @@ export default async function open() {
   };
   let now = null;
 
-  const here = () => Math.min(lesson.steps.length, Math.max(1, Math.trunc(Number(location.hash.slice(1))) || 1)) - 1;
+  const told = () => Math.min(lesson.steps.length, Math.max(1, Math.trunc(Number(location.hash.slice(1))) || 1)) - 1;
+  let at = told();
+
+  // Opens another step; the address follows, where the page has one of its own.
+  function go(to) {
+    if (to === at) return;
+    at = to;
+    writeFragment(`#${at + 1}`, true);
+    show({ isMoved: true });
+  }
 
   function show({ isMoved }) {
     now?.end();
-    const at = here();
-    now = stepOf(page, at, () => [tell(at), way(at)]);
+    now = stepOf(page, at, () => [tell(), way()]);
     parts.main.replaceChildren(...now.nodes);
-    tell(at);
-    way(at);
+    tell();
+    way();
     now.begin();
     if (!isMoved) return;
     scrollTo(0, 0);
@@ -54,25 +63,26 @@ export default async function open() {
   }
 
   // Which steps are done, and which one is open.
-  function tell(at) {
+  function tell() {
     const items = lesson.steps.map((step, i) => {
       const mark = step.question ? markOf(step.question, page.progress.of(i)) : "open";
       const name = step.question ? `${i + 1} ${step.title}, ${say(MEANS[mark])}` : `${i + 1} ${step.title}`;
       const link = { href: `#${i + 1}`, "aria-label": name, title: step.title, "data-mark": mark };
       if (i === at) link["aria-current"] = "step";
-      return element("li", {}, element("a", link, MARKS[mark] || String(i + 1)));
+      const onclick = (event) => (event.preventDefault(), go(i)); // under a <base> the link itself leads elsewhere
+      return element("li", {}, element("a", { ...link, onclick }, MARKS[mark] || String(i + 1)));
     });
     parts.steps.replaceChildren(...items);
   }
 
   // The way on, and in the end what it came to.
-  function way(at) {
+  function way() {
     now.form.querySelector(".way")?.remove();
     now.form.querySelector(".end")?.remove();
     const isLast = at === lesson.steps.length - 1;
     const question = questions[at];
     const isFree = !question || isOver(page.progress.of(at));
-    const to = (i) => () => (location.hash = `#${i + 1}`);
+    const to = (i) => () => go(i);
     const line = element("div", { class: "way" });
     line.append(button(say(phrase("Back")), { disabled: at === 0, onclick: to(at - 1) }));
     if (!isLast) line.append(button(say(phrase("Next")), { class: isFree ? "primary" : "", onclick: to(at + 1) }));
@@ -94,7 +104,7 @@ export default async function open() {
     const forget = () => {
       if (!confirm(say(phrase("Delete your answers to this lesson?")))) return;
       page.progress.forget();
-      if (here()) location.hash = "#1";
+      if (at) go(0);
       else show({ isMoved: true });
     };
     document
@@ -113,7 +123,10 @@ export default async function open() {
 
   foot();
   show({ isMoved: false });
-  window.addEventListener("hashchange", () => show({ isMoved: true }));
+  window.addEventListener("hashchange", () => {
+    at = told();
+    show({ isMoved: true });
+  });
 }
 
 function markOf(question, did) {

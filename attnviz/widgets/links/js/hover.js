@@ -53,11 +53,9 @@ function paintList(app, token) {
   const { list, listEntry, listHint, listTitle } = app.parts;
   const [side, place] = tokenOf(token);
   const { header } = app.payload;
-  const nameOf = (name, at) => (name === "q" ? rowName(header.rows[at]) : header.cols[at]);
+  const nameOf = (name, at) => (name === "q" ? rowText(header.rows[at]) : isolated(header.cols[at]));
   listTitle.textContent =
-    token === null
-      ? "The strongest links"
-      : `${isolated(nameOf(side, place))} ${side === "q" ? "looks at" : "is looked at by"}`;
+    token === null ? "The strongest links" : `${nameOf(side, place)} ${side === "q" ? "looks at" : "is looked at by"}`;
   const entryOf = (name, at) =>
     name === "q" ? rowEntryText(header.row_entries[at]) : entryText(header.col_entries[at]);
   put(listEntry, token === null ? "" : entryOf(side, place));
@@ -68,19 +66,20 @@ function paintList(app, token) {
     list.append(element("li", { class: "quiet", text: `${lines.length - MOST_LISTED} weaker lines` }));
   const best = lines
     .slice(0, 3)
-    .map(
-      (line) => `${side === "q" ? header.cols[line.col] : rowName(header.rows[line.row])} ${exactText(line.weight)}`,
-    );
+    .map((line) => `${nameOf(side === "q" ? "k" : "q", side === "q" ? line.col : line.row)} ${exactText(line.weight)}`);
   if (token === null) announce(app, "");
   else announce(app, `${listTitle.textContent} ${best.join(", ") || "no visible line"}.`);
 }
+
+// A row's name with each of its labels isolated: the query stands first, whichever way a label is written.
+const rowText = (row) => rowName(row.map((label) => label && isolated(label)));
 
 function listNode(app, line, side) {
   const { header } = app.payload;
   const [layer, head] = app.view.heads[line.place];
   const [input, output] = header.rows[line.row];
-  const [row, col] = [isolated(output ?? input), isolated(header.cols[line.col])];
-  const text = { q: header.cols[line.col], k: rowName(header.rows[line.row]) }[side] ?? `${row} – ${col}`;
+  const col = isolated(header.cols[line.col]);
+  const text = { q: col, k: rowText(header.rows[line.row]) }[side] ?? `${isolated(output ?? input)} – ${col}`;
   const place = { q: `#${line.col} `, k: `#${line.row} ` }[side] ?? "";
   const entries = [
     side === "k" ? "" : entryText(header.col_entries[line.col]),
@@ -90,7 +89,7 @@ function listNode(app, line, side) {
     "li",
     { title: entries.toReversed().filter(Boolean).join(" – ") },
     element("span", { class: "dot", style: `background:${hueOf(app, line.place)}` }),
-    element("bdi", { class: "list-token", text }),
+    element("span", { class: "list-token", dir: "ltr", text }),
     element("span", { class: "quiet", text: place + (app.view.heads.length > 1 ? siteName(layer, head) : "") }),
     element("span", { class: "list-weight", text: exactText(line.weight) }),
   );

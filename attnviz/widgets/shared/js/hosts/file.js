@@ -4,7 +4,7 @@
 import { element } from "../elements.js";
 import { inflated, withoutPlanes } from "../files/planes.js";
 import { unpack } from "../unpack.js";
-import { fragmentOf, viewIn } from "./fragment.js";
+import { fragmentOf, viewIn, writeFragment } from "./fragment.js";
 import { setThemeAndPrint } from "./themes.js";
 
 const PAPER = 960; // pixels of a printed page's width: the narrower of A4 and Letter, across
@@ -66,8 +66,7 @@ async function show(figure, number) {
   const picture = { first, view: first, draw: drawIt };
   const report = (_, view) => {
     picture.view = view;
-    if (location.protocol === "about:") return; // a frame in a notebook, which has no address
-    history.replaceState(null, "", fragmentOf(pictures, isAlone) || location.pathname + location.search);
+    writeFragment(fragmentOf(pictures, isAlone));
   };
   const host = { report, height: heightIn(figure), ...(isAlone && { keys: document }) };
   function drawIt(view) {
@@ -87,7 +86,15 @@ function say(figure, error) {
   figure.querySelector(".place").replaceChildren(element("p", { class: "failed", text }));
 }
 
+// A frame around the file, as in a notebook's narrow cell, may become as high as its content (attnviz/notebook/static.py).
+function tellHeight() {
+  if (parent === window) return;
+  const tell = () => parent.postMessage({ attnvizHeight: document.documentElement.scrollHeight }, "*");
+  new ResizeObserver(tell).observe(document.body);
+}
+
 async function open() {
+  tellHeight();
   const page = document.documentElement;
   window.addEventListener("beforeprint", () => {
     const width = document.querySelector("main").clientWidth;

@@ -1,5 +1,17 @@
 // What is in view of a file's pictures, as the fragment of its address: #layer=2&head=5, of several pictures #2.head=5.
 
+// Writes a fragment into the address. `isStep` adds an entry to the browser's history; a page that stands in a frame adds
+// none, since the history is also that of the page around. The whole address is named, because the page may have a <base>.
+// A page without an address of its own (`blob:`, `data:`, a frame's `srcdoc`) may refuse: it goes on without.
+export function writeFragment(fragment, isStep = false) {
+  const write = isStep && parent === window ? history.pushState : history.replaceState;
+  try {
+    write.call(history, null, "", location.href.split("#")[0] + fragment);
+  } catch {
+    // the picture is the same
+  }
+}
+
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 // What is as it was at first is left out.

@@ -2,7 +2,7 @@
 // shadow root of its own, so that neither the notebook's styles reach it nor its styles the notebook.
 //
 // Of the model (attnviz/notebook/widget.py): `_payload` is what is drawn, `_told` the view that either side set last,
-// `theme` and `height` what the reader wants.
+// `theme` and `height` what the reader wants, `_caption_class` names the caption that stands before the picture.
 
 import { setTheme } from "./themes.js";
 
@@ -71,9 +71,16 @@ export function inNotebook(draw, { pythonOnly, ...widget }) {
       endTheme = setTheme(place, model.get("theme"));
     }
 
+    // The caption stands before the picture until it is drawn (attnviz/notebook/widget.py).
+    function hideCaption() {
+      const name = model.get("_caption_class");
+      for (const caption of name ? document.getElementsByClassName(name) : []) caption.hidden = true;
+    }
+
     function begin() {
       dress();
       show();
+      hideCaption();
       model.on("change:_payload", show);
       model.on("change:_told", () => model.get("_told") !== told && show());
       model.on("change:height", show);
