@@ -62,6 +62,7 @@ def from_memory(
     made.as_given.notes = (*made.as_given.notes, *_adapter_notes(model))
     if not _shares(part, given.part):  # no code outside can train these
         made.known_id = weights_id(part, made.text_id)
+    text.warn_of_surplus()
     return made
 
 

@@ -69,6 +69,7 @@ def load(
     made.to(device, dtype)
     made.name = Path(model).resolve().name if Path(model).exists() else str(model)
     made.folder = folder.parent if folder.is_file() else folder
+    made.text.warn_of_surplus()
     tell(1.0, "Ready")
     return made
 

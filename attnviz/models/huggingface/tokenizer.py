@@ -2,6 +2,7 @@
 loading.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -56,6 +57,18 @@ class CheckpointTokenizer(Spelling):
         said = tokenizer.init_kwargs.get("model_input_names")
         has_segments = bool(self._frames.get(True)) and (said is None or "token_type_ids" in said)
         self.marks_segments = has_segments and self._marks_segments()
+
+    def warn_of_surplus(self) -> None:
+        """Warn of pieces for which the model has no embedding. Texts without them can be read."""
+        if self.vocab_size <= self.known:
+            return
+        beyond = sum(id_ >= self.known for id_ in self._tokenizer.get_vocab().values())
+        if beyond:
+            warnings.warn(
+                f"The tokenizer has {self.vocab_size:,} pieces, and the model has embeddings for {self.known:,} ids: "
+                f"a text with a piece beyond them is refused (there are {beyond:,}).",
+                stacklevel=3,
+            )
 
     def _check_backend(self) -> None:
         """Raise ModelError where the tokenizer differs from its backend alone, or puts its unknown token around texts:

@@ -44,7 +44,7 @@ def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
     """
     if not isinstance(sides, Mapping) or not sides.keys() <= {"src", "tgt"}:
         raise ValueError('With weights of several kinds, tokens is a mapping: {"src": …, "tgt": …}.')
-    src, tgt = (_read(side, sides.get(side, ())) for side in ("src", "tgt"))
+    (src, src_text), (tgt, tgt_text) = (_read(side, sides.get(side, ())) for side in ("src", "tgt"))
     rows = {kind: tuple(attn.shape[-2:]) for kind, attn in weights.items()}
     decoder = {shape[0] for kind, shape in rows.items() if kind != "encoder_self"}
     if len(decoder) > 1:
@@ -63,8 +63,7 @@ def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
                 f"The maps of {kind} are {shape[0]} × {shape[1]} (q_len × k_len), "
                 f"but the tokens ask for {expected[kind][0]} × {expected[kind][1]}."
             )
-    texts = ("".join(token.text for token in side if not token.is_special) for side in (src, tgt))
-    return Sentence(src, tgt, *texts, cut=len(tgt) == steps)
+    return Sentence(src, tgt, src_text, tgt_text, cut=len(tgt) == steps)
 
 
 def tokens_of(given: Any, tokenizer: Any, item: int | None, sequences: int = 1) -> Any:
@@ -106,7 +105,9 @@ def _values(given: Any) -> list[Any] | None:
 @catch_panics()
 def _read_ids(ids: list[int], tokenizer: Any) -> list[Token]:
     if hasattr(tokenizer, "convert_ids_to_tokens"):
-        pieces, specials = tokenizer.convert_ids_to_tokens(ids), set(tokenizer.all_special_ids)
+        flagged = getattr(tokenizer, "added_tokens_decoder", {})
+        pieces = tokenizer.convert_ids_to_tokens(ids)
+        specials = {*tokenizer.all_special_ids, *(id_ for id_, token in flagged.items() if token.special)}
     elif hasattr(tokenizer, "id_to_token"):
         pieces = [tokenizer.id_to_token(id_) for id_ in ids]
         added = tokenizer.get_added_tokens_decoder()
@@ -115,15 +116,19 @@ def _read_ids(ids: list[int], tokenizer: Any) -> list[Token]:
         raise ValueError("The tokenizer is neither one of transformers nor one of tokenizers: give tokens as texts.")
     if None in pieces:
         raise ValueError(f"The tokenizer has no token of id {ids[pieces.index(None)]}: it belongs to another model.")
-    starts = _word_starts(pieces)
-    return [
-        Token(_token_text(tokenizer, id_, piece, id_ in specials), id_, 0, 0, id_ in specials, starts_word, piece=piece)
-        for id_, piece, starts_word in zip(ids, pieces, starts, strict=True)
-    ]
+    tokens: list[Token] = []
+    for id_, piece, starts_word in zip(ids, pieces, _word_starts(pieces), strict=True):
+        text, at = _token_text(tokenizer, id_, piece, id_ in specials), tokens[-1].end if tokens else 0
+        start = at + (starts_word and at > 0 and id_ not in specials)  # behind a space
+        end = start if id_ in specials else start + len(text)
+        tokens.append(Token(text, id_, start, end, id_ in specials, starts_word, piece=piece))
+    return tokens
 
 
 def _token_text(tokenizer: Any, id_: int, piece: str, is_special: bool) -> str:
-    """Spell a token as text; a piece that is a part of a character stays as the vocabulary writes it."""
+    """Spell a token as text: none for a bare space; a part of a character stays as the vocabulary writes it."""
+    if not piece.strip("Ġ▁"):
+        return ""
     text = "" if is_special else tokenizer.decode([id_]).strip()
     return text if text and "\ufffd" not in text else piece
 
@@ -138,23 +143,26 @@ def try_list(texts: Any) -> list[Any] | None:
         return None
 
 
-def _read(side: str, texts: Any) -> tuple[Token, ...]:
-    """Place tokens in a text that is their texts one after another."""
+def _read(side: str, texts: Any) -> tuple[tuple[Token, ...], str]:
+    """Place tokens in a text that is their texts one after another. A space stands between two `Token`s that stand
+    apart in their own text. Returns tokens and text.
+    """
     texts = try_list(texts)
     if texts is None or not all(isinstance(text, (str, Token)) for text in texts):
         raise ValueError(f"The tokens of {side} are a list of strings, one a row or column.")
     pieces = [text if isinstance(text, Token) else None for text in texts]
     plain = [text.text if isinstance(text, Token) else str(text) for text in texts]
     starts = _word_starts(plain)
-    tokens, at = [], 0
-    for piece, text, begins in zip(pieces, plain, starts, strict=True):
+    tokens, whole = [], ""
+    for before, piece, text, begins in zip([None, *pieces], pieces, plain, starts, strict=False):
         special = piece.is_special if piece else _is_special(text)
-        end = at if special else at + len(text)
+        whole += " " if before and piece and piece.start > before.end else ""
+        start = len(whole)
+        whole += "" if special else text
         begins = piece.starts_word if piece else begins
-        told = piece or Token(text, -1, at, end)
-        tokens.append(replace(told, start=at, end=end, is_special=special, starts_word=begins, segment=0))
-        at = end
-    return tuple(tokens)
+        told = piece or Token(text, -1, start, len(whole))
+        tokens.append(replace(told, start=start, end=len(whole), is_special=special, starts_word=begins, segment=0))
+    return tuple(tokens), whole
 
 
 def _is_special(text: str) -> bool:

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 import torch
 import transformers
+from tokenizers import Tokenizer, models
 
 import attnviz
 from attnviz.tracing.external.weights import BareWeights
+from tests.models.huggingface import tokenizers_made
 
 SRC, TGT = ["[CLS]", "a", "b", "c", "[SEP]"], ["<s>", "x", "y"]
 SIZES: dict[str, Any] = {"vocab_size": 37, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
@@ -165,8 +167,6 @@ def test_what_multi_head_attention_returns_is_taken_by_item() -> None:
 
 
 def test_ids_are_read_by_their_tokenizer() -> None:
-    from tokenizers import Tokenizer, models
-
     own = Tokenizer(models.WordLevel({"[UNK]": 0, "[CLS]": 1, "the": 2, "cat": 3, "##s": 4}, unk_token="[UNK]"))
     own.add_special_tokens(["[CLS]"])
     maps, ids = layers(3, 4, 4)[0], torch.tensor([[1, 2, 3, 4]])
@@ -179,6 +179,26 @@ def test_ids_are_read_by_their_tokenizer() -> None:
         assert (
             attnviz.from_tensors(maps, {"input_ids": ids}, tokenizer=tokenizer).query_tokens("encoder_self") == tokens
         )
+
+
+@pytest.mark.parametrize("make", [tokenizers_made.word_pieces, tokenizers_made.byte_prompts, tokenizers_made.pieces])
+def test_the_text_of_ids_is_what_their_tokenizer_decodes(make: Any) -> None:
+    tokenizer = make()
+    ids = tokenizer("The quick cat sat on the mat")["input_ids"]
+    trace = attnviz.from_tensors(layers(3, len(ids), len(ids))[0], ids, tokenizer=tokenizer)
+    text = tokenizer.decode(ids, skip_special_tokens=True)
+    assert (trace.src_text or trace.tgt_text) == text
+    assert repr(text) in repr(trace)
+    plain = (token for token in trace.query_tokens(trace.kinds[0]) if not token.is_special)
+    assert all(text[token.start : token.end] == token.text for token in plain)
+
+
+def test_a_token_that_is_special_by_its_flag_alone_is_special() -> None:
+    own = Tokenizer(models.WordLevel({"[UNK]": 0, "cat": 1}, unk_token="[UNK]"))
+    own.add_special_tokens(["<|turn|>"])
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=own)
+    tokens = attnviz.from_tensors(layers(3, 2, 2)[0], [2, 1], tokenizer=tokenizer).query_tokens("encoder_self")
+    assert [token.is_special for token in tokens] == [True, False]
 
 
 def output_without_weights() -> Any:
