@@ -10,7 +10,7 @@ from attnviz.ui.styles import style
 
 request = layout.begin_page("Decoding")
 st.html(style("decoding.css"))
-if tabs.draw_bar() == "reply":
+if tabs.draw_bar(request.entry) == "reply":
     from attnviz.ui.decoding.reply import page
 
     page.draw(request)

@@ -1,4 +1,4 @@
-"""Multi-head attention as in the Annotated Transformer: four anonymous linear maps and a zip (seed 000)."""
+"""Multi-head attention as in the Annotated Transformer: four unnamed linear layers in a list (seed 000)."""
 
 import math
 

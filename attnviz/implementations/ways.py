@@ -57,7 +57,7 @@ def _linears(query: str, key: str, value: str, output: str) -> dict[str, str]:
 WAYS: Mapping[str, Way] = {
     "annotated": Way(
         "Annotated",
-        "Four anonymous linear maps in a list, told apart by their order, and a zip over three inputs.",
+        "Four unnamed linear layers in a list; only their order tells them apart.",
         AnnotatedAttention,
         (AnnotatedAttention,),
         _linears("linears[0].weight", "linears[1].weight", "linears[2].weight", "linears[3].weight"),

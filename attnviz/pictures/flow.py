@@ -20,7 +20,7 @@ from attnviz.widgets.wire import Payload
 
 MOST = 4_000_000  # numbers that the browser multiplies: twelve layers of 512 tokens and more
 BARE = "ALTI needs the values, and the file has only weights"
-LEAST = "Flow opens on {}, which has the lowest alignment error of its ways."
+LEAST = "Flow opens on {}: of ALTI and rollout it has the lower alignment error."
 UNKNOWN = "No alignment errors are known here: Flow opens on rollout with a residual share of 0.50."
 _TO_COMPARE = (
     ("attribution", "attribution"), ("mean of heads", "weights, mean of heads"), ("ALTI", "ALTI"),
@@ -39,8 +39,9 @@ def _read_method(text: str, bound: object, default: str, say: Say) -> str:
 
 @dataclass(frozen=True)
 class FlowState(PageState):
-    """State of the Flow picture: the `row` of the last layer (None: the middle one), the method (`by`; "": the one
-    with the lowest known alignment error), the `residual` share in hundredths, and whether maximum flow is computed.
+    """State of the Flow picture: the `row` of the last layer (None: the middle one), the method (`by`; "": ALTI or
+    rollout, whichever has the lower known alignment error), the `residual` share in hundredths, and whether maximum
+    flow is computed.
     """
 
     row: int | None = whole_number(used="the pinned row", name="followed")

@@ -23,6 +23,7 @@ from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import AttentionCall, Kind, Site
 from attnviz.views.interventions import changed_head_note
+from attnviz.views.labels import KINDS
 from attnviz.widgets.entries import col_entries, row_entries
 from attnviz.widgets.mask_lab.painting import painting_of_text
 from attnviz.widgets.spans import Bands, axis_spans
@@ -187,15 +188,16 @@ class MaskBench:
     @property
     def mask_name(self) -> str:
         """The mask that replaces the model's own, to stand in a sentence."""
-        return "without any mask" if self.recipe.is_none else "with this mask"
+        return "with no mask" if self.recipe.is_none else "with this mask"
 
     @property
     def scope_text(self) -> str:
-        """The scope in words."""
-        view = self.view
-        return {"head": f"L{view.layer} H{view.head}", "layer": f"every head of L{view.layer}"}.get(
-            view.scope, "all heads of all layers of this kind"
-        )
+        """The scope in words, to stand behind "in"."""
+        view, one = self.view, "any" if self.recipe.is_none else "every"
+        if view.scope == "head":
+            return f"L{view.layer} H{view.head}"
+        of = f"head of L{view.layer}" if view.scope == "layer" else f"{KINDS[view.kind].name.lower()} head"
+        return f"{one} {of}"
 
     def probe(self, *, writing: bool) -> MaskOverride:
         """Return the mask as an intervention: on the sentence as it is, or while one is written, which has no pads."""

@@ -53,6 +53,11 @@ def picker() -> Entry:
     return found if engine.can_run(found.name) else next(iter(known.values()))  # the choice waits in the address
 
 
+def ask_for_another() -> None:
+    """Open the dialog that asks for another model, in the run that follows; called by a button."""
+    st.session_state[_ASKED] = True
+
+
 def distinct_titles(titles: Mapping[str, str]) -> dict[str, str]:
     """Return titles by name, no two of them the same: equal ones give way to as much of their names as tells them
     apart.

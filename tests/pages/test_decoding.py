@@ -198,3 +198,12 @@ def test_costs_are_drawn_and_listed_as_far_as_they_are_known(open_page, monkeypa
     app.button(key="measure").click().run()
     (table,) = [part.value for part in app.dataframe]
     assert list(table["seconds"]) == [0.5] * 3
+
+
+def test_tokens_that_are_written_are_counted_one_way(open_page) -> None:
+    """The first token of a target is given to the model: neither the bar nor the table counts it as written."""
+    app = open_page("decoding", src="I love you.", to="fr")
+    text = "".join(part.proto.body for part in app.get("html"))
+    (bar,) = re.findall(r"in · <b>(\d+)</b> out", text)
+    assert int(bar) == len(header(app)["steps"])
+    assert f"{bar} go in, {bar} come out" in str(header(app))

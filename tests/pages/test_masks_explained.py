@@ -73,7 +73,9 @@ def test_without_the_causal_mask_both_ways_of_running_say_what_they_are(open_pag
     assert text.count("no future tokens exist yet") == 2, "over the words, and over the next tokens"
     assert "as in training: position 1 can read what comes after it" in text
     assert "only the later tokens differ" in text
-    assert "where positions now read later tokens" in page_html(open_page("masks", **LINK, masks="none", scope="kind"))
+    text = page_html(open_page("masks", **LINK, masks="none", scope="kind"))
+    assert "where positions now read later tokens" in text
+    assert "<b>With no mask in any decoder self-attention head</b>" in text
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])

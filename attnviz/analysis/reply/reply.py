@@ -178,5 +178,5 @@ def start_reply(
     """
     read = getattr(model, "read_prompt", None)
     if read is None:
-        raise ValueError(f"{model.name} writes no reply here: that takes a decoder of transformers, on this machine.")
+        raise ValueError(f"{model.name} writes no replies. Load a decoder of transformers, such as a chat model.")
     return Reply(read(messages, text=text, interventions=interventions), choosing, taken=dict(taken), limit=limit)

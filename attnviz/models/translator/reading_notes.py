@@ -98,10 +98,7 @@ def _unsure_reason(trace: Trace, readable: ReadableInputs) -> str:
     found = mean_log_probability(trace)
     if found >= readable.least.get(trace.to, -math.inf):
         return ""
-    return (
-        f"it was unsure: a probability of {math.exp(found):.2f} per token on average, where "
-        f"{math.exp(readable.usual[trace.to]):.2f} is usual"
-    )
+    return f"it gave its words {math.exp(found):.2f} on average; {math.exp(readable.usual[trace.to]):.2f} is usual"
 
 
 def _target_ids_and_logits(trace: Trace) -> tuple[Tensor, Tensor]:

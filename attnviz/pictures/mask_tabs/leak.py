@@ -59,7 +59,7 @@ def leak_sentence(masked: Leak, unmasked: Leak, *, is_same: bool) -> str:
         return (
             f"<b>As this model is</b>, {before} {notices} by up to {own:.3g} in the last layer: it has no causal mask "
             "of its own, and a token's encoding depends on what is written after it. "
-            f"<b>Without any mask</b> {it} {notices} by up to {most:.3g}."
+            f"<b>With no mask</b> {it} {notices} by up to {most:.3g}."
         )
     kept = (
         f"<b>With the causal mask</b> {before} {'is' if at == 1 else 'are'} the same to the last bit, in every layer."

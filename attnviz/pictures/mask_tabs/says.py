@@ -36,7 +36,7 @@ class SaysState(PageState):
 
 def title(bench: MaskBench) -> str:
     """Say, as HTML, which run this is."""
-    return f"<h4 class='room'>The model, run again {bench.mask_name} at {html.escape(bench.scope_text)}</h4>"
+    return f"<h4 class='room'>The model, run again {bench.mask_name} in {html.escape(bench.scope_text)}</h4>"
 
 
 def refusal(error: str) -> str:

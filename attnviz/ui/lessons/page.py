@@ -91,7 +91,7 @@ def _draw_own_lesson(readable: list[Lesson]) -> None:
         if draft is None:
             st.button("Write a lesson", icon=":material/edit_note:", key="draft-begin", on_click=editor.edit, args=(0,))
         else:
-            label = f"Go on with your draft: {draft.title or 'without a title'} ({len(draft.steps)} steps)"
+            label = f"Go on with your draft: {draft.title or 'without a title'} ({_steps(len(draft.steps))})"
             st.button(literal(label), icon=":material/edit_note:", key="draft-begin", on_click=editor.edit, args=(0,))
             st.button("Begin another", key="draft-anew", on_click=_copy, args=(Draft(),))
         with st.popover("Open a lesson's file", icon=":material/upload_file:", key="draft-file"):
@@ -101,6 +101,10 @@ def _draw_own_lesson(readable: list[Lesson]) -> None:
         if hosting.is_author() and readable:
             with st.popover("As a folder", icon=":material/folder_zip:", key="lesson-folder"):
                 _folder(readable)
+
+
+def _steps(count: int) -> str:
+    return "1 step" if count == 1 else f"{count} steps"
 
 
 def _folder(lessons: list[Lesson]) -> None:

@@ -38,7 +38,7 @@ def draw_below(bench: MaskExperiment) -> None:
 def _verdict(bench: MaskExperiment) -> str:
     """Write a sentence in a box that knows which edit it answers, and whether all is written."""
     is_whole, said = _says(bench)
-    start = f"<b>{bench.mask_name.capitalize()} at {html.escape(bench.scope_text)}</b>"
+    start = f"<b>{bench.mask_name.capitalize()} in {html.escape(bench.scope_text)}</b>"
     marks = f"data-edit='{last_edit()}' data-written='{'whole' if is_whole else 'part'}'"
     return f"<div class='verdict' role='status' {marks}>{start} {said}</div>"
 

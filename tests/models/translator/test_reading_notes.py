@@ -95,7 +95,8 @@ def test_a_target_that_somebody_typed_says_nothing_of_the_source() -> None:
     assert not is_own_translation(given)
     assert out_of_depth_note(given, unsure) == ""
     own = TINY.trace("a big red dog", to="fr")
-    assert "it was unsure: a probability of" in out_of_depth_note(own, unsure)
+    assert "it gave its words 0." in (said := out_of_depth_note(own, unsure))
+    assert "on average; 1.00 is usual" in said
 
 
 def test_what_the_model_once_wrote_is_its_own_when_a_link_gives_it_back(shipped_model) -> None:

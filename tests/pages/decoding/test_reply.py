@@ -155,9 +155,14 @@ def test_what_cannot_be_answered_is_one_sentence(open_page, chat_folder, params,
 
 
 def test_a_translator_writes_no_reply_and_says_so(open_page) -> None:
+    app = open_page("decoding", src="I love you.", to="fr")
+    assert "Reply" not in str([group.options for group in app.button_group]), "a tab that could show nothing"
     app = open_page("decoding", src="I love you.", to="fr", tab="reply")
     assert not app.exception
-    assert "writes no reply here" in "".join(error.value for error in app.error)
+    said = "This model only translates. For replies, open a chat model: Model → Another model …"
+    assert [error.value.replace("\\", "") for error in app.error] == [said]
+    next(button for button in app.button if button.label == "Another model …").click().run()
+    assert [field.label for field in app.text_input if "hub id" in field.label]
 
 
 def test_the_link_to_heads_opens_it_on_the_whole_conversation(open_page, chat_folder) -> None:

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import streamlit as st
 
+from attnviz.models.catalogue import Entry
 from attnviz.pictures.fields import read, write_view
 from attnviz.pictures.reply.state import ReplyState
-from attnviz.ui import layout, mount
+from attnviz.ui import layout, model_picker, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import traces
-from attnviz.ui.decoding import controls
+from attnviz.ui.decoding import controls, tabs
 from attnviz.ui.decoding.reply import held, opening
 from attnviz.ui.decoding.reply.writing import ReplyWriter
 from attnviz.ui.frame.page import current_page
@@ -22,7 +23,19 @@ COMPONENT = "reply"
 
 def draw(request: Request) -> None:
     """Draw the tab, and the end of the page; then write on, if more is to be written."""
+    if not tabs.writes_replies(request.entry):
+        _name_another_model(request.entry)
     _write(_draw_page(request))
+
+
+def _name_another_model(entry: Entry) -> None:
+    """Say which models write replies, and end the page."""
+    does = "only reads" if traces.inputs(entry).is_pair else "only translates"
+    said = f"This model {does}. For replies, open a chat model."
+    if model_picker.is_free():
+        said = f"{said[:-1]}: Model → Another model …"
+        st.button("Another model …", icon=":material/folder_open:", on_click=model_picker.ask_for_another)
+    layout.refuse(said)
 
 
 def _draw_page(request: Request) -> ReplyWriter:

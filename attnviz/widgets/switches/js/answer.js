@@ -58,7 +58,7 @@ function stripTitle({ strip, asks }) {
   if (!strip.length) return [element("span", { class: "quiet", text: asks })];
   return [
     termNode("probability of each token"),
-    element("span", { class: "quiet", text: ` ${asks}: above unchanged, below now; its lead now, in nats` }),
+    element("span", { class: "quiet", text: ` ${asks}: above unchanged, below now; how far ahead it is now (nats)` }),
   ];
 }
 

@@ -75,12 +75,14 @@ const shades = (app) => {
 function turns(app) {
   const { parts } = app;
   parts.count = element("input", { type: "number", min: "1", value: "3", "aria-label": "How many heads" });
-  const search = (text, isMost) => explained(button(text, { onclick: () => turnByWorth(app, isMost) }), text);
+  const search = (term, isMost) =>
+    explained(button(term.toLowerCase(), { onclick: () => turnByWorth(app, isMost) }), term);
   parts.search = element(
     "span",
     { class: "search tools" },
-    element("span", { class: "quiet", text: "Off: the" }),
+    element("span", { class: "quiet", text: "Switch off the" }),
     parts.count,
+    element("span", { class: "quiet", text: "heads that matter" }),
     group(search("Most", true), search("Least", false)),
   );
   return [
