@@ -13,6 +13,7 @@ from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Model
 from attnviz.models.translator import together
 from attnviz.models.translator.translator import Translator
+from attnviz.text.limits import cuts_are_shown
 from attnviz.tracing import storage
 from attnviz.tracing.split import one_of_batch
 
@@ -77,7 +78,7 @@ def batch_key(model: Model, operation: str, asked: Message) -> Hashable | None:
     if isinstance(model, Translator):
         return ("to", how["to"]) if set(how) == {"to"} else None
     if model.inputs is Inputs.PAIR:
-        return tuple(sorted(how.items())) if set(how) <= {"logits", "hidden"} else None
+        return tuple(sorted(how.items())) if set(how) <= {"logits", "hidden", "max_tokens"} else None
     return None
 
 
@@ -89,6 +90,7 @@ def run_together(model: Model, asked: Sequence[Message]) -> list[bytes]:
     if isinstance(model, Translator):
         found = together.traces(model, texts, to=how["to"])
     else:
-        batch = model.trace(texts, **how)
+        with cuts_are_shown():
+            batch = model.trace(texts, **how)
         found = [one_of_batch(batch, item, model.is_pad) for item in range(len(texts))]
     return [storage.to_bytes(one) for one in found]

@@ -14,6 +14,7 @@ from torch import Tensor
 from attnviz.engine import probes, steps, token_choice
 from attnviz.engine.message import Message, pack_trace
 from attnviz.models.protocol import Model, TextGenerator
+from attnviz.text.limits import cuts_are_shown
 from attnviz.tracing import storage
 from attnviz.tracing.causes import serialization
 from attnviz.tracing.causes.edits import Edits
@@ -29,7 +30,9 @@ _AHEAD = 16  # tokens
 
 def trace(model: Model, asked: Message) -> bytes:
     """Run a model on texts and return the saved trace."""
-    return storage.to_bytes(_require_trace(model.trace(*asked.meta["args"], **_options(asked))))
+    with cuts_are_shown():
+        made = model.trace(*asked.meta["args"], **_options(asked))
+    return storage.to_bytes(_require_trace(made))
 
 
 def rerun(model: Model, asked: Message) -> bytes:
@@ -53,7 +56,8 @@ def logits_under(model: Model, asked: Message) -> bytes:
 def stepwise(model: Model, asked: Message) -> bytes:
     """Decode, and return every step."""
     choose, more = token_choice.read(asked.meta["choose"], asked.tensors, model.device), {}
-    found = list(model.stepwise(*asked.meta["args"], choose=choose, **_options(asked)))
+    with cuts_are_shown():
+        found = list(model.stepwise(*asked.meta["args"], choose=choose, **_options(asked)))
     if isinstance(choose, token_choice.Sampling) and model.device.type == "cpu":
         more[token_choice.STATE] = choose.generator.get_state()
     return steps.to_message(found, more).to_bytes()

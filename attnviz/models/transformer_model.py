@@ -15,7 +15,7 @@ from attnviz.models.protocol import Model, TextGenerator
 from attnviz.models.read_source import Codec, ReadSource
 from attnviz.models.target_pass import TargetPass
 from attnviz.text.arguments import reads_arguments
-from attnviz.text.limits import require_ids
+from attnviz.text.limits import require_ids, warn_of_cuts
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
@@ -180,6 +180,7 @@ class TransformerModel(ABC, Generic[Network, Words]):
         """Run the model on a source and record every site: fed a `given` target, or up to `limit` tokens that the model
         itself writes, greedily. The interventions apply to both.
         """
+        warn_of_cuts(source.notes)
         recorder, resolved = Recorder(), changes.resolve([given or source.initial_sentence])
         started = time.perf_counter()
         memory = self.model.encode(self.batch([source.src]), None, ForwardContext(resolved.chain_with(recorder)))

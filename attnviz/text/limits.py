@@ -1,12 +1,20 @@
 """Limits on texts, and the sentences for texts that are too long or unusable."""
 
 import re
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 512
+MOST_TOKENS = 1_024  # of a checkpoint's text, unless the caller says otherwise: all heads of twelve layers can be drawn
 MAX_TOKENIZER_BYTES = 20_000_000
+_CUT = re.compile(r"only the first [\d,]+ of [\d,]+ (?:tokens|characters|words) were (?:kept|read)", re.IGNORECASE)
+_PACKAGE = str(Path(__file__).parents[1])
+_shows_cuts: ContextVar[bool] = ContextVar("shows_cuts", default=False)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -42,6 +50,50 @@ def cut_to_limit(text: str, limit: int = MAX_CHARACTERS) -> tuple[str, str | Non
     if len(text) <= limit:
         return text, None
     return text[:limit], f"Only the first {limit:,} of {len(text):,} characters were read."
+
+
+def cut_notes(notes: Iterable[str]) -> tuple[str, ...]:
+    """Return the notes that say how much of a text was read, of those that this package writes."""
+    return tuple(note for note in notes if _CUT.search(note))
+
+
+@contextmanager
+def cuts_are_shown() -> Iterator[None]:
+    """Promise that whoever asked for a run is shown its notes: no warning is given then."""
+    token = _shows_cuts.set(True)
+    try:
+        yield
+    finally:
+        _shows_cuts.reset(token)
+
+
+def warn_of_cuts(notes: Iterable[str], hint: str = "") -> None:
+    """Warn in the caller's own line that only the beginning of a text was read; `hint` says what to do about it."""
+    said = cut_notes(notes)
+    if said and not _shows_cuts.get():
+        warnings.warn(" ".join((*said, hint)).strip(), UserWarning, stacklevel=_levels_to_the_caller())
+
+
+def require_whole(notes: Iterable[str], new_tokens: int | None, limit: int) -> None:
+    """Check that a text that is to be continued was not cut. Raises ValueError otherwise, unless the cut is shown."""
+    said = cut_notes(notes)
+    if new_tokens and said and not _shows_cuts.get():
+        raise ValueError(
+            f"{said[0]} What is written would follow the cut: give max_tokens=…, more for the whole text, or "
+            f"max_tokens={limit} to write after its beginning."
+        )
+
+
+def _levels_to_the_caller() -> int:
+    """Count the frames from `warn_of_cuts` to the first that is neither this package's nor torch's."""
+    frame, levels = sys._getframe(2), 2
+    while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
+        frame, levels = frame.f_back, levels + 1
+    return levels
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(_PACKAGE) or f"{Path('site-packages', 'torch')}" in file
 
 
 def prefix_notes(sentence: str, notes: tuple[str, ...]) -> tuple[str, ...]:

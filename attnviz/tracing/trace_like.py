@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from attnviz.text.arguments import reads_arguments
+from attnviz.text.limits import cut_notes
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.doors import TraceDoors
@@ -65,7 +66,8 @@ class TraceLike(TraceDoors, ABC):
         maps = ", ".join(f"{kind} {layers} x {heads}" for kind, layers, heads in shapes)
         texts = " → ".join(repr(text[:60]) for text in (self.src_text, self.tgt_text) if text)
         more = f" and {len(self.sentences) - 1} more" if len(self.sentences) > 1 else ""
-        return f"<{type(self).__name__} of {texts}{more}: {maps} (layers x heads); .attn(kind, layer=, head=)>"
+        cut = "".join(f" ({note.rstrip('.')})" for note in cut_notes(self.info.notes))
+        return f"<{type(self).__name__} of {texts}{more}{cut}: {maps} (layers x heads); .attn(kind, layer=, head=)>"
 
     @property
     @abstractmethod

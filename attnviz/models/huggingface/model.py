@@ -12,10 +12,10 @@ from attnviz.models.huggingface.checkpoint_model import Texts, split_pairs
 from attnviz.models.huggingface.generate import steps
 from attnviz.models.huggingface.inputs import InputBuilder
 from attnviz.models.huggingface.network.network import PassRequest
-from attnviz.models.huggingface.tokenizer import MOST_TOKENS, EncodedText
+from attnviz.models.huggingface.tokenizer import EncodedText
 from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
-from attnviz.text.limits import MAX_TOKENS, require_count, require_room
+from attnviz.text.limits import MAX_TOKENS, MOST_TOKENS, require_count, require_room, require_whole, warn_of_cuts
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import Sentence
@@ -44,7 +44,7 @@ class HuggingFaceModel(ChatModel):
     @torch.inference_mode()
     def trace(  # noqa: PLR0913 - each is something that a caller may ask
         self, text: Texts | Sequence[tuple[str, str]] = "", pair: Texts | None = None, *, tgt_text: Texts | None = None,
-        to: str = "", new_tokens: int | None = None, max_tokens: int = MOST_TOKENS, logits: bool = True,
+        to: str = "", new_tokens: int | None = None, max_tokens: int | None = None, logits: bool = True,
         hidden: bool = True, interventions: Sequence[Intervention] = (),
         messages: Sequence[Mapping[str, Any]] | None = None,
     ) -> Trace:  # fmt: skip
@@ -55,27 +55,30 @@ class HuggingFaceModel(ChatModel):
         (`languages`; a mark before the text holds before it). A decoder writes `new_tokens` after
         its prompt (by default one: what its last row puts out). A decoder with a chat template also takes a
         conversation, `messages` [{"role": "user", "content": …}, …] in the place of the text; its trace's sentence
-        names the turns (`spans`). Where the assistant has the last turn, `new_tokens` continue this turn. Texts are
-        cut at `max_tokens`. `logits` and `hidden` (inputs of sites, outputs of layers) may be left out, for speed and
-        memory. The `interventions` apply to the
-        pass and to the writing before it, for each of the texts. Raises TextError for an empty sentence,
-        ValueError for what the model does not take and for an intervention that cannot be.
+        names the turns (`spans`). Where the assistant has the last turn, `new_tokens` continue this turn.
+        `max_tokens` of a text are read, 1,024 unless given, and no more than the model has places for; a UserWarning
+        tells of a text that was cut shorter than asked. `logits=False` leaves out the logits, `hidden=False` the inputs
+        of sites and the outputs of layers, for speed and memory. The `interventions` apply to the pass and to the
+        writing before it, for each of the texts. Raises TextError for an empty sentence, ValueError for what the model
+        does not take, for an intervention that cannot be, and for `new_tokens` after a prompt that was cut where no
+        `max_tokens` asked for that.
         """
         builder = self._builder_under(interventions)
         request = PassRequest(Recorder(keeps_hidden=hidden), hidden, logits and self.writes_logits)
-        max_tokens = min(max_tokens, self.network.most_tokens)
+        limit = min(MOST_TOKENS if max_tokens is None else max_tokens, self.network.most_tokens)
         if messages is not None:
             self._check_conversation(text=text, pair=pair, tgt_text=tgt_text, new_tokens=new_tokens)
-            read = self._encode_conversation(messages, max_tokens, continues=bool(new_tokens))
+            read = self._encode_conversation(messages, limit, continues=bool(new_tokens))
             notes = (*self._notes([read.encoded]), *read.notes)
             return read.name_turns(self._trace_prompts(builder, [read.encoded], request, notes, new_tokens))
         texts, pairs = split_pairs(text, pair)
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
         self._check.check(texts, pairs=pairs, targets=targets, new_tokens=new_tokens)
         seconds = pairs or [None] * len(texts)
-        encoded = [self.text.encode(*both, to=to, limit=max_tokens) for both in zip(texts, seconds, strict=True)]
+        encoded = [self.text.encode(*both, to=to, limit=limit) for both in zip(texts, seconds, strict=True)]
         started = time.perf_counter()
         notes = (*self._notes(encoded), *self.text.languages.override_note(texts[0], to))
+        self._tell_cuts(notes, max_tokens, limit, new_tokens)
         if self.family == "encoder":
             return self._run_again(builder.singles(encoded), request, notes, changes=builder.changes)
         if self.family == "decoder":
@@ -83,12 +86,26 @@ class HuggingFaceModel(ChatModel):
         given = targets if all(target.strip() for target in targets) else ()
         if not given and not self.writes:
             given, notes = texts, (*notes, _READS_SOURCE)
-        sentences, more = builder.translations(encoded, given, max_tokens)
+        sentences, more = builder.translations(encoded, given, limit)
+        self._tell_cuts(more, max_tokens, limit)
         notes = (*notes, *more)
         decoding = time.perf_counter() - started
         trace = self._run_again(sentences, request, notes, changes=builder.changes)
         to = self.text.languages.code(encoded[0].language) or to
         return replace(trace, info=replace(trace.info, decoding_seconds=decoding, to=to))
+
+    def _tell_cuts(self, notes: tuple[str, ...], asked: int | None, limit: int, new_tokens: int | None = None) -> None:
+        """Warn of texts that were cut, unless exactly that was asked for. Raises ValueError for tokens to be written
+        after a cut that nobody asked for.
+        """
+        limit = min(limit, self.text.max_tokens)
+        if asked is None:
+            require_whole(notes, new_tokens, limit)
+        if asked is None or asked > limit:
+            more = (
+                f" The model reads up to {self.text.max_tokens:,}: max_tokens=…" if limit < self.text.max_tokens else ""
+            )
+            warn_of_cuts(notes, more.strip())
 
     @gradients_if_needed
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
@@ -113,9 +130,10 @@ class HuggingFaceModel(ChatModel):
         A decoder is fed its prompt token by token, then writes up to `new_tokens`; an encoder-decoder writes its
         target; neither more than `max_tokens`. A teacher's prefix is fed instead where it is given: the ids `tgt_in`
         (of a decoder: prompt and continuation), or an encoder-decoder's `tgt_text`; `Step.token` is always what the
-        model would choose. `messages` are a conversation in the place of the text. The `interventions` apply to each
-        step. Raises ValueError for a model that does not write, for ids that do not begin as a target or the prompt
-        does, and for an intervention that cannot be.
+        model would choose. Of a text 512 tokens are read; a UserWarning tells of a longer one. `messages` are a
+        conversation in the place of the text. The `interventions` apply to each step. Raises ValueError for a model
+        that does not write, for ids that do not begin as a target or the prompt does, and for an intervention that
+        cannot be.
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text, so it has no decoding to follow.")
@@ -139,6 +157,7 @@ class HuggingFaceModel(ChatModel):
         elif tgt_text is not None and tgt_text.strip():
             whole = self._builder.given_target(tgt_text, read)
             taught = EncodedText(whole.tokens[:-1], whole.text)
+        warn_of_cuts(self._notes([read]))
         made = self._steps(builder, read, taught, cached, new_tokens, choose)
         return made if conversation is None else self._name_turns(conversation, made)
 

@@ -19,10 +19,10 @@ from attnviz.models.huggingface.generate import GenerationRules
 from attnviz.models.huggingface.network.network import Batch, Family, uses_segments
 from attnviz.models.huggingface.network.patches import cast
 from attnviz.models.huggingface.parity import Eager
-from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
+from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
 from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
-from attnviz.text.limits import prefix_notes
+from attnviz.text.limits import MOST_TOKENS, prefix_notes, warn_of_cuts
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.external.weights import ReplayedWeights
@@ -78,7 +78,7 @@ class ReplayedModel(CheckpointModel):
     def max_tokens(self) -> int:
         """Tokens of a text of which every head's weights may be held at once."""
         heads = sum(layers * heads for layers, heads in self.shapes.values())
-        return min(MOST_TOKENS, self.text.max_tokens, math.isqrt(_MOST_WEIGHTS // heads))
+        return min(self.text.max_tokens, math.isqrt(_MOST_WEIGHTS // heads))
 
     def to(self, device: torch.device, dtype: torch.dtype) -> "ReplayedModel":
         """Move it to a device, and let it compute in a type."""
@@ -89,13 +89,14 @@ class ReplayedModel(CheckpointModel):
     @torch.inference_mode()
     def trace(  # noqa: PLR0913 - what any checkpoint may be asked
         self, text: Texts, pair: Texts | None = None, *, tgt_text: Texts | None = None, new_tokens: int | None = None,
-        max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True,
+        max_tokens: int | None = None, logits: bool = True, hidden: bool = True,
         interventions: Sequence[Intervention] = (),
     ) -> Any:  # fmt: skip
         """Run the model on one sentence, or an encoder's pair: the `ReplayedWeights` that transformers returns.
 
-        An encoder-decoder's target is `tgt_text`, or what transformers writes greedily. `new_tokens`, `logits` and
-        `hidden` mean nothing here. Raises TextError for an empty sentence, ValueError for several, and for any
+        An encoder-decoder's target is `tgt_text`, or what transformers writes greedily. `max_tokens` of a text are
+        read, 1,024 unless given, if all weights fit into memory; a UserWarning tells of a cut. `new_tokens`, `logits`
+        and `hidden` mean nothing here. Raises TextError for an empty sentence, ValueError for several, and for any
         intervention.
         """
         if interventions:
@@ -105,7 +106,7 @@ class ReplayedModel(CheckpointModel):
         self._check.check(texts, pairs=pairs, targets=targets)
         if len(texts) > 1:
             raise ValueError(f"{self.name} takes one text at a time: its weights are those that transformers returns.")
-        limit = min(max_tokens, self.max_tokens)
+        limit = min(MOST_TOKENS if max_tokens is None else max_tokens, self.max_tokens)
         read, started = self.text.encode(texts[0], *pairs, limit=limit), time.perf_counter()
         batch = Batch.from_rows([read.ids], self.text.pad_id, self._segments(read)).to(self.device)
         sentence, target = self._sentence(read, batch, targets, limit)
@@ -113,6 +114,8 @@ class ReplayedModel(CheckpointModel):
         expected = parity.run_eager(self.model, batch, target)
         wait_for(self.device)
         notes = (*prefix_notes("Text", read.notes), *prefix_notes("Second sentence", read.pair_notes))
+        if max_tokens is None or max_tokens > limit:
+            warn_of_cuts(notes, f"Its weights fit for up to {self.max_tokens:,}: max_tokens=…")
         return self._make_trace(expected, sentence, time.perf_counter() - started, notes)
 
     def rerun(self, trace: TraceLike, probe: Any = None) -> NoReturn:

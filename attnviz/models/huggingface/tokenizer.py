@@ -12,13 +12,20 @@ from attnviz.models.huggingface.tokenization.backend import FIRST, Frame, cut_to
 from attnviz.models.huggingface.tokenization.backends import backend_of
 from attnviz.models.huggingface.tokenization.languages import Languages, languages_of
 from attnviz.models.huggingface.tokenization.spelling import EncodedText, Spelling
-from attnviz.text.limits import MAX_CHARACTERS, TextError, catch_panics, cut_to_limit, replace_surrogates, require_text
+from attnviz.text.limits import (
+    MAX_CHARACTERS,
+    MOST_TOKENS,
+    TextError,
+    catch_panics,
+    cut_to_limit,
+    replace_surrogates,
+    require_text,
+)
 
 _PROBE = ("The quick brown fox jumps over the lazy dog.", "It sleeps on.")
 _STRANGE = (
     " a  \u00e9e\u0301\n\ufb01 \u732b\U0001f469\u200d\U0001f467 12"  # what one tokenizer keeps and another changes
 )
-MOST_TOKENS = 1_024  # of a text, unless the caller says otherwise: every head of twelve layers can still be drawn
 _CHARACTERS_A_TOKEN = 8  # more than any language needs, so that cut characters never cost kept tokens
 
 

@@ -18,7 +18,7 @@ from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.generate import OnNote, cut_note, decoding_limit, draft_and_check, translations
 from attnviz.models.translator.stepwise import Plan, steps
 from attnviz.text.arguments import reads_arguments
-from attnviz.text.limits import MAX_TOKENS, prefix_notes, require_room, require_text
+from attnviz.text.limits import MAX_TOKENS, prefix_notes, require_room, require_text, warn_of_cuts
 from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
@@ -78,8 +78,9 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
     ) -> Trace:  # fmt: skip
         """Run the model on a sentence and record every site.
 
-        The target is `tgt_text` (teacher forcing), or else what the model itself writes, greedily, under the
-        `interventions`. Raises TextError for an empty sentence or a language that the model does not write,
+        The target is `tgt_text` (teacher forcing), or else what the model itself writes in the language `to`, greedily,
+        under the `interventions`, up to `max_tokens`. Of the sentence 512 tokens are read; a UserWarning tells of a
+        longer one. Raises TextError for an empty sentence or a language that the model does not write,
         ValueError for room for no token and for an intervention that cannot be.
         """
         require_text(text)
@@ -107,12 +108,15 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         interventions: Sequence[Intervention] = (),
     ) -> str | list[str]:  # fmt: skip
         """Translate greedily: a string for a string, a list in the same order for several. Blank stays blank;
-        `tell(index, note)` is called for what was cut. The `interventions` apply to every translation.
+        `tell(index, note)` is called for what was cut; without it a UserWarning tells of a text that was too long.
+        The `interventions` apply to every translation.
         """
-        how = {"to": to, "batch": batch, "tell": tell, "changes": self.check_interventions(interventions)}
-        if isinstance(text, str):
-            return translations(self, [text], **how)[0]
-        return translations(self, text, **how)
+        notes: list[str] = []
+        told = tell or (lambda _, note: notes.append(note))
+        how = {"to": to, "batch": batch, "tell": told, "changes": self.check_interventions(interventions)}
+        made = translations(self, [text] if isinstance(text, str) else text, **how)
+        warn_of_cuts(notes)
+        return made[0] if isinstance(text, str) else made
 
     def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
         self,
@@ -126,12 +130,17 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         faults: Faults = NO_FAULTS,
         interventions: Sequence[Intervention] = (),
     ) -> Iterator[Step]:
-        """Decode one token at a time, each step recorded. With `tgt_text` the teacher's prefix is fed instead of the
-        model's own choices (`Step.token` is still what the model would choose). The `interventions` apply to
-        each step.
+        """Decode one token at a time, up to `max_tokens`, each step recorded, on a cache or without one.
+
+        With `tgt_text` the teacher's prefix is fed instead of the model's own choices (`Step.token` is still what the
+        model would choose). `choose` picks each token from the logits, or is a beam. The `interventions` apply to each
+        step; `faults` are mistakes of a decoder to look at. Of the sentence 512 tokens are read; a UserWarning tells
+        of a longer one.
         """
         teacher = None if tgt_text is None else self.codec.encode_target(tgt_text, to).ids
-        limit = self.decoding_limit(text) if max_tokens is None else max_tokens
+        source = self.codec.encode_source(text)
+        warn_of_cuts(prefix_notes("Source", source.notes))
+        limit = decoding_limit(len(source.ids)) if max_tokens is None else max_tokens
         require_room(limit)
         changes = self.check_interventions(interventions)
         return steps(self, text, Plan(to, teacher, cached, choose, limit, faults, changes))

@@ -4,10 +4,11 @@ Torch is imported when the first model is asked for, after the page's input has 
 """
 
 import gc
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from attnviz.models import chat, local_paths
 from attnviz.models.catalogue import Entry, Progress, entries
 from attnviz.models.inputs import Inputs
 from attnviz.text.conversation import Turn
+from attnviz.text.limits import MOST_TOKENS, cut_notes, cuts_are_shown
 from attnviz.ui import offered_models
 from attnviz.ui.cache import bounded, budget, engine, in_memory, means, threads
 from attnviz.ui.cache.bounded import BoundedCache
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from attnviz.tracing.causes.intervention import Intervention
     from attnviz.tracing.trace import Trace
 
+LIMIT_VARIABLE, _LARGEST_LIMIT = "ATTNVIZ_MAX_TOKENS", 1_000_000
 chat.RENDERED.most = budget.bytes_for("conversations")
 bounded.count_in(chat.RENDERED)
 
@@ -104,19 +107,52 @@ def run(
 
     Raises ValueError with one sentence.
     """
-    how = {**kept, "interventions": interventions}
+    limit = most_tokens()
+    with cuts_are_shown():
+        found = _run(loaded, src, to, tgt, new, messages, {**kept, "interventions": interventions, "max_tokens": limit})
+    return _say_whose_limit(found, limit)
+
+
+def _run(
+    loaded: "Model", src: str, to: str, tgt: str, new: int, messages: Sequence[Turn], how: dict[str, Any]
+) -> "Trace":
     if messages:
         chat.require(loaded)
         said = [turn.as_message for turn in messages]
         return loaded.trace(messages=said, new_tokens=chat.reply_tokens(messages, new), **how)
     if loaded.inputs.has_language:
-        return loaded.trace(src, to=to, tgt_text=tgt or None, interventions=interventions)
+        return loaded.trace(src, to=to, tgt_text=tgt or None, interventions=how["interventions"])
     if loaded.inputs.takes_target:
         language = {"to": to} if loaded.languages else {}
         return loaded.trace(src, tgt_text=tgt or None, **language, **how)
     if loaded.inputs.is_pair:
         return loaded.trace(src, tgt if tgt.strip() else None, **how)
     return loaded.trace(src, new_tokens=new, **how)
+
+
+def most_tokens() -> int:
+    """Tokens of a text that the dashboard reads, 1,024 or what ATTNVIZ_MAX_TOKENS says. Raises ValueError for no
+    number.
+    """
+    said = os.environ.get(LIMIT_VARIABLE, "").strip()
+    if not said:
+        return MOST_TOKENS
+    if not said.isdecimal() or not 1 <= int(said) <= _LARGEST_LIMIT:
+        raise ValueError(
+            f"{LIMIT_VARIABLE}={said[:40]!r} is not a number of tokens: give one up to {_LARGEST_LIMIT:,}."
+        )
+    return int(said)
+
+
+def _say_whose_limit(found: "Trace", limit: int) -> "Trace":
+    """Add to the note on a cut that the dashboard made it, where the model reads more."""
+    at_limit = any(
+        max(len(each.src), sum(not token.segment for token in each.tgt)) >= limit for each in found.sentences
+    )
+    if not at_limit or not cut_notes(found.info.notes):
+        return found
+    note = f"This dashboard reads up to {limit:,} tokens ({LIMIT_VARIABLE})."
+    return replace(found, info=replace(found.info, notes=(*found.info.notes, note)))
 
 
 _Asked = tuple[str, str, str, str, str, int, str, tuple[Turn, ...], str, bool]

@@ -6,6 +6,7 @@ from attnviz.analysis.decoding.comparison import Decoded
 from attnviz.models.protocol import Model
 from attnviz.pictures import decoding
 from attnviz.pictures.decoding import DecodingInput, DecodingState
+from attnviz.text.limits import cuts_are_shown
 from attnviz.tracing.trace import Trace
 from attnviz.ui.cache import budget
 from attnviz.ui.cache.bounded import BoundedCache
@@ -20,7 +21,7 @@ def run_decoding(model: Model, request: Request, trace: Trace, view: DecodingSta
 
     def read(*_) -> Decoded:
         asked = DecodingInput(request.src, request.to, request.new, request.messages)
-        with st.spinner("Decoding step by step …"):
+        with st.spinner("Decoding step by step …"), cuts_are_shown():
             return decoding.run_decoding(
                 model, trace, view.computed_options(), asked=asked, stepping=_stepping_model(model, view.dtype)
             )

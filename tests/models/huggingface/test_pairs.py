@@ -96,6 +96,7 @@ def test_targets_of_which_some_are_empty_are_refused_and_not_dropped(model):
     assert len(model("marian").trace([A, B], tgt_text=["", " "]).sentences) == 2
 
 
+@pytest.mark.filterwarnings("ignore:.*nly the first:UserWarning")
 def test_a_long_pair_loses_tokens_of_its_longer_sentence_and_says_of_which(model):
     trace = model("bert").trace("cat " * 90, B)
     assert len(trace.tokens("src")) == 61
@@ -107,6 +108,7 @@ def test_a_long_pair_loses_tokens_of_its_longer_sentence_and_says_of_which(model
     assert "characters were read" in both.info.notes[1]
 
 
+@pytest.mark.filterwarnings("ignore:.*nly the first:UserWarning")
 @pytest.mark.parametrize(("name", "says"), [("gpt2", "Prompt: only"), ("bart", "Source: only"), ("bert", "Sentence: ")])
 def test_a_note_names_what_it_is_about(name, says, model):
     (note,) = model(name).trace("cat " * 90, **({"tgt_text": A} if name == "bart" else {})).info.notes

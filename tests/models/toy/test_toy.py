@@ -160,6 +160,7 @@ def test_a_decoder_alone_takes_no_target(twice):
     assert twice.trace("a b c", new_tokens=0).sentences[0].cut
 
 
+@pytest.mark.filterwarnings("ignore:.*nly the first:UserWarning")
 def test_a_line_longer_than_any_it_learned_is_read_as_far_as_it_goes(french):
     trace = french.trace(" ".join(["dog"] * 100))
     assert "Source: only the first 64 of 100 words were kept." in trace.info.notes

@@ -63,12 +63,14 @@ def test_an_unknown_language_is_refused_with_those_there_are(model):
         model.trace("dog", to="xx")
 
 
+@pytest.mark.filterwarnings("ignore:.*nly the first:UserWarning")
 def test_a_hundred_thousand_characters_are_cut_and_said_so(model):
     trace = model.trace("dog " * 25_000, to="fr", tgt_text="un")
     assert trace.info.notes[0] == "Source: only the first 2,000 of 100,000 characters were read."
     assert len(trace.tokens("src")) <= 512
 
 
+@pytest.mark.filterwarnings("ignore:.*nly the first:UserWarning")
 def test_notes_name_the_sentence_that_was_cut(model):
     notes = model.trace("a cat", to="fr", tgt_text="un chat " * 300).info.notes
     assert notes[0] == "Target: only the first 2,000 of 2,400 characters were read."

@@ -15,11 +15,10 @@ from attnviz.models.huggingface.inputs import InputBuilder
 from attnviz.models.huggingface.network.network import PassRequest
 from attnviz.models.huggingface.recorded_model import RecordedModel
 from attnviz.models.huggingface.tokenization.spelling import EncodedText
-from attnviz.models.huggingface.tokenizer import MOST_TOKENS
 from attnviz.models.protocol import Step
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.conversation import Turn, read_turns
-from attnviz.text.limits import TextError, require_count, require_text
+from attnviz.text.limits import MOST_TOKENS, TextError, require_count, require_text
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
