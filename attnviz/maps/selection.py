@@ -116,7 +116,10 @@ def _notes(trace: TraceLike, kind: Kind, options: MapOptions, *, any_hidden: boo
     """List what the legend has to say of the maps' rows and columns; empty texts among it."""
     is_folded = options.folds and bool(query_spans(trace, kind, item) or key_spans(trace, kind, item))
     hidden = _left_out_note(options, any_hidden, trace.has_sinks(kind))
-    return FOLDED if is_folded else "", hidden, trace.attending_layers(kind)
+    indexed = (
+        "some cells are hidden by the indexer, which chooses the keys of each row" if trace.has_indexer(kind) else ""
+    )
+    return FOLDED if is_folded else "", hidden, indexed, trace.attending_layers(kind)
 
 
 def _left_out_note(options: MapOptions, any_hidden: bool, has_sinks: bool) -> str:

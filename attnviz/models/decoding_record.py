@@ -118,7 +118,14 @@ def _newest_row(trace: Trace, kind: Kind, layer: int, item: int) -> Tensor:
     one = slice(item, item + 1)
     bias = None if call.bias is None else call.bias[item if len(call.bias) > 1 else 0][None, :, -1:]
     edited = call.edited and EditedWeights(call.edited.attn[one, :, -1:], call.edited.rows[one, :, -1:])
-    parts = {"key": call.key[one], "value": call.value[one], "mask": mask, "bias": bias, "edited": edited}
+    parts = {
+        "key": call.key[one],
+        "value": call.value[one],
+        "mask": mask,
+        "bias": bias,
+        "edited": edited,
+        "chosen": None,
+    }
     call = replace(call, query=call.query[one, :, -1:], **parts)
     return call_attn(call)[0, :, 0].cpu()
 

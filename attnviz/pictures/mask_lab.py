@@ -35,6 +35,7 @@ def bench_payload(bench: MaskBench, *, seq: int = 0) -> Payload:
         attn=_numbers(result.attn),
         context=_numbers(result.context),
         rules=bench.rules.numpy(),
+        indexed=_numbers(bench.indexed),
         rows=bench.rows,
         cols=bench.cols,
         entries=bench.entries,

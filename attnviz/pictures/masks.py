@@ -132,12 +132,19 @@ class MaskBench:
     @cached_property
     def rules(self) -> Tensor:
         """The mask without paint for the sentence that is shown, `(q_len, k_len)`."""
-        return self._shown_item(self.recipe.rules_mask(*self.shape, real=self.real_keys))
+        return self._and_chosen(self._shown_item(self.recipe.rules_mask(*self.shape, real=self.real_keys)))
+
+    @property
+    def indexed(self) -> Tensor | None:
+        """Cells that the rules show and the model's indexer hides; None for a model without one."""
+        if self.call.chosen is None:
+            return None
+        return self._shown_item(self.recipe.rules_mask(*self.shape, real=self.real_keys)) & ~self.call.chosen[0, 0]
 
     @cached_property
     def mask(self) -> Tensor:
         """The whole mask for the sentence that is shown, `(q_len, k_len)`."""
-        return self._shown_item(self.recipe.build(*self.shape, real=self.real_keys))
+        return self._and_chosen(self._shown_item(self.recipe.build(*self.shape, real=self.real_keys)))
 
     @cached_property
     def filled_scores(self) -> FilledScores:
@@ -228,6 +235,10 @@ class MaskBench:
     def unmasked_writing(self) -> Writing:
         """Begin what the model writes without the mask."""
         return start_writing(self.model, self.trace, None)
+
+    def _and_chosen(self, mask: Tensor) -> Tensor:
+        """Hide what the model's indexer hides, whatever the mask."""
+        return mask if self.call.chosen is None else mask & self.call.chosen[0, 0]
 
     def _shown_item(self, mask: Tensor) -> Tensor:
         return mask[min(self.view.item, len(mask) - 1)]

@@ -21,9 +21,9 @@ class MaskOverride(Probe):
     """Put another mask in the place of a site's own, for every head or for one.
 
     `mask(q_len, k_len)` gives it bool, True = may attend, `(batch or 1, q_len, k_len)`, for any lengths, so that it can
-    follow a target while it is written. `start` is the position of the run's first query where earlier ones are in a
-    cache. `weigh` makes the weights `(batch, heads, q_len, k_len)` of such a call in a way of its own; left out, they
-    are the package's own masked softmax, and the fused kernel runs.
+    follow a target while it is written. Keys that a model's indexer did not choose stay hidden. `start` is the position
+    of the run's first query where earlier ones are in a cache. `weigh` makes the weights `(batch, heads, q_len, k_len)`
+    of such a call in a way of its own; left out, they are the package's own masked softmax, and the fused kernel runs.
     """
 
     sites: Collection[Site]
@@ -52,6 +52,7 @@ class MaskOverride(Probe):
             self._made[q_len, k_len, device] = made.to(device)
         wanted = add_head_axis(self._made[q_len, k_len, device])
         assert wanted is not None  # a mask went in
+        wanted = wanted if call.chosen is None else wanted & call.chosen
         if self.head is None:
             return wanted
         shape = (*call.query.shape[:3], k_len)

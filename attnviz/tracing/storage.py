@@ -14,6 +14,7 @@ Keys, `<site>` being for example `cross.2` (kind and layer):
 | `scale.<site>`, `bias.<site>` | factor and addend of the scores | `()`, broadcastable |
 | `softcap.<site>`, `sinks.<site>` | scores' cap; scores of a place that is no token | `()`, `(1, heads, 1, 1)` |
 | `input.<site>`, `memory.<site>` | what query and key were projected from | `(batch, length, d_model)` |
+| `chosen.<site>` | True = the model's indexer chose the key; absent without one | as `mask.<site>` |
 | `edited.<site>`, `edited_rows.<site>` | weights that an intervention put there; in which rows | as maps |
 | `intervention.<n>.<layer>` | the numbers of the trace's nth intervention; the rest of it is in `meta` | its own |
 | `layer.<stack>.<n>` | hidden states after a layer, -1 the embedding | `(batch, length, d_model)` |
@@ -49,8 +50,8 @@ _UNPACKED, _TIMES_AS_LARGE = 256 * 1024 * 1024, 20
 # An array that is missing (KeyError), or meta that is JSON, but of something else.
 _NOT_A_TRACE = (KeyError, TypeError, AttributeError, IndexError)
 _ANYTHING_ELSE = (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_TRACE)
-_PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bias": "bias", "input": "input_",
-          "memory": "memory", "sinks": "sinks"}  # fmt: skip
+_PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bias": "bias", "chosen": "chosen",
+          "input": "input_", "memory": "memory", "sinks": "sinks"}  # fmt: skip
 _MOST_TOKENS, _LONGEST = 1_000_000, 4096  # of bare weights, which may be longer here than on a page
 _FORMERLY = {"part": "segment"}
 _COMPUTED = ("attn.", "scores.", "tokens.", "pieces.", "ids.")  # of the rest, and of meta

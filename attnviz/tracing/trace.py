@@ -101,6 +101,10 @@ class Trace(TraceLike):
         """Check whether heads of a kind share their rows with a sink, a place that is no token."""
         return any(self.call(kind, layer).sinks is not None for layer in self._layers(kind))
 
+    def has_indexer(self, kind: Kind) -> bool:
+        """Check whether an indexer of the model chooses the keys of a kind's rows."""
+        return any(self.call(kind, layer).chosen is not None for layer in self._layers(kind))
+
     def sink_weights(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
         """Return the weight of each row on its head's sink, a place that is no token; None for a kind that has no
         sinks.

@@ -130,6 +130,10 @@ class TraceLike(TraceDoors, ABC):
         """Check whether heads of a kind share their rows with a sink, a place that is no token."""
         return False
 
+    def has_indexer(self, kind: Kind) -> bool:
+        """Check whether an indexer of the model chooses the keys of a kind's rows."""
+        return False
+
     def sink_weights(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
         """Return the weight of each row on its head's sink, a place that is no token; None for a kind that has no
         sinks.

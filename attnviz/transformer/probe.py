@@ -62,7 +62,9 @@ class AttentionCall:
     attend, and bias float, both broadcastable to `(batch, heads, q_len, k_len)`; scores are
     `scale * query @ key^T + bias`. With `softcap` c the product s is c * tanh(s / c) before the bias (Gemma 2). `sinks`
     `(1, heads, 1, 1)` are the scores of one place more, which stands for no token and has no value: what it takes, a
-    row's weights lack (gpt-oss). `edited` are weights that an intervention puts in the place of those.
+    row's weights lack (gpt-oss). Some models choose the keys of each row by an indexer (DeepSeek-V3.2): `chosen` is
+    True for these, and `mask` hides the others already. `edited` are weights that an intervention puts in the place of
+    the call's own.
     `input_` `(batch, q_len, d_model)` and `memory` `(batch, k_len, d_model)` are what query and key were projected from
     (with a cache: only the part projected in this call).
 
@@ -80,6 +82,7 @@ class AttentionCall:
     memory: Tensor | None = None
     softcap: float | None = None
     sinks: Tensor | None = None
+    chosen: Tensor | None = None
     edited: EditedWeights | None = None
 
     @property
@@ -154,6 +157,7 @@ def select_item(call: AttentionCall, item: int | None, head: int | None) -> Atte
         mask=cut(call.mask),
         bias=cut(call.bias),
         sinks=cut(call.sinks),
+        chosen=cut(call.chosen),
         edited=None if call.edited is None else call.edited.cut(items, heads),
     )
 
@@ -175,6 +179,7 @@ def cut_to_lengths(call: AttentionCall, q_len: int, k_len: int) -> AttentionCall
         value=call.value[:, :, :k_len],
         mask=cut(call.mask),
         bias=cut(call.bias),
+        chosen=cut(call.chosen),
         input_=None if call.input_ is None else call.input_[:, :q_len],
         memory=None if call.memory is None else call.memory[:, :k_len],
         edited=None if edited is None else EditedWeights(edited.attn[..., :q_len, :k_len], edited.rows[..., :q_len]),
@@ -192,10 +197,6 @@ def bytes_kept(calls: Iterable[AttentionCall], others: Iterable[Tensor | None] =
     """Count the bytes of memory that calls and other tensors keep alive, storage that is shared counted once."""
     calls = tuple(calls)
     edited = [part for call in calls if call.edited is not None for part in (call.edited.attn, call.edited.rows)]
-    parts = [
-        part
-        for call in calls
-        for part in (call.query, call.key, call.value, call.mask, call.bias, call.input_, call.memory, call.sinks)
-    ]
+    parts = [part for call in calls for part in vars(call).values() if part is None or isinstance(part, Tensor)]
     storages = [part.untyped_storage() for part in (*parts, *edited, *others) if part is not None]
     return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())

@@ -149,7 +149,9 @@ def one_head(call: AttentionCall, head: int, item: int = 0) -> AttentionCall:
     query, key, value = (part[items, heads] for part in (call.query, call.key, call.value))
     bias = None if call.bias is None else call.bias.expand(len(call.query), call.query.shape[1], -1, -1)[items, heads]
     sinks = None if call.sinks is None else call.sinks[:, heads]
-    return replace(call, query=query, key=key, value=value, bias=bias, mask=None, sinks=sinks)
+    shape = (*call.query.shape[:3], call.key.shape[2])
+    chosen = None if call.chosen is None else call.chosen.expand(shape)[items, heads]
+    return replace(call, query=query, key=key, value=value, bias=bias, mask=None, sinks=sinks, chosen=chosen)
 
 
 def _to_float(tensor: Tensor) -> Tensor:

@@ -110,7 +110,7 @@ class CheckpointStepper:
         Return False where the cache cannot be cut, as one of a recurrent layer: then all are forgotten.
         """
         self.prefix = self.prefix[:, :length]
-        if not isinstance(self.cache, DynamicCache) or length == 0:
+        if type(self.cache) is not DynamicCache or length == 0:
             self.cache = None if self.cache is None else self.network.empty_cache()
             self.prefix = self.prefix[:, :0]
             return length == 0

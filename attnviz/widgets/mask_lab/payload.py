@@ -26,8 +26,8 @@ class Pipeline:
     `rules` is the mask without paint, `(q_len, k_len)`, True = may attend. `rows` are (input, output or None), `cols`
     texts, safe to show. `fill` says what is in masked cells (None: the mask comes after the softmax), `words` hold
     title, fill's and dtype's names, and the axes' titles. `causes` say of rows that are NaN why. `sink` is the score of
-    a place that is no token, in a head that has one. `entries` are what the vocabulary has for rows and keys
-    (`attnviz.widgets.entries`), `spans` the turns of a conversation along both (`attnviz.widgets.spans`).
+    a place that is no token, in a head that has one. `indexed` is True for cells that the model's indexer hides.
+    `entries` are what the vocabulary has for rows and keys (`attnviz.widgets.entries`), `spans` the turns of a conversation along both (`attnviz.widgets.spans`).
     """
 
     scores: np.ndarray
@@ -42,6 +42,7 @@ class Pipeline:
     findings: Sequence[str] = ()
     causes: Mapping[int, str] = field(default_factory=dict)
     sink: float | None = None
+    indexed: np.ndarray | None = None
     entries: tuple[Sequence[Any], Sequence[Any]] = ((), ())
     spans: Mapping[str, Bands] = field(default_factory=dict)
 
@@ -70,6 +71,7 @@ def mask_payload(
         "attn": _add(blobs, pipeline.attn),
         "context": _add(blobs, pipeline.context),
         "rules": _add(blobs, pipeline.rules, dtype=np.uint8),
+        "indexed": _add(blobs, pipeline.indexed, dtype=np.uint8),
         "paint": paint,
         **pipeline.spans,
     }

@@ -46,6 +46,7 @@ def attention(
 
     Raises ModelError for an argument that would be ignored.
     """
+    arguments["chosen"] = chosen_keys(module, arguments, query.shape[1], key.shape[2])
     call = call_from_tensors((query, key, value), attention_mask, arguments)
     run = current_pass()
     context = attend(call) if run is None else run.attend(module, call)
@@ -77,9 +78,13 @@ def call_from_tensors(
     query, key, value = tensors
     scale, bias = arguments.pop("scaling", None), arguments.pop("position_bias", None)
     softcap, sinks = arguments.pop("softcap", None), arguments.pop("s_aux", None)
+    per_query, chosen = arguments.pop("sinks", None), arguments.pop("chosen", None)
     _refuse_what_is_ignored(arguments, mask, key.shape[2])
     mask, added = _mask_and_bias(mask, key.shape[2])
+    mask = chosen if mask is None else mask if chosen is None else mask & chosen
     bias = _sum(_drop_zero_bias(bias), added)
+    if per_query is not None:  # Inkling 2: less a row's sink, its scores have the same softmax beside a sink of 0
+        bias, sinks = _sum(bias, -per_query), per_query.new_zeros(query.shape[1])
     return AttentionCall(
         query=query,
         key=_repeat_heads(key, query.shape[1]),
@@ -89,7 +94,27 @@ def call_from_tensors(
         bias=bias,
         softcap=None if softcap is None else float(softcap),
         sinks=None if sinks is None else sinks.detach().reshape(1, -1, 1, 1),
+        chosen=chosen,
     )
+
+
+def chosen_keys(module: Any, arguments: dict[str, Any], heads: int, k_len: int) -> Tensor | None:
+    """Make a mask `(batch, heads or 1, q_len, k_len)` of the keys that an indexer chose (True); None without one.
+
+    transformers applies the choice itself under the names of its own attention; another function is handed `indices`
+    `(batch, q_len, keys)`, or MiniMax-M3's `block_indices` `(batch, groups, q_len, blocks)`, where -1 is no block.
+    """
+    indices, blocks = arguments.pop("indices", None), arguments.pop("block_indices", None)
+    if indices is not None:
+        chosen = torch.zeros((*indices.shape[:2], k_len), dtype=torch.bool, device=indices.device)
+        return chosen.scatter(-1, indices.long(), value=True).unsqueeze(1)
+    if blocks is None:
+        return None
+    size = module.indexer.block_size
+    count = -(-k_len // size)
+    kept = torch.zeros((*blocks.shape[:3], count + 1), dtype=torch.bool, device=blocks.device)
+    kept = kept.scatter(-1, blocks.masked_fill(blocks < 0, count).long(), value=True)[..., :count]
+    return kept.repeat_interleave(size, dim=-1)[..., :k_len].repeat_interleave(heads // blocks.shape[1], dim=1)
 
 
 def _refuse_what_is_ignored(arguments: dict[str, Any], mask: Tensor | None, k_len: int) -> None:

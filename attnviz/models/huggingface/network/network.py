@@ -16,7 +16,6 @@ from transformers.cache_utils import (
     DynamicSlidingWindowLayer,
     LinearAttentionAndFullAttentionLayer,
     LinearAttentionAndSlidingWindowAttentionLayer,
-    LinearAttentionLayer,
 )
 from transformers.modeling_outputs import BaseModelOutput
 
@@ -27,11 +26,6 @@ from attnviz.models.huggingface.network.patches import cast
 from attnviz.models.huggingface.network.softmax_watch import SoftmaxWatch, WatchedSite, modules_running
 from attnviz.transformer.probe import Kind, Probe, Site, Stack
 
-# Layers of a cache that forget what lies before a window, and those that do not.
-_WITHOUT_WINDOW = {
-    DynamicSlidingWindowLayer: DynamicLayer,
-    LinearAttentionAndSlidingWindowAttentionLayer: LinearAttentionAndFullAttentionLayer,
-}
 _MOST_SCORES = 64_000_000  # of all heads together: a quarter of a gigabyte
 _ORDER = 4  # tokens that are enough to see in which order a model computes
 Family = Literal["encoder", "decoder", "encoder-decoder"]
@@ -195,10 +189,12 @@ class Network:
             return None
         if self.has_encoder:
             return EncoderDecoderCache(DynamicCache(), DynamicCache())
+        if own := _own_cache(self.model):
+            return own()
         made = DynamicCache(config=self.model.config)
-        if not any(isinstance(layer, LinearAttentionLayer) for layer in made.layers):
-            return DynamicCache()
-        made.layers = [_WITHOUT_WINDOW.get(type(layer), lambda layer=layer: layer)() for layer in made.layers]
+        if all(type(layer) in (DynamicLayer, DynamicSlidingWindowLayer) for layer in made.layers):
+            return DynamicCache()  # a config may count other layers, as BART's decoder alone does: this one grows
+        made.layers = [_without_window(layer) for layer in made.layers]
         return made
 
     def to(self, device: torch.device, dtype: torch.dtype) -> "Network":
@@ -279,6 +275,23 @@ class Network:
             "decoder_attention_mask": torch.ones_like(tgt.mask),
         }
         return arguments | ({"input_ids": torch.zeros_like(src_mask)} if self._tells_source else {})
+
+
+def _own_cache(model: Any) -> type[DynamicCache] | None:
+    """Return the class of cache that a model's own file has, as MiniMax's; None for a model that takes any."""
+    home = sys.modules.get(type(model).__module__)
+    found = [
+        kind for kind in vars(home).values()
+        if isinstance(kind, type) and issubclass(kind, DynamicCache) and kind.__module__ == home.__name__
+    ] if home else []  # fmt: skip
+    return found[0] if len(found) == 1 else None
+
+
+def _without_window(layer: Any) -> Any:
+    """Return a layer of a cache that keeps every key, for one that forgets what lies before a window."""
+    if isinstance(layer, LinearAttentionAndSlidingWindowAttentionLayer):
+        return LinearAttentionAndFullAttentionLayer(number_of_states=layer.number_of_states)
+    return DynamicLayer() if type(layer) is DynamicSlidingWindowLayer else layer
 
 
 def first_weight(model: Any) -> Tensor:

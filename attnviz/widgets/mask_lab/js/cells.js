@@ -8,7 +8,9 @@ export const RULE_HINT =
 export const mayAttend = (app, i) => app.payload.rules[i] && app.cells[i];
 
 export const stateOf = (app, i) =>
-  !app.payload.rules[i] ? "hidden by a rule" : !app.cells[i] ? "hidden by paint" : "may attend";
+  !app.payload.rules[i] ? hiddenBy(app, i) : !app.cells[i] ? "hidden by paint" : "may attend";
+
+const hiddenBy = ({ payload: { indexed } }, i) => (indexed?.[i] ? "hidden by the indexer" : "hidden by a rule");
 
 export const rowCells = ({ payload: { k } }, row) => range(k).map((col) => row * k + col);
 

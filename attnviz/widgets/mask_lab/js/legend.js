@@ -11,5 +11,5 @@ export function coloursText(app) {
   const { row_spans: ofRows, spans } = app.payload.header;
   const who = spansNote(ofRows, spans);
   const bounds = (high) => `−${exactText(high)} … +${exactText(high)}`;
-  return `Colours: scores ${bounds(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${bounds(context.high)}` : ""} · hatched: hidden · grey: NaN${zoomText(app)}${who && ` · ${who}`}`;
+  return `Colours: scores ${bounds(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${bounds(context.high)}` : ""} · hatched: hidden${app.payload.indexed?.some(Boolean) ? " (some by the indexer)" : ""} · grey: NaN${zoomText(app)}${who && ` · ${who}`}`;
 }

@@ -20,7 +20,8 @@ export function paintCells(app, indices, value) {
   redraw(app, new Set(indices.map((i) => Math.floor(i / app.payload.k))));
   if (!app.stroke || app.answered >= app.seq) report(app);
   const hidden = indices.length === 1 && value && !app.payload.rules[indices[0]];
-  announce(app, hidden ? `Hidden by a rule. ${RULE_HINT}` : "");
+  const by = hidden && app.payload.indexed?.[indices[0]] ? "the indexer" : "a rule";
+  announce(app, hidden ? `Hidden by ${by}. ${RULE_HINT}` : "");
 }
 
 // A whole row or column: hidden, unless all of it is hidden already.

@@ -16,6 +16,7 @@ export function decodeLab(bytes) {
     attn: floats(header.attn, q * k),
     context: floats(header.context, q * d),
     rules: array(Uint8Array, header.rules, q * k),
+    indexed: (header.indexed ?? null) === null ? null : array(Uint8Array, header.indexed, q * k),
     scales: scalesIn({ header, array }),
   };
 }
