@@ -64,6 +64,15 @@ class Stepping(Protocol):
 
 
 @runtime_checkable
+class ExplainsSteps(Protocol):
+    """A model that can hold transformers' own steps against its own pass."""
+
+    def explain_steps(self, ids: Sequence[int]) -> str:
+        """Say where steps over the ids of a text differ from one pass in transformers itself; "" where they agree."""
+        ...
+
+
+@runtime_checkable
 class StopRules(Protocol):
     """The ids that end a text and those that are never written."""
 

@@ -78,7 +78,7 @@ def _inference(model: Model, trace: Trace, state: DecodingState, run: Decoded) -
         [[_candidate(model, token) for token in step] for step in run.candidates],
         trace.tokens("tgt")[1:],
         hypotheses,
-        _way(state, made, _was_cut(model, state, own)),
+        _way(state, made, _was_cut(model, state, own), has_cache=getattr(model, "has_cache", True)),
         run.passed,
         can_open_heads(model, trace, run),
         _spans_of(trace, len(made.fed)),
@@ -104,12 +104,13 @@ def _was_cut(model: Model, state: DecodingState, chosen: list[int]) -> bool:
     return model.inputs.takes_target and state.way != "teacher" and chosen[-1] not in model.vocabulary.ends
 
 
-def _way(state: DecodingState, made: DecodingRecord, was_cut: bool) -> list[tuple[str, str]]:
+def _way(state: DecodingState, made: DecodingRecord, was_cut: bool, *, has_cache: bool) -> list[tuple[str, str]]:
     """Say how it was decoded, and whether a limit ended it: words, each with the term that defines them."""
     parts = [(WAYS[state.way], WAYS[state.way])]
     if state.way == "cached" and made.recomputes:
         recomputed = WAYS["recomputed"]
-        parts = [(f"{recomputed} (positions see ahead: no cache)", recomputed)]
+        why = "positions see ahead: no cache" if has_cache else "this model has no cache to step on"
+        parts = [(f"{recomputed} ({why})", recomputed)]
     if state.way == "teacher" and state.choose == "beam":
         parts.append(("a beam would choose its own prefix: greedy here", "Beam"))
     elif state.choose != "greedy":

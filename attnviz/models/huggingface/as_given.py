@@ -49,7 +49,7 @@ class GivenModel:
     def __init__(self, whole: nn.Module, part: nn.Module | None = None) -> None:
         names = {id(module): name for name, module in whole.named_modules(remove_duplicate=False)}
         self.part_name = "" if part is None else names[id(part)]
-        self.whole = share_weights(whole)
+        self.whole = patches.share_weights(whole)
         for _, module in self._replaced():
             if _is_compiled(module):
                 del module.forward
@@ -64,7 +64,7 @@ class GivenModel:
         """Copy the part that is shown around the same tensors, without the user's hooks, and without a `forward` that
         would run the original model.
         """
-        shown = share_weights(self.part)
+        shown = patches.share_weights(self.part)
         remove_hooks(shown)
         _restore_forwards(shown)
         return shown
@@ -99,7 +99,7 @@ class GivenModel:
         `without` changes the copy first.
         """
         given = copy.copy(self)
-        given.whole = share_weights(self.whole)
+        given.whole = patches.share_weights(self.whole)
         for change in without:
             change(given)
         arguments = parity.arguments_of(sample, target) | how
@@ -112,7 +112,7 @@ class GivenModel:
     @torch.inference_mode()
     def run_in_steps(self, sample: Batch, target: Batch) -> Tensor:
         """Run the decoder token by token on its own cache, as `generate` does."""
-        whole, cache, rows = share_weights(self.whole), None, []
+        whole, cache, rows = patches.share_weights(self.whole), None, []
         for at in range(target.ids.shape[1]):
             fed = Batch(target.ids[:, at : at + 1], target.mask[:, at : at + 1])
             out = whole(**parity.arguments_of(sample, fed), past_key_values=cache, use_cache=True)
@@ -130,14 +130,6 @@ class GivenModel:
 
     def _replaced(self) -> list[tuple[str, Any]]:
         return [(name, module) for name, module in self.whole.named_modules() if not _is_own(module)]
-
-
-def share_weights(model: Any) -> Any:
-    """Copy a model's modules around the same tensors, in evaluation mode."""
-    tensors = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
-    for module in model.modules():
-        tensors |= {id(value): value for value in vars(module).values() if isinstance(value, Tensor)}
-    return copy.deepcopy(model, tensors).eval()
 
 
 def remove_hooks(model: nn.Module) -> None:
@@ -178,7 +170,7 @@ class GivenCheck:
                 "mode (call its eval() before loading)"
             )
             return
-        comparison = _ShownOutput(lambda: self.run_shown(sample, target, last_only=last_only))
+        comparison = ShownOutput(lambda: self.run_shown(sample, target, last_only=last_only))
         try:
             own = self.given.run(sample, target, last_only=last_only)
             said = comparison.difference(own)
@@ -215,7 +207,7 @@ class GivenCheck:
         if note not in self.notes:
             self.notes = (*self.notes, note)
 
-    def _explain(self, comparison: "_ShownOutput", said: str, sample: Batch, target: Batch | None) -> None:
+    def _explain(self, comparison: "ShownOutput", said: str, sample: Batch, target: Batch | None) -> None:
         """Find what makes the difference: what, taken from the model as it was given, leaves none.
 
         Raises ModelError, unless the model's own steps agree with what is shown.
@@ -235,7 +227,7 @@ class GivenCheck:
             return
         raise ModelError(f"attnviz does not reproduce this model as it was given: {said}.")
 
-    def _steps_agree(self, comparison: "_ShownOutput", sample: Batch, target: Batch) -> bool:
+    def _steps_agree(self, comparison: "ShownOutput", sample: Batch, target: Batch) -> bool:
         try:
             return comparison.difference(self.given.run_in_steps(sample, target)) is None
         except Exception:  # a model without steps
@@ -278,7 +270,7 @@ def _unwrap(given: GivenModel) -> None:
     given.whole, given.part_name = given.part, ""
 
 
-class _ShownOutput:
+class ShownOutput:
     """The pass that is shown, and how far rounding moves its outputs, measured where it is needed."""
 
     def __init__(self, run: Callable[[], Tensor]) -> None:

@@ -179,7 +179,12 @@ class CheckpointModel:
 
 @reads_arguments
 class NetworkModel(CheckpointModel):
-    """A network that runs the package's own attention, and what follows from it."""
+    """A network that runs the package's own attention, and what follows from it.
+
+    `steps_note` says where steps on transformers' cache do not compute what one pass computes, in transformers itself.
+    """
+
+    steps_note: str = ""
 
     def __init__(self, network: Network) -> None:
         self.network, self.torch_module = network, network.model
@@ -190,6 +195,11 @@ class NetworkModel(CheckpointModel):
         self.network.to(device, dtype)
         self.as_given.to(device, dtype)
         return self
+
+    @property
+    def has_cache(self) -> bool:
+        """Whether it decodes on a cache; without one, each step runs the whole prefix."""
+        return self.network.has_cache
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -214,8 +224,13 @@ class NetworkModel(CheckpointModel):
 
     def _layer_notes(self) -> tuple[str, ...]:
         """Write a note that some layers compute no attention, and which ones do."""
-        return tuple(
-            f"Only {len(numbers)} layers of this model compute attention: its layers "
-            f"{', '.join(map(str, numbers))}, shown as L0 to L{len(numbers) - 1}."
-            for numbers in self.network.layer_numbers.values()
-        )
+        return tuple(map(_layer_note, self.network.layer_numbers.values()))
+
+
+def _layer_note(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"Only one layer of this model computes attention: its layer {numbers[0]}, shown as L0."
+    return (
+        f"Only {len(numbers)} layers of this model compute attention: its layers {', '.join(map(str, numbers))}, shown "
+        f"as L0 to L{len(numbers) - 1}."
+    )

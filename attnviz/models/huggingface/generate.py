@@ -12,6 +12,7 @@ from torch import Tensor
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
+from attnviz.models.huggingface.as_given import ShownOutput
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.network.network import Batch, Network, PassRequest
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
@@ -140,6 +141,72 @@ class CheckpointStepper:
 def _can_be_cut(layer: Any, length: int) -> bool:
     """Check whether a layer of a cache keeps nothing but keys and values, of at least so many tokens."""
     return type(layer) is DynamicLayer and layer.keys is not None and layer.keys.shape[-2] >= length
+
+
+_STEPS_DIFFER = (
+    "The steps of this model on its cache do not compute what one pass over the whole text computes, in transformers "
+    "itself: {difference}."
+)
+
+
+_FEWEST = 2  # tokens: one to read first, and a step
+
+
+@torch.inference_mode()
+def check_steps(network: Network, sample: Batch, target: Batch | None = None) -> str:
+    """Hold the last step of a decoding on the cache against one pass over the same text, the first of a sample.
+
+    Where they differ, the network tells each step its position (Bamba counts from 0 otherwise); or runs the whole
+    prefix in each step, if the fault is not in transformers itself. Returns a note on a difference that stays, else "".
+    """
+    if not network.has_cache:
+        return ""
+    memory, length = None, int((sample if target is None else target).mask[0].sum())
+    if target is not None:
+        memory = network.encode(sample.cut(int(sample.mask[0].sum())), PassRequest(_NOBODY, hidden=False))
+    ids = (sample if target is None else target).ids[:1, :length]
+    try:
+        found = _steps_difference(network, ids, memory)
+        if found is not None and network.takes_positions and target is None:
+            network.tells_positions = True
+            network.tells_positions = (told := _steps_difference(network, ids, memory)) is None
+            found = found if told else None
+        if found is None:
+            return ""
+        own = _steps_difference(network.with_own_attention(), ids, memory)
+    except Exception:  # a cache that the model does not take, in words of every kind
+        own = None
+    if own is None:
+        network.has_cache = False
+        return ""
+    return _STEPS_DIFFER.format(difference=own)
+
+
+@torch.inference_mode()
+def explain_steps(network: Network, ids: Sequence[int]) -> str:
+    """Return a note where transformers' own steps over the ids of a text do not compute what its one pass computes;
+    else "".
+    """
+    if not network.has_cache or network.has_encoder or len(ids) < _FEWEST:
+        return ""
+    fed = torch.tensor([list(ids)], device=network.device)
+    own = _steps_difference(network.with_own_attention(), fed, None)
+    return "" if own is None else _STEPS_DIFFER.format(difference=own)
+
+
+def _steps_difference(network: Network, ids: Tensor, memory: Tensor | None) -> str | None:
+    """Describe how the logits of the last step differ from those of one pass; None where rounding explains it."""
+
+    def run(*, cached: bool) -> Tensor:
+        mask = None if memory is None else torch.ones(memory.shape[:2], dtype=torch.long, device=memory.device)
+        stepper = CheckpointStepper(network, memory, src_mask=mask, cached=cached)
+        first = max(1, ids.shape[1] // 2) if cached and memory is None else 1 if cached else ids.shape[1]
+        logits = stepper.step(ids[:, :first])
+        for at in range(first, ids.shape[1]):
+            logits = stepper.step(ids[:, at])
+        return logits.unsqueeze(1)
+
+    return ShownOutput(lambda: run(cached=False)).difference(run(cached=True))
 
 
 def write_ids(stepper: CheckpointStepper, prompt: Sequence[int], rules: GenerationRules, count: int) -> list[int]:

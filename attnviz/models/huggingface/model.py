@@ -9,7 +9,7 @@ import torch
 
 from attnviz.models.huggingface.chat.chat_model import ChatModel
 from attnviz.models.huggingface.checkpoint_model import Texts, split_pairs
-from attnviz.models.huggingface.generate import steps
+from attnviz.models.huggingface.generate import explain_steps, steps
 from attnviz.models.huggingface.inputs import InputBuilder
 from attnviz.models.huggingface.network.network import PassRequest
 from attnviz.models.huggingface.tokenizer import EncodedText
@@ -174,6 +174,10 @@ class HuggingFaceModel(ChatModel):
         if not self.writes:
             raise ValueError(f"{self.name} writes no text.")
         return self._builder_under(trace.interventions).generator(trace.sentences, probe, cached=cached)
+
+    def explain_steps(self, ids: Sequence[int]) -> str:
+        """Say where steps over the ids of a text differ from one pass in transformers itself; "" where they agree."""
+        return self.steps_note or explain_steps(self.network, ids)
 
     @torch.inference_mode()
     def write_target(

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.network import patches
-from attnviz.models.huggingface.network.attention_interface import NAME
+from attnviz.models.huggingface.network.attention_interface import name_for
 from attnviz.models.huggingface.network.network import Batch, Network, PassRequest
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
@@ -79,7 +79,7 @@ def install_attention(model: Any, sample: Batch, target: Batch | None = None) ->
     Raises NoAttentionInterface for a model that leaves no place for it, ModelError for what it cannot compute.
     """
     patches.fuse(model)
-    patches.set_attention(model, NAME)
+    patches.set_attention(model, name_for(model))
     return Network(model, sample, target)
 
 
@@ -96,11 +96,12 @@ def leave_out_scores(expected: Eager) -> Eager:
     """Leave out what a model returns as attention weights, but which are scores (SqueezeBERT): of a kind whose rows do
     not sum to 1.
     """
+    weights = {kind: layers for kind, layers in expected.attn.items() if all(map(_sum_to_one, layers))}
+    return Eager(weights, expected.output)
 
-    def are_weights(layers: tuple[Tensor, ...]) -> bool:
-        return all(bool(((layer.sum(dim=-1) - 1).abs() < _NEAR_ONE).all()) for layer in layers)
 
-    return Eager({kind: layers for kind, layers in expected.attn.items() if are_weights(layers)}, expected.output)
+def _sum_to_one(weights: Tensor) -> bool:
+    return bool(((weights.float().sum(dim=-1) - 1).abs() < _NEAR_ONE).all())
 
 
 @torch.inference_mode()
@@ -174,6 +175,12 @@ def _weights(out: Any, name: str) -> tuple[Tensor, ...]:
 def _check_shapes(found: OurPass, expected: dict[str, tuple[Tensor, ...]]) -> None:
     for kind, layers in expected.items():
         sites = [site for site in found.calls if site.kind == kind]
+        times, rest = divmod(len(sites), len(layers))
+        if times > 1 and not rest:
+            raise ModelError(
+                f"Each of the model's {len(layers)} layers computes {kind} attention {times} times and combines the "
+                "results, as DiffLlama subtracts one from the other, times a learned λ. No map holds the combination."
+            )
         if len(sites) != len(layers):
             raise ModelError(
                 f"The model has {len(layers)} layers of {kind} attention, but computed {len(sites)} of them."
@@ -232,6 +239,8 @@ class _Comparison:
                 call = self.found.calls[site := Site(kind, layer)]  # type: ignore[arg-type]
                 moved = spread.scores[site] + epsilon * largest_magnitude(_visible_scores(call)).cpu()
                 attn = call_attn(call).cpu()
+                if call.sinks is not None and _sum_to_one(weights):  # GraniteSWA returns weights from before the sink
+                    attn = attn / attn.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(attn.dtype).tiny)
                 allowed = weights_within(attn, FACTOR * moved)
                 if epsilon > torch.finfo(torch.float32).eps:  # the model's own weights are rounded to its type
                     allowed = allowed + epsilon

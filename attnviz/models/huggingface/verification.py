@@ -7,7 +7,7 @@ from attnviz.models.huggingface import parity
 from attnviz.models.huggingface.architecture import Architecture, vocabulary_of
 from attnviz.models.huggingface.as_given import GivenCheck, GivenModel, ShownPass
 from attnviz.models.huggingface.errors import ModelError, NoAttentionInterface, reason
-from attnviz.models.huggingface.generate import GenerationRules
+from attnviz.models.huggingface.generate import GenerationRules, check_steps
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network import patches
 from attnviz.models.huggingface.network.network import Batch, Network, uses_segments
@@ -43,6 +43,8 @@ def verified_model(
         made.as_given = GivenCheck(given, run)
         if not is_known:
             made.as_given.check(sample, target)
+        if made.writes and isinstance(made, HuggingFaceModel):
+            made.steps_note = check_steps(made.network, sample, target)
     except ModelError:
         raise
     except Exception as error:  # a model that cannot even run has its own reasons, of every type

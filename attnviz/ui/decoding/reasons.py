@@ -42,18 +42,21 @@ class Seen:
 @dataclass(frozen=True)
 class Equality:
     """At how many of the verdict's places steps and pass are `equal` to the last bit; whether they are within rounding
-    everywhere (`holds`), and whether each step ran the whole prefix.
+    everywhere (`holds`), and whether each step ran the whole prefix. `note` is what is known of the model's steps.
     """
 
     equal: int
     places: int
     holds: bool
     recomputes: bool
+    note: str = ""
 
 
 def equality_reason(found: Equality, view: DecodingState) -> Reason:
     """Why steps and pass are equal, or not, where no switch is on."""
     if not found.holds:
+        if found.note:
+            return Reason(found.note)
         if found.recomputes and view.way != "recomputed":
             return Reason("Each position of this model sees later tokens: the pass reads tokens that no step has seen.")
         return Reason("No switch is on: in this model, steps and pass do not compute the same numbers.")

@@ -2,7 +2,10 @@
 
 import streamlit as st
 
+from attnviz.analysis.decoding.comparison import Decoded
+from attnviz.models.protocol import ExplainsSteps, Model
 from attnviz.models.translator.translator import Translator
+from attnviz.pictures.decoding import DecodingState
 from attnviz.ui import layout
 from attnviz.ui.cache import traces
 from attnviz.ui.decoding import controls, extras, stepper, verdict
@@ -27,7 +30,14 @@ def draw(request: Request) -> None:
     with upper:
         stepper.draw(model, request, trace, view, run)
     with lower:
-        verdict.number(run, view, trace.interventions)
+        verdict.number(run, view, trace.interventions, note=_note(model, run, view))
     with below:
         extras.draw_part(model, view, run)
     layout.end_page(request, trace, view)
+
+
+def _note(model: Model, run: Decoded, view: DecodingState) -> str:
+    """Return what is known of the model's own steps, where the verdict does not hold though nothing was broken."""
+    if run.verdict.holds or view.broken_switches or not isinstance(model, ExplainsSteps):
+        return ""
+    return model.explain_steps([token.id for token in run.made.fed])

@@ -21,11 +21,13 @@ _TERMS = ("what rounding allows", "|Δ|", "breaks first at", "blank", "embedding
 _WORDS = "".join(f"<dt>{term}</dt><dd>{html.escape(definition(term))}</dd>" for term in _TERMS)
 
 
-def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = ()) -> None:
-    """Draw how much of rounding's allowance the two differ by, where, and why; `done` was done to both."""
+def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = (), *, note: str = "") -> None:
+    """Draw how much of rounding's allowance the two differ by, where, and why; `done` was done to both. `note` is what
+    is known of the model's steps.
+    """
     verdict = run.verdict
     state = "holds" if verdict.holds else "broken"
-    why = reasons(view, _run_numbers(run)) if view.broken_switches else (equality_reason(_equality(run), view),)
+    why = reasons(view, _run_numbers(run)) if view.broken_switches else (equality_reason(_equality(run, note), view),)
     lines = [f"<p class='verdict-line'>{line}</p>" for line in _lines(run)]
     causes = [_reason(reason, is_open=len(why) == 1) for reason in why]
     is_folded = verdict.holds and not view.broken_switches  # as it must be: the sentence says it
@@ -75,10 +77,10 @@ def _run_numbers(run: Decoded) -> Seen:
     return Seen(run.losses.mean, run.intact_loss, len(run.made.chosen), coarse)
 
 
-def _equality(run: Decoded) -> Equality:
+def _equality(run: Decoded, note: str) -> Equality:
     lines = run.verdict.lines
     equal = sum(int((line.delta == 0).sum()) for line in lines)
-    return Equality(equal, sum(len(line.delta) for line in lines), run.verdict.holds, run.made.recomputes)
+    return Equality(equal, sum(len(line.delta) for line in lines), run.verdict.holds, run.made.recomputes, note)
 
 
 def _differs(run: Decoded) -> bool:

@@ -27,7 +27,8 @@ class Pipeline:
     texts, safe to show. `fill` says what is in masked cells (None: the mask comes after the softmax), `words` hold
     title, fill's and dtype's names, and the axes' titles. `causes` say of rows that are NaN why. `sink` is the score of
     a place that is no token, in a head that has one. `indexed` is True for cells that the model's indexer hides.
-    `entries` are what the vocabulary has for rows and keys (`attnviz.widgets.entries`), `spans` the turns of a conversation along both (`attnviz.widgets.spans`).
+    `entries` are what the vocabulary has for rows and keys (`attnviz.widgets.entries`), `spans` the turns of a
+    conversation along both (`attnviz.widgets.spans`).
     """
 
     scores: np.ndarray

@@ -75,6 +75,39 @@ DECODERS_MORE: dict[str, Builder] = {
                                "num_experts_per_tok": 1},
         byte_prompts,
     ),
+    "deepseek_v32": _recipe(
+        "DeepseekV32ForCausalLM",
+        {"hidden_size": 32, "intermediate_size": 24, "moe_intermediate_size": 16, "num_hidden_layers": 3,
+         "num_attention_heads": 4, "num_key_value_heads": 4, "n_routed_experts": 4, "n_shared_experts": 1,
+         "num_experts_per_tok": 2, "n_group": 1, "topk_group": 1, "kv_lora_rank": 16, "q_lora_rank": 20,
+         "qk_rope_head_dim": 4, "v_head_dim": 8, "qk_nope_head_dim": 8, "index_topk": 5, "index_head_dim": 8,
+         "index_n_heads": 3, "head_dim": 4, "first_k_dense_replace": 1, "max_position_embeddings": POSITIONS},
+        byte_prompts,
+    ),
+    "minimax_m3": _recipe(
+        "MiniMaxM3VLForCausalLM",
+        {"hidden_size": 32, "intermediate_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "head_dim": 8, "num_local_experts": 4, "num_experts_per_tok": 2,
+         "dense_intermediate_size": 20, "shared_intermediate_size": 12, "rotary_dim": 4, "index_n_heads": 2,
+         "index_head_dim": 8, "index_block_size": 4, "index_topk_blocks": 2, "max_position_embeddings": POSITIONS,
+         "layer_types": ["minimax_m3_sparse"] * 3},
+        byte_prompts, config="MiniMaxM3VLText",
+    ),
+    "inkling2": _recipe(
+        "Inkling2ForCausalLM",
+        {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
+         "swa_num_attention_heads": 4, "swa_num_key_value_heads": 2, "swa_head_dim": 8, "sliding_window_size": 7,
+         "d_rel": 4, "rel_extent": 16, "intermediate_size": 24, "moe_intermediate_size": 12, "n_routed_experts": 4,
+         "num_experts_per_tok": 2, "n_shared_experts": 1, "local_layer_ids": [0, 2],
+         "max_position_embeddings": POSITIONS},
+        byte_prompts, config="Inkling2Text",
+    ),
+    "bamba": _recipe(
+        "BambaForCausalLM",
+        _EVEN | {"hidden_size": 48, "num_hidden_layers": 4, "num_attention_heads": 4, "attn_layer_indices": [1, 3],
+                 "mamba_n_heads": 4, "mamba_d_head": 24, "mamba_n_groups": 1, "mamba_d_state": 8, "mamba_expand": 2},
+        byte_prompts,
+    ),
     "falcon_h1": _recipe("FalconH1ForCausalLM", _EVEN | _MAMBA | {"mamba_d_ssm": 48}, byte_prompts),
 }  # fmt: skip
 PAIRS_MORE: dict[str, Builder] = {
@@ -88,6 +121,11 @@ PAIRS_MORE: dict[str, Builder] = {
         "SwitchTransformersForConditionalGeneration",
         _T5 | {"num_experts": 2, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1, "expert_capacity": 64},
         pieces, config="SwitchTransformers",
+    ),
+    "nllb_moe": _recipe(
+        "NllbMoeForConditionalGeneration",
+        _BART | {"num_experts": 4, "expert_capacity": 8, "encoder_sparse_step": 2, "decoder_sparse_step": 3}, pieces,
+        config="NllbMoe",
     ),
     "bart_classifier": _recipe("BartForSequenceClassification", _BART, byte_level, config="Bart"),
     "t5_classifier": _recipe("T5ForSequenceClassification", _T5, pieces, config="T5"),
@@ -168,7 +206,8 @@ WATCHED: dict[str, Builder] = {
     ),
 }  # fmt: skip
 # Those of them whose eager pass is no reference: SqueezeBERT returns scores as weights, Falcon adds ALiBi twice.
-NO_REFERENCE = {"squeezebert", "falcon_alibi"}
+# GraniteSWA returns weights from before the sink.
+NO_REFERENCE = {"squeezebert", "falcon_alibi", "granite_swa"}
 REPLAYED: dict[str, Builder] = {
     "prophetnet": _recipe(
         "ProphetNetForCausalLM",
@@ -178,6 +217,15 @@ REPLAYED: dict[str, Builder] = {
         pieces, config="ProphetNet",
     ),
 }  # fmt: skip
+_SMALL = {
+    "hidden_size": 32, "intermediate_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "max_position_embeddings": POSITIONS,
+}  # fmt: skip
+ODD: dict[str, Builder] = {
+    "granite_swa": _recipe("GraniteSWAForCausalLM", _SMALL | {"sliding_window": 6}, byte_prompts, config="GraniteSWA"),
+    "doge": _recipe("DogeForCausalLM", _SMALL | {"keep_window_size": 6}, byte_prompts),
+    "diffllama": _recipe("DiffLlamaForCausalLM", _SMALL, byte_prompts),
+}
 WITHOUT_ATTENTION: dict[str, Builder] = {
     "mamba": _recipe("MambaForCausalLM", {"hidden_size": 24, "num_hidden_layers": 2, "state_size": 4}, byte_prompts),
     "fnet": _recipe(
@@ -191,4 +239,4 @@ NOT_TEXT: dict[str, Builder] = {
     ),
 }
 SHOWN = ENCODERS_MORE | DECODERS_MORE | PAIRS_MORE
-ALL = SHOWN | HYBRIDS | WATCHED | REPLAYED | WITHOUT_ATTENTION | NOT_TEXT
+ALL = SHOWN | HYBRIDS | WATCHED | REPLAYED | ODD | WITHOUT_ATTENTION | NOT_TEXT

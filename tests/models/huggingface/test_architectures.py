@@ -10,8 +10,11 @@ import torch
 import transformers
 
 import attnviz
+from attnviz.maps.selection import select
 from attnviz.models.huggingface import load
+from attnviz.models.huggingface.checkpoint_model import _layer_note
 from attnviz.models.huggingface.network import attention_interface
+from attnviz.pictures.masks import MaskBench, MasksState
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site
 from tests.models.huggingface import architectures
@@ -84,6 +87,7 @@ def test_every_layer_and_head_is_that_of_the_class_that_was_saved(name, model, f
     [
         *("falcon_h1", "lfm2", "gemma2", "gemma3n_text", "gpt_oss", "t5gemma", "switch"),
         *("bloom", "gpt_neo", "falcon", "falcon_alibi", "fsmt", "openai", "mvp_decoder"),
+        *("minimax_m3", "inkling2", "bamba", "nllb_moe", "granite_swa"),
     ],
 )
 def test_steps_on_a_cache_compute_what_one_pass_does(name, model):
@@ -237,7 +241,7 @@ def test_queries_and_keys_are_those_that_give_the_scores(model):
     }
     assert [call.has_queries for call in calls.values()] == [True, True, True, False]
     assert calls["gpt_neo"].scale == 1
-    assert calls["gptj"].scale == calls["falcon"].scale == pytest.approx(8**-0.5)
+    assert [calls[name].scale for name in ("gptj", "falcon")] == pytest.approx([8**-0.5] * 2)
 
 
 def test_hidden_states_are_batch_first_where_a_model_puts_the_length_first(model, folder):
@@ -254,3 +258,50 @@ def test_a_model_whose_scores_alone_are_known_takes_no_other_queries(model):
     loaded = model("bloom")
     with pytest.raises(ValueError, match="queries and keys cannot be changed here"):
         loaded.trace(TEXT, interventions=[attnviz.patch(make_trace(loaded), "decoder_self", what="query")])
+
+
+@pytest.mark.parametrize(("name", "most"), [("deepseek_v32", 5), ("minimax_m3", 12)])
+def test_an_indexer_hides_keys_that_no_mask_brings_back(name, most, model):
+    loaded = model(name)
+    trace = make_trace(loaded)
+    seen = trace.layer_mask("decoder_self", 1)
+    assert int(seen.sum(-1).max()) <= most < seen.shape[-1]
+    every = MaskOverride([Site("decoder_self", 1)], lambda q_len, k_len: torch.ones(1, q_len, k_len).bool())
+    found = loaded.rerun(trace, every)
+    chosen = found.call("decoder_self", 1).chosen
+    assert chosen is not None
+    assert bool((found.attn("decoder_self", layer=1)[~chosen[0].expand_as(seen)] == 0).all())
+    assert "hidden by the indexer" in select(trace, "decoder_self").left_out
+    bench = MaskBench(loaded, trace, MasksState(rules=(("causal", ()),), layer=1))
+    assert torch.equal(bench.mask, seen[0])
+    assert bench.indexed is not None
+    assert torch.equal(bench.indexed, ~seen[0] & torch.ones_like(seen[0]).tril())
+
+
+def test_weights_beside_a_sink_are_those_that_ran_and_not_those_from_before_it(model, folder):
+    trace = make_trace(model("granite_swa"))
+    attn, sunk = trace.attn("decoder_self"), trace.sink_weights("decoder_self")
+    torch.testing.assert_close(attn.sum(-1) + sunk, torch.ones_like(sunk))
+    returned = own(folder("granite_swa"), trace)["decoder_self"]
+    torch.testing.assert_close(attn / attn.sum(-1, keepdim=True), returned, **CLOSE)
+
+
+def test_a_layer_that_combines_two_maps_is_refused(folder):
+    said = refusal(folder("diffllama"))
+    assert "3 layers computes decoder_self attention 2 times and combines the results" in said
+
+
+def test_steps_that_are_not_one_pass_in_transformers_itself_are_explained(model):
+    """Doge keeps a number of keys: of equal scores it keeps others in a longer text."""
+    ids = [token.id for token in make_trace(model("doge")).sentences[0].tgt]
+    assert "in transformers itself: its outputs differ" in model("doge").explain_steps(ids)
+    assert model("gpt_neo").explain_steps(ids) == ""
+
+
+def test_a_cache_that_steps_do_not_take_is_not_used(model):
+    assert not model("openai").has_cache
+    assert all(step.trace.sentences[0].first_row == 0 for step in model("openai").stepwise(TEXT, new_tokens=2))
+
+
+def test_one_attending_layer_is_told_in_the_singular():
+    assert _layer_note((2,)) == "Only one layer of this model computes attention: its layer 2, shown as L0."

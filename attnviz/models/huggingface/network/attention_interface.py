@@ -11,14 +11,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from transformers import AttentionInterface
-from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
+from transformers.masking_utils import AttentionMaskInterface, eager_mask, sdpa_mask
 
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.network.forward_pass import current_pass
 from attnviz.transformer.attention import attend
 from attnviz.transformer.probe import AttentionCall
 
-NAME = "attnviz"
+NAME, NAME_WITH_NUMBERS = "attnviz", "attnviz_numbers"
+# Models whose other parts read the mask as numbers, 0 = may attend: a bool mask says the opposite to NLLB-MoE's router.
+_READ_MASKS = frozenset({"nllb-moe"})
 
 # What reaches the function without changing the weights: already in query, key or mask, or only about what to return.
 HARMLESS = frozenset(
@@ -66,6 +68,13 @@ def register() -> None:
     """Make `attn_implementation="attnviz"` known to transformers."""
     AttentionInterface.register(NAME, attention)
     AttentionMaskInterface.register(NAME, explicit_mask)
+    AttentionInterface.register(NAME_WITH_NUMBERS, attention)
+    AttentionMaskInterface.register(NAME_WITH_NUMBERS, eager_mask)
+
+
+def name_for(model: Any) -> str:
+    """Return the name under which transformers finds the package's attention for a model."""
+    return NAME_WITH_NUMBERS if model.config.model_type in _READ_MASKS else NAME
 
 
 def call_from_tensors(

@@ -1,5 +1,6 @@
 """A transformers model as passes: encode, decode, or its only stack; each with a probe of its own run."""
 
+import copy
 import inspect
 import math
 import sys
@@ -22,7 +23,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from attnviz.models.huggingface.errors import NoAttentionInterface
 from attnviz.models.huggingface.network.call_order import CallOrder, hook, shapes_of
 from attnviz.models.huggingface.network.forward_pass import AttentionModule, ForwardPass, Watcher, watch_pass
-from attnviz.models.huggingface.network.patches import cast
+from attnviz.models.huggingface.network.patches import cast, set_attention, share_weights
 from attnviz.models.huggingface.network.softmax_watch import SoftmaxWatch, WatchedSite, modules_running
 from attnviz.transformer.probe import Kind, Probe, Site, Stack
 
@@ -206,6 +207,13 @@ class Network:
         """Return the whole model, or its part without the head over the vocabulary, which costs half as much again."""
         return self.model if request.logits else self.model.base_model
 
+    def with_own_attention(self) -> "Network":
+        """Return the network with transformers' own eager attention, unobserved; it shares the weights."""
+        own = copy.copy(self)
+        own.model, own.is_watched = share_weights(self.model), False
+        set_attention(own.model, "eager")
+        return own
+
     @contextmanager
     def _watch(self, run: Watcher, stack: Stack, batch: Batch) -> Iterator[None]:
         """Let `run` compute the attention of a pass through a stack over a batch."""
@@ -296,7 +304,10 @@ def _without_window(layer: Any) -> Any:
 
 def first_weight(model: Any) -> Tensor:
     """Return a tensor of the model, whose device and type are the model's."""
-    weight = getattr(model.get_input_embeddings(), "weight", None)
+    try:
+        weight = getattr(model.get_input_embeddings(), "weight", None)
+    except NotImplementedError:  # SAM 3's text model does not say where its embedding is
+        weight = None
     numbers = (weight,) if isinstance(weight, Tensor) else model.parameters()
     return next(tensor for tensor in numbers if tensor.is_floating_point())
 

@@ -10,6 +10,14 @@ from torch import Tensor, nn
 from transformers.activations import ACT2FN
 
 
+def share_weights(model: Any) -> Any:
+    """Copy a model's modules around the same tensors, in evaluation mode."""
+    tensors = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
+    for module in model.modules():
+        tensors |= {id(value): value for value in vars(module).values() if isinstance(value, Tensor)}
+    return copy.deepcopy(model, tensors).eval()
+
+
 def cast(model: Any, device: torch.device, dtype: torch.dtype) -> None:
     """Move a model that was loaded in float32 to `device`, and its numbers to `dtype`, as transformers would load it.
 
