@@ -3,7 +3,7 @@
 import ctypes
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -48,7 +48,8 @@ class _Ticket:
 
 class Turns:
     """A queue with at most `places` runs at a time, and one by itself for its first `alone` seconds: two that share
-    Python's interpreter lock both end when the later one would have, and take more of the processor.
+    Python's interpreter lock both end when the later one would have, and take more of the processor. While others wait,
+    one address has half of the places.
 
     Waiting runs are served round-robin over the addresses, so that a visitor who asks a hundred times gets no more
     turns than one who asks once.
@@ -98,6 +99,12 @@ class Turns:
     def has_turn(self) -> bool:
         """Whether this thread has its turn."""
         return threading.get_ident() in self._running
+
+    @property
+    def held_seconds(self) -> float:
+        """For how many seconds this thread has had its turn; 0 without one."""
+        ticket = self._running.get(threading.get_ident())
+        return 0.0 if ticket is None else time.monotonic() - ticket.since
 
     @property
     def is_over(self) -> bool:
@@ -151,13 +158,20 @@ class Turns:
     def _call(self) -> None:
         """Start waiting tickets while places are free, one of each address in turn."""
         while self._waiting and self._has_place():
-            address, queue = self._waiting.popitem(last=False)
+            address = self._next_address()
+            queue = self._waiting.pop(address)
             ticket = queue.popleft()
             if queue:
                 self._waiting[address] = queue
             ticket.since = time.monotonic()
             self._running[ticket.thread] = ticket
             ticket.called.set()
+
+    def _next_address(self) -> str:
+        """Return the first waiting address that has not half of the places; where all have, simply the first."""
+        held = Counter(ticket.address for ticket in self._running.values())
+        fair = (address for address in self._waiting if held[address] < max(1, self._places // 2))
+        return next(fair, next(iter(self._waiting)))
 
     def _has_place(self) -> bool:
         now = time.monotonic()

@@ -2,8 +2,10 @@
 and its visitor never waits.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import Protocol
 
 import streamlit as st
@@ -12,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.ui.markdown import literal
 
 Tell = Callable[[str], None]
+SLICE = 0.25  # seconds of a long run, after which another visitor's may come first
 
 
 class Queue(Protocol):
@@ -20,6 +23,11 @@ class Queue(Protocol):
     @property
     def has_turn(self) -> bool:
         """Whether this thread has its turn."""
+        ...
+
+    @property
+    def held_seconds(self) -> float:
+        """For how many seconds this thread has had its turn; 0 without one."""
         ...
 
     @property
@@ -85,6 +93,14 @@ def give_back_turn() -> None:
         hosting.queue.give_back()
 
 
+def give_way(place: DeltaGenerator) -> None:
+    """Let other visitors' runs go first, between two passes of a long one that has had its turn for a while; then wait
+    for the next turn, as `wait` does.
+    """
+    if any(hosting.queue.held_seconds >= SLICE for hosting in _hosting):
+        wait(place)
+
+
 def ensure_turn() -> None:
     """Wait for this visitor's turn where a button's callback or a part of the page computes: they run before the page,
     or without it, and so without its turn. Nothing where this run has its turn. Raises ValueError, with one sentence,
@@ -98,6 +114,25 @@ def ensure_turn() -> None:
     for hosting in _hosting:
         if not hosting.queue.has_turn:
             hosting.take(tell)
+
+
+@contextmanager
+def hold(lock: Lock) -> Iterator[None]:
+    """Hold a lock. Wait for it without this visitor's turn: the run that has it may wait for its next turn, which
+    would never come if those who wait for the lock had all the places.
+    """
+    if not lock.acquire(blocking=False):
+        had_turn = any(hosting.queue.has_turn for hosting in _hosting)
+        give_back_turn()
+        lock.acquire()
+    else:
+        had_turn = False
+    try:
+        if had_turn:
+            ensure_turn()
+        yield
+    finally:
+        lock.release()
 
 
 def is_over() -> bool:

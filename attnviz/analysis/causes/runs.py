@@ -51,14 +51,16 @@ def measure_runs(
     tell: Tell = untold,
 ) -> Tensor:  # fmt: skip
     """Apply `measure` to the logits `(copies, rows, vocab_size)` of each changed run, one after another; `rows` selects
-    rows of the target, all by default. As many copies run at a time as memory is allowed for; `tell` is called after
-    each batch.
+    rows of the target, all by default. As many copies run at a time as memory is allowed for; `tell` is called before
+    the first of several batches and after each.
     """
     vocab_size, sentence = _logits(trace).shape[-1], trace.sentences[0]
     each = 4 * vocab_size * (_logits(trace).shape[1] if rows is None else len(rows))
     tokens = len(sentence.src) + len(sentence.tgt)
     count = max(1, min(_MOST_COPIES, _MOST_BYTES // each, _MOST_TOKENS // tokens))
     found = []
+    if count < len(edits.rows):
+        tell(0, len(edits.rows))
     for first in range(0, len(edits.rows), count):
         part = Edits(edits.rows[first : first + count])
         found.append(measure(model.logits_under(trace, part, rows=rows).float()))

@@ -30,7 +30,7 @@ def _run(options: argparse.Namespace) -> None:
     from attnviz.models import catalogue
 
     def tell(done: int, total: int) -> None:
-        print(f"\r{done} of {total} prompts", end="\n" if done == total else "", file=sys.stderr, flush=True)
+        print(f"\r{done} of {total} passes", end="\n" if done == total else "", file=sys.stderr, flush=True)
 
     counted = count_needles(
         catalogue.load(options.model), NEEDLES if options.all else NEEDLES[:1], work=Cancellable(tell)

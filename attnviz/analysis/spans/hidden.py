@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import pandas as pd
@@ -9,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.spans.shares import span_shares, spans_of
 from attnviz.models.protocol import Model
 from attnviz.text.spans import Span
@@ -54,29 +56,32 @@ def answer_logprobs(trace: Trace, answer: Span, *, item: int = 0) -> Float[Tenso
 
 
 def hide_spans(
-    model: Model, trace: Trace, answer: Span, spans: Sequence[Span] | None = None, *, hidden_from: HiddenFrom = "answer"
-) -> pd.DataFrame:
+    model: Model, trace: Trace, answer: Span, spans: Sequence[Span] | None = None, *,
+    hidden_from: HiddenFrom = "answer", work: Cancellable = TO_THE_END,
+) -> pd.DataFrame:  # fmt: skip
     """Run the text again with each span hidden, and return one line a span: its tokens, the answer's log-probability
     with and without it, the difference, and the share of the answer rows' attention that it had, mean over heads.
 
     "answer" hides the span from the rows that put the answer out; what earlier rows have read of it still reaches them.
     Where the span ends at the answer, the first of these rows is its last token's, which keeps its own key.
     "all later rows" hides it from every row behind it, so that nothing of it does. Spans that begin after the answer
-    does are left out. Raises ValueError for a trace without logits.
+    does are left out. Each span is a step of `work`. Raises ValueError for a trace without logits.
     """
     before = answer_logprobs(trace, answer)
     rows = Span(answer.name, answer.start - 1, answer.end - 1)
     shares = span_shares(trace, spans)
     mean = shares.shares[:, :, rows.start : rows.end].mean(dim=(0, 1, 2))
     given = dict(zip(shares.names, mean.tolist(), strict=True))
+    hidden = [span for span in spans_of(trace, spans) if span.start < answer.start]
     lines = []
-    for span in spans_of(trace, spans):
-        if span.start >= answer.start:
-            continue
-        first_row = rows.start if hidden_from == "answer" else span.end
-        without = model.rerun(trace, HiddenKeys(span.start, span.end, first_row, rows.end))
-        after = answer_logprobs(without, answer)
-        lines.append((span.name, len(span), float(before.sum()), float(after.sum()), given[span.name]))
+    for span in work.iterate(hidden, len(hidden)):
+        probe = HiddenKeys(span.start, span.end, rows.start if hidden_from == "answer" else span.end, rows.end)
+        after = work.keep((probe, answer), partial(_logprob_under, model, trace, answer, probe))
+        lines.append((span.name, len(span), float(before.sum()), after, given[span.name]))
     table = pd.DataFrame(lines, columns=["span", "tokens", "logprob", "without", "share"])
     table.insert(4, "difference", table["without"] - table["logprob"])
     return table
+
+
+def _logprob_under(model: Model, trace: Trace, answer: Span, probe: Probe) -> float:
+    return float(answer_logprobs(model.rerun(trace, probe), answer).sum())

@@ -6,6 +6,7 @@ hidden, and what the answer loses is laid beside the attention that each had.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -76,13 +77,22 @@ def count_needles(
     """Put each needle at each of the `places` among the other sentences (left out, at all), and count.
 
     Sentences are hidden from all rows behind them: where only the answer's rows are kept from a sentence, rows of the
-    question may have read it already. Raises ValueError for a model that is no decoder that writes.
+    question may have read it already. `work` hears of each pass of the model, and may stop between two prompts. Raises
+    ValueError for a model that is no decoder that writes.
     """
     if not getattr(model.inputs, "is_prompt", False) or not getattr(model, "writes", True):
         raise ValueError(f"{model.name} writes no answer to a prompt: that takes a decoder that writes text.")
     places = range(len(others) + 1) if places is None else places
     cases = [(needle, place) for needle in needles for place in places]
-    lines = [_line(model, needle, others, place, hidden_from) for needle, place in work.iterate(cases, len(cases))]
+    each = len(others) + 2  # passes of a prompt: as it is, and with each sentence hidden
+    lines, total = [], len(cases) * each
+    work.tell(0, total)
+    for number, (needle, place) in enumerate(cases):
+        if work.should_stop():
+            break
+        part = work.part(number * each + 1, total, (needle.value, place))
+        lines.append(part.keep("line", partial(_line, model, needle, others, place, hidden_from, part)))
+        work.tell((number + 1) * each, total)
     columns = ["needle", "place", "says", "hurts_most", "attended_most", "difference", "share"]
     return NeedleCount(pd.DataFrame(lines, columns=columns))
 
@@ -119,9 +129,11 @@ def span_of_characters(name: str, tokens: Sequence[Token], start: int, end: int)
     return Span(name, inside[0], inside[-1] + 1)
 
 
-def _line(model: Model, needle: Needle, others: Sequence[str], place: int, hidden_from: HiddenFrom) -> tuple:
+def _line(
+    model: Model, needle: Needle, others: Sequence[str], place: int, hidden_from: HiddenFrom, work: Cancellable
+) -> tuple:
     trace, answer, spans = trace_needle(model, needle, others, place)
-    table = hide_spans(model, trace, answer, spans, hidden_from=hidden_from)
+    table = hide_spans(model, trace, answer, spans, hidden_from=hidden_from, work=work)
     assert trace.logits is not None  # or hide_spans had refused
     chosen = trace.logits[0, answer.start - 1 : answer.end - 1].argmax(dim=-1).tolist()
     says = chosen == [token.id for token in trace.sentences[0].tgt[answer.start : answer.end]]

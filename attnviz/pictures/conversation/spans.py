@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attnviz.analysis.causes.output_maps import OutputMap
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.site.projections import NotPlain
 from attnviz.analysis.spans.hidden import HiddenFrom, hide_spans
 from attnviz.analysis.spans.reading import SpanReading, cut_to_keys, read_spans_of
@@ -82,8 +83,9 @@ def bounds_of(trace: TraceLike) -> dict[str, Any]:
 
 
 def spans(
-    trace: TraceLike, state: SpansState | None = None, *, model: Model | None = None, cached: Cache = make_anew
-) -> Payload:
+    trace: TraceLike, state: SpansState | None = None, *, model: Model | None = None, cached: Cache = make_anew,
+    work: Cancellable = TO_THE_END,
+) -> Payload:  # fmt: skip
     """Make the Spans picture of a trace. Raises ValueError with one sentence where there is nothing to draw.
 
     Args:
@@ -91,6 +93,7 @@ def spans(
         state: what of it is shown.
         model: the one that made the trace, for ‖αf(x)‖ and for runs with hidden spans.
         cached: what looks up expensive parts.
+        work: what hears of each run with a hidden span, and keeps its result.
     """
     state = _within(trace, state or SpansState())
     spanned = spanned_text(trace)
@@ -113,7 +116,7 @@ def spans(
 
     made = cached("spans", (trace, chosen, answer, shares, facts), make)
     if state.hidden:
-        made = _add_cause(made, trace, state, (tuple(cut_to_keys(chosen, length)), answer), why, model, cached)
+        made = _add_cause(made, trace, state, (tuple(cut_to_keys(chosen, length)), answer), why, model, work)
     asked = {name: getattr(state, name) for name in ("spans", "answer", "shares", "hidden")}
     return add_view(with_asked(made, **asked), state)
 
@@ -172,19 +175,14 @@ def _output_maps(model: Model | None, trace: TraceLike, cached: Cache) -> list[O
 
 def _add_cause(
     made: Payload, trace: TraceLike, state: SpansState, what: tuple[tuple[Span, ...], Span], why: str,
-    model: Model | None, cached: Cache,
+    model: Model | None, work: Cancellable,
 ) -> Payload:  # fmt: skip
     """Add the answer's log-probability with each span hidden, or why it cannot be had."""
     chosen, answer = what
     if why or model is None or not isinstance(trace, Trace):
         return with_cause(made, None, state.hidden, why)
-    how = _HIDDEN[state.hidden]
-
-    def run() -> Any:
-        return hide_spans(model, trace, answer, chosen, hidden_from=how)
-
     try:
-        table = cached("spans hidden", (trace, chosen, answer, how), run)
+        table = hide_spans(model, trace, answer, chosen, hidden_from=_HIDDEN[state.hidden], work=work)
     except ValueError as reason:
         return with_cause(made, None, state.hidden, str(reason))
     return with_cause(made, table, state.hidden)

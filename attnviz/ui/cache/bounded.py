@@ -11,6 +11,8 @@ from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakSet
 
+from attnviz.ui import hosting
+
 UNDER_WAY = "Another visitor is loading this model. Your run starts as soon as it is loaded."
 
 Progress = Callable[[float, str], None]
@@ -132,7 +134,7 @@ class BoundedCache(Generic[Name, Kept]):
             place = self._places.setdefault(name, _Slot())
         if progress is not None and place.model is None and place.lock.locked():
             progress(0.0, UNDER_WAY)
-        with place.lock:
+        with hosting.hold(place.lock):
             if place.model is None:
                 loaded = self._load_once(name, place, lambda: read(name, progress))
                 size = self._size(loaded)

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.models.protocol import Model
-from attnviz.ui.causes.progress import Tell, run_cancellable
 from attnviz.ui.markdown import literal
+from attnviz.ui.progress import run_cancellable
 from attnviz.ui.request import Request
 
 if TYPE_CHECKING:
+    from attnviz.analysis.corpus.cancellable import Cancellable
     from attnviz.analysis.spans.needle import NeedleCount
 
 _KEY, _COUNTED = "needle", "needle-counted"
@@ -43,11 +44,10 @@ def panel(request: Request, model: Model) -> None:
 
 
 def _count(asked: tuple[str, str], model: Model) -> "NeedleCount | None":
-    from attnviz.analysis.corpus.cancellable import Cancellable
     from attnviz.analysis.spans.needle import count_needles
 
-    def make(tell: Tell) -> "NeedleCount":
-        return count_needles(model, work=Cancellable(tell))
+    def make(work: "Cancellable") -> "NeedleCount":
+        return count_needles(model, work=work)
 
     try:
         return run_cancellable(_KEY, asked, "The count", make)

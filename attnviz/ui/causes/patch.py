@@ -24,15 +24,16 @@ from attnviz.ui.address import persistent
 from attnviz.ui.address.widgets import segments, text_field
 from attnviz.ui.cache import threads, traces
 from attnviz.ui.cache.pictures import get_or_make
-from attnviz.ui.causes import progress
 from attnviz.ui.causes.one_token import token_list
 from attnviz.ui.causes.state import keep_shown, new_choices
 from attnviz.ui.markdown import literal
+from attnviz.ui.progress import run_cancellable
 from attnviz.ui.request import Request
 
 if TYPE_CHECKING:
     from attnviz.analysis.causes.pairs.matrices import Matrices
     from attnviz.analysis.causes.pairs.pair import Pair
+    from attnviz.analysis.corpus.cancellable import Cancellable
     from attnviz.models.protocol import Model
     from attnviz.tracing.trace import Trace
     from attnviz.widgets.wire import Payload
@@ -110,15 +111,15 @@ def _matrices(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> "Matrices 
 
     into, leads = asked.pair, (asked.metric, asked.control)
 
-    def run(tell: progress.Tell) -> "Matrices":
+    def run(work: "Cancellable") -> "Matrices":
         def make() -> "Matrices":
-            return matrices(loaded, into, *leads, tell=tell)
+            return matrices(loaded, into, *leads, tell=work.tell)
 
         with threads.enough_for(len(into.clean.src_text)):
             return layout.run_or_refuse(lambda: get_or_make("matrices", (into.clean, into.changed, *leads), make))
 
     what = (into.clean.sentences, into.changed.sentences, *leads)
-    return progress.run_cancellable("patching", what, "Patching each place in turn", run)
+    return run_cancellable("patching", what, "Patching each place in turn", run)
 
 
 def _payload(loaded: "Model", pair: "Pair", view: PatchState, found: "Matrices") -> "Payload":

@@ -22,7 +22,7 @@ from attnviz.ui.address import persistent
 from attnviz.ui.cache import means, threads, traces
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.cache.pictures import get_or_make
-from attnviz.ui.causes import progress
+from attnviz.ui.progress import forget, run_cancellable
 from attnviz.ui.reports import reported_view
 from attnviz.ui.request import Request
 from attnviz.widgets.switches.payload import ShownSwitches
@@ -89,16 +89,16 @@ def _has_targets(runs: SwitchedOff) -> bool:
 def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[HeadEffects | None, str]":
     """Measure what every head is worth to the sentence as it is; else say why that is not known."""
 
-    def run(tell: progress.Tell) -> "HeadEffects | str":
-        return get_or_make("worth of heads", (plain, view.put), lambda: _measure(loaded, plain, view.put, tell))
+    def run(work: Cancellable) -> "HeadEffects | str":
+        return get_or_make("worth of heads", (plain, view.put), lambda: _measure(loaded, plain, view.put, work))
 
-    made = progress.run_cancellable("worth", (plain.sentences, view.put), "Switching off each head in turn", run)
+    made = run_cancellable("worth", (plain.sentences, view.put), "Switching off each head in turn", run)
     return (None, made or "") if made is None or isinstance(made, str) else (made, "")
 
 
-def _measure(loaded: "Model", plain: "Trace", put: str, tell: progress.Tell) -> "HeadEffects | str":
+def _measure(loaded: "Model", plain: "Trace", put: str, work: Cancellable) -> "HeadEffects | str":
     try:
-        return head_effects(loaded, plain, to=_mean(loaded, plain) if put == "mean" else put, tell=tell)
+        return head_effects(loaded, plain, to=_mean(loaded, plain) if put == "mean" else put, tell=work.tell)
     except ValueError as why:  # nothing to ask about, or no mean
         return str(why)
 
@@ -129,14 +129,13 @@ def _count_in_words(loaded: "Model", to: str, done: "Sequence[Intervention]") ->
     """Count the effect of interventions over those sentences; empty where the visitor stopped it."""
     asked = (loaded.model_id, to, tuple(each.digest for each in done))
 
-    def run(tell: progress.Tell) -> tuple[str, ...]:
-        stop = Cancellable(tell)
+    def run(stop: Cancellable) -> tuple[str, ...]:
         try:
             return findings.count_findings(_counts.get(asked, read=lambda *_: _count(loaded, to, done, stop)))
         except ValueError as why:
             return (f"This change cannot be counted over many sentences. {why}",)
 
-    return progress.run_cancellable("count", asked, "Counting over many sentences", run) or ()
+    return run_cancellable("count", asked, "Counting over many sentences", run) or ()
 
 
 def _count(loaded: "Model", to: str, done: "Sequence[Intervention]", stop: Cancellable) -> ChangeCount:
@@ -160,7 +159,7 @@ def _adopt(request: Request, loaded: "Model") -> None:
     ):
         interventions.change(made)
     if chosen.get("count"):
-        progress.forget("count")
+        forget("count")
     usual = SwitchOffState().to_params()
     texts = write_view(SwitchOffState, chosen)
     persistent.write({name: None if text == usual[name] else text for name, text in texts.items()})

@@ -26,6 +26,7 @@ from attnviz.ui.cache.pictures import get_or_make
 from attnviz.ui.heads import alignment_bar, choices
 from attnviz.ui.heads.state import HeadsPageState
 from attnviz.ui.markdown import literal
+from attnviz.ui.progress import run_cancellable
 from attnviz.ui.request import Request
 from attnviz.views.interventions import changed_head_note
 from attnviz.widgets.wire import Payload
@@ -120,7 +121,16 @@ def _flow(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payl
 
 
 def _spans(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Payload:
-    return spans(trace, page.spans, model=model, cached=get_or_make)
+    asked = page.spans
+    if not asked.hidden:
+        return spans(trace, asked, model=model, cached=get_or_make)
+    about = (trace.model_id, trace.info.dtype, trace.sentences, [each.digest for each in trace.interventions])
+    subject = (about, asked.spans, asked.answer, asked.hidden)
+    made = run_cancellable(
+        "spans-hidden", subject, "Hiding each span in turn",
+        lambda work: spans(trace, asked, model=model, cached=get_or_make, work=work),
+    )  # fmt: skip
+    return made or spans(trace, replace(asked, hidden=""), model=model, cached=get_or_make)
 
 
 def _rows_of_flow(trace: TraceLike, page: HeadsPageState) -> Groups:

@@ -16,5 +16,5 @@ def test_runs_in_lots_are_the_runs_at_once_and_tell_how_far_they_are(model, monk
     monkeypatch.setattr(runs, "_MOST_TOKENS", 3 * (len(sentence.src) + len(sentence.tgt)))
     told.clear()
     in_lots = head_effects(model, trace, tell=lambda *how_far: told.append(how_far))
-    assert told == [(min(first + 3, heads), heads) for first in range(0, heads, 3)]
+    assert told == [(0, heads), *((min(first + 3, heads), heads) for first in range(0, heads, 3))]
     torch.testing.assert_close(in_lots.after, whole.after, atol=1e-5, rtol=0)

@@ -18,7 +18,7 @@ from attnviz.ui.frame.page import current_page
 from attnviz.ui.markdown import literal
 from attnviz.widgets.wire import Payload
 
-SLICE = 0.25  # seconds of writing, after which another visitor's run may come first
+_LOOK = 0.25  # seconds between two looks for room
 _PATIENCE = 60.0  # seconds that a reply waits for room
 _FULL = "The replies that are being written take all the memory that there is for replies."
 _APART = 0.025  # seconds between two messages, at least
@@ -75,7 +75,7 @@ class ReplyWriter:
             if time.monotonic() - drawn >= _APART or not self.is_writing:
                 self.send()
                 drawn = time.monotonic()
-            if time.monotonic() - began >= SLICE:
+            if time.monotonic() - began >= hosting.SLICE:
                 held.keep(self.reply)
                 hosting.wait(current_page().above)
                 began = time.monotonic()
@@ -94,7 +94,7 @@ def _room_for(reply: Reply) -> Iterator[None]:
         hosting.give_back_turn()
         place = place or current_page().above.empty()
         place.info(literal(f"{_FULL} Yours begins when one of them ends."), icon=":material/hourglass_top:")
-        time.sleep(SLICE)
+        time.sleep(_LOOK)
     try:
         if place is not None:
             place.empty()

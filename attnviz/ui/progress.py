@@ -1,20 +1,26 @@
-"""Long work on this page: how far it is, and a button that stops it. What else is chosen meanwhile stops it too."""
+"""Long work on a page, a pass of the model after another: how far it is, and a button that stops it.
+
+Between two passes the run gives way to those of other visitors, and ends where its visitor has gone or has asked for
+something else. What is finished is kept, so that the same work goes on from there.
+"""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
+from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.text.glossary import definition
-from attnviz.ui import layout
+from attnviz.ui import hosting, layout
+from attnviz.ui.cache.pictures import get_or_make
+from attnviz.ui.frame.page import current_page
 
-Tell = Callable[[int, int], None]
 Made = TypeVar("Made")
-_STOPPED = "causes-stopped"
+_STOPPED = "passes-stopped"
 
 
-def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Tell], Made]) -> Made | None:
-    """Run `make`, which tells how many runs are done and of how many; None where the visitor stopped it.
+def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Cancellable], Made]) -> Made | None:
+    """Run `make` with what it reports to and keeps finished passes with; None where the visitor stopped it.
 
     `key` names the work, `asked` is its subject: about another one it begins again. `doing` is said beside the count.
     Work of one pass alone draws nothing.
@@ -31,11 +37,15 @@ def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Tell], 
             with place.container(horizontal=True, vertical_alignment="center", key=f"{key}-progress"):
                 bars.append(st.empty())
                 st.button("Stop", key=f"{key}-stop", on_click=_remember, args=((key, asked),), help=definition("Stop"))
-        for bar in bars:
+        for bar in bars:  # to draw ends the run where its visitor has gone
             bar.progress(done / total, text=f"{doing}: {done} of {total} runs")
+        hosting.give_way(current_page().above)
+
+    def keep(name: object, made: Callable[[], Any]) -> Any:
+        return get_or_make(f"a pass of {key}", (asked, name), made)
 
     try:
-        return make(tell)
+        return make(Cancellable(tell, keep=keep))
     finally:
         place.empty()
 
