@@ -72,7 +72,8 @@ ROOM = ReplyRoom(_MOST)
 class HeldReply:
     """What a session knows of its reply: its name in the cache, what it answers (`prompt`) and how, how many tokens are
     to be there (`goal`) and how many are (`written`), and what the browser was last sent: how much, of which head, in
-    how many messages.
+    how many messages. `handed_on` is the reply itself from the end of a run that has written to the run right after it,
+    which draws it: meanwhile another reply may have taken its place in the cache.
     """
 
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -80,6 +81,7 @@ class HeldReply:
     how: str = ""
     goal: int = 0
     written: int = 0
+    handed_on: Reply | None = None
     seen: tuple[int, str] | None = None
     sent: int = 0
     sent_site: tuple[int | str, int | str] = (0, 0)
@@ -102,7 +104,7 @@ class HeldReply:
     def renew(self) -> None:
         """Give the reply another name: what the browser has belongs to another one."""
         _replies.forget(lambda name: name == self.name)
-        self.name, self.sent = secrets.token_hex(8), 0
+        self.name, self.sent, self.handed_on = secrets.token_hex(8), 0, None
 
 
 def held() -> HeldReply:
@@ -140,7 +142,8 @@ def find_reply(model: Model, request: Request, state: ReplyState) -> tuple[Reply
     if is_other or is_linked:
         mine.goal = state.written
     mine.seen = state.written, write_taken(state.taken)
-    found = _replies.get(mine.name, read=lambda *_: _begin(model, request, state))
+    found = _replies.get(mine.name, read=lambda *_: mine.handed_on or _begin(model, request, state))
+    mine.handed_on = None
     found.limit = state.limit
     _take_back(found, dict(state.taken), state.written if is_linked else None)
     mine.written = len(found.written)

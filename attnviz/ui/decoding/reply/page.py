@@ -70,6 +70,7 @@ def _write(writer: ReplyWriter) -> None:
     except ValueError as why:
         current_page().add(str(why))  # the run that follows shows it
     _stop()
+    held.held().handed_on = writer.reply if writer.reply.written else None
     st.rerun()
 
 
