@@ -1,14 +1,10 @@
 """`attnviz run`: the dashboard on this machine, from wherever the package lies."""
 
 import argparse
-import subprocess
-import sys
 from importlib import import_module
 
 from attnviz.extras import needs, require_streamlit
-from attnviz.places import APP, require_files
-
-HOST = "127.0.0.1"  # this machine alone
+from attnviz.places import require_files
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -26,12 +22,12 @@ def run(options: argparse.Namespace) -> int:
     with needs("app", "The dashboard"):
         import_module("streamlit")
     require_streamlit()
+    from attnviz.server import session
     from attnviz.server.checks import check_port
+    from attnviz.server.own_door import HOST
 
     if not 0 < options.port < 1 << 16:
         raise ValueError(f"A port is a number from 1 to 65535, not {options.port}.")
     check_port(HOST, options.port)
-    command = [sys.executable, "-m", "streamlit", "run", str(APP / "dashboard.py")]
-    command += ["--server.address", HOST, "--server.port", str(options.port)]
-    command += ["--server.headless", str(options.no_browser).lower()]
-    return subprocess.run(command, check=False).returncode
+    session.run(options.port, browser=not options.no_browser)
+    return 0

@@ -5,13 +5,12 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from attnviz import extras, places, run_command
+from attnviz import extras, places
 from attnviz.__main__ import main
 
 ROOT = Path(__file__).parents[1]
@@ -23,7 +22,7 @@ def _nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         pytest.fail("the dashboard was started")
 
-    monkeypatch.setattr(run_command, "subprocess", SimpleNamespace(run=refuse))
+    monkeypatch.setattr("attnviz.server.session.run", refuse)
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

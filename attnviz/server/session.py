@@ -1,23 +1,26 @@
-"""`attnviz.open`: the dashboard on a model that is in the memory of this process, from a notebook or a shell."""
+"""The dashboard for one person: `attnviz.open` on a model in this process's memory, and `attnviz run`."""
 
 import asyncio
 import atexit
+import os
 import threading
 import webbrowser
 from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlencode
 
-import streamlit as st
 import uvicorn
 from uvicorn.lifespan.on import LifespanOn
 
 from attnviz.models.catalogue import load
-from attnviz.places import APP, require_files
+from attnviz.places import require_files
 from attnviz.server.checks import check_port
+from attnviz.server.own_door import HOST, TOKEN, new_token, own_app
+from attnviz.server.settings import Settings, read_settings
 from attnviz.ui import streamlit_internals
 from attnviz.ui.cache import in_memory
 
@@ -25,12 +28,14 @@ if TYPE_CHECKING:
     from attnviz.models.protocol import Model
 
 T = TypeVar("T")
-_HOST = "127.0.0.1"
 
 
 @dataclass
 class Session:
-    """A dashboard that runs in this process: `address` is where, until `close()` or the end of a `with`."""
+    """A dashboard that runs in this process: `address` is where, until `close()` or the end of a `with`.
+
+    The address ends with a token, without which nobody is answered.
+    """
 
     address: str
     _name: str = field(repr=False)
@@ -60,12 +65,13 @@ def open(model: Any, tokenizer: Any = None, *, text: str = "", port: int = 0, br
 
     `model` is what `attnviz.load` has returned, or a model of transformers with its `tokenizer`; it stays on its
     device. `text` is the sentence or prompt to begin with. It listens on this machine alone (127.0.0.1), on a free
-    port or on `port`, in a thread of this process; `browser` opens a window on it. Raises ValueError with one sentence
+    port or on `port`, in a thread of this process, and answers who opens the returned address, whose token no other
+    page knows; `browser` opens a window on it. Raises ValueError with one sentence
     for what cannot be shown, a port that is taken, and inside a dashboard that runs already.
     """
     require_files()
     if port:
-        check_port(_HOST, port)
+        check_port(HOST, port)
     shown: Model = model if hasattr(model, "trace") and hasattr(model, "model_id") else load(model, tokenizer)
     loop = _loop()
     name = in_memory.add(shown)
@@ -74,8 +80,8 @@ def open(model: Any, tokenizer: Any = None, *, text: str = "", port: int = 0, br
     except BaseException:
         in_memory.remove(name)
         raise
-    asked = {"model": name} | ({"src": text} if text else {})
-    address = f"http://{_HOST}:{_port_of(server)}/heads?{urlencode(asked)}"
+    asked = {"model": name} | ({"src": text} if text else {}) | {TOKEN: loop.token}
+    address = f"http://{HOST}:{_port_of(server)}/heads?{urlencode(asked)}"
     print(f"attnviz: {address}")  # noqa: T201 - says where it is
     if browser:
         webbrowser.open(address)
@@ -91,9 +97,10 @@ class _Loop:
         self._loop = asyncio.new_event_loop()
         self.tasks: dict[uvicorn.Server, asyncio.Future[None]] = {}
         threading.Thread(target=self._loop.run_forever, name="attnviz-session", daemon=True).start()
-        streamlit_internals.set_options({"server.headless": True, "server.address": _HOST})
+        streamlit_internals.set_options({"server.headless": True, "server.address": HOST})
         streamlit_internals.install()
-        self._app = st.App(APP / "dashboard.py")
+        self.token = new_token()
+        self._app = own_app(_own_settings(), self.token)
         self._lifespan = LifespanOn(uvicorn.Config(self._app, log_level="warning", lifespan="on"))
         self.wait(self._lifespan.startup())
         atexit.register(self._stop)
@@ -107,14 +114,44 @@ class _Loop:
 
     async def listen(self, port: int) -> uvicorn.Server:
         """Start a server on a port, 0 for any; return it once it listens."""
-        config = uvicorn.Config(self._app, host=_HOST, port=port, lifespan="off", log_level="warning")
+        config = uvicorn.Config(self._app, host=HOST, port=port, lifespan="off", log_level="warning")
         server = uvicorn.Server(config)
         self.tasks[server] = asyncio.ensure_future(server.serve())
         while not server.started:
             if self.tasks[server].done():
-                raise ValueError(f"The dashboard could not listen on port {port} of {_HOST}.")
+                raise ValueError(f"The dashboard could not listen on port {port} of {HOST}.")
             await asyncio.sleep(0.01)
         return server
+
+
+def run(port: int, *, browser: bool) -> None:
+    """Serve the dashboard on this machine alone, until Ctrl-C. Raises ValueError for settings that cannot be."""
+    streamlit_internals.set_options({"server.headless": True, "server.address": HOST, "server.port": port})
+    streamlit_internals.install()
+    token = new_token()
+    address = f"http://{HOST}:{port}/?{urlencode({TOKEN: token})}"
+    server = uvicorn.Server(
+        uvicorn.Config(own_app(_own_settings(), token), host=HOST, port=port, lifespan="on", log_level="warning")
+    )
+
+    async def tell_when_it_listens() -> None:
+        serving = asyncio.ensure_future(server.serve())
+        while not (server.started or serving.done()):
+            await asyncio.sleep(0.01)
+        if server.started:
+            print(f"attnviz: {address}", flush=True)  # noqa: T201 - says where it is
+            if browser:
+                webbrowser.open(address)
+        await serving
+
+    with suppress(KeyboardInterrupt):
+        asyncio.run(tell_when_it_listens())
+
+
+def _own_settings() -> Settings:
+    """Read the settings of the environment. For one person `hosts` and `embedders` count, and no other."""
+    said = read_settings(None, os.environ, {})
+    return Settings(hosts=said.hosts, embedders=said.embedders)
 
 
 @cache

@@ -11,11 +11,13 @@ from tests.websocket.visitor import Visitor
 from urllib.parse import parse_qs, urlsplit
 from attnviz.models.translator.tiny import tiny_translator
 import urllib.request, urllib.error, socket
+from websockets.exceptions import InvalidStatus
 
 def see(session, to):
     parts = urlsplit(session.address)
     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-    with Visitor(f"{parts.scheme}://{parts.netloc}") as visitor:
+    cookie = {"Cookie": f"attnviz_{parts.port}={query.pop('token')}"}
+    with Visitor(f"{parts.scheme}://{parts.netloc}", headers=cookie) as visitor:
         shown = visitor.open("heads", {**query, "to": to})
     assert shown.exceptions == [], shown.exceptions
     assert "heads" in shown.widgets, (shown.alerts, list(shown.widgets))
@@ -28,6 +30,10 @@ with attnviz.open(tiny_translator(seed=2), text="A big red dog") as second:
     assert second.address != first.address
     see(second, "fr")
     see(first, "fr")
+try:
+    Visitor(first.address).__enter__()
+except InvalidStatus as refused:
+    print("refused", refused.response.status_code)
 try:
     urllib.request.urlopen(second.address, timeout=2)
 except urllib.error.URLError:
@@ -52,7 +58,7 @@ def test_models_in_memory_are_opened_closed_and_opened_again() -> None:
         (sys.executable, "-c", OPENED), cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
     )
     assert ran.returncode == 0, ran.stderr
-    *addresses, closed, taken, last, done = ran.stdout.splitlines()
-    assert (closed, done) == ("closed", "done")
+    *addresses, refused, closed, taken, last, done = ran.stdout.splitlines()
+    assert (refused, closed, done) == ("refused 403", "closed", "done"), "a websocket without the token is refused"
     assert "cannot be listened on" in taken
     assert all(line.startswith("attnviz: http://127.0.0.1:") for line in (*addresses, last))

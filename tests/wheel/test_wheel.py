@@ -92,11 +92,12 @@ def test_the_dashboard_runs_from_an_installation(installed: Installed, tmp_path:
     try:
         address = f"http://127.0.0.1:{port}"
         until = time.monotonic() + 60
-        while status(f"{address}/_stcore/health") != 200:
+        while "?token=" not in log.read_text(encoding="utf-8") or status(f"{address}/_stcore/health") != 200:
             assert time.monotonic() < until, log.read_text(encoding="utf-8")
             assert process.poll() is None, log.read_text(encoding="utf-8")
             time.sleep(0.1)
-        with Visitor(address) as visitor:
+        token = log.read_text(encoding="utf-8").rpartition("?token=")[2].strip()
+        with Visitor(address, headers={"Cookie": f"attnviz_{port}={token}"}) as visitor:
             shown = visitor.open("heads", {"src": "I love you.", "to": "fr"})
         assert shown.exceptions == []
         assert "heads" in shown.widgets
