@@ -1,12 +1,14 @@
 """Chat templates are rendered as transformers renders them, and turns found among the characters."""
 
+import time
+from contextlib import suppress
 from datetime import datetime
 
 import pytest
 
 from attnviz.models.chat import RenderedTexts
 from attnviz.models.huggingface.chat import template as rendering
-from attnviz.models.huggingface.chat.render_process import find_turns
+from attnviz.models.huggingface.chat.render_process import _at_most, _OutOfTime, find_turns
 from attnviz.models.huggingface.chat.template import ChatTemplate
 from attnviz.text.conversation import Turn, read_turns
 from attnviz.text.limits import TextError
@@ -92,6 +94,21 @@ def test_a_slow_template_is_written_and_its_last_turns_are_not_looked_up():
 
     said = [{"role": "user", "content": text} for text in ("One", "Two", "Three", "Four")]
     assert find_turns(write, said, "OneTwoThreeFour", 0.05) == [(0, 3), (3, 6), "late", "late"]
+
+
+def test_time_runs_out_again_where_python_has_lost_the_first_exception():
+    def run(seconds):
+        end = time.process_time() + seconds
+        while time.process_time() < end:
+            pass
+
+    def run_twice():
+        with suppress(BaseException):  # as Python does where it cleans up
+            run(5)
+        run(5)
+
+    with pytest.raises(_OutOfTime), _at_most(0.05):
+        run_twice()
 
 
 @pytest.mark.parametrize(
