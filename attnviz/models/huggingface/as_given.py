@@ -113,10 +113,12 @@ class GivenModel:
     def run_in_steps(self, sample: Batch, target: Batch) -> Tensor:
         """Run the decoder token by token on its own cache, as `generate` does."""
         whole, cache, rows = patches.share_weights(self.whole), None, []
+        # The argument that takes a cache, and the output's name for it: `cache` from transformers 5.24 on.
+        name = "past_key_values" if "past_key_values" in parity.parameters_of(self.part) else "cache"
         for at in range(target.ids.shape[1]):
             fed = Batch(target.ids[:, at : at + 1], target.mask[:, at : at + 1])
-            out = whole(**parity.arguments_of(sample, fed), past_key_values=cache, use_cache=True)
-            cache = out.past_key_values
+            out = whole(**parity.arguments_of(sample, fed), **{name: cache}, use_cache=True)
+            cache = getattr(out, name)
             rows.append(parity.output_of(out)[:, -1:])
         return torch.cat(rows, dim=1)
 
