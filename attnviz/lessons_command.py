@@ -5,6 +5,7 @@ a folder for any web host.
 
 import argparse
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 
@@ -27,26 +28,26 @@ def lines(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
 
 
 def _check(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
-    from attnviz.lesson_folder.claims import check_claims
-    from attnviz.lessons.check import check_lesson, sign
+    from attnviz.lesson_folder.claims import untrue_claims
+    from attnviz.lessons.check import check_step, check_text, sign
     from attnviz.lessons.faults import LessonError
     from attnviz.lessons.picture import pictures
-    from attnviz.lessons.reading import read_file
+    from attnviz.lessons.reading import content_of, read_file, read_text
 
     run = pictures()
+    check = partial(check_step, run=run, claims=untrue_claims)
     for path in options.files:
         try:
-            lesson = read_file(path)
+            text = read_text(content_of(path))
         except (LessonError, OSError) as error:
             yield from ((f"{path}: {said}", True) for said in str(error).split("\n"))
             continue
-        found = list(check_lesson(lesson, run))
-        for one in found:
-            yield f"{path}:{one.line}: step {one.step}: {one.said}", one.is_problem
-        for step, line, said in check_claims(lesson, run):
-            yield f"{path}:{line}: step {step}: {said}", True
-        if options.sign and not any(one.is_problem and "signed" not in one.said for one in found):
-            yield f"{path}: {sign(path, lesson, run)} answers signed", False
+        found = [(block.number, one) for block in check_text(text, check) for one in block.remarks]
+        for step, one in found:
+            place = f"{path}: " if one.fault else f"{path}:{one.line}: step {step}: "
+            yield f"{place}{one.said}", one.is_problem
+        if options.sign and not any(one.is_problem and "signed" not in one.said for _, one in found):
+            yield f"{path}: {sign(path, read_file(path), run)} answers signed", False
 
 
 def _export(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:

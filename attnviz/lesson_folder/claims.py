@@ -9,8 +9,8 @@ from functools import cache
 from attnviz.lesson_folder.drawn import Drawn
 from attnviz.lesson_folder.mask_pages import bench_of
 from attnviz.lesson_folder.variants import Variants
-from attnviz.lessons.lesson import PAGES, Lesson, LessonStep, Link
-from attnviz.lessons.picture import Picture, Pictures
+from attnviz.lessons.lesson import PAGES, LessonStep, Link
+from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import NUMBER, Question
 from attnviz.models.translator.translator import Translator
 from attnviz.pictures.decoding import DecodingState
@@ -72,20 +72,6 @@ def missing_controls(step: LessonStep, drawn: Drawn | None) -> Iterator[str]:
     has, text = _names_in(drawn), step_text(step)
     pages = [name for name in _BOLD.findall(text) if name in PAGES.values()]
     yield from (name for name in dict.fromkeys([*_named_controls(text), *pages]) if not has(name))
-
-
-def check_claims(lesson: Lesson, run: Pictures) -> Iterator[tuple[int, int, str]]:
-    """Yield the step, from 1, the line and a sentence for each untrue claim of a lesson. A link that cannot be run is
-    left to `check_lesson`.
-    """
-    for at, step in enumerate(lesson.steps):
-        link = lesson.picture(at)
-        try:
-            shown = None if link is None or link.page == "Learning" else run(link)
-        except ValueError:
-            continue
-        for said in untrue_claims(step, link, shown):
-            yield at + 1, step.line, said
 
 
 def _misplaced_controls(text: str, page: str) -> Iterator[str]:

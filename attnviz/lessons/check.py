@@ -1,17 +1,18 @@
-"""Check of a lesson: run every link, compute every answer, and compare it with what was signed."""
+"""Check of a lesson's text, block by block: run every link, compute every answer, compare it with what was signed."""
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from attnviz.lessons.answers import truth_of
-from attnviz.lessons.faults import Fault, LessonError
+from attnviz.lessons.faults import Fault
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
 from attnviz.lessons.picture import Picture, Pictures
 from attnviz.lessons.question import CHOICE, NUMBER, ROW, Question
+from attnviz.lessons.reading import ReadText
 from attnviz.lessons.scoring import Truth
 
 LEAST_MARGIN = 0.02  # what the right answer is ahead by, in weight or whatever is compared
@@ -19,44 +20,79 @@ LEAST_MARGIN = 0.02  # what the right answer is ahead by, in weight or whatever 
 
 @dataclass(frozen=True)
 class Remark:
-    """A finding on one step: its number from 1, its line, a sentence, and whether it is a mistake; `fault` is that
-    of a field.
-    """
+    """A finding: its line, a sentence, and whether it is a mistake; `fault` is one of the text itself."""
 
-    step: int
     line: int
     said: str
     is_problem: bool = False
     fault: Fault | None = None
 
 
-def check_lesson(lesson: Lesson, run: Pictures) -> Iterator[Remark]:
-    """Check a lesson step by step: yield the right answer, or why it has none, and changes since it was signed."""
-    for at, step in enumerate(lesson.steps):
-        link = lesson.picture(at)
-        yield from check_step(at, step, lambda link=link: _picture(run, link), lesson.signed.get(str(at + 1)))
+@dataclass(frozen=True)
+class CheckedBlock:
+    """A block of a lesson's text with what the check found: a step, numbered from 1, or what stands before, 0. Lines
+    count from 1: its first one, and the one after its last.
+    """
+
+    number: int
+    title: str
+    line: int
+    end: int
+    remarks: tuple[Remark, ...]
+
+    @property
+    def has_problems(self) -> bool:
+        """Whether one of the findings is a mistake."""
+        return any(one.is_problem for one in self.remarks)
+
+
+Claims = Callable[[LessonStep, Link | None, Picture | None], Iterator[str]]
+
+
+def no_claims(step: LessonStep, link: Link | None, shown: Picture | None) -> Iterator[str]:
+    """Hold nothing that a step's texts say against its picture."""
+    yield from ()
+
+
+StepCheck = Callable[[LessonStep, Link | None, str | None], Iterable[Remark]]
+
+
+def check_text(text: ReadText, check: StepCheck) -> Iterator[CheckedBlock]:
+    """Check a lesson's text block by block: mistakes of the text itself, and what `check` finds in a step that can be
+    read, as `check_step` does. A step that cannot be read keeps no other from being checked.
+    """
+    first = text.steps[0].line if text.steps else 0
+    yield CheckedBlock(0, "", 1, first, tuple(_fault_remarks(text.faults)))
+    signed = text.head.get("signed", {})
+    for at, step in enumerate(text.steps):
+        found = [*_fault_remarks(step.faults)]
+        if step.step is not None:
+            found += check(step.step, text.picture(at), signed.get(str(at + 1)))
+        yield CheckedBlock(at + 1, step.title, step.line, step.end, tuple(found))
+
+
+def _fault_remarks(faults: Sequence[Fault]) -> Iterator[Remark]:
+    return (Remark(fault.line, fault.file_sentence(), is_problem=True, fault=fault) for fault in faults)
 
 
 def check_step(
-    at: int, step: LessonStep, picture: Callable[[], Picture | None], signed: str | None = None
+    step: LessonStep, link: Link | None, signed: str | None, *, run: Pictures, claims: Claims = no_claims
 ) -> Iterator[Remark]:
-    """Check one step, whose `picture` is run only now; `signed` is the fingerprint that its answer had."""
+    """Check one step on the picture of `link`: yield its right answer or why it has none, whether the answer has
+    changed since it was signed with the fingerprint `signed`, and untrue `claims` about the picture.
+    """
     line = step.question.line if step.question else step.line
     try:
-        shown = picture()
+        shown = _picture(run, link)
         truth = truth_of(step.question, shown) if step.question else None
-    except LessonError as error:
-        yield Remark(at + 1, line, str(error), is_problem=True, fault=error.faults[0])
-        return
     except ValueError as error:
-        yield Remark(at + 1, line, str(error), is_problem=True)
+        yield Remark(line, str(error), is_problem=True)
         return
-    if step.question is None or truth is None:
-        return
-    by = "" if truth.measured is None else f" ({step.question.measure} is {truth.measured:.4g})"
-    yield Remark(at + 1, line, f"right is {truth.said or 'any text: it is not scored'}{by}")
-    for said in _doubts(step.question, truth, signed):
-        yield Remark(at + 1, line, said, is_problem=True)
+    if step.question is not None and truth is not None:
+        by = "" if truth.measured is None else f" ({step.question.measure} is {truth.measured:.4g})"
+        yield Remark(line, f"right is {truth.said or 'any text: it is not scored'}{by}")
+        yield from (Remark(line, said, is_problem=True) for said in _doubts(step.question, truth, signed))
+    yield from (Remark(step.line, said, is_problem=True) for said in claims(step, link, shown))
 
 
 def _picture(run: Pictures, link: Link | None) -> Picture | None:

@@ -1,145 +1,59 @@
-"""A draft: the texts of a lesson as they were typed, whether a lesson can be read from them or not.
+"""A draft: the Markdown of a lesson while it is written, whether a lesson can be read from it or not.
 
-It is kept as JSON in its author's browser; `attnviz/widgets/draft_keeper/js/kept.js` adds steps to the same
-JSON. `writing` makes a lesson's file of it, `proofreading` says what is wrong.
+Its author's browser keeps it; `attnviz/widgets/draft_keeper/js/kept.js` appends steps to the same text.
 """
 
 import json
-import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+import re
+from collections.abc import Callable, Mapping
 
-from attnviz.lessons.question import CELL, ROW, TOKEN
+from attnviz.analysis.heads.metric_table import METRICS
+from attnviz.lessons.block import FIELDS
+from attnviz.lessons.earlier_draft import markdown_of
+from attnviz.lessons.measures import MEASURES
+from attnviz.lessons.picture import Picture
+from attnviz.lessons.question import COVERS
+from attnviz.lessons.reading import ReadText
+from attnviz.lessons.values import SPOTS
 
-MOST_STEPS = 60
-MOST_TEXT = 8_000  # characters of one text
-# The texts of a question. `options` and `when` have a line for each sentence and its range; `more` is what the file
-# calls `with`, such as "fill: -1e9".
-QUESTION = (
-    "kind", "ask", "row", "col", "most", "heads", "by", "least", "measure", "more", "within", "unit", "options", "when",
-    "right", "nudge", "suggestion", "show", "why", "cover",
-)  # fmt: skip
-# What the editor calls the fields, by the keys that a lesson's file has for them.
-_LABELS = {
-    "title": "Title",
-    "for": "For whom",
-    "minutes": "Minutes",
-    "language": "Language",
-    "listed": "Leave it out of the list of lessons",
-    "kind": "Question",
-    "ask": "What is asked",
-    "row": "Row",
-    "col": "Key",
-    "most": "How many cells",
-    "heads": "Which heads",
-    "by": "RunComparison by",
-    "least": "The smallest is right",
-    "measure": "What is measured",
-    "with": "With",
-    "within": "Right within",
-    "unit": "Unit",
-    "options": "The answers",
-    "when": "In which range each is right",
-    "right": "Right is",
-    "hints": "First hint",
-    "show": "Third hint: a spotlight on",
-    "cover": "Covered until it is answered",
-    "why": "Why it is so",
+MOST_TEXT = 200_000  # characters
+HEAD = "---\ntitle: \nminutes: 10\nfor: \nlanguage: en\n---\n"
+NEW = f"""{HEAD}One or two sentences for the list of lessons.
+
+## The first step
+
+What a student needs to know.
+"""
+# A short block for each kind of question; a choice comes in two forms.
+TEMPLATES: Mapping[str, str] = {
+    "Cells: where is most weight?": "kind: cell\nask: Which token has most weight here?\nrow: ",
+    "A row: draw how its weight is shared out": "kind: row\nask: How does this row share out its weight?\nrow: ",
+    "A head: which of these?": "kind: head\nask: Which of these heads looks at the next token?\n"
+    "heads: [L0 H0, L0 H1]\nby: next_token",
+    "A token: what is written at this step?": "kind: token\nask: What does the model write here?\nrow: ",
+    "The translation: what does the model write?": "kind: translation\nask: What does the model write?",
+    "A number": "kind: number\nask: How large is it?\nmeasure: ",
+    "One of several answers: I say which is right": "kind: choice\nask: Which is true?\noptions:\n  - One answer\n"
+    "  - Another answer\nright: 1",
+    "One of several answers: a measure decides": "kind: choice\nask: How much is it?\nmeasure: \noptions:\n"
+    "  - say: Less than half\n    when: 0 to 0.5\n  - say: More than half\n    when: 0.5 to 1",
+    "Free text, not scored": "kind: text\nask: What do you see?",
 }
-_ROW_OF = {CELL: "Only in this row", ROW: "The row", TOKEN: "At which step"}
+_KEY = re.compile(r"[ \t-]*(row|col|measure|cover|show|by|kind):[ \t]*(.*)")
 
 
-def _name() -> str:
-    return secrets.token_hex(4)
-
-
-@dataclass(frozen=True)
-class DraftStep:
-    """A step: `name` tells it from the others, `question` holds texts by the names in `QUESTION`."""
-
-    title: str = ""
-    text: str = ""
-    link: str = ""
-    question: Mapping[str, str] = field(default_factory=dict)
-    name: str = field(default_factory=_name)
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A lesson's texts; `audience` is what the file calls `for`, `unlisted` is "true" where it has `listed: false`."""
-
-    title: str = ""
-    minutes: str = "10"
-    audience: str = ""
-    language: str = "en"
-    about: str = ""
-    steps: tuple[DraftStep, ...] = ()
-    unlisted: str = ""
-
-    def replace_step(self, at: int, **changes: Any) -> "Draft":
-        """Replace texts in the step numbered `at`, from 0."""
-        return self._update(at, replace(self.steps[at], **changes))
-
-    def replace_question(self, at: int, texts: Mapping[str, str]) -> "Draft":
-        """Replace texts in that step's question."""
-        question = {**self.steps[at].question, **texts}
-        return self.replace_step(at, question={name: text for name, text in question.items() if text})
-
-    def insert(self, at: int, step: DraftStep) -> "Draft":
-        """Insert a step at that place. Raises ValueError with one sentence for a step too many."""
-        if len(self.steps) >= MOST_STEPS:
-            raise ValueError(f"A lesson has at most {MOST_STEPS} steps: delete one, or begin another lesson.")
-        return replace(self, steps=(*self.steps[:at], step, *self.steps[at:]))
-
-    def duplicate(self, at: int) -> "Draft":
-        """Duplicate that step. Raises ValueError for a step too many."""
-        return self.insert(at + 1, replace(self.steps[at], name=_name()))
-
-    def remove(self, at: int) -> "Draft":
-        """Remove that step."""
-        return replace(self, steps=self.steps[:at] + self.steps[at + 1 :])
-
-    def move(self, at: int, to: int) -> "Draft":
-        """Move that step to another place."""
-        left = self.remove(at).steps
-        return replace(self, steps=(*left[:to], self.steps[at], *left[to:]))
-
-    def to_json(self) -> str:
-        """Encode it as the browser keeps it."""
-        steps = [{one.name: getattr(step, one.name) for one in fields(step)} for step in self.steps]
-        head = {one.name: getattr(self, one.name) for one in fields(self)}
-        return json.dumps(head | {"steps": [step | {"question": dict(step["question"])} for step in steps]})
-
-    @classmethod
-    def from_json(cls, text: str) -> "Draft":
-        """Decode what a browser keeps; texts are cut where no field takes more. Raises ValueError."""
-        try:
-            found = json.loads(text)
-        except RecursionError:
-            raise ValueError("This is no draft: its parts lie too deep.") from None
-        steps = found.get("steps", []) if isinstance(found, dict) else None
-        if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
-            raise ValueError("This is no draft: it has no list of steps.")
-        read = tuple(DraftStep(**_step(step)) for step in steps[:MOST_STEPS])
-        if len({step.name for step in read}) < len(read):
-            read = tuple(replace(step, name=_name()) for step in read)
-        return cls(**_texts(found, [one.name for one in fields(cls) if one.name != "steps"]), steps=read)
-
-    def _update(self, at: int, step: DraftStep) -> "Draft":
-        return replace(self, steps=(*self.steps[:at], step, *self.steps[at + 1 :]))
-
-
-def _step(found: Mapping[str, Any]) -> dict[str, Any]:
-    question = found.get("question")
-    asked = _texts(question, QUESTION) if isinstance(question, dict) else {}
-    texts = _texts(found, ("title", "text", "link", "name"))
-    return {name: text for name, text in texts.items() if text or name != "name"} | {"question": asked}
-
-
-def _texts(found: Mapping[str, Any], names: tuple[str, ...] | list[str]) -> dict[str, str]:
-    """Select those of the names that hold a text, as a field can show it."""
-    return {name: clean_text(found[name]) for name in names if isinstance(found.get(name), str)}
+def draft_of_kept(kept: str) -> str:
+    """Return the text of what a browser keeps, as JSON: a text, or the form's fields of version 1.0. Raises
+    ValueError.
+    """
+    try:
+        found = json.loads(kept)
+    except RecursionError:
+        raise ValueError("This is no draft: its parts lie too deep.") from None
+    if not isinstance(found, str | dict):
+        raise ValueError("This is no draft: it is neither a text nor the fields of a form.")
+    text = clean_text(found if isinstance(found, str) else markdown_of(found))
+    return text if text.startswith("---") else f"{HEAD}\n{text.lstrip()}"
 
 
 def clean_text(text: str) -> str:
@@ -148,6 +62,77 @@ def clean_text(text: str) -> str:
     return plain.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def label(field: str, kind: str = "") -> str:
-    """Return a field's name in the form of that kind of question; the form may add how to fill it in."""
-    return _ROW_OF[kind] if field == "row" and kind in _ROW_OF else _LABELS.get(field, field)
+def without_signatures(text: str) -> str:
+    """Leave out the line `signed` of the front matter, which holds for the lesson that was signed alone."""
+    end = text.find("\n---", 3)
+    return re.sub(r"\nsigned:.*(?:\n[ \t].*)*", "", text[:end]) + text[end:] if end > 0 else text
+
+
+def file_name(title: str) -> str:
+    """Return the name of a lesson's file, made from its title."""
+    return (re.sub(r"[^\w]+", "-", title.casefold()).strip("-_")[:60].strip("-_") or "lesson") + ".md"
+
+
+def step_at(text: ReadText, line: int) -> int:
+    """Return the number of the step on that line, from 1; 0 for what stands before the first."""
+    return sum(step.line <= line for step in text.steps)
+
+
+def insert_question(draft: str, text: ReadText, line: int, block: str) -> str:
+    """Insert a question's block at the end of the step on that line, as a step of its own where that one asks already,
+    or where there is none.
+    """
+    lines, at = draft.split("\n"), step_at(text, line)
+    question = f"```question\n{block}\n```"
+    end = text.steps[at - 1].end if at else (text.steps[0].line if text.steps else len(lines) + 1)
+    before = "\n".join(lines[: end - 1]).rstrip()
+    asks = at == 0 or "```question" in "\n".join(lines[text.steps[at - 1].line - 1 : end - 1])
+    heading = "## A question\n\n" if asks else ""
+    after = "\n".join(lines[end - 1 :]).lstrip("\n")
+    return f"{before}\n\n{heading}{question}\n" + (f"\n{after}" if after else "")
+
+
+def field_on(draft: str, line: int) -> str:
+    """Return the key on that line, such as "row", if its value can be chosen from a list; else ""."""
+    lines = draft.split("\n")
+    found = _KEY.fullmatch(lines[line - 1]) if 0 < line <= len(lines) else None
+    return found[1] if found else ""
+
+
+def replace_value(draft: str, line: int, value: str) -> str:
+    """Put a value behind the key on that line."""
+    lines = draft.split("\n")
+    lines[line - 1] = re.sub(r"(:)[ \t]*.*$", lambda colon: f"{colon[1]} {value}", lines[line - 1], count=1)
+    return "\n".join(lines)
+
+
+def offers(field: str, picture: Picture | None) -> Mapping[str, str]:
+    """Return what may stand behind a key, by the words on screen: of rows and keys those that the picture has."""
+    if field in ("row", "col"):
+        if picture is None:
+            return {}
+        labels = picture.maps.rows if field == "row" else picture.maps.cols
+        names = [label.text for label in labels]
+        shorts = [getattr(label, "output", None) or getattr(label, "input", None) or label.text for label in labels]
+        find = picture.row if field == "row" else picture.col
+        return {
+            f"{at}  {name}": _place(at, short.strip(), find)
+            for at, (name, short) in enumerate(zip(names, shorts, strict=True))
+        }
+    if field == "measure":
+        return {f"{name}: {one.means}{_needs(one.needs)}": name for name, one in MEASURES.items()}
+    plain = {"cover": COVERS, "show": SPOTS, "by": ("weight", *METRICS), "kind": tuple(FIELDS)}.get(field, ())
+    return {name: name for name in plain}
+
+
+def _needs(needs: tuple[str, ...]) -> str:
+    return f" (needs {', '.join(needs)})" if needs else ""
+
+
+def _place(at: int, token: str, find: Callable[[str], int]) -> str:
+    """Return a token that stands in that place alone, as YAML has it; else the position."""
+    try:
+        is_only = bool(re.fullmatch(r"[^\W\d_][\w' -]*", token)) and find(token) == at
+    except ValueError:
+        is_only = False
+    return token if is_only else f'"{at}"'

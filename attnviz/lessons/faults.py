@@ -1,8 +1,8 @@
 """Mistakes of a lesson's texts, collected while it is read: the place of each, and a sentence on it.
 
 Readers raise `LessonError` for what they cannot read; `FaultList.collect` takes its mistakes, adds the place, and lets
-the reading go on with the next field or step. A sentence names its field as the reader of it does: a file by its key,
-the editor by the field's label.
+the reading go on with the next field or step. A sentence names its field as its reader knows it: a file by its key, the
+form that asks the room by the field's label.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -68,10 +68,15 @@ class FaultList:
                 where = ", ".join(filter(None, (place, one.place)))
                 self._found.append(replace(one, field=one.field or field, line=one.line or line, place=where))
 
+    @property
+    def found(self) -> tuple[Fault, ...]:
+        """The mistakes, in the order of lines, each once."""
+        return tuple(sorted(dict.fromkeys(self._found), key=lambda one: one.line))
+
     def raise_any(self) -> None:
-        """Raise LessonError, if anything was found: in the order of lines, each mistake once."""
+        """Raise LessonError, if anything was found."""
         if self._found:
-            raise LessonError(*sorted(dict.fromkeys(self._found), key=lambda one: one.line))
+            raise LessonError(*self.found)
 
 
 def limit_sentences(sentences: Sequence[str]) -> list[str]:

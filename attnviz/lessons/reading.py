@@ -5,8 +5,8 @@ read is left out, and the reading goes on with the next field or step. Text is M
 questions are YAML in which every value is a text, so that `No` is a word.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,29 +30,83 @@ _MOST_STEPS, _MOST_MINUTES = 60, 240
 _FRONT = "front matter"
 
 
+@dataclass(frozen=True)
+class ReadStep:
+    """A step of a text as far as it can be read: its `link`, and the whole `step` where it has no `faults`. Lines count
+    from 1: of its heading, and the line after its last.
+    """
+
+    title: str
+    line: int
+    end: int
+    link: Link | None = None
+    step: LessonStep | None = None
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReadText:
+    """A text as far as it can be read as a lesson: `head` are arguments of `Lesson`, `faults` are those outside of its
+    steps.
+    """
+
+    head: Mapping[str, Any]
+    about: str
+    steps: tuple[ReadStep, ...]
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def all_faults(self) -> tuple[Fault, ...]:
+        """All mistakes, in the order of lines, each once."""
+        found = [*self.faults, *(fault for step in self.steps for fault in step.faults)]
+        return tuple(sorted(dict.fromkeys(found), key=lambda fault: fault.line))
+
+    def picture(self, at: int) -> Link | None:
+        """Return the link that step `at` shows: its own, or that of the last step before it that has one."""
+        links = [step.link for step in self.steps[: at + 1] if step.link is not None]
+        return links[-1] if links else None
+
+    def lesson(self, name: str) -> Lesson:
+        """Return the lesson. Raises LessonError with all mistakes."""
+        if found := self.all_faults:
+            raise LessonError(*found)
+        steps = tuple(step.step for step in self.steps if step.step is not None)
+        return Lesson(name, **self.head, steps=steps, about=self.about)
+
+
 def read_file(path: Path) -> Lesson:
     """Read a lesson from a file. Raises LessonError, and OSError for a file that cannot be opened."""
+    return replace(read(content_of(path), name=path.stem), folder=path.parent)
+
+
+def content_of(path: Path) -> str:
+    """Return the text of a lesson's file. Raises LessonError, and OSError for a file that cannot be opened."""
     try:
-        content = plain_file.content(path, most=MOST_BYTES).decode("utf-8-sig")
+        return plain_file.content(path, most=MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise LessonError(Fault("this is not UTF-8 text; save the file as UTF-8", line=line)) from None
     except ValueError:
         said = f"a lesson has at most {MOST_BYTES:,} bytes; this file has more: divide it"
         raise LessonError(Fault(said, line=1)) from None
-    return replace(read(content, name=path.stem), folder=path.parent)
 
 
 def read(content: str, *, name: str = "lesson") -> Lesson:
     """Read a lesson from a text. Raises LessonError with all of its mistakes."""
+    return read_text(content).lesson(name)
+
+
+def read_text(content: str) -> ReadText:
+    """Read a text as far as it can be read as a lesson; its mistakes are part of what is returned."""
     lines, faults = content.replace("\r\n", "\n").replace("\r", "\n").split("\n"), FaultList()
-    end = _end_of_front_matter(lines)
-    head: dict[str, Any] = {}
-    with faults.collect(line=1, place=_FRONT):
-        head = _head("\n".join(lines[1:end]))
+    end, head = -1, dict[str, Any]()
+    with faults.collect():
+        end = _end_of_front_matter(lines)
+    if end >= 0:
+        with faults.collect(line=1, place=_FRONT):
+            head = _head("\n".join(lines[1:end]))
     about, steps = _body(lines, end + 1, faults)
-    faults.raise_any()
-    return Lesson(name, **head, steps=steps, about=about)
+    return ReadText(head, about, steps, faults.found)
 
 
 def _end_of_front_matter(lines: Sequence[str]) -> int:
@@ -128,7 +182,7 @@ def _problem(error: yaml.MarkedYAMLError) -> str:
     return f"YAML cannot read this{said}; put a text with a colon in quotes"
 
 
-def _body(lines: Sequence[str], start: int, faults: FaultList) -> tuple[str, tuple[LessonStep, ...]]:
+def _body(lines: Sequence[str], start: int, faults: FaultList) -> tuple[str, tuple[ReadStep, ...]]:
     """Read the text before the first step, and the steps."""
     parts = Parts(lines, start, MarkdownIt("commonmark").parse("\n".join(lines[start:])))
     begins = [*parts.headings()]
@@ -140,34 +194,40 @@ def _body(lines: Sequence[str], start: int, faults: FaultList) -> tuple[str, tup
     ends = [line for line, *_ in begins] + [len(lines) + 1]
     for line, *_ in parts.questions(start + 1, ends[0]):
         faults.add("a question belongs to a step; put a heading “## …” before it", line=line)
-    steps = []
-    for at, ((line, title, below), (_, end)) in enumerate(zip(begins, pairwise(ends), strict=True)):
-        with faults.collect(line=line, place=f"step {at + 1}"):
-            steps.append(_step(parts, title, (line, below, end)))
-    return parts.text(start + 1, ends[0], ()), tuple(steps)
+    steps = tuple(
+        _step(parts, title, at, (line, below, end))
+        for at, ((line, title, below), (_, end)) in enumerate(zip(begins, pairwise(ends), strict=True), start=1)
+    )
+    return parts.text(start + 1, ends[0], ()), steps
 
 
-def _step(parts: Parts, title: str, lines: tuple[int, int, int]) -> LessonStep:
-    """Read one step: `lines` are those of its heading, of what follows it, and of the next step. Raises LessonError."""
+def _step(parts: Parts, title: str, number: int, lines: tuple[int, int, int]) -> ReadStep:
+    """Read one step: `lines` are those of its heading, of what follows it, and of the next step."""
     (line, below, end), faults = lines, FaultList()
-    if not title:
-        faults.add("a step's heading has a text, such as “## Which word?”")
     links: list[tuple[int, int, Link]] = []
-    for first, after, target in parts.lone_links(below, end):
-        with faults.collect(line=first):
-            if link := link_of(target, first):
-                links.append((first, after, link))
     blocks, question = [*parts.questions(below, end)], None
-    for first, _, block in blocks[:1]:
-        with faults.collect(line=first, place="question"):
-            question = _question(parts.question_text(block), first)
-    for first, *_ in links[1:]:
-        faults.add("a step has one picture, and this is another link; make another step of it", line=first)
-    for first, *_ in blocks[1:]:
-        faults.add("a step asks one question, and this is another one; make another step of it", line=first)
-    faults.raise_any()
+    with faults.collect(line=line, place=f"step {number}"):
+        inner = FaultList()
+        if not title:
+            inner.add("a step's heading has a text, such as “## Which word?”")
+        for first, after, target in parts.lone_links(below, end):
+            with inner.collect(line=first):
+                if link := link_of(target, first):
+                    links.append((first, after, link))
+        for first, _, block in blocks[:1]:
+            with inner.collect(line=first, place="question"):
+                question = _question(parts.question_text(block), first)
+        for first, *_ in links[1:]:
+            inner.add("a step has one picture, and this is another link; make another step of it", line=first)
+        for first, *_ in blocks[1:]:
+            inner.add("a step asks one question, and this is another one; make another step of it", line=first)
+        inner.raise_any()
+    own = links[0][2] if links else None
+    found = ReadStep(title, line, end, own, None, faults.found)
+    if found.faults:
+        return found
     taken = [(first, after) for first, after, _ in (*links, *blocks)]
-    return LessonStep(title, parts.text(below, end, taken), links[0][2] if links else None, question, line)
+    return replace(found, step=LessonStep(title, parts.text(below, end, taken), own, question, line))
 
 
 def _question(text: str, line: int) -> Question:

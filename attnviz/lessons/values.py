@@ -10,6 +10,7 @@ from attnviz.lessons.faults import Fault, FaultList, LessonError
 from attnviz.lessons.question import COVERS, Option, Range
 
 MOST_CELLS, MOST_OPTIONS = 5, 8
+SPOTS = ("row", "map", "grid", "strip")  # what the third hint falls on
 
 
 def field_error(sentence: str, in_file: str = "", *, field: str = "") -> LessonError:
@@ -134,7 +135,7 @@ READ: Mapping[str, Callable[[Any], Any]] = {
     "kind": _text,
     "ask": _text,
     "hints": _texts,
-    "show": _one_of("row", "map", "grid", "strip"),
+    "show": _one_of(*SPOTS),
     "why": _text,
     "cover": _one_of(*COVERS),
     "row": _text,

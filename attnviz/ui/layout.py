@@ -156,7 +156,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     sentence = request.to_params() | ({"tgt": share.target(trace)} if loaded.inputs.takes_target else {})
     query = share.shared_query(sentence, view, trace.model_id)
     with page.link:
-        copy_link(query)
+        copy_link(query, of_step=share.lesson_query(request.to_params(), view, persistent.texts()))
     _ask_the_room(page, query)
     status_bar.draw_run(loaded, trace)
     sheet.open_if_asked(view)
@@ -171,7 +171,7 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
     page.say_notes()
     if view is not None:
         with page.link:
-            copy_link(share.page_query(view))
+            copy_link(share.page_query(view), of_step=share.lesson_query({}, view, persistent.texts()))
         _ask_the_room(page, share.page_query(view))
     status_bar.draw(status)
     sheet.open_if_asked()

@@ -164,19 +164,24 @@ def class_seat(data: Mapping[str, Any], *, key: str) -> None:
     widget("class_seat")(key=key, data=dict(data), on_seat_change=_do_nothing)
 
 
-def copy_link(query: str) -> None:
-    """Draw a button that copies a link to the picture; `query` is that of this page's address."""
-    widget("copy_link")(key="copy-link", data={"query": query})
+def copy_link(query: str, *, of_step: str) -> None:
+    """Draw a button that copies a link to the picture, and one that adds it to a lesson: `query` is that of this page's
+    address, `of_step` the same without defaults.
+    """
+    widget("copy_link")(key="copy-link", data={"query": query, "ofStep": of_step})
 
 
-def draft_keeper(text: str, *, revision: int, is_known: bool, key: str, on_change: OnChange) -> None:
+def draft_keeper(
+    text: str, *, revision: int, is_known: bool, key: str, on_change: OnChange, on_caret: OnChange
+) -> None:
     """Keep the draft of a lesson in the visitor's browser, or bring it from there; draws nothing.
 
     `revision` counts the draft's changes: where the browser has a newer one, or none `is_known` yet, `on_change` runs
-    and ``st.session_state[key]["kept"]`` holds its `text`, which is JSON, and `revision`.
+    and ``st.session_state[key]["kept"]`` holds its `text`, which is JSON, and `revision`. Where the caret comes to rest
+    in another step or on another key, `on_caret` runs, and ``["caret"]`` holds its `line`.
     """
     data = {"text": text, "revision": revision, "isKnown": is_known}
-    widget("draft_keeper")(key=key, data=data, on_kept_change=on_change)
+    widget("draft_keeper")(key=key, data=data, on_kept_change=on_change, on_caret_change=on_caret)
     persistent.catch_up(key, on_change)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.__main__ import main
-from attnviz.lesson_folder.claims import check_claims
+from attnviz.lesson_folder.claims import untrue_claims
 from attnviz.lessons.picture import Pictures, pictures
 from attnviz.lessons.reading import read
 from tests.lessons.front_matter import FRONT_MATTER
@@ -28,7 +28,9 @@ def run() -> Pictures:
 
 def claims(run: Pictures, text: str, link: str, question: str = "kind: text\nask: b") -> str:
     step = f"## One\n\n{text}\n\n{link}\n\n```question\n{question}\n```\n"
-    return " ".join(said for *_, said in check_claims(read(FRONT_MATTER + step), run))
+    lesson = read(FRONT_MATTER + step)
+    shown = None if link.startswith("/learning") else run(lesson.steps[0].link)
+    return " ".join(untrue_claims(lesson.steps[0], lesson.steps[0].link, shown))
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlencode
 
+from attnviz.models.catalogue import DEFAULT
+
 if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
 
 VERSION = "1"
+_SITE = ("kind", "layer", "head")  # which a lesson's question is about
 _NAMED = 8  # languages that a sentence names
 
 
@@ -35,6 +38,16 @@ def shared_query(sentence: Mapping[str, str], view: Linkable | None, weights: st
     """Write the query of a link that shows the same picture to its reader."""
     params = {"v": VERSION, "weights": weights, **sentence}
     return urlencode(params | (view.to_params() if view else {}))
+
+
+def lesson_query(sentence: Mapping[str, str], view: Linkable | None, chosen: Mapping[str, str]) -> str:
+    """Write the query of a lesson's step: the head in focus and those options that are `chosen`, as the page's own
+    address has them. What is left out is as the page opens.
+    """
+    options = view.to_params() if view else {}
+    kept = {name: text for name, text in options.items() if name in _SITE or chosen.get(name)}
+    asked = {name: text for name, text in sentence.items() if text and (name, text) != ("model", DEFAULT)}
+    return urlencode(asked | kept)
 
 
 def page_query(view: Linkable) -> str:

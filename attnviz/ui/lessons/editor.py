@@ -1,85 +1,120 @@
-"""The draft editor: its buttons, the draft's steps in their order, and the form of the open one."""
+"""The editor of a draft: one field with the lesson's Markdown, and beside it what the check says of each block, and the
+step that the caret is in as a student sees it.
+"""
+
+import hashlib
+from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
-from attnviz.lessons import proofreading
-from attnviz.lessons.draft import Draft, DraftStep
-from attnviz.lessons.lesson import Lesson
-from attnviz.lessons.writing import file_name, markdown
+from attnviz.lesson_folder.claims import untrue_claims
+from attnviz.lessons.check import CheckedBlock, Remark, StepCheck, check_step, check_text
+from attnviz.lessons.draft import (
+    MOST_TEXT,
+    NEW,
+    TEMPLATES,
+    field_on,
+    file_name,
+    insert_question,
+    offers,
+    replace_value,
+    step_at,
+)
+from attnviz.lessons.lesson import Lesson, LessonStep, Link
+from attnviz.lessons.picture import Picture
+from attnviz.lessons.reading import ReadText, read_text
 from attnviz.ui import hosting
-from attnviz.ui.address import persistent
+from attnviz.ui.address import persistent, widgets
 from attnviz.ui.classes import starting
-from attnviz.ui.lessons import draft_forms, lesson_draft, step_navigation
-from attnviz.ui.lessons.open_lesson import lesson_progress
-from attnviz.ui.lessons.run import picture
+from attnviz.ui.lessons import lesson_draft, panel, step_navigation, step_picture
+from attnviz.ui.lessons.open_lesson import OpenedLesson, forget_lessons, lesson_progress, progress
+from attnviz.ui.lessons.run import picture, shown_picture
 from attnviz.ui.markdown import literal, literal_lines
 
-EDIT = "edit"  # in the address: the number of the step that is open, 0 for what the lesson is
+EDIT = "edit"  # in the address: the number of a step, whose line the caret is taken to be on; 0 for the first lines
+_TEXT, _INSERT, _OFFER = "draft-text", "draft-insert", "draft-offer"
+_HIGH = 640  # pixels
 
 
 def draw() -> None:
     """Draw the editor of this visitor's draft."""
     desk = lesson_draft.desk()
-    draft, at = desk.draft or Draft(), _open(desk.draft or Draft())
+    draft = NEW if desk.text is None else desk.text
+    text = read_text(draft)
     with st.container(key="draft"):
-        _tools(draft, at)
-        with st.container(key="draft-told"):  # always there: what stands below stays, and with it the focus of a field
-            _draw_messages(desk)
-        steps, form = st.columns([23, 77], gap="medium")
-        with steps:
-            _steps(draft, at)
-        with form:
-            draft_forms.head(draft) if at < 0 else draft_forms.step(draft, at)
+        _tools(draft, text)
+        with st.container(key="draft-told"):  # always there, so that what stands below keeps its place
+            if desk.said:
+                st.error(literal_lines(desk.said.split("\n")))
+        field, side = st.columns([54, 46], gap="medium")
+        with field, st.container(key="draft-field"):
+            _field(draft)
+        with side, st.container(key="draft-side"):
+            _blocks(draft, text)
 
 
 def edit(number: int) -> None:
-    """Open a step, by its number from 1."""
+    """Open the editor at a step, by its number from 1."""
+    lesson_draft.desk().line = 0
     persistent.write({EDIT: str(number)})
 
 
-def _open(draft: Draft) -> int:
-    """Return the step that the address names, from 0; -1 for the lesson's head."""
+def _line(text: ReadText) -> int:
+    """Return the caret's line; before the browser has told it, the first line of the step that the address names."""
+    if line := lesson_draft.desk().line:
+        return line
     said = persistent.text(EDIT)
-    return min(int(said) if said.isdecimal() and len(said) < 4 else 0, len(draft.steps)) - 1
+    at = min(int(said) if said.isdecimal() and len(said) < 4 else 0, len(text.steps))
+    return text.steps[at - 1].line if at else 1
 
 
-def _tools(draft: Draft, at: int) -> None:
+def _tools(draft: str, text: ReadText) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="draft-bar"):
         st.button(
-            "All lessons",
-            icon=":material/arrow_back:",
-            key="draft-leave",
-            on_click=persistent.write,
+            "All lessons", icon=":material/arrow_back:", key="draft-leave", on_click=persistent.write,
             args=({EDIT: None},),
-        )
-        st.button(
-            "Try it", icon=":material/play_arrow:", key="draft-try", type="primary", on_click=_try, args=(max(at, 0),)
-        )
+        )  # fmt: skip
+        at = max(step_at(text, _line(text)) - 1, 0)
+        st.button("Try it", icon=":material/play_arrow:", key="draft-try", type="primary", on_click=_try, args=(at,))
         st.button("Start a class", icon=":material/groups:", key="draft-class", on_click=_start_class)
-        st.button("Check all steps", icon=":material/rule:", key="draft-check", on_click=_check)
+        st.selectbox(
+            "Insert a question", list(TEMPLATES), index=None, placeholder="Insert a question …", key=_INSERT,
+            label_visibility="collapsed", on_change=_insert, width=230,
+        )  # fmt: skip
         st.download_button(
-            "Download", markdown(draft), file_name(draft), "text/markdown", key="draft-download", on_click="ignore",
-            icon=":material/download:",
+            "Download", draft, file_name(text.head.get("title", "")), "text/markdown", key="draft-download",
+            on_click="ignore", icon=":material/download:",
         )  # fmt: skip
         if lesson_draft.desk().former is not None:
             st.button("Bring back the previous draft", key="draft-former", on_click=lesson_draft.bring_back)
 
 
-def _finish() -> Lesson | None:
-    """Return the draft as a lesson; None where it is none yet, and its problems are shown."""
-    desk = lesson_draft.desk()
-    desk.said, desk.checked = "", None
-    try:
-        return lesson_draft.lesson()
-    except ValueError as error:
-        desk.said = str(error)
-    return None
+def _field(draft: str) -> None:
+    """Draw the field; the keeper of the draft reports it when the keys rest."""
+
+    def draw_area(**more: Any) -> str | None:
+        return st.text_area(
+            "The lesson (Markdown)", max_chars=MOST_TEXT, height=_HIGH, label_visibility="collapsed", **more
+        )
+
+    widgets.show(_TEXT, draft, {"value": draft}, draw_area, lambda: lesson_draft.change(st.session_state[_TEXT] or ""))
+
+
+def _insert() -> None:
+    """Insert the chosen kind of question at the caret's step."""
+    if (chosen := st.session_state.get(_INSERT)) is None:
+        return
+    st.session_state[_INSERT] = None
+    draft = lesson_draft.desk().text or NEW
+    text = read_text(draft)
+    lesson_draft.change(insert_question(draft, text, _line(text), TEMPLATES[chosen]))
 
 
 def _try(at: int) -> None:
     if (lesson := _finish()) is not None:
         lesson_draft.forget_answers(lesson_progress(lesson))
-        step_navigation.go(lesson, at)
+        step_navigation.go(lesson, min(at, len(lesson.steps) - 1))
 
 
 def _start_class() -> None:
@@ -87,96 +122,107 @@ def _start_class() -> None:
         starting.start_on(lesson)
 
 
-def _check() -> None:
-    """Check the draft as `python -m attnviz lessons check` does."""
+def _finish() -> Lesson | None:
+    """Return the draft as a lesson; None where it is none yet, and its problems are shown."""
     desk = lesson_draft.desk()
-    draft = desk.draft or Draft()
-    head = [*proofreading.head_problems(draft), *([] if draft.steps else [proofreading.NO_STEPS])]
-    found = [(0, problem, True) for problem in head]
     desk.said = ""
-    for at in range(len(draft.steps)):
-        try:
-            found += [(at + 1, said, is_problem) for said, is_problem in proofreading.remarks(draft, at, picture)]
-        except ValueError as error:  # the run's time was over between two steps of the computation
-            found.append((at + 1, str(error), True))
-        if hosting.is_over() and at + 1 < len(draft.steps):
-            desk.said = f"The check stopped after step {at + 1} of {len(draft.steps)}: it took too long for one answer."
-            break
-    desk.checked = tuple(found)
+    try:
+        return lesson_draft.lesson()
+    except ValueError as error:
+        desk.said = str(error)
+    return None
 
 
-def _draw_messages(desk: lesson_draft.Desk) -> None:
-    """Draw the refusal of the last action, and the findings of the check, beside the buttons that ask for them."""
-    if desk.said:
-        st.error(literal_lines(desk.said.split("\n")))
-    if desk.checked is not None:
-        _draw_findings(desk.checked)
+def _blocks(draft: str, text: ReadText) -> None:
+    """Draw what the check finds in each block: first the one that the caret is in, with what its field may hold and its
+    preview, then the others.
+    """
+    line = _line(text)
+    here = step_at(text, line)
+    with st.container(key="draft-here"):
+        told = st.container()
+        link = text.picture(here - 1) if here else None
+        _offer(draft, line, link)
+        step = text.steps[here - 1].step if here else None
+        if step is not None:
+            _preview(step, link, text.head.get("language", "en"))
+    rest = st.container(key="draft-others")
+    for block in check_text(text, _check_once()):
+        with told if block.number == here else rest:
+            _remarks(block)
 
 
-def _draw_findings(found: tuple[tuple[int, str, bool], ...]) -> None:
-    problems = sum(is_problem for *_, is_problem in found)
-    lines = [f"**The check** · {problems} {'problem' if problems == 1 else 'problems'}"]
-    for number, said, is_problem in found:
-        place = f"Step {number}: {said}" if number else said
-        lines.append(f":material/{'error' if is_problem else 'check'}: {literal(place)}")
-    (st.error if problems else st.success)("  \n".join(lines))
+def _check_once() -> StepCheck:
+    """Return the check of a step, which computes nothing again for a step that is as it was in the last run."""
+    desk = lesson_draft.desk()
+    before, now = desk.checked, dict[object, tuple[Remark, ...]]()
+    desk.checked = now
+
+    def check(step: LessonStep, link: Link | None, signed: str | None) -> tuple[Remark, ...]:
+        plain = replace(step, line=0, question=step.question and replace(step.question, line=0), link=None)
+        key = repr(plain), link and (link.page, link.query), signed
+        if key in before:
+            now[key] = before[key]
+        elif hosting.is_over():
+            return (Remark(step.line, "this step is not checked: the check took too long for one run", True),)
+        else:
+            now[key] = tuple(check_step(step, link, signed, run=shown_picture, claims=untrue_claims))
+        return now[key]
+
+    return check
 
 
-def _steps(draft: Draft, at: int) -> None:
-    """Draw the list of steps; the open one can be moved, duplicated and deleted."""
-    _way("The lesson", 0, is_open=at < 0, problems=proofreading.head_problems(draft))
-    for i, step in enumerate(draft.steps):
-        _way(
-            f"{i + 1}  {step.title or 'without a title'}",
-            i + 1,
-            is_open=i == at,
-            problems=proofreading.step_problems(step),
-        )
-        if i == at:
-            _moves(draft, at)
-    st.button("Add a step", icon=":material/add:", key="draft-add", on_click=_add, args=(at + 1,), width="stretch")
-    st.caption("“Add to lesson” beside “Copy link” on every page adds the picture there as a step.")
+def _remarks(block: CheckedBlock) -> None:
+    name = f"Step {block.number} · {block.title or 'without a title'}" if block.number else "The lesson"
+    if not block.number and not block.remarks:
+        return
+    st.markdown(f"**{literal(name)}** :small[:gray[line {block.line}]]")
+    problems = [one.said[:1].upper() + one.said[1:] for one in block.remarks if one.is_problem]
+    for one in block.remarks:
+        if not one.is_problem:
+            st.success(literal(one.said[:1].upper() + one.said[1:]), icon=":material/check:")
+    if problems:
+        st.warning(literal_lines(problems), icon=":material/error:")
 
 
-def _way(title: str, number: int, *, is_open: bool, problems: list[str]) -> None:
-    st.button(
-        literal(title), key=f"draft-open-{number}", width="stretch", on_click=edit, args=(number,),
-        type="primary" if is_open else "secondary", icon=":material/error:" if problems else None,
-        help=literal_lines(problems) or None,
-    )  # fmt: skip
+def _offer(draft: str, line: int, link: Link | None) -> None:
+    """Offer what may stand behind the key on the caret's line: of rows and keys those that the step's picture has."""
+    if not (field := field_on(draft, line)):
+        return
+    found = offers(field, _shown(link)[0])
+    if not found:
+        return
+
+    def choose() -> None:
+        if chosen := st.session_state[_OFFER]:
+            lesson_draft.change(replace_value(lesson_draft.desk().text or NEW, line, found[chosen]))
+
+    st.session_state[_OFFER] = None
+    st.pills(f"{field}: one of these", list(found), format_func=literal, key=_OFFER, on_change=choose)
 
 
-def _moves(draft: Draft, at: int) -> None:
-    last = len(draft.steps) - 1
-    with st.container(horizontal=True, key="draft-moves"):
-        _move("Up", "arrow_upward", at, at - 1, disabled=at == 0)
-        _move("Down", "arrow_downward", at, at + 1, disabled=at == last)
-        st.button("Duplicate", key="draft-double", on_click=_duplicate, args=(at,))
-        st.button("Delete", key="draft-delete", on_click=_delete, args=(at,))
+def _preview(step: LessonStep, link: Link | None, language: str) -> None:
+    """Draw a step as a student sees it, with its question to try; a change of the step forgets what was answered."""
+    name = hashlib.blake2b(repr((step, link)).encode("utf-8", "replace"), digest_size=8).hexdigest()
+    lesson = Lesson(f"{lesson_draft.DRAFT}-{name}", "", 1, "", language, (replace(step, link=link),))
+    now = OpenedLesson(lesson, 0)
+    forget_lessons(f"{lesson_draft.DRAFT}-", but=lesson.name)
+    shown, refusal = _shown(link)
+    with st.container(border=True, key="draft-preview"):
+        st.caption("As a student sees it")
+        panel.draw_step(now)
+        is_covered = step.question is not None and step.question.cover != "nothing" and not progress(now).is_over
+        if is_covered:
+            st.caption("The picture is covered until the question is answered or skipped.")
+        elif refusal:
+            st.caption(literal(refusal))
+        else:
+            step_picture.draw(link, shown)
 
 
-def _move(label: str, icon: str, at: int, to: int, *, disabled: bool) -> None:
-    st.button(label, key=f"draft-{icon}", disabled=disabled, on_click=_move_step, args=(at, to))
-
-
-def _move_step(at: int, to: int) -> None:
-    lesson_draft.attempt(lambda draft: draft.move(at, to))
-    edit(to + 1)
-
-
-def _duplicate(at: int) -> None:
-    lesson_draft.attempt(lambda draft: draft.duplicate(at))
-    edit(at + (1 if lesson_draft.desk().said else 2))
-
-
-def _delete(at: int) -> None:
-    """Delete a step; the draft before it can be brought back."""
-    former = lesson_draft.desk().draft
-    lesson_draft.attempt(lambda draft: draft.remove(at))
-    lesson_draft.desk().former = former
-    edit(at if at else min(1, len(former.steps) - 1 if former else 0))
-
-
-def _add(at: int) -> None:
-    lesson_draft.attempt(lambda draft: draft.insert(at, DraftStep()))
-    edit(at + (0 if lesson_draft.desk().said else 1))
+def _shown(link: Link | None) -> tuple[Picture | None, str]:
+    """Return the picture of a link, or the reason for none."""
+    try:
+        return picture(link), ""
+    except ValueError as error:
+        return None, str(error)

@@ -2,18 +2,18 @@
 copy, and the newer one holds.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
-from attnviz.lessons.draft import Draft, clean_text
+from attnviz.lessons.check import Remark
+from attnviz.lessons.draft import NEW, clean_text, draft_of_kept, without_signatures
 from attnviz.lessons.faults import LessonError
 from attnviz.lessons.lesson import Lesson
-from attnviz.lessons.proofreading import lesson_of
 from attnviz.lessons.reading import MOST_BYTES, read
-from attnviz.lessons.writing import draft_of
 from attnviz.ui import mount
 from attnviz.ui.reports import NUMBER, TEXT, reported_value
 
@@ -23,19 +23,20 @@ _KEY, _KEEPER = "_attnviz_draft", "draft-keeper"
 
 @dataclass
 class Desk:
-    """A visitor's draft in the session: the `draft`, the `revision` that counts its changes, and whether the
-    browser `is_known` to have no newer one; `former` is the draft that another one has replaced. `said` is the
-    refusal of the last action, a line for each reason, `tried` the lesson as it was tried last, `checked` the
-    findings of the check of all steps, by the step's number from 1.
+    """A visitor's draft in the session: its `text`, the `revision` that counts its changes, and whether the browser
+    `is_known` to have no newer one; `former` is the text that another one has replaced, `line` where the caret is,
+    counted from 1. `said` is the refusal of the last action, a line for each reason, `tried` the lesson as it was tried
+    last, `checked` what the check found in each step, by all that it depends on.
     """
 
-    draft: Draft | None = None
+    text: str | None = None
     revision: int = 0
     is_known: bool = False
-    former: Draft | None = None
+    former: str | None = None
+    line: int = 0
     said: str = ""
     tried: Lesson | None = None
-    checked: tuple[tuple[int, str, bool], ...] | None = None
+    checked: Mapping[Any, tuple[Remark, ...]] = field(default_factory=dict)
 
 
 def desk() -> Desk:
@@ -44,10 +45,12 @@ def desk() -> Desk:
 
 
 def keep() -> None:
-    """Draw, once a page, the widget that has the browser keep the draft, or brings it."""
+    """Draw, once a page, the widget that has the browser keep the draft, or brings it and the caret's line."""
     now = desk()
-    text = now.draft.to_json() if now.draft else ""
-    mount.draft_keeper(text, revision=now.revision, is_known=now.is_known, key=_KEEPER, on_change=_take)
+    text = "" if now.text is None else json.dumps(now.text)
+    mount.draft_keeper(
+        text, revision=now.revision, is_known=now.is_known, key=_KEEPER, on_change=_take, on_caret=_take_caret
+    )
 
 
 def _take() -> None:
@@ -59,26 +62,33 @@ def _take() -> None:
     if found["revision"] <= now.revision or not found["text"]:
         return
     try:
-        _store(Draft.from_json(found["text"]), found["revision"])
+        _store(draft_of_kept(found["text"]), found["revision"])
     except ValueError:
         now.said = "The draft in this browser cannot be read: begin another one, or open a file."
 
 
-def change(draft: Draft) -> None:
+def _take_caret() -> None:
+    found = reported_value(_KEEPER, "caret", {"line": NUMBER})
+    if found is not None:
+        desk().line = max(0, int(found["line"]))
+
+
+def change(text: str) -> None:
     """Save a changed draft."""
-    _store(draft, desk().revision + 1)
+    _store(text, desk().revision + 1)
 
 
-def _store(draft: Draft, revision: int) -> None:
+def _store(text: str, revision: int) -> None:
     now = desk()
-    now.draft, now.revision, now.said, now.tried, now.checked = draft, revision, "", None, None
+    now.text, now.revision, now.said, now.tried = text, revision, "", None
 
 
-def replace(draft: Draft) -> None:
+def replace(text: str) -> None:
     """Replace the draft by another one; `bring_back` undoes it."""
-    former = desk().draft
-    change(draft)
-    desk().former = former if former is not None and former != Draft() else None
+    now = desk()
+    former = now.text
+    change(text)
+    now.former, now.line = (former if former is not None and former != NEW else None), 0
 
 
 def bring_back() -> None:
@@ -87,29 +97,15 @@ def bring_back() -> None:
         replace(former)
 
 
-def attempt(make: Callable[[Draft], Draft]) -> None:
-    """Change the draft, or note the refusal."""
-    now = desk()
-    try:
-        change(make(now.draft or Draft()))
-    except ValueError as error:
-        now.said = str(error)
-
-
 def open_file(name: str, content: bytes) -> None:
-    """Open a lesson's file as the draft. Raises ValueError with a line for each mistake."""
+    """Open a text file as the draft, with mistakes in it or without. Raises ValueError with one sentence."""
     if len(content) > MOST_BYTES:
         raise ValueError(f"{name} has {len(content):,} bytes, and a lesson at most {MOST_BYTES:,}: divide it.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{name} is not UTF-8 text: save the file as UTF-8.") from None
-    try:
-        replace(draft_of(read(text)))
-    except LessonError as error:
-        count = len(error.faults)
-        said = f" has {count} mistakes:\n" if count > 1 else ": "
-        raise ValueError(f"{clean_text(name)}{said}{error}") from None
+    replace(without_signatures(clean_text(text)))
 
 
 def lesson() -> Lesson | None:
@@ -118,11 +114,17 @@ def lesson() -> Lesson | None:
     Raises ValueError with a line for each problem.
     """
     now = desk()
-    if now.draft is None:
+    if now.text is None:
         if now.is_known:
             raise ValueError("There is no draft in this browser: begin one on the page Lessons.")
         return None
-    now.tried = now.tried or lesson_of(now.draft, DRAFT)
+    if now.tried is None:
+        if len(now.text.encode()) > MOST_BYTES:
+            raise ValueError(f"A lesson has at most {MOST_BYTES:,} bytes; this one has more: divide it.")
+        try:
+            now.tried = read(now.text, name=DRAFT)
+        except LessonError as error:
+            raise ValueError(str(error)) from None
     return now.tried
 
 

@@ -127,3 +127,10 @@ def is_done(lesson: Lesson) -> bool:
 def lesson_progress(lesson: Lesson) -> dict[int, Progress]:
     """Return this visitor's progress in a lesson, by step."""
     return st.session_state.setdefault(_PROGRESS, {}).setdefault(lesson.name, {})
+
+
+def forget_lessons(prefix: str, *, but: str) -> None:
+    """Forget this visitor's progress in lessons whose names begin so, except in one."""
+    found: dict[str, Any] = st.session_state.setdefault(_PROGRESS, {})
+    for name in [name for name in found if name.startswith(prefix) and name != but]:
+        del found[name]

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.lessons.draft import Draft
+from attnviz.lessons.draft import NEW, clean_text, without_signatures
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.library import LibraryFile, listed_lessons, shelf
-from attnviz.lessons.writing import draft_of
+from attnviz.lessons.reading import content_of, read_text
 from attnviz.ui import hosting
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import starting
@@ -86,14 +86,16 @@ def _draw_own_lesson(readable: list[Lesson]) -> None:
     """Draw the buttons for a lesson of one's own: begin it, go on with it, or open it from a file; for its author also
     the one that takes lessons to another host.
     """
-    draft = lesson_draft.desk().draft
+    draft = lesson_draft.desk().text
     with st.container(horizontal=True, vertical_alignment="center", key="own-lesson"):
         if draft is None:
             st.button("Write a lesson", icon=":material/edit_note:", key="draft-begin", on_click=editor.edit, args=(0,))
         else:
-            label = f"Go on with your draft: {draft.title or 'without a title'} ({_steps(len(draft.steps))})"
+            text = read_text(draft)
+            title = text.head.get("title") or "without a title"
+            label = f"Go on with your draft: {title} ({_steps(len(text.steps))})"
             st.button(literal(label), icon=":material/edit_note:", key="draft-begin", on_click=editor.edit, args=(0,))
-            st.button("Begin another", key="draft-anew", on_click=_copy, args=(Draft(),))
+            st.button("Begin another", key="draft-anew", on_click=_copy, args=(NEW,))
         with st.popover("Open a lesson's file", icon=":material/upload_file:", key="draft-file"):
             st.file_uploader("A lesson's Markdown file, as your draft", ["md"], key=_UPLOAD, on_change=_upload)
             if problem := lesson_draft.desk().said:
@@ -152,9 +154,15 @@ def _upload() -> None:
     editor.edit(0)
 
 
-def _copy(draft: Draft) -> None:
-    lesson_draft.replace(draft)
+def _copy(text: str) -> None:
+    lesson_draft.replace(text)
     editor.edit(0)
+
+
+def _copy_lesson(lesson: Lesson) -> None:
+    """Make the text of a lesson's file the draft."""
+    if lesson.folder is not None:
+        _copy(without_signatures(clean_text(content_of(lesson.folder / f"{lesson.name}.md"))))
 
 
 def _card(lesson: Lesson, title: str, *, is_following: bool = False, note: str = "") -> None:
@@ -178,7 +186,7 @@ def _ways(lesson: Lesson, *, is_following: bool) -> None:
     kind = "primary" if is_following else "secondary"
     st.button(label, key=f"begin-{name}", type=kind, on_click=step_navigation.go, args=(lesson, first))
     st.button("Start a class", key=f"class-{name}", on_click=starting.start_on, args=(lesson,))
-    st.button("Edit a copy", key=f"copy-{name}", on_click=_copy, args=(draft_of(lesson),))
+    st.button("Edit a copy", key=f"copy-{name}", on_click=_copy_lesson, args=(lesson,))
 
 
 def _done_phrase(lesson: Lesson) -> str:

@@ -37,13 +37,24 @@ def draw() -> None:
         return
     line(now, phrase("Lesson, step {at} of {steps}", at=now.at + 1, steps=len(now.lesson.steps)))
     _head(now)
-    st.markdown(f"#### {now.step.title}\n\n{now.step.text}")
-    if now.question is not None:
-        st.markdown(f"**{literal(now.question.ask)}**")
+    _text(now)
     with form():
         if now.question is not None:
             _question(now, now.question)
         _way(now)
+
+
+def draw_step(now: OpenedLesson) -> None:
+    """Draw a step's text and question alone."""
+    _text(now)
+    if now.question is not None:
+        _question(now, now.question)
+
+
+def _text(now: OpenedLesson) -> None:
+    st.markdown(f"#### {now.step.title}\n\n{now.step.text}")
+    if now.question is not None:
+        st.markdown(f"**{literal(now.question.ask)}**")
 
 
 def line(now: OpenedLesson, place: str) -> None:

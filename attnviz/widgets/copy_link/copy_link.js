@@ -35,7 +35,7 @@ export default function ({ parentElement, data }) {
     });
   const add = part(".add");
   add.onclick = () => {
-    const said = addStep(titleOf(document.title.split(" · ")[0], data.query), `${location.pathname}?${data.query}`);
+    const said = addStep(titleOf(document.title.split(" · ")[0], data.ofStep), `${location.pathname}?${data.ofStep}`);
     tell(part("p"), said);
   };
   part(".present").onclick = () => document.dispatchEvent(new Event("attnviz-present"));

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.heads_state import HeadsState, read_heads_state
-from attnviz.ui.address.share import link_problems, shared_query
+from attnviz.ui.address.share import lesson_query, link_problems, shared_query
 
 FIELDS = tuple(HeadsState().to_params())
 
@@ -97,3 +97,13 @@ def test_a_link_for_other_weights_version_or_language_is_said_so():
     assert "then aaaa, now bbbb" in said[1]
     assert "“tlh”, but this model writes fr, zh" in said[2]
     assert link_problems({"v": "1", "weights": "bbbb", "to": "zh"}, ("fr", "zh"), "bbbb") == ()
+
+
+def test_a_lessons_link_has_the_head_and_what_was_chosen_and_no_defaults() -> None:
+    view = HeadsState(kind="cross", layer=1, head=0, specials="hide")
+    query = lesson_query(
+        {"model": "translator-en-de-es-fr-zh", "src": "I love you.", "to": "fr", "tgt": ""},
+        view,
+        {"specials": "hide", "scale": ""},
+    )
+    assert query == "src=I+love+you.&to=fr&kind=cross&layer=1&head=0&specials=hide"

@@ -1,5 +1,6 @@
 // The draft of a lesson, as the browser keeps it for all its tabs: { revision, draft }, in localStorage. Every change counts
-// the revision up; the higher one is the newer. What a draft holds, attnviz/lessons/draft.py says.
+// the revision up; the higher one is the newer. The draft is the lesson's Markdown; version 1.0 kept the fields of a form,
+// which attnviz/lessons/earlier_draft.py makes into Markdown.
 
 export const KEY = "attnviz-draft";
 const MOST_STEPS = 60;
@@ -9,7 +10,8 @@ const NONE = { revision: 0, draft: null };
 export function kept() {
   try {
     const found = JSON.parse(localStorage.getItem(KEY));
-    return Number.isSafeInteger(found?.revision) && typeof found.draft === "object" ? found : NONE;
+    const isDraft = ["string", "object"].includes(typeof found?.draft);
+    return Number.isSafeInteger(found?.revision) && isDraft ? found : NONE;
   } catch {
     return NONE; // nothing is kept, or something that is not a draft
   }
@@ -28,13 +30,18 @@ export function keep(revision, draft) {
 // A step more, at the end; returns what to say.
 export function addStep(title, link) {
   const { revision, draft } = kept();
-  const steps = Array.isArray(draft?.steps) ? draft.steps : [];
-  if (steps.length >= MOST_STEPS) return `A lesson has at most ${MOST_STEPS} steps. Delete one on the Lessons page.`;
-  const name = Date.now().toString(36) + steps.length;
-  const added = { ...draft, steps: [...steps, { name, title, text: "", link, question: {} }] };
+  const isForm = Array.isArray(draft?.steps);
+  const count = isForm ? draft.steps.length : stepsIn(draft);
+  if (count >= MOST_STEPS) return `A lesson has at most ${MOST_STEPS} steps. Delete one on the Lessons page.`;
+  const added = isForm
+    ? { ...draft, steps: [...draft.steps, { title, text: "", link, question: {} }] }
+    : `${textOf(draft)}## ${title}\n\n[The picture](${link})\n`;
   if (!keep(revision + 1, added)) return "This browser stores nothing for this page. Use “Copy link” instead.";
-  return `Step ${steps.length + 1} of your draft. Write its text and question on the Lessons page.`;
+  return `Step ${count + 1} of your draft. Write its text and question on the Lessons page.`;
 }
+
+const textOf = (draft) => (typeof draft === "string" && draft.trim() ? `${draft.trimEnd()}\n\n` : "");
+const stepsIn = (draft) => (typeof draft === "string" ? (draft.match(/^## /gm) ?? []).length : 0);
 
 // A step's title until its author gives it another: the page, its head, its sentence; nothing of Markdown.
 export function titleOf(page, query) {
