@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from attnviz.learning.recording import Recording
     from attnviz.models.huggingface import HuggingFaceModel, ReplayedModel
-    from attnviz.models.protocol import Model
+    from attnviz.models.protocol import LoadedModel
     from attnviz.models.toy.toy import Toy
     from attnviz.models.translator.translator import Translator
 
@@ -77,7 +77,7 @@ def load(model: "Recording", /) -> "Toy": ...
 @overload
 def load(
     model: "str | Path", *, device: "Device" = None, dtype: "Dtype" = None, progress: Progress | None = None
-) -> "Model": ...
+) -> "LoadedModel": ...
 @overload
 def load(
     model: Any, tokenizer: Any, *, device: "Device" = None, dtype: "Dtype" = None,
@@ -91,7 +91,7 @@ def load(
     device: "str | torch.device | None" = None,
     dtype: "str | torch.dtype | None" = None,
     progress: Progress | None = None,
-) -> "Model":
+) -> "LoadedModel":
     """Load a model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub; or show a model
     of transformers in memory, with its tokenizer; or the toy of a recording (`attnviz.learn`) or its file, which runs
     on the CPU in float32.

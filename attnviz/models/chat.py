@@ -5,12 +5,25 @@ Apart from `protocol`: most models take none, and pages ask before torch is impo
 
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import Any
+from typing import Any, NoReturn
 
 from attnviz.text.conversation import Turn
 from attnviz.text.limits import TextError
+
+
+class WithoutChat:
+    """A model that takes no conversation."""
+
+    @property
+    def has_chat(self) -> bool:
+        """Whether it takes a conversation: no."""
+        return False
+
+    def reply(self, messages: Sequence[Mapping[str, Any]], **how: Any) -> NoReturn:
+        """Raise TextError: this model writes no replies."""
+        raise _no_template(self)
 
 
 def takes_chat(model: Any) -> bool:
@@ -31,7 +44,11 @@ def can_chat(model: Any) -> bool:
 def require(model: Any) -> None:
     """Raise TextError for a model without a chat template."""
     if not takes_chat(model):
-        raise TextError(f"{model.name} has no chat template, so it takes a plain text and no conversation.")
+        raise _no_template(model)
+
+
+def _no_template(model: Any) -> TextError:
+    return TextError(f"{model.name} has no chat template, so it takes a plain text and no conversation.")
 
 
 def reply_tokens(turns: Sequence[Turn], asked: int) -> int:

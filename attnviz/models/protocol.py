@@ -1,8 +1,8 @@
 """The protocol of every model, so that analyses and pages need not ask where it comes from."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -11,6 +11,7 @@ from attnviz.models.inputs import Inputs
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Hypothesis
 from attnviz.transformer.probe import Kind, Probe
@@ -203,4 +204,20 @@ class Model(Protocol):
 
     def is_pad(self, token: Token) -> bool:
         """Check whether a token only pads to a longer sentence of the same batch."""
+        ...
+
+
+class LoadedModel(Model, Protocol):
+    """What `attnviz.load` returns: a model that can also be asked whether it holds a conversation."""
+
+    @property
+    def has_chat(self) -> bool:
+        """Whether it takes a conversation, `messages=`: a decoder that writes, with a chat template."""
+        ...
+
+    def reply(
+        self, messages: Sequence[Mapping[str, Any]], *, new_tokens: int = 256, temperature: float | None = None,
+        top_p: float | None = None, seed: int = 0, max_tokens: int = 1_024, interventions: Sequence[Intervention] = (),
+    ) -> Iterator[Step]:  # fmt: skip
+        """Write the assistant's answer, a token at a time. Raises TextError for a model without a chat template."""
         ...

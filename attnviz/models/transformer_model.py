@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.learning.network import DecoderAlone
+from attnviz.models.chat import WithoutChat
 from attnviz.models.notebook import two_line_summary
 from attnviz.models.protocol import Model, TextGenerator
 from attnviz.models.read_source import Codec, ReadSource
@@ -36,7 +37,7 @@ Words = TypeVar("Words", bound=Codec)
 
 
 @reads_arguments
-class TransformerModel(ABC, Generic[Network, Words]):
+class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
     """A network and its codec. Every method is safe to call from many threads at once."""
 
     writes = True

@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
+from attnviz.models import chat
+from attnviz.models.chat import WithoutChat
 from attnviz.models.huggingface import parity
 from attnviz.models.huggingface.checkpoint_model import CheckpointModel, Texts, split_pairs
 from attnviz.models.huggingface.errors import ModelError
@@ -36,7 +38,7 @@ _ROUNDING = 1e-3  # of the sum of a row
 
 
 @reads_arguments
-class ReplayedModel(CheckpointModel):
+class ReplayedModel(CheckpointModel, WithoutChat):
     """A checkpoint of which only transformers' own eager weights are shown. Every method is safe to call from many
     threads.
 
@@ -88,17 +90,19 @@ class ReplayedModel(CheckpointModel):
 
     @torch.inference_mode()
     def trace(  # noqa: PLR0913 - what any checkpoint may be asked
-        self, text: Texts, pair: Texts | None = None, *, tgt_text: Texts | None = None, new_tokens: int | None = None,
-        max_tokens: int | None = None, logits: bool = True, hidden: bool = True,
-        interventions: Sequence[Intervention] = (),
+        self, text: Texts = "", pair: Texts | None = None, *, tgt_text: Texts | None = None,
+        new_tokens: int | None = None, max_tokens: int | None = None, logits: bool = True, hidden: bool = True,
+        interventions: Sequence[Intervention] = (), messages: Sequence[Mapping[str, Any]] | None = None,
     ) -> Any:  # fmt: skip
         """Run the model on one sentence, or an encoder's pair: the `ReplayedWeights` that transformers returns.
 
         An encoder-decoder's target is `tgt_text`, or what transformers writes greedily. `max_tokens` of a text are
         read, 1,024 unless given, if all weights fit into memory; a UserWarning tells of a cut. `new_tokens`, `logits`
-        and `hidden` mean nothing here. Raises TextError for an empty sentence, ValueError for several, and for any
-        intervention.
+        and `hidden` mean nothing here. Raises TextError for an empty sentence and for a conversation,
+        ValueError for several sentences, and for any intervention.
         """
+        if messages is not None:
+            chat.require(self)
         if interventions:
             raise ValueError(f"Its runs cannot be changed: {self.why}")
         texts, pairs = split_pairs(text, pair)
