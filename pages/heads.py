@@ -11,7 +11,7 @@ from attnviz.ui.styles import style
 request = layout.begin_page("Heads")
 st.html(style("heads.css"))
 with st.container(key="heads-bar", horizontal=True):
-    texts = heads_tabs.bar()
+    texts = heads_tabs.bar(request.entry)
     own = upload.picker()
 
 # Below here torch is imported: by then the input can be used.

@@ -104,6 +104,7 @@ def spans(
     why = _missing_reason(trace, model)
     own = _output_maps(model, trace, cached) if state.shares == "norm" and not why else why
     facts = SpanFacts(
+        is_conversation=bool(spanned.turns),
         rule=_rule_of(state.spans, spanned),
         rules={name: (title, missing_reason(name, spanned)) for name, title in RULES.items()},
         why_no_norm=own if isinstance(own, str) else "",

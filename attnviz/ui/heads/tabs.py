@@ -4,8 +4,10 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from attnviz.models.catalogue import Entry
 from attnviz.ui.address import persistent
 from attnviz.ui.address.widgets import segments
+from attnviz.ui.cache import traces
 from attnviz.views.terms import term
 
 TABS = {
@@ -15,13 +17,17 @@ TABS = {
 PARTS = "parts-slot"  # in the session: the place beside the tabs for what one of them adds
 
 
-def bar() -> Mapping[str, str]:
-    """Draw the row of tabs; return the texts that the address holds for the page.
+def bar(entry: Entry) -> Mapping[str, str]:
+    """Draw the row of tabs; return the texts that the address holds for the page. Spans, which are of a decoder's text,
+    is offered where the model has one, or where a link asks for the tab.
 
     It is rendered before the model runs, so that the browser paints it meanwhile.
     """
     texts = persistent.texts()
-    segments("tab", "View", TABS, texts["tab"] if texts["tab"] in TABS else "heads", hide_label=True)
+    shown = texts["tab"] if texts["tab"] in TABS else "heads"
+    has_spans = shown == "spans" or not traces.inputs(entry).is_pair
+    offered = {name: title for name, title in TABS.items() if name != "spans" or has_spans}
+    segments("tab", "View", offered, shown, hide_label=True)
     st.html(f"<div class='views'>{term('Views')}</div>", width="content")
     st.session_state[PARTS] = st.container(key="parts", width="content")
     return texts

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SpanFacts:
-    """What stands beside the picture: the `rule` that the spans follow ("" for spans by hand); of each rule its title,
-    and why it finds nothing in this text; and why ‖αf(x)‖ and runs with hidden spans cannot be had. "" where they can.
+    """What stands beside the picture: whether the text is a conversation; the `rule` that the spans follow ("" for
+    spans by hand); of each rule its title, and why it finds nothing in this text; and why ‖αf(x)‖ and runs with hidden
+    spans cannot be had. "" where they can.
     """
 
+    is_conversation: bool = False
     rule: str = ""
     rules: Mapping[str, tuple[str, str]] | None = None
     why_no_norm: str = ""

@@ -70,7 +70,7 @@ def test_by_keyboard_a_span_is_made_and_taken_as_the_answer(page: Page, settle, 
     picture.get_by_role("button", name="Take as the answer").click()
     expect(page).to_have_url(re.compile("answer=2-5"))
     settle(page)
-    expect(picture.locator(".side h2").first).to_have_text("Share of the answer, tokens 2 to 4")
+    expect(picture.locator(".side h2").first).to_have_text("Share of the answer, rows 1 to 3")
     token(picture, 3).focus()
     page.keyboard.press("Delete")
     expect(picture.locator(".band-name")).to_have_count(2)

@@ -117,3 +117,38 @@ def test_a_finger_pins_by_a_tap_and_two_zoom(phone: Page, settle) -> None:
     fingers("touchEnd")
     expect(phone.get_by_role("button", name="whole map")).to_be_visible()
     expect(phone).to_have_url(re.compile("zoom="))
+
+
+def test_a_phone_held_sideways_has_the_phones_page(visitor, settle) -> None:
+    sideways = PHONE | {"viewport": {"width": 844, "height": 390}}
+    page = open_page(
+        visitor(**sideways).new_page(), settle, f"/heads?{SRC}&lesson=1-what-a-head-looks-at&lesson_step=1"
+    )
+    expect(page.get_by_role("button", name="Pages")).to_be_visible()
+    expect(page.get_by_role("link", name="Masks")).to_be_hidden()
+    expect(page.get_by_label("Source sentence")).to_be_hidden()
+    expect(page.locator(".foot")).to_be_hidden()
+    assert page.get_by_test_id("stMain").evaluate("(node) => node.getBoundingClientRect().left") == 0
+    page.locator(".lesson-line summary").tap()
+    panel = page.locator(":has(> .st-key-lesson-panel)").last
+    lower = panel.evaluate("(node) => node.getBoundingClientRect().bottom")
+    assert lower <= page.locator(".status-bar").evaluate("(node) => node.getBoundingClientRect().top")
+    assert "linear-gradient" in panel.evaluate("(node) => getComputedStyle(node).backgroundImage"), (
+        "it looks scrollable"
+    )
+    page.get_by_role("button", name="Answer", exact=True).scroll_into_view_if_needed()
+    expect(page.get_by_role("button", name="Answer", exact=True)).to_be_in_viewport(ratio=1)
+
+
+def test_figures_that_scroll_sideways_on_a_phone_fade_at_their_edge_until_their_end(phone: Page, settle) -> None:
+    phone.goto(f"/implementations?{SRC}")
+    settle(phone)
+    row = phone.locator(".st-key-agreement")
+    size = "(node) => getComputedStyle(node).maskSize"
+    expect(row.locator(".main-svg").first).to_be_visible()
+    assert row.evaluate("(node) => node.scrollWidth > node.clientWidth + 200")
+    assert row.evaluate(size) == "100% 100%"
+    row.evaluate("(node) => node.scrollTo(9999, 0)")
+    phone.wait_for_function(
+        "() => getComputedStyle(document.querySelector('.st-key-agreement')).maskSize.includes('44px')"
+    )

@@ -61,3 +61,12 @@ def test_a_link_that_cannot_be_followed_is_said_and_the_usual_spans_shown(open_p
 def test_a_model_without_a_decoder_says_so(open_page, folder) -> None:
     app = open_spans(open_page, model=folder("bert"), to="", tgt="")
     assert "Spans needs a decoder's text, and this model has none." in notes(app)
+
+
+def test_a_model_without_a_decoder_offers_no_spans(open_page, folder) -> None:
+    link = {"model": folder("bert"), "src": "The cat sat."}
+    offered = str([group.options for group in open_page("heads", **link).button_group])
+    assert "Links" in offered
+    assert "Spans" not in offered
+    app = open_page("heads", **link, tab="spans")
+    assert "Spans needs a decoder's text" in notes(app)

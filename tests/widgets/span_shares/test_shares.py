@@ -61,3 +61,24 @@ def test_without_the_first_token_the_rest_is_scaled_to_one(read) -> None:
     assert rest["columns"] == [1, 2, 3]
     np.testing.assert_allclose(np.array(rest["tokens"])[:, 1:], whole[:, 1:] / whole[:, 1:].sum(axis=1, keepdims=True),
                                atol=1e-7)  # fmt: skip
+
+
+NAMES = """({ answerName, answerText }, [bytes, view]) => {
+  const payload = globalThis.unpackSpans(Uint8Array.from(bytes));
+  return [answerName({ payload, view: { ...payload.header.view, ...view } }), answerText(payload.header)];
+}"""
+
+
+def test_an_answer_is_named_by_its_rows_and_a_single_token_by_itself(module, read, payload) -> None:
+    """The row that puts out a token has the place before it, as on Heads."""
+    names = module("span_shares/js/choice.js")
+    assert names(NAMES, [payload_bytes(payload), {}]) == ["the answer, rows 2 to 4", "the answer"]
+    token = f"\u2068{payload.header['tokens'][4]}\u2069"
+    assert names(NAMES, [payload_bytes(payload), {"focus": 4}])[0] == f"{token}, row 3"
+    model = tiny_translator(n_heads=3, n_layers=2)
+    alone = spans(model.trace("a big red dog", to="fr", tgt_text="un grand chien rouge"))
+    last = len(alone.header["tokens"]) - 1
+    end = f"\u2068{alone.header['tokens'][last]}\u2069"
+    assert names(NAMES, [payload_bytes(alone), {}]) == [f"{end}, row {last - 1}", end]
+    assert not alone.header["facts"]["is_conversation"]
+    assert alone.header["facts"]["rule"] == "sentences"

@@ -1,6 +1,7 @@
 // The view, and the shares that are in view (attnviz/widgets/span_shares/payload.py).
 
 import { range, sitesOf } from "../../shared/js/cells.js";
+import { isolated } from "../../shared/js/text.js";
 
 export const AT_ONCE = ["spans", "answer", "shares", "hidden"]; // only Python computes these
 
@@ -56,11 +57,17 @@ export function answerShares(app, sites) {
   return payload.header.columns.map((_, at) => rows.reduce((sum, row) => sum + row[at], 0) / rows.length);
 }
 
+// A token is put out by the row before its own place: rows are counted as on Heads. A single token is called by its name.
 export function answerName({ payload: { header }, view }) {
   const [start, end] = header.answer;
-  if (view.focus !== null) return `token ${view.focus}`;
-  return end - start === 1 ? `the answer, token ${start}` : `the answer, tokens ${start} to ${end - 1}`;
+  const only = view.focus ?? (end - start === 1 ? start : null);
+  if (only !== null) return `${isolated(header.tokens[only])}, row ${only - 1}`;
+  return `the answer, rows ${start - 1} to ${end - 2}`;
 }
+
+// The answer in a sentence: by its name where it is one token.
+export const answerText = ({ answer: [start, end], tokens }) =>
+  end - start === 1 ? isolated(tokens[start]) : "the answer";
 
 // The span that a column is of, or null.
 export const spanOfColumn = ({ header }, column) => (column > 0 && column <= header.spans.length ? column - 1 : null);

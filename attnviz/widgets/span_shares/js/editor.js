@@ -4,6 +4,9 @@ import { button, element, put } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
 import { renamed, withoutSpan } from "./notation.js";
 
+const PURPOSE =
+  "Spans are parts of the text that the model writes, here its sentences: see which of them each token looks at. Of a " +
+  "chat model they are the turns of a conversation.";
 const HINT = "Drag over tokens to make a span, or click its first token and its last.";
 const PENDING = "Click the span’s last token, or this one again for a span of one token.";
 const FIXED = "Other spans and answers need Python: open the page, or draw it in a notebook.";
@@ -88,7 +91,8 @@ export function paintEditor(app, tools) {
   if (!span) app.opened = null;
   parts.edits.hidden = !span;
   parts.hint.hidden = Boolean(span);
-  put(parts.hint, app.lacks.has("spans") ? FIXED : app.pending !== null ? PENDING : HINT);
+  const hint = app.lacks.has("spans") ? FIXED : app.pending !== null ? PENDING : HINT;
+  put(parts.hint, app.payload.header.facts.is_conversation ? hint : `${PURPOSE} ${hint}`);
   if (!span) return;
   const key = `${app.opened} ${span.name}`;
   if (app.editorKey !== key) {

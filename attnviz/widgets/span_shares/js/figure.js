@@ -5,7 +5,7 @@ import { saveCSV } from "../../shared/js/downloads.js";
 import { shortened } from "../../shared/js/pens/canvas_pen.js";
 import { layerCells, layerNames, siteName } from "../../shared/js/text.js";
 import { barRows, layoutBars, paintBars } from "./bars.js";
-import { answerName, answerShares, columnsOf, isByNorm } from "./choice.js";
+import { answerName, answerShares, answerText, columnsOf, isByNorm } from "./choice.js";
 import { columnColour } from "./colours.js";
 import { layoutMap, mapRows, paintMap } from "./map.js";
 
@@ -15,7 +15,8 @@ const LINE = 18;
 
 export const figureName = ({ view }) => `spans-layer-${view.layer}-head-${view.head}`;
 
-export const siteOf = (app) => `Spans: ${answerName(app)}, ${siteName(app.view.layer, app.view.head)}`;
+export const siteOf = (app) =>
+  `Spans of decoder self-attention: ${answerName(app)}, ${siteName(app.view.layer, app.view.head)}`;
 
 function partsOf(app) {
   const map = layoutMap(app, [380, SIZE[1]]);
@@ -64,7 +65,9 @@ const shifted = (pen, dx, dy) => ({
 // What is drawn and what is left out, the same in files.
 export function notesOf(app) {
   const { view } = app;
-  const notes = ["a share says what heads look at, not what the answer needs: hide a span to see that"];
+  const notes = [
+    `a share says what heads look at, not what ${answerText(app.payload.header)} needs: hide a span to see that`,
+  ];
   notes.push(
     view.first
       ? "the first token, the usual sink, is counted in no span"

@@ -4,7 +4,7 @@ import { choices } from "../../base/js/parts.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { button, element, put } from "../../shared/js/elements.js";
 import { percentText, shortText, siteName } from "../../shared/js/text.js";
-import { answerName, answerShares, columnsOf, isByNorm, spanOfColumn } from "./choice.js";
+import { answerName, answerShares, answerText, columnsOf, isByNorm, spanOfColumn } from "./choice.js";
 import { columnColour } from "./colours.js";
 import { openSpan } from "./editor.js";
 
@@ -70,7 +70,7 @@ function shareNode(app, column, share, top) {
     element(
       "td",
       { class: "number bar-cell" },
-      element("span", { class: "share-bar", style: `width:${(100 * share) / top}%;--band:${colour}` }),
+      element("span", { class: "share-bar", style: `width:calc((100% - 48px) * ${share / top});--band:${colour}` }),
       element("span", { text: percentText(share) }),
     ),
   );
@@ -85,10 +85,10 @@ function paintCause(app) {
   const waiting = view.hidden && !cause ? "Running the model once for each span …" : "";
   const intro =
     cause && lines.length
-      ? `Log-probability of the answer (${end - start} ${end - start === 1 ? "token" : "tokens"}): ${shortText(cause.logprob)} nats. ${BELOW}`
+      ? `Log-probability of ${answerText(payload.header)}${end - start === 1 ? "" : ` (${end - start} tokens)`}: ${shortText(cause.logprob)} nats. ${BELOW}`
       : "";
   const ask = "The model runs once for each span, with that span’s keys hidden.";
-  const nothing = cause && !why ? "No span stands before the answer." : "";
+  const nothing = cause && !why ? `No span stands before ${answerText(payload.header)}.` : "";
   put(parts.causeNote, intro || waiting || (app.lacks.has("hidden") ? NOT_HERE : why) || nothing || ask);
   parts.causeTable.hidden = !lines.length;
   if (!lines.length) return;
@@ -116,7 +116,10 @@ function causeNode(app, [name, share, without, difference], most) {
     element(
       "td",
       { class: "number bar-cell" },
-      element("span", { class: "share-bar", style: `width:${(100 * Math.abs(difference)) / most}%;--band:${colour}` }),
+      element("span", {
+        class: "share-bar",
+        style: `width:calc((100% - 48px) * ${Math.abs(difference) / most});--band:${colour}`,
+      }),
       element("span", { text: shortText(difference) }),
     ),
   );

@@ -15,7 +15,7 @@ import { change } from "../../shared/js/store.js";
 import { isolated, percentText, siteName } from "../../shared/js/text.js";
 import { hideTip, placeInWindow, windowTip } from "../../shared/js/tip.js";
 import { barAt, layoutBars, paintBars } from "./bars.js";
-import { isComputing } from "./choice.js";
+import { answerText, isComputing } from "./choice.js";
 import { editorLine, paintEditor } from "./editor.js";
 import { notesOf } from "./figure.js";
 import { listPane, paintList } from "./list.js";
@@ -87,7 +87,7 @@ function drawnPanes(app) {
     "div",
     { class: "drawn" },
     pane(
-      { label: "The answer’s tokens", className: "bars-pane", head: title("Each token of the answer") },
+      { label: "The answer’s tokens", className: "bars-pane", head: [(parts.barsTitle = element("h2"))] },
       parts.barsBox,
       parts.note,
     ),
@@ -99,8 +99,10 @@ export function paint(app, began) {
   const { parts, payload, view } = app;
   paintChoices(app);
   paintLists(app);
-  put(parts.title, `Spans, ${siteName(view.layer, view.head)}`);
-  put(parts.question, isComputing(app) ? "Computing …" : "which part of the text the answer looks at");
+  const answer = answerText(payload.header);
+  put(parts.title, `Spans of decoder self-attention, ${siteName(view.layer, view.head)}`);
+  put(parts.question, isComputing(app) ? "Computing …" : `which part of the text ${answer} looks at`);
+  put(parts.barsTitle, answer === "the answer" ? "Each token of the answer" : `What ${answer} looks at`);
   paintTokens(app);
   paintEditor(app, TOOLS);
   const told = paintList(app);

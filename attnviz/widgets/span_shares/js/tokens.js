@@ -154,7 +154,7 @@ function nodesOf(app, spans) {
       style: look,
       dir: "auto",
       text,
-      title: [`token ${position}`, entryText(header.entries[position])].filter(Boolean).join(", "),
+      title: [`#${position}`, entryText(header.entries[position])].filter(Boolean).join(", "),
     });
     if (!isIn || position !== spans[at].start) return [node];
     const { name } = spans[at];
