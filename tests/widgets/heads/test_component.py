@@ -3,8 +3,12 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+import torch
+from playwright.sync_api import Browser, expect
 
+import attnviz
+from attnviz.widgets.bundle import source
+from tests.widgets.bare_page import BarePage
 from tests.widgets.heads import heads_app
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER, point_at, press
 
@@ -112,3 +116,24 @@ def test_the_choice_is_announced(visit):
     page = visit("row=0")
     press(page, "l")
     expect(page.locator("[aria-live]")).to_have_text(re.compile(r"H0 mean over layers.*Row <bos> → Un looks at"))
+
+
+def test_colours_up_to_the_largest_weight_are_offered_where_a_map_is_nearly_white(browser: Browser):
+    page, tokens = browser.new_page(), list("abcdefghij")
+    trace = attnviz.from_tensors([torch.full((1, 10, 10), 0.1)], tokens)
+    bare = BarePage(page, source("heads"), attnviz.picture("heads").of(trace).payload())
+    bare.attach()
+    legend, white = bare.root.locator(".legend"), bare.drawing()
+    expect(legend).to_contain_text("the largest weight is 0.10000")
+    legend.get_by_role("button", name="0 to max").click()
+    expect(legend).to_contain_text("up to the largest weight")
+    expect(legend.get_by_role("button", name="0 to max")).to_be_hidden()
+    assert bare.drawing() != white
+    legend.get_by_role("button", name="0 to 1").click()
+    assert bare.drawing() == white
+    page.close()
+
+
+def test_they_are_not_offered_where_a_weight_is_large(visit):
+    page = visit()
+    expect(page.locator(".legend").get_by_role("button", name="0 to max")).to_be_hidden()

@@ -72,6 +72,8 @@ function paintLegend(app) {
   put(rangeLow, signed ? `−${exactText(high)}` : exactText(low));
   put(rangeHigh, signed ? `+${exactText(high)}` : high === 1 ? "1" : exactText(high));
   put(note, legendNotes(app, about).join(" · "));
+  app.parts.toMax.hidden = !app.range.isFaint;
+  app.parts.toOne.hidden = signed || app.view.scale !== "max" || app.view.sink;
 }
 
 // The scale that the maps are drawn in, 256 pixels wide.

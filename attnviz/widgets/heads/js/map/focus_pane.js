@@ -102,6 +102,8 @@ function legendPane(app, parts) {
   const link = (text, title, onclick) => button(text, { class: "link", title, onclick });
   parts.zoomIn = link("zoom in", "Zoom in (+), or drag a box on the map", () => zoomBy(app, ZOOM_STEP));
   parts.zoomOut = link("zoom out", "Zoom out (−)", () => zoomBy(app, 1 / ZOOM_STEP));
+  parts.toMax = link("0 to max", "Colours from 0 to the largest weight", () => choose(app, { scale: "max" }));
+  parts.toOne = link("0 to 1", "Colours from 0 to 1, the same for every head", () => choose(app, { scale: "fixed" }));
   parts.whole = link("whole map", "The whole map (0)", () => choose(app, { zoom: null }));
   return element(
     "footer",
@@ -110,6 +112,8 @@ function legendPane(app, parts) {
     parts.legend,
     parts.rangeHigh,
     parts.note,
+    parts.toMax,
+    parts.toOne,
     element("span", { class: "zoom" }, parts.zoomIn, parts.zoomOut, parts.whole),
   );
 }

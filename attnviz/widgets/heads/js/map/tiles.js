@@ -1,9 +1,11 @@
 // The maps that are drawn: that of the head in focus, those of the pinned heads, or the difference of two; and their one range.
 
-import { isolated, siteName } from "../../../shared/js/text.js";
+import { exactText, isolated, siteName } from "../../../shared/js/text.js";
 import { mapOf, maskOf } from "../maps.js";
 import { isOfWeights } from "../measures.js";
 import { siteKey } from "../payload.js";
+
+const FAINT = 0.2; // where the largest weight is below, colours from 0 to 1 leave a map nearly white
 
 export function tilesOf(app) {
   const { compare, pins } = app.view;
@@ -70,9 +72,16 @@ export function rangeOf(app, tiles) {
     return { low: -high, high, note: "up to the largest difference" };
   }
   const { sink, scale } = app.view;
-  if (!sink && scale !== "max" && isOfWeights(app)) return { low: 0, high: 1, note: "" };
+  const isFixed = !sink && scale !== "max" && isOfWeights(app);
   const tops = tiles.map(({ kind, map }) => largest(map.data, sink ? kind.sinks : [], kind.nCols));
   const high = Math.max(...tops) || 1;
+  if (isFixed)
+    return {
+      low: 0,
+      high: 1,
+      note: high < FAINT ? `the largest weight is ${exactText(high)}` : "",
+      isFaint: high < FAINT,
+    };
   if (!sink) return { low: 0, high, note: `up to the largest ${isOfWeights(app) ? "weight" : "drawn"}` };
   const names = [...new Set(tiles.flatMap(({ kind }) => kind.sinks.map((col) => isolated(kind.cols[col]))))];
   return { low: 0, high, note: `sink left out of the range: ${names.join(", ") || "none here"}` };
