@@ -16,6 +16,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from attnviz.classroom.joining import network_of
 
 _HEAD_SECONDS, _READ_SECONDS = 15.0, 60.0  # for a request's head, and for 48 kB of an answer
+_MOST_HEAD = 64 << 10  # bytes of a request's head, its address among them
+_REST_SECONDS, _MOST_REST = 3.0, 4 << 20  # for the rest of a head that is too long; its bytes
+_TOO_LONG = b"This link is too long: at most 64 kB of an address are read. Shorten its text.\n"
 _MOST_AHEAD = 64 << 10  # bytes of requests behind the one that is being answered
 
 
@@ -51,6 +54,7 @@ class Requests(H11Protocol):
         super().__init__(*given, **options)
         self._head: asyncio.TimerHandle | None = None
         self._unread_answer: asyncio.TimerHandle | None = None
+        self._rest: int | None = None  # bytes of a head that is too long, which are read and dropped
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Cut the connection of an address that has too many."""
@@ -62,10 +66,35 @@ class Requests(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read on, and begin or end the wait for a head."""
+        if self._rest is not None:
+            self._rest += len(data)
+            if self._rest > _MOST_REST:
+                self.transport.abort()
+            return
         super().data_received(data)
         if self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > _MOST_AHEAD:
             self._cut("requests ahead")
         self._wait_for_head()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer a request that is none; one whose head is too long with a sentence that its browser can show.
+
+        A connection that is closed while the rest of a head still comes is reset, and the browser shows no answer: the
+        rest is read first, so much of it as there may be.
+        """
+        if len(self.conn.trailing_data[0]) <= _MOST_HEAD:
+            super().send_400_response(msg)
+            return
+        self._rest = 0
+        self.bounds.report("long link")
+        head = (
+            "HTTP/1.1 414 URI Too Long\r\nContent-Type: text/plain; charset=utf-8\r\n"
+            f"Content-Length: {len(_TOO_LONG)}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode("ascii") + _TOO_LONG)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(_REST_SECONDS, self.transport.abort)
 
     def _wait_for_head(self) -> None:
         is_answering = self.cycle is not None and not self.cycle.response_complete

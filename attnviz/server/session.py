@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 from urllib.parse import urlencode
 
 import uvicorn
@@ -19,6 +19,7 @@ from uvicorn.lifespan.on import LifespanOn
 from attnviz.models.catalogue import load
 from attnviz.places import require_files
 from attnviz.server.checks import check_port
+from attnviz.server.connections import Bounds, bounded_protocol
 from attnviz.server.own_door import HOST, TOKEN, new_token, own_app
 from attnviz.server.settings import Settings, read_settings
 from attnviz.ui import streamlit_internals
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from attnviz.models.protocol import Model
 
 T = TypeVar("T")
+_MOST_CONNECTIONS = 1_000  # of one person's browser tabs
 
 
 @dataclass
@@ -114,7 +116,7 @@ class _Loop:
 
     async def listen(self, port: int) -> uvicorn.Server:
         """Start a server on a port, 0 for any; return it once it listens."""
-        config = uvicorn.Config(self._app, host=HOST, port=port, lifespan="off", log_level="warning")
+        config = _config(self._app, port, lifespan="off")
         server = uvicorn.Server(config)
         self.tasks[server] = asyncio.ensure_future(server.serve())
         while not server.started:
@@ -130,9 +132,7 @@ def run(port: int, *, browser: bool) -> None:
     streamlit_internals.install()
     token = new_token()
     address = f"http://{HOST}:{port}/?{urlencode({TOKEN: token})}"
-    server = uvicorn.Server(
-        uvicorn.Config(own_app(_own_settings(), token), host=HOST, port=port, lifespan="on", log_level="warning")
-    )
+    server = uvicorn.Server(_config(own_app(_own_settings(), token), port, lifespan="on"))
 
     async def tell_when_it_listens() -> None:
         serving = asyncio.ensure_future(server.serve())
@@ -146,6 +146,11 @@ def run(port: int, *, browser: bool) -> None:
 
     with suppress(KeyboardInterrupt):
         asyncio.run(tell_when_it_listens())
+
+
+def _config(app: Any, port: int, *, lifespan: Literal["on", "off"]) -> uvicorn.Config:
+    http = bounded_protocol(Bounds(_MOST_CONNECTIONS))
+    return uvicorn.Config(app, host=HOST, port=port, http=http, lifespan=lifespan, log_level="warning")
 
 
 def _own_settings() -> Settings:

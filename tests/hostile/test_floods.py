@@ -147,6 +147,15 @@ def test_requests_sent_ahead_of_answers_that_nobody_reads_are_cut_off(server: Se
     assert seen.longest < OTHERS_WAIT
 
 
+@pytest.mark.parametrize("characters", [200_000, 3_000_000])
+def test_a_link_that_is_too_long_is_answered_with_a_sentence(server: Server, characters: int) -> None:
+    with closing(HTTPConnection(urlsplit(server.address).netloc, timeout=60)) as asking:
+        asking.request("GET", f"/heads?src={'a' * characters}", headers={"Accept": "text/html"})
+        answer = asking.getresponse()
+        assert answer.status == 414
+        assert answer.read().decode().startswith("This link is too long: at most 64 kB of an address are read.")
+
+
 def test_slow_uploads_of_one_address_keep_nobody_else_from_theirs(server: Server) -> None:
     with Visitor(server.address) as hostile, Visitor(server.address) as visitor, ExitStack() as stack:
         for one in (hostile, visitor):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from attnviz.lesson_folder.files import Files, file_names, folder_files
+from attnviz.lesson_folder.markdown import to_html
 from attnviz.lesson_folder.mask_pages import HTML_TABS
 from attnviz.lesson_folder.words import words
 from attnviz.lessons.check import fingerprint
@@ -116,6 +117,24 @@ def test_the_folder_has_every_file_that_its_pages_ask_for_and_no_other(files: Fi
 def test_no_file_of_the_folder_asks_a_network(files: Files) -> None:
     for name, text in files.items():
         assert not re.findall(r"(?:src|href)=\"(?:https?:)?//|@import|\bfetch\(|XMLHttpRequest|url\(http", text), name
+
+
+def test_images_of_other_sites_are_links_and_a_policy_keeps_pages_from_asking_for_any(files: Files) -> None:
+    text = (
+        "![a cat](https://cats.example/1.png) ![](//cats.example/2.png) [![in](http://c.example/3)](https://d.example)"
+    )
+    made = to_html(f"{text} ![own](own.png)")
+    assert re.findall(r"<img [^>]*>", made) == ['<img src="own.png" alt="own" />']
+    assert re.findall(r'<a href="([^"]*)">([^<]*)</a>', made) == [
+        ("https://cats.example/1.png", "a cat"), ("//cats.example/2.png", "//cats.example/2.png"),
+        ("https://d.example", "in"),
+    ]  # fmt: skip
+    pages = [page for name, page in files.items() if name.endswith(".html")]
+    assert pages
+    for page in pages:
+        (policy,) = re.findall(r'http-equiv="Content-Security-Policy"\s+content="([^"]*)"', page)
+        assert policy.startswith("default-src 'none'; script-src 'self' file:;")
+        assert "http" not in policy
 
 
 def test_texts_that_look_like_markup_stay_texts() -> None:
