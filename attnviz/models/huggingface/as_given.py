@@ -7,6 +7,7 @@ hooks. The check runs the model as it was given once (its own attention implemen
 
 import copy
 import functools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
@@ -25,6 +26,7 @@ from attnviz.transformer.device import rounding_unit
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _COMPUTING = ("torch", "transformers", "peft", "accelerate")  # libraries whose hooks are a part of the model
 _LAST_ROW_ONLY = 64  # of a longer text the last row is compared: the scores of a vocabulary for all rows are large
+_ENOUGH = 8  # tokens that tell two computations of a decoder apart, whose rows do not depend on later ones
 _IN_STEPS = (
     "transformers makes no causal mask when it runs {name} over a whole target with use_cache=True. The maps are those "
     "of its steps, as generate computes them."
@@ -152,50 +154,63 @@ class GivenCheck:
 
     given: GivenModel
     run_shown: ShownPass
+    layers: int = 1
     longest: int = 0
     notes: tuple[str, ...] = ()
     _lock: Any = field(default_factory=Lock, repr=False)
 
-    def check(self, sample: Batch, target: Batch | None = None) -> None:
-        """Compare both passes on the first row of the sample, without its padding.
+    def check(self, sample: Batch, target: Batch | None, shown: Tensor, *, is_decoder: bool) -> None:
+        """Compare both passes when the model is opened, on the first row of the sample, without its padding.
 
         Padding would hide differences: transformers leaves the mask to its fused kernels only where nothing is padded.
-        Keeps notes, such as why the check could not run. Raises ModelError for a difference that rounding does not
-        explain.
+        `shown` is the output of the shown pass over the whole sample. Keeps a note where the check cannot run. Raises
+        ModelError for a difference that rounding does not explain.
         """
         sample, target = _first_row(sample), None if target is None else _first_row(target)
-        length = _length(sample, target)
-        last_only = length > _LAST_ROW_ONLY
+        if is_decoder:
+            sample = sample.cut(_ENOUGH)
         if (where := self.given.training_forward) is not None:
             self._note(
                 f"`forward` of {where} was replaced by a function that runs the original model, which is in training "
                 "mode (call its eval() before loading)"
             )
             return
-        comparison = ShownOutput(lambda: self.run_shown(sample, target, last_only=last_only))
         try:
-            own = self.given.run(sample, target, last_only=last_only)
-            said = comparison.difference(own)
-        except Exception as error:  # of every type: too large for one more pass, or a fault of its own
-            self._note(f"one more pass fails ({reason(error)})")
-            return
-        if said is not None:
-            self._explain(comparison, said, sample, target)
-        self.longest = max(self.longest, length)
+            self._compare(sample, target, shown[:1, : (sample if target is None else target).ids.shape[1]])
+        except _CannotRun as error:
+            self._note(f"one more pass fails ({error})")
         remove_hooks(self.given.whole)  # they change nothing, and need not run again
 
     def check_longer(self, sample: Batch, target: Batch | None, most: int) -> None:
         """Compare both passes for a text longer than any before; `most` is what the model can read."""
-        if (length := _length(sample, target)) <= self.longest:
+        if (length := _length(sample, target)) <= self.longest or self.given.training_forward is not None:
             return
         with self._lock:
             if length <= self.longest:
                 return
             reached = min(max(most, length), 1 << (length - 1).bit_length())
             try:
-                self.check(_repeat(sample, reached), None if target is None else _repeat(target, reached))
-            except ModelError:
-                self.check(sample, target)
+                self._compare(_repeat(sample, reached), None if target is None else _repeat(target, reached))
+                return
+            except (ModelError, _CannotRun):  # which says nothing on the text itself
+                pass
+            try:
+                self._compare(sample, target)
+            except _CannotRun as error:
+                self._note(f"one more pass fails ({error})")
+
+    def _compare(self, sample: Batch, target: Batch | None, shown: Tensor | None = None) -> None:
+        """Compare both passes. Raises ModelError for a difference, _CannotRun where one of the passes fails."""
+        length = _length(sample, target)
+        last_only = length > _LAST_ROW_ONLY
+        output = ShownOutput(lambda: self.run_shown(sample, target, last_only=last_only), self.layers, shown)
+        try:
+            said = output.difference(self.given.run(sample, target, last_only=last_only))
+        except Exception as error:  # of every type: too large for one more pass, or a fault of its own
+            raise _CannotRun(reason(error)) from error
+        if said is not None:
+            self._explain(output, said, sample, target)
+        self.longest = max(self.longest, length)
 
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
         """Move the model as it was given along with the one that is shown."""
@@ -234,6 +249,10 @@ class GivenCheck:
             return comparison.difference(self.given.run_in_steps(sample, target)) is None
         except Exception:  # a model without steps
             return False
+
+
+class _CannotRun(Exception):  # noqa: N818 - it leads to a note, not to a refusal
+    """One of the passes fails; the message says why."""
 
 
 def _causes(given: GivenModel) -> Iterator[tuple[str, Callable[[GivenModel], None]]]:
@@ -275,32 +294,37 @@ def _unwrap(given: GivenModel) -> None:
 class ShownOutput:
     """The pass that is shown, and how far rounding moves its outputs, measured where it is needed."""
 
-    def __init__(self, run: Callable[[], Tensor]) -> None:
-        self._run = run
+    def __init__(self, run: Callable[[], Tensor], layers: int = 1, found: Tensor | None = None) -> None:
+        self._run, self._layers = run, layers
+        self._in_batch = found  # of the same row beside another one, which may matter (experts of a fixed capacity)
         self._found: Tensor | None = None
         self._spread: Tensor | None = None
 
     @torch.inference_mode()
     def difference(self, own: Tensor) -> str | None:
-        """Describe a difference to the model's own outputs that rounding does not explain; None without one."""
+        """Describe a difference to the model's own outputs that rounding does not explain; None without one.
+
+        Roundings of float32 in each layer add up as the square root of the number of layers. How far rounding really
+        moves the outputs is measured only where they differ by more.
+        """
+        epsilon = rounding_unit(own.dtype, own.device.type)
+        layers = self._layers if own.dtype is torch.float32 else 1
+        allowed = FACTOR * epsilon * math.sqrt(layers) * largest_magnitude(own.float())
+        if self._in_batch is not None and _differ_nowhere(self._in_batch, own, allowed):
+            return None
         if self._found is None:
             self._found = self._run()
         found, rows = self._found, min(self._found.shape[1], own.shape[1])
-        if rows == 1:
-            found, own = found[:, -1:], own[:, -1:]
+        if rows == 1:  # all that one of the passes returned
+            found, own, allowed = found[:, -1:], own[:, -1:], allowed[:, -1:]
         if found.shape != own.shape:
             return f"its outputs have shape {tuple(own.shape)}, those shown {tuple(found.shape)}"
-        epsilon = rounding_unit(own.dtype, own.device.type)
-        own, found = own.float(), found.float()
-        difference = largest_magnitude(found - own)
-        if not bool(own.isfinite().all()) or not bool(found.isfinite().all()):
-            return "its outputs are not finite"
-        allowed = FACTOR * epsilon * largest_magnitude(own)
-        if bool((difference <= allowed).all()):
+        if _differ_nowhere(found, own, allowed):
             return None
-        allowed = allowed + FACTOR * self._measure_spread(self._found.float(), epsilon)[:, -difference.shape[1] :]
-        if bool((difference <= allowed).all()):
+        allowed = allowed + FACTOR * self._measure_spread(self._found.float(), epsilon)[:, -rows:]
+        if _differ_nowhere(found, own, allowed):
             return None
+        difference = largest_magnitude(found.float() - own.float())
         worst = int((difference - allowed).argmax())
         return (
             f"its outputs differ by {float(difference.flatten()[worst]):.1e}, more than the "
@@ -317,6 +341,11 @@ class ShownOutput:
                     moved = self._run().float()
                 self._spread = torch.maximum(self._spread, largest_magnitude(moved - found))
         return self._spread
+
+
+def _differ_nowhere(found: Tensor, own: Tensor, allowed: Tensor) -> bool:
+    """Check that outputs `(1, length, size)` agree within what is allowed of each row; NaN agrees with nothing."""
+    return found.shape == own.shape and bool(((found.float() - own.float()).abs() <= allowed.unsqueeze(-1)).all())
 
 
 def _first_row(batch: Batch) -> Batch:

@@ -105,8 +105,9 @@ def _sum_to_one(weights: Tensor) -> bool:
 
 
 @torch.inference_mode()
-def assert_equal(network: Network, expected: Eager, sample: Batch, target: Batch | None = None) -> None:
-    """Compare a pass of `network` with transformers' own. Raises ModelError with the largest difference.
+def assert_equal(network: Network, expected: Eager, sample: Batch, target: Batch | None = None) -> Tensor:
+    """Compare a pass of `network` with transformers' own. Returns its output; raises ModelError with the largest
+    difference.
 
     Passes that are rounded otherwise are run only where a difference is larger than a single rounding's.
     """
@@ -123,6 +124,7 @@ def assert_equal(network: Network, expected: Eager, sample: Batch, target: Batch
         refusal = comparison.first_difference(_ParitySpread.measure(found, run, epsilon), epsilon)
         if refusal is not None:
             raise ModelError(refusal)
+    return found.output
 
 
 def output_of(out: Any) -> Tensor:

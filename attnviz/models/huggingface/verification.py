@@ -3,6 +3,8 @@
 import functools
 from typing import Any
 
+from torch import Tensor
+
 from attnviz.models.huggingface import parity
 from attnviz.models.huggingface.architecture import Architecture, vocabulary_of
 from attnviz.models.huggingface.as_given import GivenCheck, GivenModel, ShownPass
@@ -39,10 +41,10 @@ def verified_model(
         patches.set_attention(model, "eager")
         expected = parity.run_eager(model, sample, target)
         rules = GenerationRules.from_model(model, has_both=architecture.has_both)
-        made, run = _made(model, text, architecture, (expected, sample, target), rules, is_known=is_known)
-        made.as_given = GivenCheck(given, run)
+        made, run, shown = _made(model, text, architecture, (expected, sample, target), rules, is_known=is_known)
+        made.as_given = GivenCheck(given, run, made.n_layers)
         if not is_known:
-            made.as_given.check(sample, target)
+            made.as_given.check(sample, target, shown, is_decoder=made.family == "decoder")
         if made.writes and isinstance(made, HuggingFaceModel):
             made.steps_note = check_steps(made.network, sample, target)
     except ModelError:
@@ -55,28 +57,29 @@ def verified_model(
 def _made(
     model: Any, text: CheckpointTokenizer, architecture: Architecture,
     eager: tuple[parity.Eager, Batch, Batch | None], rules: GenerationRules, *, is_known: bool,
-) -> tuple[HuggingFaceModel | ReplayedModel, ShownPass]:  # fmt: skip
-    """Wrap a model in the first way that shows it; return how its shown pass is run, too."""
+) -> tuple[HuggingFaceModel | ReplayedModel, ShownPass, Tensor]:  # fmt: skip
+    """Wrap a model in the first way that shows it; return how its shown pass is run, too, and the pass's output."""
     expected, sample, target = eager
+    shown = expected.output
     try:
         network = parity.install_attention(model, sample, target)
         if not is_known:
-            parity.assert_equal(network, expected, sample, target)
+            shown = parity.assert_equal(network, expected, sample, target)
     except NoAttentionInterface:
         patches.set_attention(model, "eager")
         try:
-            network = _watched(model, eager, is_known=is_known)
+            network, shown = _watched(model, eager, is_known=is_known)
         except Exception as error:  # code of the model's own may fail in any way where it is watched
             patches.set_attention(model, "eager")
             made = ReplayedModel(model, text, expected, sample, target)
             made.refusal = reason(error)
-            return made, lambda sample, target, last_only=False: parity.run_eager(model, sample, target).output
+            return made, lambda sample, target, last_only=False: parity.run_eager(model, sample, target).output, shown
     made = HuggingFaceModel(network, text, rules, writes=architecture.writes)
-    return made, functools.partial(parity.run_network, network)
+    return made, functools.partial(parity.run_network, network), shown
 
 
-def _watched(model: Any, eager: tuple[parity.Eager, Batch, Batch | None], *, is_known: bool) -> Network:
-    """Return the model's network with its attention watched, once its pass was compared.
+def _watched(model: Any, eager: tuple[parity.Eager, Batch, Batch | None], *, is_known: bool) -> tuple[Network, Tensor]:
+    """Return the model's network with its attention watched, once its pass was compared, and the output of the pass.
 
     Falcon calls PyTorch's fused kernel itself. Its eager pass is no reference: with ALiBi it computes something else.
     """
@@ -84,9 +87,9 @@ def _watched(model: Any, eager: tuple[parity.Eager, Batch, Batch | None], *, is_
     if patches.set_fused(model):
         expected = parity.run_without_weights(model, sample, target)
     network = parity.watch_attention(model, sample, target)
-    if not is_known:
-        parity.assert_equal(network, parity.leave_out_scores(expected), sample, target)
-    return network
+    if is_known:
+        return network, expected.output
+    return network, parity.assert_equal(network, parity.leave_out_scores(expected), sample, target)
 
 
 def _samples(model: Any, text: CheckpointTokenizer, architecture: Architecture) -> tuple[Batch, Batch | None]:

@@ -1,0 +1,252 @@
+"""What is shown is held against the model as it was given: its own attention, wrapper, hooks and `forward`."""
+
+import copy
+import functools
+import types
+
+import pytest
+import torch
+import transformers
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+import attnviz
+from attnviz.models.huggingface import ModelError
+from tests.models.huggingface.checkpoints import DECODERS, ENCODERS, PAIRS, random_model
+from tests.models.huggingface.tokenizers_made import byte_level, byte_prompts, pieces, word_pieces
+
+TEXT = "The quick brown fox jumps over the dog."
+LONG = " ".join([TEXT] * 3)
+CLOSE = {"atol": 5e-5, "rtol": 5e-5}
+SIZES = {
+    "Falcon": {"hidden_size": 40, "num_hidden_layers": 3, "num_attention_heads": 5, "num_kv_heads": 1},
+    "FSMT": PAIRS["bart"].sizes | {"langs": ["en", "de"], "src_vocab_size": 113, "tgt_vocab_size": 113},
+    "BigBird": ENCODERS["bert"].sizes | {"attention_type": "block_sparse", "block_size": 4, "num_random_blocks": 1},
+    "BigBirdPegasus": PAIRS["bart"].sizes | {"attention_type": "block_sparse", "block_size": 4, "num_random_blocks": 1},
+    "Bart": PAIRS["bart"].sizes,
+    "Bert": ENCODERS["bert"].sizes,
+    "GPT2": DECODERS["gpt2"].sizes,
+}  # fmt: skip
+
+
+def made(name, tokenizer, **changed):
+    """Build a random model with its tokenizer, with the attention implementation that transformers chooses."""
+    family = next(family for family in sorted(SIZES, key=len, reverse=True) if name.startswith(family))
+    text = tokenizer()
+    ids = {f"{kind}_token_id": getattr(text, f"{kind}_token_id") for kind in ("pad", "bos", "eos")}
+    sizes = {"vocab_size": len(text), "max_position_embeddings": 150, "n_positions": 150} | SIZES[family] | changed
+    sizes |= {key: 150 for key in ("max_position_embeddings", "n_positions") if key in sizes}
+    return random_model(name, getattr(transformers, f"{family}Config")(**(ids | sizes))), text
+
+
+gpt2 = functools.partial(made, "GPT2LMHeadModel", byte_prompts)
+
+
+def trace(held, text=TEXT):
+    return held.trace(text, new_tokens=0 if held.inputs.is_prompt else None)
+
+
+@torch.inference_mode()
+def own_pass(model, trace, **how):
+    """Run transformers' own class on the ids of a trace, as it was given."""
+    sentence = trace.sentences[0]
+    src, tgt = (torch.tensor([[token.id for token in side]]) for side in (sentence.src, sentence.tgt_in))
+    both = {"decoder_input_ids": tgt} if sentence.src and sentence.tgt else {}
+    return copy.deepcopy(model).eval()(input_ids=src if sentence.src else tgt, **both, **how)
+
+
+@pytest.mark.parametrize("alibi", [False, True])
+def test_falcon_in_memory_is_shown_with_its_own_fused_attention(alibi):
+    model, text = made("FalconForCausalLM", byte_prompts, alibi=alibi)
+    assert model.config._attn_implementation == "sdpa"
+    found = trace(attnviz.load(model, text))
+    torch.testing.assert_close(found.logits, own_pass(model, found).logits, **CLOSE)
+    assert not found.attn("decoder_self").triu(1).any()
+    assert model.config._attn_implementation == "sdpa"
+
+
+@torch.inference_mode()
+def test_rows_of_fsmts_decoder_are_those_of_its_steps():
+    """In one pass with use_cache=True, its default, it makes no causal mask; `generate` computes it step by step."""
+    model, text = made("FSMTForConditionalGeneration", pieces)
+    found = attnviz.load(model, text).trace(TEXT, tgt_text="A cat sat on the mat.")
+    sentence, cache = found.sentences[0], None
+    src, tgt = (torch.tensor([[token.id for token in side]]) for side in (sentence.src, sentence.tgt_in))
+    for at in range(tgt.shape[1]):
+        out = model(src, decoder_input_ids=tgt[:, at : at + 1], past_key_values=cache, output_attentions=True)
+        cache = out.past_key_values
+        for layer, row in enumerate(out.decoder_attentions):
+            torch.testing.assert_close(found.attn("decoder_self")[layer, :, at, : at + 1], row[0, :, 0], **CLOSE)
+    assert any("makes no causal mask" in note for note in found.info.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "tokenizer"), [("BigBirdForMaskedLM", byte_level), ("BigBirdPegasusForConditionalGeneration", pieces)]
+)
+def test_attention_in_blocks_is_shown_where_a_text_is_short_and_refused_where_it_is_long(name, tokenizer):
+    """A short text switches such a model to full attention for good: the model that was given stays as it was."""
+    model, text = made(name, tokenizer)
+    held = attnviz.load(model, text)
+    given = {"tgt_text": "A cat."} if held.inputs.takes_target else {}
+    short = held.trace(TEXT, **given)
+    assert torch.equal(held.trace(TEXT, **given).attn("encoder_self"), short.attn("encoder_self"))
+    eager = own_pass(model, short, use_cache=False) if given else own_pass(model, short)
+    logits = short.logits if short.logits is not None else eager.logits
+    torch.testing.assert_close(logits, eager.logits, **CLOSE)
+    for _ in range(2):
+        with pytest.raises(ModelError, match=r"attends only within blocks \(attention_type='block_sparse'\)"):
+            held.trace(LONG, **given)
+    assert torch.equal(held.trace(TEXT, **given).attn("encoder_self"), short.attn("encoder_self"))
+    kinds = {getattr(module, "attention_type", "block_sparse") for module in model.modules()}
+    assert kinds == {"block_sparse"}
+
+
+@pytest.mark.parametrize(
+    ("name", "tokenizer"), [("BartForConditionalGeneration", byte_level), ("BertModel", word_pieces)]
+)
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_an_implementation_that_computes_something_else_than_eager_is_refused(name, tokenizer, is_causal):
+    """Only the fused kernels read `is_causal`, and only of a text without padding."""
+    model, text = made(name, tokenizer)
+    for module in model.get_encoder().modules() if name.startswith("Bart") else model.modules():
+        if hasattr(module, "is_causal"):
+            module.is_causal = is_causal
+    if not is_causal:
+        assert not attnviz.load(model, text).as_given.notes
+        return
+    with pytest.raises(ModelError, match="With its attention implementation 'sdpa' this model computes something else"):
+        attnviz.load(model, text)
+    model.set_attn_implementation("eager")
+    assert attnviz.load(model, text).kinds
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_a_replaced_forward_does_not_run_the_original_with_dropout(training):
+    model, text = gpt2()
+    inner = model.forward
+    model.forward = lambda *args, **kwargs: inner(*args, **kwargs)
+    model.train(training)
+    held = attnviz.load(model, text)
+    found = trace(held)
+    assert torch.equal(trace(held).attn("decoder_self"), found.attn("decoder_self"))
+    del model.forward
+    torch.testing.assert_close(found.logits, own_pass(model, found).logits, **CLOSE)
+    assert model.training is training
+    said = [note for note in found.info.notes if "`forward` of the model was replaced" in note]
+    assert [note.startswith("Not checked against the model as it was given, because") for note in said] == [
+        True
+    ] * training
+
+
+def test_a_replaced_forward_that_computes_something_else_is_refused_by_name():
+    model, text = gpt2()
+    inner = model.transformer.h[1].mlp.forward
+    model.transformer.h[1].mlp.forward = lambda hidden: inner(hidden) * 2
+    with pytest.raises(ModelError, match=r"`forward` of transformer\.h\.1\.mlp was replaced by a function"):
+        attnviz.load(model, text)
+
+
+def test_a_forward_bound_to_its_module_is_copied_with_it():
+    """As accelerate wraps models, and as attention is patched: the copy runs the patch, in its own mode."""
+
+    def doubled(self, hidden):
+        return type(self).forward(self, hidden) * 2
+
+    model, text = gpt2()
+    mlp = model.transformer.h[1].mlp
+    mlp.forward = types.MethodType(doubled, mlp)
+    model.train()
+    found = trace(attnviz.load(model, text))
+    torch.testing.assert_close(found.logits, own_pass(model, found).logits, **CLOSE)
+    assert not found.info.notes
+
+
+def test_hooks_run_once_when_a_model_is_opened_and_in_no_trace():
+    model, text = gpt2()
+    seen = []
+    model.transformer.h[1].register_forward_hook(lambda module, args, output: seen.append(module))
+    held = attnviz.load(model, text)
+    assert len(seen) == 1
+    for asked in (TEXT, LONG):
+        trace(held, asked)
+    assert len(seen) == 1
+    assert len(model.transformer.h[1]._forward_hooks) == 1
+
+
+def test_a_hook_that_steers_the_model_is_refused_by_name():
+    model, text = gpt2()
+    away = torch.randn(35, generator=torch.Generator().manual_seed(1))
+
+    def steer(module, args, output):
+        return (output[0] + away, *output[1:]) if isinstance(output, tuple) else output + away
+
+    handle = model.transformer.h[1].register_forward_hook(steer)
+    with pytest.raises(ModelError, match=r"A hook on transformer\.h\.1 changes what this model computes"):
+        attnviz.load(model, text)
+    handle.remove()
+    assert attnviz.load(model, text).kinds
+
+
+@pytest.fixture
+def implementation(monkeypatch):
+    """Register an attention implementation for one test, which computes what a function makes of sdpa's."""
+
+    def register(change):
+        def attention(module, query, key, value, attention_mask, **how):
+            context, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **how)
+            return change(context), None
+
+        monkeypatch.setitem(AttentionInterface._global_mapping, "changed", attention)
+        monkeypatch.setitem(AttentionMaskInterface._global_mapping, "changed", sdpa_mask)
+        model, text = gpt2()
+        model.set_attn_implementation("changed")
+        return model, text
+
+    return register
+
+
+def test_a_longer_text_is_compared_once(implementation):
+    lengths = []
+    held = attnviz.load(*implementation(lambda context: lengths.append(context.shape[1]) or context))
+    opened = set(lengths)
+    lengths.clear()
+    for text in (TEXT, TEXT, TEXT[:-3], LONG, LONG):
+        trace(held, text)
+    assert set(lengths) == {32, 128}
+    assert len(lengths) == 2 * 3  # two passes of three layers
+    assert opened == {8}
+
+
+def test_a_text_that_is_computed_otherwise_because_it_is_longer_is_refused(implementation):
+    held = attnviz.load(*implementation(lambda context: context * (1 if context.shape[1] <= 40 else 1.01)))
+    assert trace(held).kinds  # checked at 32 tokens
+    for _ in range(2):
+        with pytest.raises(ModelError, match="attention implementation 'changed' this model computes something else"):
+            trace(held, LONG)
+        with pytest.raises(ModelError, match="attention implementation 'changed'"):
+            held.stepwise(LONG).__next__()
+    assert trace(held, f"{TEXT} {TEXT[:12]}").kinds  # 64 tokens differ, these 35 do not
+
+
+def test_a_pass_of_its_own_that_fails_is_a_note(implementation):
+    def fail(context):
+        raise RuntimeError("this kernel needs a GPU")
+
+    found = trace(attnviz.load(*implementation(fail)))
+    said = "Not checked against the model as it was given, because one more pass fails (this kernel needs a GPU)."
+    assert said in found.info.notes
+
+
+@pytest.mark.parametrize("is_one", [False, True])
+def test_two_stacks_of_bert_are_shown_also_where_they_are_one(is_one):
+    encoder, text = made("BertModel", word_pieces)
+    config = copy.deepcopy(encoder.config)
+    config.is_decoder = config.add_cross_attention = True
+    decoder = random_model("BertLMHeadModel", config)
+    model = transformers.EncoderDecoderModel(encoder=decoder.bert if is_one else encoder, decoder=decoder).eval()
+    model.config.decoder_start_token_id, model.config.pad_token_id = 2, text.pad_token_id
+    model.config.vocab_size = len(text)
+    found = attnviz.load(model, text).trace(TEXT, tgt_text=TEXT[:20])
+    torch.testing.assert_close(found.logits, own_pass(model, found, use_cache=False).logits, **CLOSE)
+    assert {kind: found.shape(kind) for kind in found.kinds} == dict.fromkeys(found.kinds, (3, 5))
