@@ -117,9 +117,10 @@ def _is_peft(model: Any) -> bool:
 
 
 def _active_adapters(model: Any) -> list[Any]:
-    """Return the configs of the adapters of PEFT that are in use."""
+    """Return the configs of the adapters of PEFT that are in use; X-LoRA names only those that it weighs."""
     named = getattr(model, "active_adapters", ())
-    return [model.peft_config[name] for name in ([named] if isinstance(named, str) else named)]
+    active = {named} if isinstance(named, str) else set(named)
+    return [config for name, config in model.peft_config.items() if name in active or "XLORA" in str(config.peft_type)]
 
 
 def _adapter_notes(model: Any) -> tuple[str, ...]:
