@@ -167,6 +167,7 @@ def _trace(arrays: dict[str, np.ndarray]) -> Trace:
         logits=tensors.get("logits"),
         info=RunInfo(**(meta["info"] | {"notes": tuple(meta["info"]["notes"])})),
         numbers={kind: tuple(map(int, numbers)) for kind, numbers in meta.get("numbers", {}).items()},
+        names={kind: tuple(map(str, names)) for kind, names in meta.get("names", {}).items()},
         interventions=serialization.read(meta.get("interventions", ()), tensors),
     )
 
@@ -174,6 +175,7 @@ def _trace(arrays: dict[str, np.ndarray]) -> Trace:
 def _meta(trace: Trace) -> np.ndarray:
     meta = {"info": asdict(trace.info), "sentences": [asdict(sentence) for sentence in trace.sentences]}
     meta |= {"numbers": dict(trace.numbers)} if trace.numbers else {}
+    meta |= {"names": dict(trace.names)} if trace.names else {}
     meta |= {"interventions": serialization.descriptions(trace.interventions)} if trace.interventions else {}
     return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
 

@@ -43,6 +43,7 @@ class Trace(TraceLike):
     `interventions` are what was done to the run: its maps, contexts and hidden states are those that resulted.
 
     Where some layers of a stack do not attend, layers of a kind count those that do, and `numbers` says which they are.
+    `names` are those of layers that run in cycles, such as "L0 cycle 1".
     """
 
     calls: Mapping[Site, AttentionCall]
@@ -54,6 +55,7 @@ class Trace(TraceLike):
     info: RunInfo = field(default_factory=RunInfo)
     numbers: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
     interventions: tuple[Intervention, ...] = ()
+    names: Mapping[Kind, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def from_recorder(cls, recorder: Recorder, sentences: Sequence[Sentence], **rest) -> "Trace":
@@ -140,6 +142,10 @@ class Trace(TraceLike):
         """
         return self.numbers[kind][layer] if kind in self.numbers else layer
 
+    def layer_name(self, kind: Kind, layer: int) -> str:
+        """Name a layer, with its number in the model where that differs, or its cycle: L2 (H0 cycle 1)."""
+        return f"L{layer} ({self.names[kind][layer]})" if kind in self.names else super().layer_name(kind, layer)
+
     def call(self, kind: Kind, layer: int) -> AttentionCall:
         """Return the recorded call of a site, with its batch axis, padding included, in the dtype that it ran in; on
         the CPU, or for a single step of a decoding, where it ran.
@@ -187,7 +193,7 @@ class Trace(TraceLike):
 
     def _one_layer(self, kind: Kind, layer: int, head: int | None) -> "Trace":
         call = select_item(self.calls[Site(kind, layer)], None, head)
-        return replace(self, calls={Site(kind, 0): call}, contexts={}, layers={}, numbers={})
+        return replace(self, calls={Site(kind, 0): call}, contexts={}, layers={}, numbers={}, names={})
 
     def _maps(self, make, kind: Kind, layer: int | None, head: int | None, item: int) -> Tensor:
         if layer is None:

@@ -223,8 +223,25 @@ class NetworkModel(CheckpointModel):
         return (*(note for pair in both for notes in pair for note in notes), *self._layer_notes())
 
     def _layer_notes(self) -> tuple[str, ...]:
-        """Write a note that some layers compute no attention, and which ones do."""
-        return tuple(map(_layer_note, self.network.layer_numbers.values()))
+        """Write notes on layers that compute attention, on layers that run in cycles, and on how a prompt is read."""
+        notes = [
+            *map(_layer_note, self.network.layer_numbers.values()),
+            *map(_cycle_note, self.network.layer_names.values()),
+        ]
+        if getattr(self.network.model.config, "prefix_lm", False):
+            notes.append(_BOTH_WAYS)
+        return tuple(notes)
+
+
+_BOTH_WAYS = (
+    "transformers lets tokens of a prompt with token_type_ids of 1 attend to later ones. attnviz gives no "
+    "token_type_ids: each token attends to itself and those before it."
+)
+
+
+def _cycle_note(names: Sequence[str]) -> str:
+    named = ", ".join(f"L{layer} is {name}" for layer, name in enumerate(names))
+    return f"The layers of this model run in cycles: {named}."
 
 
 def _layer_note(numbers: Sequence[int]) -> str:

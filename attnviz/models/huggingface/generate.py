@@ -282,6 +282,7 @@ def _step(
         logits=logits.unsqueeze(1),
         info=replace(info, forward_seconds=seconds),
         numbers=stepper.network.layer_numbers,
+        names=stepper.network.layer_names,
         interventions=plan.interventions,
     )
     return Step(len(longer.tokens) - 2, longer.tokens[:-1], longer.tokens[-1], logits[0], trace, seconds=seconds)

@@ -76,6 +76,7 @@ class RecordedModel(NetworkModel):
         logits = out.logits if request.logits else None
         return Trace.from_recorder(
             recorder, sentences, memory=memory, logits=logits, info=info, numbers=self.network.layer_numbers,
+            names=self.network.layer_names,
             interventions=changes.interventions,
         )  # fmt: skip
 

@@ -224,6 +224,19 @@ _SMALL = {
 ODD: dict[str, Builder] = {
     "granite_swa": _recipe("GraniteSWAForCausalLM", _SMALL | {"sliding_window": 6}, byte_prompts, config="GraniteSWA"),
     "doge": _recipe("DogeForCausalLM", _SMALL | {"keep_window_size": 6}, byte_prompts),
+    "hrm_text": _recipe(
+        "HrmTextForCausalLM",
+        _SMALL
+        | {
+            "num_hidden_layers": None,
+            "num_key_value_heads": 4,
+            "head_dim": 8,
+            "num_layers_per_stack": 2,
+            "L_cycles": 2,
+            "H_cycles": 1,
+        },
+        byte_prompts,
+    ),
     "diffllama": _recipe("DiffLlamaForCausalLM", _SMALL, byte_prompts),
 }
 WITHOUT_ATTENTION: dict[str, Builder] = {

@@ -305,3 +305,17 @@ def test_a_cache_that_steps_do_not_take_is_not_used(model):
 
 def test_one_attending_layer_is_told_in_the_singular():
     assert _layer_note((2,)) == "Only one layer of this model computes attention: its layer 2, shown as L0."
+
+
+def test_layers_that_run_in_cycles_are_named_by_them_and_saved_with_their_names(model, tmp_path):
+    trace = make_trace(model("hrm_text"))
+    names = [trace.layer_name("decoder_self", layer) for layer in range(trace.shape("decoder_self")[0])]
+    assert names == [
+        "L0 (L0 cycle 1)", "L1 (L1 cycle 1)", "L2 (L0 cycle 2)", "L3 (L1 cycle 2)", "L4 (H0 cycle 1)",
+        "L5 (H1 cycle 1)",
+    ]  # fmt: skip
+    assert any("run in cycles: L0 is L0 cycle 1, L1 is" in note for note in trace.info.notes)
+    assert any("token_type_ids" in note for note in trace.info.notes)
+    attnviz.save(trace, tmp_path / "trace.npz")
+    assert attnviz.load_trace(tmp_path / "trace.npz").layer_name("decoder_self", 4) == names[4]
+    assert make_trace(model("bloom")).layer_name("decoder_self", 1) == "L1"

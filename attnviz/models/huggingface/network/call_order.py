@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -125,6 +126,26 @@ def homes_of(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[At
             raise ModelError("The model's attention is not in numbered layers.")
         found[place] = modules[".".join(prefix[:-1])], int(prefix[-1])
     return found
+
+
+def cycle_names(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[Kind, tuple[str, ...]]:
+    """Name the calls of each kind whose layers run in cycles, such as "L0 cycle 1": HRM-text runs two stacks in turn,
+    `L_module` and `H_module`. ALBERT, which runs one module for many layers, has no cycles.
+    """
+    homes, names = homes_of(network, places), {id(module): name for name, module in network.named_modules()}
+    found: dict[Kind, tuple[str, ...]] = {}
+    for kind in {place.site.kind for place in places}:
+        own = [homes[place] for place in places if place.site.kind == kind]
+        calls = [f"{_initial(names[id(stack)])}{number}" for stack, number in own]
+        again = [call for call, following in pairwise(calls) if call == following]
+        if len(set(calls)) < len(calls) and not again:
+            found[kind] = tuple(f"{call} cycle {1 + calls[:at].count(call)}" for at, call in enumerate(calls))
+    return found
+
+
+def _initial(name: str) -> str:
+    """Return the first letter of what holds a list of layers, such as `model.L_module.layers`."""
+    return next((part[0].upper() for part in reversed(name.split(".")) if part not in ("layers", "layer")), "L")
 
 
 def _numbers(

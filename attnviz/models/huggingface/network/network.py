@@ -21,7 +21,7 @@ from transformers.cache_utils import (
 from transformers.modeling_outputs import BaseModelOutput
 
 from attnviz.models.huggingface.errors import NoAttentionInterface
-from attnviz.models.huggingface.network.call_order import CallOrder, hook, shapes_of
+from attnviz.models.huggingface.network.call_order import CallOrder, cycle_names, hook, shapes_of
 from attnviz.models.huggingface.network.forward_pass import AttentionModule, ForwardPass, Watcher, watch_pass
 from attnviz.models.huggingface.network.patches import cast, set_attention, share_weights
 from attnviz.models.huggingface.network.softmax_watch import SoftmaxWatch, WatchedSite, modules_running
@@ -103,7 +103,9 @@ class Network:
         # The attending layers' own numbers, of a kind whose stack has others beside them.
         watched = (site for sites in self._watched.values() for site in sites)
         length_first = [site.module for site in watched if site.is_length_first]
-        self.layer_numbers = hook(model, (*self.encoder_places, *self.places), length_first=length_first)
+        every = (*self.encoder_places, *self.places)
+        self.layer_numbers = hook(model, every, length_first=length_first)
+        self.layer_names = {} if self.layer_numbers else cycle_names(model, every)
 
     @property
     def family(self) -> Family:
