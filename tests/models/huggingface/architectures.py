@@ -93,15 +93,6 @@ DECODERS_MORE: dict[str, Builder] = {
          "layer_types": ["minimax_m3_sparse"] * 3},
         byte_prompts, config="MiniMaxM3VLText",
     ),
-    "inkling2": _recipe(
-        "Inkling2ForCausalLM",
-        {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
-         "swa_num_attention_heads": 4, "swa_num_key_value_heads": 2, "swa_head_dim": 8, "sliding_window_size": 7,
-         "d_rel": 4, "rel_extent": 16, "intermediate_size": 24, "moe_intermediate_size": 12, "n_routed_experts": 4,
-         "num_experts_per_tok": 2, "n_shared_experts": 1, "local_layer_ids": [0, 2],
-         "max_position_embeddings": POSITIONS},
-        byte_prompts, config="Inkling2Text",
-    ),
     "bamba": _recipe(
         "BambaForCausalLM",
         _EVEN | {"hidden_size": 48, "num_hidden_layers": 4, "num_attention_heads": 4, "attn_layer_indices": [1, 3],

@@ -90,8 +90,7 @@ class Network:
         self.shapes: dict[Kind, tuple[int, int]] = {}
         taken = inspect.signature(model.forward).parameters
         self._can_keep_last = "logits_to_keep" in taken
-        # The argument that takes a cache: `cache` from transformers 5.24 on. GPT-1 has none.
-        self._cache_name = next((name for name in ("past_key_values", "cache") if name in taken), "")
+        self._cache_name = cache_argument(model)
         self.has_cache = bool(self._cache_name)
         # Whether steps are told their positions, which Bamba counts from 0 in each; `check_steps` finds out.
         self.takes_positions, self.tells_positions = "position_ids" in taken, False
@@ -302,6 +301,14 @@ def _without_window(layer: Any) -> Any:
     if isinstance(layer, LinearAttentionAndSlidingWindowAttentionLayer):
         return LinearAttentionAndFullAttentionLayer(number_of_states=layer.number_of_states)
     return DynamicLayer() if type(layer) is DynamicSlidingWindowLayer else layer
+
+
+def cache_argument(model: Any) -> str:
+    """Return the argument by which a model takes a cache: `cache` from transformers 5.24 on; "" for a model that takes
+    none, as GPT-1.
+    """
+    taken = inspect.signature(model.forward).parameters
+    return next((name for name in ("past_key_values", "cache") if name in taken), "")
 
 
 def first_weight(model: Any) -> Tensor:
