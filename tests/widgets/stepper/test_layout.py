@@ -3,7 +3,12 @@
 import itertools
 
 import pytest
+from playwright.sync_api import Page
 
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.pictures.shown.registry import picture
+from attnviz.widgets.bundle import source
+from tests.widgets.bare_page import BarePage
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -72,3 +77,15 @@ def test_why_a_map_is_missing_is_said(layout) -> None:
     assert layer == "No L5 H0: L0 to L1, H0 to H2."
     assert head == "No L0 H7: L0 to L1, H0 to H2."
     assert coming == "asking for this head …"
+
+
+def test_beside_a_lesson_the_names_of_the_tables_columns_are_whole(empty_page: Page) -> None:
+    shown = picture("stepper").of(tiny_translator(seed=0), "I love you", to="fr")
+    bare = BarePage(empty_page, source("stepper"), shown.payload())
+    bare.page.evaluate("document.querySelector('#cell').style.width = '880px'")  # of 1440, less menu and panel
+    bare.attach()
+    names = bare.root.locator(".table-box th").evaluate_all(
+        "(cells) => cells.map((cell) => [cell.textContent, cell.scrollWidth <= cell.clientWidth])"
+    )
+    assert [name for name, is_whole in names if not is_whole] == []
+    assert "probability" in dict(names)
