@@ -10,12 +10,14 @@ place.
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 from attnviz import (
+    __version__,
     cluster_command,
     engine_command,
     learn_command,
@@ -38,17 +40,27 @@ _ASKED = {
 }
 
 
+_OF_MODEL = ("mask_lab", "switches", "attribution")  # pictures of a model and its trace
+_OF_TWO = ("compared", "patching")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; return the exit status: 2 for unusable input, with one sentence on standard error, and 130
     after Ctrl-C.
     """
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.run is None:
+        parser.print_help()
+        return 0
     for stream in (sys.stdin, sys.stdout, sys.stderr):  # whatever the shell thinks: sentences are in every script
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: threads that spin starve each other
     try:
-        return options.run(options)
+        with warnings.catch_warnings():  # of a text that was cut a command prints the note
+            warnings.filterwarnings("ignore", message=".*nly the first", category=UserWarning)
+            return options.run(options)
     except BrokenPipeError:
         return _reader_gone()
     except KeyboardInterrupt:
@@ -98,15 +110,14 @@ def _trace(options: argparse.Namespace) -> int:
         raise ValueError("Say what to write: --out love.npz for the numbers, --html love.html for the picture.")
     for path in filter(None, (options.out, options.html)):  # before the run, not after it
         plain_file.require_place(path, such_as=f"love.{'npz' if path is options.out else 'html'}")
-    if options.html is not None:
-        attnviz.picture(options.picture)
+    _check_picture(options)
     given = chat_turns(options)
     _exact_products()
     model = attnviz.load(options.model, progress=_teller())
     trace = model.trace(**input_arguments(given, options.text, model), **_arguments(options, model))
     print(trace.tgt_text or trace.src_text)
     if options.html is not None:
-        print(trace.to_html(options.html, picture=options.picture))
+        print(_shown(options, model, trace, given).to_html(options.html))
     if options.out is not None:
         attnviz.save(trace, options.out)
         shapes = ", ".join(f"{kind} {'x'.join(map(str, trace.attn(kind).shape))}" for kind in trace.kinds)
@@ -114,6 +125,42 @@ def _trace(options: argparse.Namespace) -> int:
     for note in trace.info.notes:
         print(f"attnviz: {note}", file=sys.stderr)
     return 0
+
+
+def _check_picture(options: argparse.Namespace) -> None:
+    """Raise ValueError for a picture that there is not, and for one that is drawn of something else."""
+    import attnviz
+
+    if options.html is None:
+        return
+    attnviz.picture(options.picture)
+    if options.picture == "learning":
+        raise ValueError("Learning is drawn of a recording: attnviz learn reverse --out run.npz makes one.")
+    if options.picture in _OF_TWO and options.other is None:
+        raise ValueError(f"{options.picture} shows two runs: give the second sentence with --other.")
+    if options.picture not in _OF_TWO and options.other is not None:
+        raise ValueError(f"--other is the second sentence of {' and '.join(_OF_TWO)}.")
+
+
+def _shown(options: argparse.Namespace, model: Any, trace: Any, given: Any) -> Any:
+    """Draw the picture that was asked for, of the trace or of the model with it."""
+    import attnviz
+
+    asked = {name: value for name in ("kind", "layer", "head") if (value := getattr(options, name)) is not None}
+    subject: tuple[Any, ...] = (trace,)
+    if options.picture == "stepper":
+        more = {"to": options.to, "target": options.target, "new_tokens": options.new_tokens}
+        asked |= {name: value for name, value in more.items() if value is not None}
+        asked |= {"messages": given} if given else {}
+        subject = (model, options.text or "")
+    elif options.picture == "compared":
+        other = model.trace(options.other, **_arguments(options, model))
+        subject = (("text", model, trace), ("other", model, other))
+    elif options.picture == "patching":
+        subject = (model, trace, options.other)
+    elif options.picture in _OF_MODEL:
+        subject = (model, trace)
+    return attnviz.picture(options.picture).of(*subject, **asked)
 
 
 def _reply(options: argparse.Namespace) -> int:
@@ -166,7 +213,9 @@ def _tell(share: float, what: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="attnviz", description="See how multi-head attention works.")
-    commands = parser.add_subparsers(required=True, metavar="command")
+    parser.add_argument("--version", action="version", version=f"attnviz {__version__}")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(metavar="command")
     run_command.add(commands.add_parser("run", help="open the dashboard on this machine"))
     translate = commands.add_parser("translate", help="translate standard input, one sentence per line")
     trace = _add_trace(commands.add_parser("trace", help="run one sentence and save what every head did"))
@@ -204,7 +253,15 @@ def _add_trace(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")
     parser.add_argument("--out", type=Path, help="an .npz file; attnviz.tracing.storage lists its keys")
     parser.add_argument("--html", type=Path, help="an HTML file of its own, which shows the trace offline")
-    parser.add_argument("--picture", default="heads", help="what the HTML file shows: heads (the default), links, …")
+    parser.add_argument(
+        "--picture", default="heads", metavar="NAME",
+        help="what the HTML file shows: heads (the default), links, whole_model, one_row, neuron, flow, spans, "
+        "alignment, stepper, mask_lab, switches, attribution, or of two sentences patching, compared",
+    )  # fmt: skip
+    parser.add_argument("--other", help="the second sentence, for patching and compared")
+    parser.add_argument("--kind", help="the attention that the picture begins with, such as cross")
+    parser.add_argument("--layer", type=int, help="its layer")
+    parser.add_argument("--head", type=int, help="its head")
     parser.set_defaults(run=_trace)
     return parser
 

@@ -2,6 +2,7 @@
 
 import argparse
 from importlib import import_module
+from pathlib import Path
 
 from attnviz.extras import needs, require_streamlit
 from attnviz.places import require_files
@@ -10,6 +11,7 @@ from attnviz.places import require_files
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("--port", type=int, default=8501, help="the port (8501)")
+    parser.add_argument("--model", help="the model to open: a shipped one's name, a checkpoint's folder, or a hub id")
     parser.add_argument("--no-browser", action="store_true", help="open no browser")
     parser.set_defaults(run=run)
 
@@ -29,5 +31,11 @@ def run(options: argparse.Namespace) -> int:
     if not 0 < options.port < 1 << 16:
         raise ValueError(f"A port is a number from 1 to 65535, not {options.port}.")
     check_port(HOST, options.port)
-    session.run(options.port, browser=not options.no_browser)
+    session.run(options.port, browser=not options.no_browser, model=_in_full(options.model))
     return 0
+
+
+def _in_full(model: str | None) -> str:
+    """Return the name of a model as an address has it; a folder's path in full."""
+    folder = Path(model or "").expanduser()
+    return str(folder.resolve()) if model and folder.exists() else model or ""

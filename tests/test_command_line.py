@@ -16,6 +16,7 @@ import attnviz
 from attnviz import steps_command, translate_command
 from attnviz.__main__ import main
 from attnviz.models.translator.tiny import tiny_translator
+from attnviz.pictures.shown.registry import PICTURES
 from attnviz.transformer import checkpoint, device
 
 
@@ -217,3 +218,43 @@ def test_a_device_without_memory_is_said_in_one_sentence(folder, monkeypatch, sa
     monkeypatch.setattr(steps_command, "lines", Mock(side_effect=said))
     result = run("steps", "I love you.", "--to", "fr", "--model", str(folder))
     assert (result.returncode, result.stderr) == (2, f"attnviz: {device.FULL}\n")
+
+
+@pytest.mark.parametrize("picture", [name for name in PICTURES if name != "learning"])
+def test_trace_draws_every_picture_that_it_offers(folder, picture: str, tmp_path, capsys) -> None:
+    file, other = tmp_path / "shown.html", ["--other", "a big red cat"] if picture in ("patching", "compared") else []
+    arguments = ["--model", str(folder), "--to", "fr", "--html", str(file), "--picture", picture, *other]
+    assert main(["trace", "a big red dog", *arguments]) == 0, capsys.readouterr().err
+    assert file.stat().st_size > 10_000
+    if other:
+        assert main(["trace", "a big red dog", *arguments[:-2]]) == 2
+        assert "give the second sentence with --other" in capsys.readouterr().err
+
+
+def test_a_picture_begins_with_the_head_that_is_named_and_learning_is_of_a_recording(folder, tmp_path, capsys) -> None:
+    file = tmp_path / "shown.html"
+    arguments = ["trace", "a dog", "--model", str(folder), "--to", "fr", "--html", str(file)]
+    assert main([*arguments, "--kind", "cross", "--layer", "1", "--head", "0"]) == 0
+    assert main([*arguments, "--kind", "cross", "--layer", "99"]) == 2
+    assert "99" in capsys.readouterr().err
+    assert main([*arguments, "--picture", "learning"]) == 2
+    assert "attnviz learn reverse --out run.npz" in capsys.readouterr().err
+
+
+def test_the_bare_command_prints_its_help_and_version_its_version(capsys) -> None:
+    assert main([]) == 0
+    assert "open the dashboard on this machine" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as done:
+        main(["--version"])
+    assert done.value.code == 0
+    assert capsys.readouterr().out == f"attnviz {attnviz.__version__}\n"
+
+
+def test_run_opens_the_model_that_is_named(folder, monkeypatch, capsys) -> None:
+    asked = []
+    monkeypatch.setattr("attnviz.server.session.run", lambda port, **how: asked.append(how))
+    monkeypatch.setattr("attnviz.server.checks.check_port", lambda *_: None)
+    monkeypatch.chdir(folder.parent)
+    for model in (folder.name, "gpt2"):
+        assert main(["run", "--no-browser", "--model", model]) == 0
+    assert asked == [{"browser": False, "model": name} for name in (str(folder.resolve()), "gpt2")]

@@ -126,12 +126,16 @@ class _Loop:
         return server
 
 
-def run(port: int, *, browser: bool) -> None:
-    """Serve the dashboard on this machine alone, until Ctrl-C. Raises ValueError for settings that cannot be."""
+def run(port: int, *, browser: bool, model: str = "") -> None:
+    """Serve the dashboard on this machine alone, until Ctrl-C; its address opens on Heads with `model`, if any.
+
+    Raises ValueError for settings that cannot be.
+    """
     streamlit_internals.set_options({"server.headless": True, "server.address": HOST, "server.port": port})
     streamlit_internals.install()
     token = new_token()
-    address = f"http://{HOST}:{port}/?{urlencode({TOKEN: token})}"
+    asked = {"model": model} if model else {}
+    address = f"http://{HOST}:{port}/{'heads' if model else ''}?{urlencode(asked | {TOKEN: token})}"
     server = uvicorn.Server(_config(own_app(_own_settings(), token), port, lifespan="on"))
 
     async def tell_when_it_listens() -> None:
