@@ -76,8 +76,9 @@ The files that a folder may hold its weights in, each tried on a folder of its o
   weights; tried on linear layers of int8.
 - **Device maps**: a model that lies on one device is shown; one spread over several, or with parts left on disk (meta
   tensors), is refused in one sentence.
-- **Adapters** (PEFT): a model in memory with its adapters is shown with them; a folder with an adapter alone is
-  refused.
+- **Adapters** (PEFT): a model in memory with its adapters is shown with them, held against PEFT's own `forward`.
+  Methods with virtual tokens (prompt, prefix and P-tuning, CPT, cartridge), aLoRA and X-LoRA are refused by name; a
+  note says where `adaption_prompt` adds attention that is in no map. A folder with an adapter alone is refused.
 """
 _IN_PYTHON_ALONE = """
 ## Tokenizers that are not read
