@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.decoding.comparison import Decoded, Decoding, compare
 from attnviz.models import chat
 from attnviz.models.decoding_record import DecodingRecord
@@ -159,19 +160,23 @@ def run_decoding(
     *,
     asked: DecodingInput | None = None,
     stepping: Model | None = None,
+    work: Cancellable = TO_THE_END,
 ) -> Decoded:
     """Step through a run's sentence as `state` asks, and hold the steps against one pass.
 
     `asked` are the words that the trace was made of, where its own texts are not: a prompt with its continuation.
-    `stepping` is `copy_in_dtype(model, state.dtype)`, made here where it is left out. Raises ValueError with one
-    sentence.
+    `stepping` is `copy_in_dtype(model, state.dtype)`, made here where it is left out. `work` hears of each step. Raises
+    ValueError with one sentence.
     """
     asked = asked or DecodingInput(trace.src_text or trace.tgt_text, trace.to)
     if isinstance(model, Translator):
         stepping = stepping or copy_in_dtype(model, state.dtype)
         assert isinstance(stepping, Translator)  # a copy of the model
-        return compare(_translator_decoding(model, stepping, asked, trace, state))
-    return compare(_checkpoint_decoding(model, asked, trace, state))
+        planned = _translator_decoding(model, stepping, asked, trace, state)
+    else:
+        planned = _checkpoint_decoding(model, asked, trace, state)
+    most = len(trace.sentences[0].tgt)
+    return compare(replace(planned, steps=work.iterate(planned.steps, most)))
 
 
 def copy_in_dtype(model: Model, dtype: str) -> Model:

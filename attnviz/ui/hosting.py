@@ -95,9 +95,10 @@ def give_back_turn() -> None:
 
 def give_way(place: DeltaGenerator) -> None:
     """Let other visitors' runs go first, between two passes of a long one that has had its turn for a while; then wait
-    for the next turn, as `wait` does.
+    for the next turn, as `wait` does. The run ends here where its visitor has gone: to draw anything ends it.
     """
     if any(hosting.queue.held_seconds >= SLICE for hosting in _hosting):
+        place.empty()
         wait(place)
 
 

@@ -29,17 +29,16 @@ def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Cancell
         layout.note(f"{doing} was stopped.")
         st.button("Go on", key=f"{key}-again", on_click=_remember, args=(None,), help=definition("Go on"))
         return None
-    place = st.empty()
-    bars = []
+    queue, place, bars = st.empty(), st.empty(), []
 
     def tell(done: int, total: int) -> None:
         if not bars and done < total:
             with place.container(horizontal=True, vertical_alignment="center", key=f"{key}-progress"):
                 bars.append(st.empty())
                 st.button("Stop", key=f"{key}-stop", on_click=_remember, args=((key, asked),), help=definition("Stop"))
-        for bar in bars:  # to draw ends the run where its visitor has gone
+        for bar in bars:
             bar.progress(done / total, text=f"{doing}: {done} of {total} runs")
-        hosting.give_way(current_page().above)
+        hosting.give_way(queue)
 
     def keep(name: object, made: Callable[[], Any]) -> Any:
         return get_or_make(f"a pass of {key}", (asked, name), made)
@@ -48,6 +47,12 @@ def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Cancell
         return make(Cancellable(tell, keep=keep))
     finally:
         place.empty()
+
+
+def work_without_bar() -> Cancellable:
+    """Return what a loop over many short passes reports to: it gives way and ends as others do, and draws nothing."""
+    place = current_page().above.empty()
+    return Cancellable(lambda _done, _total: hosting.give_way(place))
 
 
 def forget(key: str) -> None:

@@ -53,6 +53,19 @@ def test_a_visitor_with_many_requests_gets_one_turn_a_round() -> None:
     assert waiting.finish(told) == ["f0", "f1", "a0", "b0", "c0", "f2", "a1", "f3"]
 
 
+def test_while_others_wait_one_address_has_half_of_the_places() -> None:
+    turns = Turns(2, most=100, seconds=60)
+    waiting = Waiting(turns)
+    told = waiting.queue("f0", "f1")
+    assert turns.running_count == 2, "without others it has both"
+    told += waiting.queue("f2", "f3", "a0")
+    waiting.go.release()
+    while len(waiting.order) < 3:
+        time.sleep(0.001)
+    assert waiting.order[2] == "a0", "f waited before a, and has one of two places still"
+    assert sorted(waiting.finish(told)) == ["a0", "f0", "f1", "f2", "f3"]
+
+
 def test_no_more_run_than_there_are_places() -> None:
     turns = Turns(3, most=100, seconds=60)
     waiting = Waiting(turns)
@@ -69,7 +82,7 @@ def test_a_run_is_alone_at_first_and_then_lets_others_run_beside_it() -> None:
     told = waiting.queue(*"abcd")
     assert (turns.running_count, turns.waiting_count) == (1, 3)
     for running in (2, 3):
-        while turns.running_count < running:
+        while len(waiting.order) < running:
             assert time.monotonic() - started < PATIENCE
             time.sleep(0.001)
         assert time.monotonic() - started >= (running - 1) * 0.2

@@ -10,6 +10,7 @@ from attnviz.text.limits import cuts_are_shown
 from attnviz.tracing.trace import Trace
 from attnviz.ui.cache import budget
 from attnviz.ui.cache.bounded import BoundedCache
+from attnviz.ui.progress import work_without_bar
 from attnviz.ui.request import Request
 
 # By size: a sentence's maps and logits take a few megabytes, those of a long prompt hundreds.
@@ -18,13 +19,15 @@ _runs: BoundedCache[str, Decoded] = BoundedCache(most=budget.bytes_for("decoding
 
 def run_decoding(model: Model, request: Request, trace: Trace, view: DecodingState) -> Decoded:
     """Decode what the page shows, or return it from the cache. Raises ValueError with one sentence."""
+    work = work_without_bar()
 
     def read(*_) -> Decoded:
         asked = DecodingInput(request.src, request.to, request.new, request.messages)
         with st.spinner("Decoding step by step …"), cuts_are_shown():
             return decoding.run_decoding(
-                model, trace, view.computed_options(), asked=asked, stepping=_stepping_model(model, view.dtype)
-            )
+                model, trace, view.computed_options(), asked=asked, stepping=_stepping_model(model, view.dtype),
+                work=work,
+            )  # fmt: skip
 
     return _runs.get(repr((request, trace.model_id, _ids(trace), view.computed_options())), read=read)
 

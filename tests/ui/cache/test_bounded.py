@@ -6,6 +6,8 @@ from threading import Barrier, Event
 import pytest
 import torch
 
+from attnviz.server.turns import Turns
+from attnviz.ui import hosting
 from attnviz.ui.cache import bounded
 from attnviz.ui.cache.bounded import UNDER_WAY, BoundedCache
 
@@ -158,3 +160,34 @@ def test_where_a_device_is_full_all_caches_are_emptied_and_it_is_read_again():
     with pytest.raises(ValueError, match="no memory left for this"):
         cache.get("b")
     assert cache.get("b") == "b", "it can be asked for again"
+
+
+def test_who_waits_for_what_another_run_computes_holds_no_place_of_the_queue():
+    turns, begun, has_turn = Turns(1, most=9, seconds=60), Event(), Event()
+    cache = BoundedCache(most=2)
+
+    def compute(*_):
+        begun.set()
+        turns.give_back()  # as a run does between two passes, so that others go first
+        assert has_turn.wait(30)
+        turns.take("a", print)
+        return "made"
+
+    def ask(name):
+        turns.take(name, print)
+        has_turn.set() if name == "b" else None
+        try:
+            return cache.get("x", read=compute)
+        finally:
+            turns.give_back()
+
+    hosting.use(hosting.Hosting(turns, lambda _: "b", lambda _: False))
+    pool = ThreadPoolExecutor(2)
+    try:
+        first = pool.submit(ask, "a")
+        assert begun.wait(30)
+        second = pool.submit(ask, "b")
+        assert [first.result(30), second.result(30)] == ["made", "made"]
+    finally:
+        hosting.use(None)
+        pool.shutdown(wait=False, cancel_futures=True)
