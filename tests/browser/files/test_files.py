@@ -121,6 +121,20 @@ def test_a_file_inside_a_page_of_others_goes_back_to_its_first_view(place, trace
     page.close()
 
 
+def test_a_host_that_forbids_scripts_leaves_a_sentence_in_the_pictures_place(trace, browser, tmp_path) -> None:
+    file = trace.to_html(tmp_path / "shown.html").read_text(encoding="utf-8")
+    with browser.new_context() as context:
+        page = context.new_page()
+        policy = {"Content-Security-Policy": "script-src 'self'", "Content-Type": "text/html; charset=utf-8"}
+        page.route("**/*", lambda route: route.fulfill(body=file, headers=policy))
+        page.goto("http://course.example/shown.html")
+        expect(page.get_by_text("the host of the page forbids scripts")).to_be_visible()
+        page.route("**/*", lambda route: route.fulfill(body=file, content_type="text/html; charset=utf-8"))
+        page.reload()
+        expect(painted(page)).to_be_visible()
+        expect(page.get_by_text("the host of the page forbids scripts")).to_have_count(0)
+
+
 def test_a_painted_mask_comes_back_with_its_numbers(model, trace, visit, tmp_path) -> None:
     path = picture("mask_lab").of(model, trace).to_html(tmp_path / "masks.html")
     weights = "(node) => JSON.stringify(Array.from(node.attnviz.payload.attn))"
