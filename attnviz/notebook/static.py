@@ -27,6 +27,10 @@ class StaticPicture:
         self.height = height or HEIGHT
         self._may_grow = height is None
 
+    def __repr__(self) -> str:
+        """Name the picture and what it shows."""
+        return f"<{type(self).__name__} {self.shown}>"
+
     def to_html(self, path: str | Path, *, title: str = "") -> Path:
         """Write it as one HTML file; see `ShownPicture.to_html`."""
         return self.shown.to_html(path, title=title)

@@ -47,6 +47,10 @@ class PictureWidget(anywidget.AnyWidget):
         self.observe(self._answer, "view")
         self.on_msg(self._say_here)
 
+    def __repr__(self) -> str:
+        """Name the picture and what it shows; anywidget's own repr writes its script."""
+        return f"<{type(self).__name__} {self.shown}>"
+
     def to_html(self, path: str | Path, *, title: str = "") -> Path:
         """Write it, as it is now, as one HTML file; see `ShownPicture.to_html`."""
         return self.shown.to_html(path, title=title)

@@ -46,6 +46,16 @@ def require_present(tensor: Tensor | None, name: str) -> Tensor:
     return tensor
 
 
+def _question(sentences: tuple[Sentence, ...]) -> str:
+    """Write the last question of a conversation, for a trace's repr; "" for a text that is none."""
+    sentence = sentences[0] if sentences else Sentence()
+    asked = next((span for span in reversed(sentence.spans) if span.role == "user"), None)
+    if asked is None:
+        return ""
+    tokens = sentence.tgt[asked.start : asked.end]
+    return f"a conversation, {sentence.tgt_text[tokens[0].start : tokens[-1].end].strip()[:60]!r}"
+
+
 @reads_arguments
 class TraceLike(TraceDoors, ABC):
     """Accessors take `item`, the row of the batch; layers and heads count from 0. `weights_only` marks a trace of
@@ -64,7 +74,9 @@ class TraceLike(TraceDoors, ABC):
         """Describe the trace for a notebook: its texts and its maps, without numbers."""
         shapes = ((kind, *self.shape(kind)) for kind in self.kinds)
         maps = ", ".join(f"{kind} {layers} x {heads}" for kind, layers, heads in shapes)
-        texts = " → ".join(repr(text[:60]) for text in (self.src_text, self.tgt_text) if text)
+        texts = _question(self.sentences) or " → ".join(
+            repr(text[:60]) for text in (self.src_text, self.tgt_text) if text
+        )
         more = f" and {len(self.sentences) - 1} more" if len(self.sentences) > 1 else ""
         cut = "".join(f" ({note.rstrip('.')})" for note in cut_notes(self.info.notes))
         return f"<{type(self).__name__} of {texts}{more}{cut}: {maps} (layers x heads); .attn(kind, layer=, head=)>"

@@ -128,6 +128,14 @@ def test_weights_are_shown_with_their_tokens() -> None:
         attnviz.show(attn)
 
 
+def test_a_widgets_repr_names_its_picture_and_text(trace) -> None:
+    text = trace.src_text
+    for shown, name in ((attnviz.show(trace), "PictureWidget"), (attnviz.show(trace, static=True), "StaticPicture")):
+        assert repr(shown).startswith(f"<{name} heads: ")
+        assert text in repr(shown)
+        assert len(repr(shown)) < 300
+
+
 def test_without_anywidget_the_command_that_gets_it_is_said(trace, monkeypatch) -> None:
     monkeypatch.delitem(sys.modules, "attnviz.notebook.widget")
     monkeypatch.setitem(sys.modules, "anywidget", None)

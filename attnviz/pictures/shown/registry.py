@@ -62,6 +62,11 @@ class ShownPicture:
     seq: int = 0
     is_alone: bool = False
 
+    def __str__(self) -> str:
+        """Name the picture and what it shows, such as Heads of “I love you.”."""
+        sentence = self.subject.caption(self.state).sentence
+        return f"{self.picture.name}: {sentence}" if sentence else self.picture.name
+
     def payload(self) -> Payload:
         """Make what the widget draws from. Raises ValueError, with one sentence, for a state that cannot be drawn."""
         draw = self.subject.draw_whole if self.is_alone and self.subject.draw_whole else self.subject.draw

@@ -78,3 +78,9 @@ def test_the_apps_own_end_is_a_setting_that_its_notice_names(model, monkeypatch)
     monkeypatch.setenv("ATTNVIZ_MAX_TOKENS", "many")
     with pytest.raises(ValueError, match="ATTNVIZ_MAX_TOKENS='many' is not a number of tokens"):
         traces.run(model, "cat")
+
+
+def test_a_conversation_is_told_by_its_last_question(model) -> None:
+    asked = [{"role": "user", "content": "A dog?"}, {"role": "assistant", "content": "Yes."}]
+    trace = model.trace(messages=[*asked, {"role": "user", "content": "And a cat?"}], new_tokens=2)
+    assert repr(trace).startswith("<Trace of a conversation, 'And a cat?': decoder_self")
