@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.maps.lines import FAINTEST
 from attnviz.pictures import neuron
+from attnviz.ui.heads import choices
 from attnviz.widgets.links.payload import links_payload
 from attnviz.widgets.wire import unpack
 
@@ -55,6 +56,26 @@ def test_a_head_that_is_not_there_is_no_fine_line_either(open_page, monkeypatch)
     app = open_page("heads", **LINK | asked, tab="links")
     assert not app.exception
     assert header(app)["fine"]["heads"] == [[1, 2]]
+
+
+def test_links_opens_on_the_pinned_row_unless_a_link_names_another_token(open_page) -> None:
+    assert header(open_page("heads", **LINK, tab="links", row="2"))["view"]["token"] == "q2"
+    assert header(open_page("heads", **LINK, tab="links", row="2", held="k1"))["view"]["token"] == "k1"
+    assert header(open_page("heads", **LINK, tab="links"))["view"]["token"] is None
+
+
+@pytest.mark.parametrize(
+    ("token", "kind", "means"),
+    [
+        ("q3", "cross", {"row": "3", "held": ""}),
+        ("k1", "cross", {"held": "k1"}),
+        (None, "cross", {"row": "", "held": ""}),
+        ("q3", "encoder_self", {"row": "", "held": ""}),
+    ],
+)
+def test_a_query_that_links_holds_is_the_pinned_row_of_every_tab(monkeypatch, token, kind, means) -> None:
+    monkeypatch.setattr(choices.st, "session_state", {choices._SHOWN: {"kind": "cross"}})
+    assert choices._link_held({"token": token, "kind": kind}, {"held": token or ""}) == means
 
 
 def test_a_token_that_is_neither_query_nor_key_is_not_held(open_page) -> None:

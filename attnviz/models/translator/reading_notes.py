@@ -1,6 +1,7 @@
 """Notes on sources that a translator cannot read: unknown tokens, unusual lengths, unsure translations."""
 
 import math
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -78,10 +79,16 @@ def unknown_tokens_note(trace: Trace) -> str:
     if not found:
         return ""
     texts = list(dict.fromkeys(display(token.text) for token in found))
-    named = ", ".join(texts[:MOST_NAMED]) + (", …" if len(texts) > MOST_NAMED else "")
+    named = ", ".join(map(_isolated, texts[:MOST_NAMED])) + (", …" if len(texts) > MOST_NAMED else "")
     tokens = "token is" if len(read) == 1 else "tokens is" if len(found) == 1 else "tokens are"
     piece = display(found[0].piece or "[UNK]")
     return f"{len(found)} of {len(read)} {tokens} unknown to the model, which reads {piece} instead: {named}"
+
+
+def _isolated(text: str) -> str:
+    """Keep a text that is written from right to left from turning the order of those around it."""
+    is_turned = any(unicodedata.bidirectional(sign) in ("R", "AL", "AN") for sign in text)
+    return f"\u2068{text}\u2069" if is_turned else text
 
 
 def _length_reason(count: int, readable: ReadableInputs) -> str:

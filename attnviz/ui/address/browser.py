@@ -66,9 +66,13 @@ if (!window.attnvizHeld) {
   WebSocket.prototype.send = function (message) {
     send.call(this, message);
     [asked, isHeard, isLost] = [performance.now(), false, false];
+    document.dispatchEvent(new Event("attnviz-sent"));
     if (sockets.has(this)) return;
     sockets.add(this);
-    this.addEventListener("message", () => (isHeard = true));
+    this.addEventListener("message", () => {
+      isHeard = true;
+      document.dispatchEvent(new Event("attnviz-heard"));
+    });
     this.addEventListener("close", () => (isLost = asked !== null && (!isHeard || performance.now() - asked < 1000)));
   };
   const app = document.querySelector("[data-testid='stApp']");

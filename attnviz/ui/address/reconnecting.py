@@ -5,6 +5,9 @@
 # Streamlit asks for its server until it is back, and meanwhile shows a dialog, with words that blame the visitor's
 # network or name a command. Its words are hidden and ours stand in their place: what React has drawn is not changed.
 #
+# Where nothing is heard within three seconds after something was sent, and the server's health cannot be fetched, a
+# line says that there is no connection, until something is heard again. So does a connection lost for as long.
+#
 # Where the login of before no longer counts, the server answers 401 for good; a page that is opened anew is led to the
 # login and, after it, back to the same address. So the page reloads itself, but never twice in ten seconds.
 #
@@ -13,6 +16,8 @@
 SCRIPT = """
 if (!window.attnvizReconnects) {
   const KEPT = "attnviz-typed", SOON = 10000, ASK = 2000, LOOK = 200, LOOKS = 150;
+  const WAIT = 1000, PATIENCE = 2000;
+  const NONE = "No connection; what you typed is kept. This page goes on by itself.";
   const AWAY = "The server is starting again. This page comes back by itself.";
   const OFFLINE = "This device has no network. This page comes back by itself.";
   const FIELDS = "input[type=text]:not([role=combobox]), input[type=number], textarea";
@@ -32,8 +37,39 @@ if (!window.attnvizReconnects) {
     ours.className = `attnviz-away ${theirs.className}`;
     ours.setAttribute("role", "status");
     theirs.style.display = "none";
+    title.style.display = "none";
+    const heading = document.createElement("h2");
+    heading.textContent = "No connection";
+    const dialog = title.closest("[role=dialog]");
+    dialog.removeAttribute("aria-labelledby");
+    dialog.setAttribute("aria-label", heading.textContent);
+    title.before(heading);
     title.after(ours);
   };
+
+  const line = document.createElement("p");
+  line.className = "attnviz-offline";
+  line.setAttribute("role", "status");
+  document.body.append(line);
+  let unheard = 0, lost = 0;
+  const tellLine = (isOff) => {
+    const text = isOff && !document.querySelector(".attnviz-away") ? NONE : "";
+    if (line.textContent !== text) line.textContent = text;
+  };
+  const isReached = () =>
+    fetch("_stcore/health", { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) }).then(() => true, () => false);
+  const askWhy = async () => {
+    const isOff = !(await isReached());
+    if (!unheard) return;
+    tellLine(isOff);
+    unheard = setTimeout(askWhy, WAIT);
+  };
+  document.addEventListener("attnviz-sent", () => (unheard ||= setTimeout(askWhy, WAIT)));
+  document.addEventListener("attnviz-heard", () => {
+    clearTimeout(unheard);
+    unheard = 0;
+    tellLine(false);
+  });
 
   const nameOf = (field) => /st-key-\\S+/.exec(field.closest(".stElementContainer")?.className ?? "")?.[0];
   const fieldOf = (name) => document.querySelector(`.stElementContainer.${CSS.escape(name)}`)?.querySelector(FIELDS);
@@ -84,11 +120,14 @@ if (!window.attnvizReconnects) {
   const follow = () => {
     clearInterval(looking);
     clearInterval(asking);
+    clearTimeout(lost);
     if (isConnected()) {
+      tellLine(false);
       dialogs.disconnect();
       [looks, looking] = [LOOKS, setInterval(giveBack, LOOK)];
     } else {
       keep();
+      lost = setTimeout(() => tellLine(true), WAIT + PATIENCE);
       dialogs.observe(document.body, { childList: true, subtree: true });
       asking = setInterval(ask, ASK);
     }

@@ -103,6 +103,14 @@ def _open_head(view: Mapping[str, Any], texts: dict[str, str]) -> dict[str, str]
     return {name: text for name, text in texts.items() if name not in ("layer", "head")}
 
 
+def _link_held(view: Mapping[str, Any], texts: dict[str, str]) -> dict[str, str]:
+    """Pin the row of a query that is held, on all tabs; a key is held by Links alone. To let go is to unpin, too."""
+    token, kinds = view.get("token"), (view.get("kind"), st.session_state.get(_SHOWN, {}).get("kind"))
+    if token is None or ("encoder_self" in kinds and kinds[0] != kinds[1]):  # rows of another sentence
+        return texts | {"row": "", "held": ""}
+    return texts | {"row": token[1:], "held": ""} if token.startswith("q") else texts
+
+
 def _row_chosen(view: Mapping[str, Any], texts: dict[str, str]) -> dict[str, str]:
     kinds = view.get("kind"), st.session_state.get(_SHOWN, {}).get("kind")
     is_other = "encoder_self" in kinds and kinds[0] != kinds[1]  # rows of another sentence
@@ -138,4 +146,6 @@ def _text(value: int | None) -> str:
     return "" if value is None else str(value)
 
 
-_CHANGES = {"model": _open_head, "row": _row_chosen, "neuron": _pair_chosen, "flow": _flow_chosen}
+_CHANGES = {
+    "links": _link_held, "model": _open_head, "row": _row_chosen, "neuron": _pair_chosen, "flow": _flow_chosen,
+}  # fmt: skip

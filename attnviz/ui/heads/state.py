@@ -63,6 +63,12 @@ class HeadsPageState(PageState):
         return {name: text for texts in (*written, write(self)) for name, text in texts.items()}
 
 
+def _start_of_links(heads: HeadsState, trace: TraceLike) -> LinksState:
+    """Return what Links shows while a link says nothing of it: the head in focus, and the pinned row's token."""
+    token = None if heads.row is None else f"q{heads.row}"
+    return LinksState(heads=focused_heads(heads.layer, heads.head, trace.shape(heads.kind)), token=token)
+
+
 def read_page_state(
     texts: Mapping[str, str], trace: TraceLike, heads: HeadsState, quadrants: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[HeadsPageState, tuple[Problem, ...]]:
@@ -72,7 +78,7 @@ def read_page_state(
     """
     bounds = SiteBounds.from_trace(trace).by_field() | {"heads": trace.shape(heads.kind), "quadrant": quadrants}
     bounds |= bounds_of(trace)
-    starts = {"links": LinksState(heads=focused_heads(heads.layer, heads.head, trace.shape(heads.kind)))}
+    starts = {"links": _start_of_links(heads, trace)}
     states: dict[str, Any] = {"heads": heads}
     problems: list[Problem] = []
     for tab, state in STATES.items():

@@ -95,6 +95,25 @@ def test_the_news_of_a_choice_before_back_does_not_undo_back(page: Page, settle:
     expect(page).to_have_url(re.compile("prefix"))
 
 
+def test_a_run_that_reaches_no_server_says_so_and_goes_on_by_itself(
+    fresh_page: Page, settle: Callable[[Page], None]
+) -> None:
+    held = _Held(fresh_page)
+    fresh_page.goto("/masks?src=I+love+you.")
+    settle(fresh_page)
+    offline = fresh_page.locator(".attnviz-offline")
+    expect(offline).to_be_hidden()
+    held.is_held = True
+    fresh_page.context.set_offline(True)
+    fresh_page.get_by_text("float16", exact=True).click()
+    expect(offline).to_contain_text("No connection; what you typed is kept.")
+    fresh_page.context.set_offline(False)
+    expect(offline).to_be_hidden()  # a server that is slow is reached
+    held.release()
+    expect(fresh_page).to_have_url(re.compile("dtype=float16"))
+    expect(offline).to_be_hidden()
+
+
 @pytest.mark.parametrize("late", [250, 500])
 def test_the_last_of_quick_choices_is_shown_and_stands_in_the_address(
     fresh_page: Page, settle: Callable[[Page], None], late: int

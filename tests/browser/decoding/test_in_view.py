@@ -138,3 +138,12 @@ def test_a_picture_of_the_maps_bears_no_controls_words(page: Page) -> None:
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", saved.value.path().read_text(encoding="utf-8"))
     assert {"one pass", "steps", "computed once"} <= set(texts)
     assert not [text for text in texts if re.search(r"asking|Export|Play|drag|click", text)]
+
+
+def test_beside_a_lesson_no_name_of_a_column_is_cut(page: Page, settle: Callable[[Page], None]) -> None:
+    page.goto("/decoding?src=I+love+you.&to=fr&lesson=6-all-at-once-and-step-by-step&lesson_step=1")
+    settle(page)
+    expect(page.locator(".st-key-lesson-panel")).to_be_visible()
+    names = page.locator(".table-box th:visible")
+    cut = "(nodes) => nodes.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)"
+    assert names.evaluate_all(cut) == []

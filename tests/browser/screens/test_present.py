@@ -153,3 +153,12 @@ def test_typing_a_p_is_typing(page: Page, settle) -> None:
     page.keyboard.type("pop")
     expect(source).to_have_value(re.compile("pop"))
     expect(source).to_be_visible()
+
+
+def test_the_kind_whose_head_is_off_comes_first_where_causes_is_presented(page: Page, settle) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"/causes?{SRC}&do=off.cross.2.0&present=1")
+    group = page.locator(".kind-group.changed-group")
+    expect(group).to_have_accessible_name("Cross")
+    tops = page.locator(".kind-group").evaluate_all("(nodes) => nodes.map((one) => one.getBoundingClientRect().top)")
+    assert group.evaluate("(node) => node.getBoundingClientRect().top") == min(tops)

@@ -75,7 +75,7 @@ def test_under_a_killed_server_nothing_typed_is_lost_and_a_login_that_no_longer_
         there = student.url
         running.kill()
         for page in (teacher, student):
-            expect(page.get_by_role("dialog", name="Connection error")).to_contain_text(AWAY)
+            expect(page.get_by_role("dialog", name="No connection")).to_contain_text(AWAY)
             expect(page.get_by_text("Streamlit")).to_be_hidden()
         student.context.set_offline(True)
         expect(student.get_by_text("This device has no network. This page comes back by itself.")).to_be_visible()

@@ -196,7 +196,7 @@
     ),
     ...(/Traceback \(most recent call last\)/.test(document.body.innerText) ? ["a traceback on the page"] : []),
     ...[...document.querySelectorAll("[role=dialog]")]
-      .filter((node) => /Connection error|Is Streamlit still running/.test(node.innerText))
+      .filter((node) => /No connection|Connection error|Is Streamlit still running/.test(node.innerText))
       .map(() => "the page lost its connection"),
   ];
 

@@ -138,3 +138,11 @@ def test_mostly_unknown_tokens_are_out_of_depth_by_themselves() -> None:
 @pytest.mark.parametrize("said", [None, {}, 3, {"tokens": [1]}, {"tokens": "ab"}, {"what": "x", "tokens": [1, 2]}])
 def test_a_malformed_entry_of_a_config_is_passed_over(said) -> None:
     assert ReadableInputs.from_config(said) is None
+
+
+def test_unknown_texts_of_right_to_left_scripts_keep_their_order(shipped_model) -> None:
+    model, _ = shipped_model
+    said = unknown_tokens_note(model.trace("I love שלום and مرحبا!", to="fr"))
+    named = said.partition("instead: ")[2].removesuffix(", …").split(", ")
+    assert len(named) > 1
+    assert all(text.startswith("\u2068") and text.endswith("\u2069") for text in named)

@@ -17,7 +17,11 @@ export function paintBoard(app) {
     app.switches = new Map();
     app.parts.board.replaceChildren(...groups.map((group) => groupNode(app, group)));
   }
-  for (const group of groups) headsOf(group).forEach((name, at) => paintSwitch(app, group, name, at));
+  for (const [place, group] of groups.entries()) {
+    headsOf(group).forEach((name, at) => paintSwitch(app, group, name, at));
+    const isChanged = headsOf(group).some((name) => isOff(app, name));
+    app.parts.board.children[place].classList.toggle("changed-group", isChanged);
+  }
   const first = [...app.switches.values()].find(({ node }) => node.tabIndex === 0);
   if (!first) [...app.switches.values()][0].node.tabIndex = 0;
   for (const node of app.parts.board.querySelectorAll("button")) node.disabled = app.lacks.has("off"); // to be read
