@@ -172,16 +172,20 @@ def copy_link(query: str, *, of_step: str) -> None:
 
 
 def draft_keeper(
-    text: str, *, revision: int, is_known: bool, key: str, on_change: OnChange, on_caret: OnChange
+    text: str, *, revision: int, is_known: bool, done: list[str], key: str, on_change: OnChange, on_caret: OnChange
 ) -> None:
-    """Keep the draft of a lesson in the visitor's browser, or bring it from there; draws nothing.
+    """Keep the draft of a lesson, and the names of lessons that are `done`, in the visitor's browser, or bring them
+    from there; draws nothing.
 
-    `revision` counts the draft's changes: where the browser has a newer one, or none `is_known` yet, `on_change` runs
-    and ``st.session_state[key]["kept"]`` holds its `text`, which is JSON, and `revision`. Where the caret comes to rest
-    in another step or on another key, `on_caret` runs, and ``["caret"]`` holds its `line`.
+    `revision` counts the draft's changes: where the browser has a newer one, or none `is_known` yet, or more lessons
+    done, `on_change` runs. ``st.session_state[key]["kept"]`` holds its `text`, which is JSON, and `revision`, and
+    ``["done"]`` the names of all lessons done, as JSON in `text`. Where the caret comes to rest in another step or on
+    another key, `on_caret` runs, and ``["caret"]`` holds its `line`.
     """
-    data = {"text": text, "revision": revision, "isKnown": is_known}
-    widget("draft_keeper")(key=key, data=data, on_kept_change=on_change, on_caret_change=on_caret)
+    data = {"text": text, "revision": revision, "isKnown": is_known, "done": done}
+    widget("draft_keeper")(
+        key=key, data=data, on_kept_change=on_change, on_done_change=on_change, on_caret_change=on_caret
+    )
     persistent.catch_up(key, on_change)
 
 

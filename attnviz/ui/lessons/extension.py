@@ -7,7 +7,7 @@ from attnviz.pictures.heads_state import HeadsState
 from attnviz.ui.address import persistent
 from attnviz.ui.frame.page import Page
 from attnviz.ui.lessons import companion, cover, lesson_draft, marks, panel, windows
-from attnviz.ui.lessons.open_lesson import is_open, open_lesson
+from attnviz.ui.lessons.open_lesson import is_done, is_open, open_lesson
 from attnviz.ui.styles import style
 
 
@@ -25,11 +25,20 @@ def draw_panel(page: Page) -> str:
     if open_lesson() is None and persistent.text("lesson") != lesson_draft.DRAFT:
         return ""  # there is no such lesson, which a note says
     st.html(style("lessons.css"))
-    if persistent.text("lesson") == lesson_draft.DRAFT:
+    if _keeps_something():
         lesson_draft.keep()
     with st.container(key="lesson-panel"), companion.linked_windows(companion.show_step):
         panel.draw()
     return cover.covered_sentence() if cover.hides(page.title) else ""
+
+
+def _keeps_something() -> bool:
+    """Check whether the browser has to keep something: a draft that is tried, or that this lesson is done."""
+    now = open_lesson()
+    if now is not None and now.lesson.name != lesson_draft.DRAFT and is_done(now.lesson):
+        lesson_draft.note_done(now.lesson.name)
+        return True
+    return persistent.text("lesson") == lesson_draft.DRAFT
 
 
 def covering(view: HeadsState) -> Covering:

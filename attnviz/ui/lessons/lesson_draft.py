@@ -26,7 +26,8 @@ class Desk:
     """A visitor's draft in the session: its `text`, the `revision` that counts its changes, and whether the browser
     `is_known` to have no newer one; `former` is the text that another one has replaced, `line` where the caret is,
     counted from 1. `said` is the refusal of the last action, a line for each reason, `tried` the lesson as it was tried
-    last, `checked` what the check found in each step, by all that it depends on.
+    last, `checked` what the check found in each step, by all that it depends on. `done` names the lessons that were
+    done in this browser, in this session or before.
     """
 
     text: str | None = None
@@ -36,6 +37,7 @@ class Desk:
     line: int = 0
     said: str = ""
     tried: Lesson | None = None
+    done: frozenset[str] = frozenset()
     checked: Mapping[Any, tuple[Remark, ...]] = field(default_factory=dict)
 
 
@@ -49,13 +51,25 @@ def keep() -> None:
     now = desk()
     text = "" if now.text is None else json.dumps(now.text)
     mount.draft_keeper(
-        text, revision=now.revision, is_known=now.is_known, key=_KEEPER, on_change=_take, on_caret=_take_caret
+        text,
+        revision=now.revision,
+        is_known=now.is_known,
+        done=sorted(now.done),
+        key=_KEEPER,
+        on_change=_take,
+        on_caret=_take_caret,
     )
+
+
+def note_done(name: str) -> None:
+    """Note that a lesson is done; the browser keeps that from the next `keep` on."""
+    desk().done |= {name}
 
 
 def _take() -> None:
     """Take over the browser's draft where it is newer."""
     found, now = reported_value(_KEEPER, "kept", {"text": TEXT, "revision": NUMBER}), desk()
+    now.done |= _names_done()
     if found is None:
         return
     now.is_known = True
@@ -65,6 +79,16 @@ def _take() -> None:
         _store(draft_of_kept(found["text"]), found["revision"])
     except ValueError:
         now.said = "The draft in this browser cannot be read: begin another one, or open a file."
+
+
+def _names_done() -> set[str]:
+    """Return the names of lessons that the browser has as done; a browser may say anything."""
+    told = reported_value(_KEEPER, "done", {"text": TEXT})
+    try:
+        names = json.loads(told["text"]) if told else []
+    except (ValueError, RecursionError):
+        return set()
+    return {name for name in names if isinstance(name, str) and len(name) <= 200} if isinstance(names, list) else set()
 
 
 def _take_caret() -> None:

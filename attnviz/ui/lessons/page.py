@@ -30,7 +30,7 @@ def bar() -> None:
 
 def draw() -> None:
     """Draw the open lesson and below it the list, or the list alone; a class has its own panel beside it."""
-    lesson_draft.keep()
+    _keep()
     if (now := open_lesson()) is None or is_followed():
         editor.draw() if persistent.text(editor.EDIT) else _list()
         return
@@ -51,13 +51,21 @@ def draw() -> None:
         _list()
 
 
+def _keep() -> None:
+    """Have the browser keep the draft, and the lessons that this visitor has done."""
+    for one in shelf():
+        if one.lesson is not None and is_done(one.lesson):
+            lesson_draft.note_done(one.name)
+    lesson_draft.keep()
+
+
 def _list() -> None:
     found = shelf()
     lessons = listed_lessons(found)
     _draw_own_lesson([one.lesson for one in found if one.lesson is not None])
     if not lessons:
         st.info("There are no lessons: name a folder of Markdown files in ATTNVIZ_LESSONS.")
-    following = next((one for one in lessons if not is_done(one)), None)
+    following = next((one for one in lessons if one.name not in lesson_draft.desk().done), None)
     for number, one in enumerate(lessons, start=1):
         _card(one, f"{number} · {literal(one.title)}", is_following=one is following)
     if hosting.is_author():
@@ -169,7 +177,8 @@ def _card(lesson: Lesson, title: str, *, is_following: bool = False, note: str =
     with st.container(border=True, key=f"lesson-card-{lesson.name}"):
         text, way = st.columns([64, 36], vertical_alignment="center")
         with text:
-            done = " :green-badge[:material/check: Done]" if is_done(lesson) else ""
+            is_marked = lesson.name in lesson_draft.desk().done
+            done = " :green-badge[:material/check: Done]" if is_marked else ""
             st.markdown(f"**{title}**{done}  \n{lesson.about}")
             said = (
                 f"{lesson.minutes} minutes · for {lesson.audience}{_done_phrase(lesson)}{f' · {note}' if note else ''}"

@@ -88,3 +88,14 @@ def test_a_draft_of_the_first_version_opens_on_a_phone(visitor, settle) -> None:
     expect(page.get_by_text("Right is No")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.evaluate(SMALL) == []
+
+
+def test_a_lesson_that_is_done_keeps_its_mark_after_a_reload(page: Page, settle) -> None:
+    page.goto("/lessons")
+    settle(page)
+    card = page.locator(".st-key-lesson-card-8-find-the-bug")
+    expect(card.get_by_text("Done")).to_have_count(0)
+    page.evaluate("localStorage['attnviz-lessons-done'] = JSON.stringify(['8-find-the-bug', 'gone'])")
+    page.reload()
+    expect(card.get_by_text("Done")).to_be_visible()
+    assert page.evaluate("localStorage['attnviz-lessons-done']") == '["8-find-the-bug","gone"]'

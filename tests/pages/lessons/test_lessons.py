@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.lessons.reading import read
 from attnviz.lessons.scoring import AnswerScore, Truth
 from attnviz.ui import wording
-from attnviz.ui.lessons import judging
+from attnviz.ui.lessons import judging, lesson_draft
 from attnviz.ui.lessons.open_lesson import OpenedLesson, Progress
 from tests.pages.lessons.lesson_page import LESSON, cross, page_text, payload
 
@@ -147,6 +147,15 @@ def test_the_list_stands_below_a_lesson_that_is_open(open_page) -> None:
     app = open_page("lessons", lesson="8-find-the-bug")
     assert "#### A perfect score" in page_text(app)
     assert "**1 · What a head looks at**" in page_text(app)
+
+
+def test_a_lesson_that_was_done_in_this_browser_before_has_its_mark(open_page) -> None:
+    app = open_page("lessons")
+    app.session_state["_attnviz_draft"] = lesson_draft.Desk(is_known=True, done=frozenset({"8-find-the-bug"}))
+    app.run()
+    assert "**8 · Find the bug** :green-badge[:material/check: Done]" in page_text(app)
+    keeper = "".join(part.proto.json for part in app.get("bidi_component"))
+    assert "8-find-the-bug" in keeper, "the browser keeps it"
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.4, "Not right. So much."), (0.95, "Right. So much.")])

@@ -3,7 +3,8 @@
 // which attnviz/lessons/earlier_draft.py makes into Markdown.
 
 export const KEY = "attnviz-draft";
-const MOST_STEPS = 60;
+const DONE = "attnviz-lessons-done";
+const [MOST_STEPS, MOST_DONE] = [60, 200];
 
 const NONE = { revision: 0, draft: null };
 
@@ -25,6 +26,23 @@ export function keep(revision, draft) {
   } catch {
     return false;
   }
+}
+
+// The names of the lessons that were done in this browser, with those that are `more`.
+export function doneWith(more) {
+  let before = [];
+  try {
+    before = JSON.parse(localStorage.getItem(DONE)) ?? [];
+  } catch {
+    // nothing is kept, or something else
+  }
+  const all = [...new Set([...(Array.isArray(before) ? before : []), ...more])].slice(-MOST_DONE);
+  try {
+    localStorage.setItem(DONE, JSON.stringify(all));
+  } catch {
+    // this browser keeps nothing
+  }
+  return all;
 }
 
 // A step more, at the end; returns what to say.

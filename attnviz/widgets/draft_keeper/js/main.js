@@ -2,7 +2,7 @@
 // two holds: what Python has is kept, or Python is told what the browser has, also when another tab has changed it.
 
 import { caretIn } from "./caret.js";
-import { KEY, keep, kept } from "./kept.js";
+import { KEY, doneWith, keep, kept } from "./kept.js";
 
 const REST = 700; // milliseconds without a key, until Python hears of a long text
 
@@ -11,6 +11,7 @@ export default function ({ parentElement, data, setStateValue }) {
   root.settle = () => settle(root, data, setStateValue);
   root.tellCaret = (field) => tellCaret(root, field, setStateValue);
   root.settle();
+  tellDone(root, data.done, setStateValue);
   if (root.isListening) return;
   root.isListening = true;
   addEventListener("storage", ({ key }) => root.isConnected && key === KEY && root.settle());
@@ -27,6 +28,15 @@ function settle(root, data, setStateValue) {
     root.told = `${revision} ${data.revision}`; // once
     setStateValue("kept", { text: draft ? plain(draft) : "", revision, time: Date.now() });
   }
+}
+
+// Python is told which other lessons were done here before, once.
+function tellDone(root, known, setStateValue) {
+  const all = doneWith(known);
+  const text = plain(all);
+  if (all.every((name) => known.includes(name)) || root.toldDone === text) return;
+  root.toldDone = text;
+  setStateValue("done", { text, time: Date.now() });
 }
 
 // What a component tells is printable characters only.
