@@ -57,7 +57,7 @@ def answer_logprobs(trace: Trace, answer: Span, *, item: int = 0) -> Float[Tenso
 
 def hide_spans(
     model: Model, trace: Trace, answer: Span, spans: Sequence[Span] | None = None, *,
-    hidden_from: HiddenFrom = "answer", work: Cancellable = TO_THE_END,
+    hidden_from: HiddenFrom = "answer", work: Cancellable | None = None,
 ) -> pd.DataFrame:  # fmt: skip
     """Run the text again with each span hidden, and return one line a span: its tokens, the answer's log-probability
     with and without it, the difference, and the share of the answer rows' attention that it had, mean over heads.
@@ -67,7 +67,7 @@ def hide_spans(
     "all later rows" hides it from every row behind it, so that nothing of it does. Spans that begin after the answer
     does are left out. Each span is a step of `work`. Raises ValueError for a trace without logits.
     """
-    before = answer_logprobs(trace, answer)
+    before, work = answer_logprobs(trace, answer), work or TO_THE_END
     rows = Span(answer.name, answer.start - 1, answer.end - 1)
     shares = span_shares(trace, spans)
     mean = shares.shares[:, :, rows.start : rows.end].mean(dim=(0, 1, 2))
