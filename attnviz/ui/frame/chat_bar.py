@@ -23,7 +23,8 @@ from attnviz.ui.frame.page import current_page
 def turns(entry: Entry) -> tuple[Turn, ...]:
     """Return the turns that the address asks for; none where it asks for a plain text, or the model takes none.
 
-    A conversation that cannot be run is the page's refusal.
+    Turns that are still to be typed are not read. A conversation that cannot be run is the page's
+    refusal.
     """
     if not persistent.text(NAME) or current_page().refusal:
         return ()
@@ -36,11 +37,37 @@ def turns(entry: Entry) -> tuple[Turn, ...]:
     except TextError as why:
         say_unsupported(str(why))
         return ()
+    typed = _without_empty_ends(drafted)
     try:
-        return read_turns(drafted)
+        return read_turns(typed)
     except TextError as why:
         current_page().refusal = str(why)
-    return drafted
+    return typed
+
+
+def _without_empty_ends(drafted: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Leave out an empty system turn and empty turns at the end, which are still to be typed, and say so. What has no
+    other turn of a user stays as it is.
+    """
+    first, last = 0, len(drafted)
+    if drafted and drafted[0].role == "system" and not drafted[0].content.strip():
+        first = 1
+    while last > first and not drafted[last - 1].content.strip():
+        last -= 1
+    if len(drafted) == last - first or not any(turn.role == "user" for turn in drafted[first:last]):
+        return drafted
+    empty = [*range(1, first + 1), *range(last + 1, len(drafted) + 1)]
+    for number in empty:
+        current_page().add(f"Turn {number} is empty and is not read yet: type it in the conversation.")
+    return drafted[first:last]
+
+
+def drafted_turns() -> tuple[Turn, ...]:
+    """Return the conversation of the address as it is written, with the turns that are empty; none without one."""
+    try:
+        return chat_link.read_draft(persistent.text(NAME)) if persistent.text(NAME) else ()
+    except TextError:
+        return ()
 
 
 def render_ahead(entry: Entry, asked: tuple[Turn, ...]) -> None:

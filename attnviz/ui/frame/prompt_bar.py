@@ -14,6 +14,7 @@ from attnviz.ui.frame.sentence_field import Field, default_source, sentence
 from attnviz.ui.request import Request
 
 NEW, MAX_NEW = 8, 64  # tokens after a prompt
+FEW = f"0: only the prompt is read. At most {MAX_NEW}: Decoding, Reply writes more, token by token"
 _PROMPT = Field("src", "Prompt", "Prompt")
 
 
@@ -47,15 +48,13 @@ def _prompt_or_turns(turns: tuple[Turn, ...]) -> str:
     """Draw the prompt's field, or the conversation in its place; return the prompt."""
     if not turns:
         return sentence(_PROMPT)
-    chat_editor.draw(turns)
+    chat_editor.draw(chat_bar.drafted_turns() or turns)
     return ""
 
 
 def _count(value: int, *, is_answered: bool) -> int:
     """Draw the number of tokens to write; after a turn of the assistant's, none are."""
-    means = (
-        "The last turn is the assistant’s: nothing is written after it" if is_answered else "0: only the prompt is read"
-    )
+    means = "The last turn is the assistant’s: nothing is written after it" if is_answered else FEW
 
     def draw(**more) -> int:
         return st.number_input("Tokens to write", 0, MAX_NEW, help=means, disabled=is_answered, **more)

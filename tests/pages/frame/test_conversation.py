@@ -97,6 +97,16 @@ def test_a_conversation_that_cannot_be_run_is_one_sentence(open_page, chat_folde
     assert sentence in error.value.replace("\\", "")
 
 
+@pytest.mark.parametrize("added", [[["assistant", ""]], [["assistant", ""], ["user", " "]]])
+def test_an_empty_turn_at_the_end_does_not_take_the_picture_away(open_page, chat_folder, added) -> None:
+    app = open_page("heads", model=chat_folder, chat=json.dumps([["user", "A cat"], *added]), new="2")
+    assert not app.error
+    assert "Turn 2 is empty and is not read yet" in "".join(note.value for note in app.info)
+    assert [label for label, _ in areas(app)][:2] == ["1. User", "2. Assistant"]
+    count = next(field for field in app.number_input if field.label == "Tokens to write")
+    assert "At most 64: Decoding, Reply writes more" in count.help
+
+
 @pytest.mark.parametrize(
     ("template", "sentence"),
     [
@@ -159,7 +169,9 @@ def test_a_typed_text_becomes_the_first_turn_and_nothing_is_lost_on_the_way_back
     assert json.loads(chat) == [["user", "It sleeps on."]]
     assert "src" not in app.query_params
     press(app, "chat-add-system")
-    assert "Turn 1 (system) is empty" in app.error[0].value.replace("\\", "")
+    assert not app.error, "the picture stays"
+    assert "Turn 1 is empty and is not read yet" in "".join(note.value for note in app.info).replace("\\", "")
+    assert areas(app) == [("1. System", ""), ("2. User", "It sleeps on.")]
     assert app.selectbox(key="form-shown").value == "conversation"  # there is a way back
     app.text_area(key="chat-0-shown").set_value("A cat.").run()
     app.text_area(key="chat-1-shown").set_value("A dog?").run()
