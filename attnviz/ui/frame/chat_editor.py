@@ -57,7 +57,7 @@ def draw(turns: tuple[Turn, ...]) -> None:
                 _draw_turn(turns, number, turn)
             if len(turns) < MOST_TURNS:
                 follows = _next_role(turns)
-                _button("chat-add", _ADDS[follows], lambda: _write((*turns, Turn(follows, ""))), icon=_PLUS)
+                _button("chat-add", _ADDS[follows], lambda: _add(turns, follows), icon=_PLUS)
         current_page().reading = st.container(key="chat-reading")
 
 
@@ -114,6 +114,13 @@ def _without(turns: tuple[Turn, ...], number: int) -> tuple[Turn, ...] | None:
 
 def _next_role(turns: tuple[Turn, ...]) -> Role:
     return "assistant" if turns[-1].role == "user" else "user"
+
+
+def _add(turns: tuple[Turn, ...], role: Role) -> None:
+    """Add a turn: the assistant's begins with the reply that Decoding has written to these turns."""
+    from attnviz.ui.decoding.reply.held import reply_to  # imports torch, which the bar does not wait for
+
+    _write((*turns, Turn(role, reply_to(turns) if role == "assistant" else "")))
 
 
 def _write(turns: tuple[Turn, ...]) -> None:

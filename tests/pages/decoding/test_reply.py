@@ -172,3 +172,31 @@ def test_the_link_to_heads_opens_it_on_the_whole_conversation(open_page, chat_fo
     heads = open_page("heads", **there)
     assert not heads.exception
     assert not heads.error
+
+
+def chat_of(app) -> list[list[str]]:
+    """Read the conversation that the address has."""
+    found = app.query_params["chat"]
+    return json.loads(found[0] if isinstance(found, list) else found)
+
+
+def test_the_next_question_follows_the_answer(open_page, chat_folder) -> None:
+    app = go(open_reply(open_page, chat_folder, limit="4"))
+    app.text_input(key="reply-next-question").set_value("Who sat?").run()
+    assert not app.exception
+    assert not app.error
+    turns = chat_of(app)
+    assert [role for role, _ in turns] == ["system", "user", "assistant", "user"]
+    assert turns[2][1].strip()
+    assert turns[3][1] == "Who sat?"
+    assert app.button(key="reply-go").label == "Write", "another answer is to be written"
+    assert "written" not in app.query_params
+
+
+def test_a_turn_of_the_assistant_that_is_added_begins_with_the_reply(open_page, chat_folder) -> None:
+    app = go(open_reply(open_page, chat_folder, limit="4"))
+    app.button(key="chat-add").click().run()
+    assert not app.exception
+    turns = chat_of(app)
+    assert turns[-1][0] == "assistant"
+    assert turns[-1][1].strip()

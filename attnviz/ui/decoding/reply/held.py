@@ -17,6 +17,7 @@ import streamlit as st
 from attnviz.analysis.reply.reply import Reply
 from attnviz.models.protocol import Model
 from attnviz.pictures.reply.state import MOST_TAKEN, ReplyState, begin_reply, write_taken
+from attnviz.text.conversation import Turn
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import budget
 from attnviz.ui.cache.bounded import BoundedCache, give_memory_back
@@ -70,14 +71,15 @@ ROOM = ReplyRoom(_MOST)
 
 @dataclass
 class HeldReply:
-    """What a session knows of its reply: its name in the cache, what it answers (`prompt`) and how, how many tokens are
-    to be there (`goal`) and how many are (`written`), and what the browser was last sent: how much, of which head, in
-    how many messages. `handed_on` is the reply itself from the end of a run that has written to the run right after it,
-    which draws it: meanwhile another reply may have taken its place in the cache.
+    """What a session knows of its reply: its name in the cache, what it answers (`prompt`, `turns`) and how, how many
+    tokens are to be there (`goal`) and how many are (`written`), and what the browser was last sent: how much, of which
+    head, in how many messages. `handed_on` is the reply itself from the end of a run that has written to the run right
+    after it, which draws it: meanwhile another reply may have taken its place in the cache.
     """
 
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     prompt: str = ""
+    turns: tuple[Turn, ...] = ()
     how: str = ""
     goal: int = 0
     written: int = 0
@@ -117,6 +119,12 @@ def held_reply() -> Reply | None:
     return _replies.find(held().name)
 
 
+def reply_to(turns: tuple[Turn, ...]) -> str:
+    """Return what the held reply says to these turns; "" where it answers others."""
+    reply = held_reply()
+    return reply.spoken if reply is not None and held().turns == turns else ""
+
+
 def find_reply(model: Model, request: Request, state: ReplyState) -> tuple[Reply, ReplyState]:
     """Return the reply that the address asks for, and what the address says then: the reply that is held, taken back as
     far as the address says, or a new one.
@@ -138,7 +146,7 @@ def find_reply(model: Model, request: Request, state: ReplyState) -> tuple[Reply
         save({}, state.written)
     if is_other:
         mine.renew()
-        mine.prompt, mine.how = prompt, how
+        mine.prompt, mine.turns, mine.how = prompt, request.messages, how
     if is_other or is_linked:
         mine.goal = state.written
     mine.seen = state.written, write_taken(state.taken)

@@ -7,18 +7,21 @@ import streamlit as st
 from attnviz.models.catalogue import Entry
 from attnviz.pictures.fields import read, write_view
 from attnviz.pictures.reply.state import ReplyState
+from attnviz.text.chat_link import write_chat
+from attnviz.text.conversation import Turn
 from attnviz.ui import layout, model_picker, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import traces
 from attnviz.ui.decoding import controls, tabs
 from attnviz.ui.decoding.reply import held, opening
 from attnviz.ui.decoding.reply.writing import ReplyWriter
+from attnviz.ui.frame.chat_editor import MOST_TYPED
 from attnviz.ui.frame.page import current_page
 from attnviz.ui.reports import NUMBER, TEXT, reported_value, reported_view
 from attnviz.ui.request import Request
 from attnviz.widgets.wire import Payload
 
-COMPONENT = "reply"
+COMPONENT, _NEXT = "reply", "reply-next-question"
 
 
 def draw(request: Request) -> None:
@@ -55,12 +58,28 @@ def _draw_page(request: Request) -> ReplyWriter:
         held.held().sent = 0
     st.session_state["reply-shown"] = True
     writer = ReplyWriter(model, reply, state, place, _mount)
+    _draw_next_question(request, writer)
     _draw_buttons(buttons, writer)
     writer.send()
     with bar:
         opening.draw(request, reply, state)
     layout.end_page(request, trace, state)
     return writer
+
+
+def _draw_next_question(request: Request, writer: ReplyWriter) -> None:
+    """Draw the field for the next question below an answer of a conversation."""
+    if request.messages and writer.reply.spoken.strip() and not writer.is_writing:
+        st.text_input("Next question", key=_NEXT, max_chars=MOST_TYPED, on_change=_ask_next, args=(request.messages,))
+
+
+def _ask_next(turns: tuple[Turn, ...]) -> None:
+    """Add the answer and the next question to the conversation; what was chosen for the answer goes."""
+    asked = st.session_state[_NEXT].strip()
+    if asked:
+        said = (*turns, Turn("assistant", held.reply_to(turns)), Turn("user", asked))
+        persistent.write({"chat": write_chat(said), "taken": None, "written": None})
+        st.session_state[_NEXT] = ""
 
 
 def _write(writer: ReplyWriter) -> None:
