@@ -77,6 +77,16 @@ def test_a_model_that_is_odd_in_one_thing_has_its_pages(open_page, folder, page,
         assert "Only 2 layers of this model compute attention: its layers 1, 4" in notes(app)
 
 
+def test_decoding_says_that_a_model_has_no_cache(open_page, folder):
+    app = open_page("decoding", model=folder("openai"), src="I love you.", new="2")
+    assert "this model has no cache to step on" in str(picture_header(app))
+
+
+def test_masks_name_what_an_indexer_hides(open_page, folder):
+    header = picture_header(open_page("masks", model=folder("deepseek_v32"), src="The quick brown fox jumps."))
+    assert header["indexed"] is not None
+
+
 @pytest.mark.parametrize("tab", ["links", "neuron"])
 def test_heads_with_a_sink_say_where_the_rest_of_a_row_went(open_page, folder, tab):
     told = picture_header(open_page("heads", model=folder("gpt_oss"), src="I love you."))["kinds"][0]

@@ -1,6 +1,7 @@
 """The sentences of the Decoding page on a decoding, intact or broken on purpose, without a browser."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -118,3 +119,9 @@ def test_all_equal_is_said_of_all_places_and_nothing_is_said_of_other_runs() -> 
     assert "changes nothing here" in reason.why
     (reason,) = reasons(DecodingState(dtype="float16"), Seen(1.0, 1.0, coarse_share=0.004))
     assert "is less than 0.01 of what rounding" in reason.more
+
+
+def test_steps_that_differ_in_transformers_itself_are_not_blamed_on_the_model():
+    broken = Equality(3, 53, holds=False, recomputes=False, note="In transformers itself, steps differ.")
+    assert equality_reason(broken, DecodingState()).why == "In transformers itself, steps differ."
+    assert "do not compute the same numbers" in equality_reason(replace(broken, note=""), DecodingState()).why
