@@ -102,9 +102,9 @@ class HuggingFaceModel(ChatModel):
         if asked is None:
             require_whole(notes, new_tokens, limit)
         if asked is None or asked > limit:
-            more = (
-                f" The model reads up to {self.text.max_tokens:,}: max_tokens=…" if limit < self.text.max_tokens else ""
-            )
+            most = min(self.text.max_tokens, self.network.most_tokens)
+            what = "The model reads" if most == self.text.max_tokens else "Its scores fit for"
+            more = f" {what} up to {most:,}: max_tokens=…" if limit < self.text.max_tokens else ""
             warn_of_cuts(notes, more.strip())
 
     @gradients_if_needed

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 import transformers
+from transformers import cache_utils
 from transformers.models.inkling2 import modeling_inkling2 as inkling2
 
 import attnviz
@@ -15,6 +16,7 @@ from attnviz.maps.selection import select
 from attnviz.models.huggingface import load
 from attnviz.models.huggingface.checkpoint_model import _layer_note
 from attnviz.models.huggingface.network import attention_interface
+from attnviz.models.huggingface.network.network import _without_window
 from attnviz.pictures.masks import MaskBench, MasksState
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site
@@ -94,6 +96,7 @@ def test_every_layer_and_head_is_that_of_the_class_that_was_saved(name, model, f
 def test_steps_on_a_cache_compute_what_one_pass_does(name, model):
     """Hybrids keep in the cache what their other layers need, too; sinks and caps are in force at every step."""
     loaded = model(name)
+    assert loaded.has_cache == (name != "openai")
     how = {"tgt_text": TARGET} if loaded.inputs.takes_target else {"new_tokens": 3}
     steps = list(loaded.stepwise(TEXT, **how))
     last = steps[-1]
@@ -187,14 +190,16 @@ def test_a_replay_says_what_it_leaves_out(name, model):
 
 def test_a_long_text_of_a_replay_is_cut_where_its_weights_would_not_fit(model, monkeypatch):
     monkeypatch.setattr("attnviz.models.huggingface.replay._MOST_WEIGHTS", 9 * 20**2)
-    trace = model("prophetnet").trace("cat " * 90)
+    with pytest.warns(UserWarning, match="Its weights fit for up to 20"):
+        trace = model("prophetnet").trace("cat " * 90)
     assert trace.attn("decoder_self").shape == (3, 3, 20, 20)
     assert "only the first 19 of" in trace.info.notes[0]
 
 
 def test_a_long_text_is_cut_where_a_trace_of_scores_would_not_fit(model, monkeypatch):
     monkeypatch.setattr("attnviz.models.huggingface.network.network._MOST_SCORES", 15 * 20**2)
-    trace = model("bloom").trace("cat " * 90, new_tokens=0)
+    with pytest.warns(UserWarning, match="Its scores fit for up to 20"):
+        trace = model("bloom").trace("cat " * 90, new_tokens=0)
     assert trace.attn("decoder_self").shape == (3, 5, 20, 20)
     assert "only the first 20 of" in trace.info.notes[0]
 
@@ -332,3 +337,9 @@ def test_a_sink_of_each_query_takes_its_share():
     expected, _ = inkling2.eager_attention_forward(module, query, key, value, None, **given)
     found, _ = attention_interface.attention(module, query, key, value, None, **given)
     torch.testing.assert_close(found, expected, **CLOSE)
+
+
+def test_a_cache_without_windows_keeps_the_states_of_layers_that_do_not_attend():
+    """Inkling's layers keep several states beside keys and values."""
+    layer = cache_utils.LinearAttentionAndSlidingWindowAttentionLayer(sliding_window=4, number_of_states=3)
+    assert _without_window(layer).number_of_states == 3
