@@ -161,3 +161,13 @@ def test_a_page_that_is_pressed_right_after_typing_opens_with_what_was_typed(pag
     settle(page)
     expect(page).to_have_title("Masks · attnviz")
     expect(page.get_by_label("Source sentence")).to_have_value("We love you.")
+
+
+def test_after_skipping_to_the_content_tab_goes_to_the_bar_and_not_to_the_menu(page: Page, settle) -> None:
+    page.goto("/heads?src=I+love+you.&to=fr")
+    settle(page)
+    expect(page.locator("[data-attnviz-painted]")).to_be_visible()
+    page.get_by_test_id("stSkipToContent").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("combobox", name="Model")).to_be_focused()

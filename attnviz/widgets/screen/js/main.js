@@ -4,6 +4,7 @@
 
 import { watchDrawing } from "./drawing.js";
 import { watchLeaving } from "./leaving.js";
+import { whileThere } from "./listening.js";
 import { sayLine, watchLine } from "./line.js";
 import { receivePresent, watchPresent } from "./present.js";
 import { watchPrinting } from "./printing.js";
@@ -28,5 +29,19 @@ function start(root) {
   watchLeaving(app);
   watchPrinting(app);
   watchRoom(app);
+  watchSkipping(parts.line);
   return app;
+}
+
+// After "Skip to main content" the next Tab goes to the bar's first field, past this widget's own buttons, which stand
+// before it in the page.
+function watchSkipping(line) {
+  whileThere(line, "keydown", (event) => {
+    if (event.key !== "Tab" || event.shiftKey || document.activeElement?.id !== "stMain") return;
+    const fields = [...document.querySelectorAll(".st-key-top-bar :is(input, button, a)")];
+    const first = fields.find((field) => field.checkVisibility() && !field.disabled);
+    if (!first) return;
+    event.preventDefault();
+    first.focus();
+  });
 }
