@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from attnviz.models.huggingface import parity
 from attnviz.models.huggingface.errors import ModelError, reason
 from attnviz.models.huggingface.network import patches
-from attnviz.models.huggingface.network.network import Batch
+from attnviz.models.huggingface.network.network import Batch, cache_argument
 from attnviz.tracing.rounding import FACTOR, PASSES, RoundOtherwise, largest_magnitude
 from attnviz.transformer.device import rounding_unit
 
@@ -115,8 +115,7 @@ class GivenModel:
     def run_in_steps(self, sample: Batch, target: Batch) -> Tensor:
         """Run the decoder token by token on its own cache, as `generate` does."""
         whole, cache, rows = patches.share_weights(self.whole), None, []
-        # The argument that takes a cache, and the output's name for it: `cache` from transformers 5.24 on.
-        name = "past_key_values" if "past_key_values" in parity.parameters_of(self.part) else "cache"
+        name = cache_argument(self.part)  # which is the output's name for it, too
         for at in range(target.ids.shape[1]):
             fed = Batch(target.ids[:, at : at + 1], target.mask[:, at : at + 1])
             out = whole(**parity.arguments_of(sample, fed), **{name: cache}, use_cache=True)

@@ -26,7 +26,9 @@ SELF = "attentions"
 _FIELDS: Mapping[str, Kind | None] = {
     "encoder_attentions": "encoder_self", "decoder_attentions": "decoder_self", "cross_attentions": "cross", SELF: None,
 }  # fmt: skip
-_OTHERS = ("logits", "last_hidden_state", "sequences", "hidden_states", "past_key_values")  # an output without weights
+_OTHERS = (  # of an output without weights
+    "logits", "last_hidden_state", "sequences", "hidden_states", "past_key_values", "cache",
+)  # fmt: skip
 _CROSS, _DECODER = re.compile(r"cross", re.IGNORECASE), re.compile(r"(^|\.)decoder\.")
 _ENCODER = re.compile(r"(^|\.)encoder\.")
 _PATTERN = re.compile(r"\.hook_(cross_)?pattern$")  # TransformerLens keeps scores, queries and keys beside this one

@@ -16,6 +16,7 @@ from attnviz.analysis.decoding.tolerance import tolerance
 from attnviz.analysis.decoding.verdict import Verdict, judge, verdict
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.huggingface.model import HuggingFaceModel
+from attnviz.models.huggingface.network.network import cache_argument
 from attnviz.models.translator.faults import Faults, LooseMask
 from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
 from attnviz.models.translator.translator import Translator
@@ -175,13 +176,14 @@ def test_a_token_at_a_wrong_position_is_caught(deep, monkeypatch: pytest.MonkeyP
     """A loop that counts one too many passes the next position to a step on the cache."""
     model, case = deep
     _, trace = continue_prompt(model, case)
-    forward, wrong = model.network.model.forward, 3
+    forward, wrong, name = model.network.model.forward, 3, cache_argument(model.network.model)
 
-    def shift_positions(*args, past_key_values=None, **options):
-        at = 0 if past_key_values is None else past_key_values.get_seq_length()
-        if past_key_values is not None:
+    def shift_positions(*args, **options):
+        cache = options.get(name)
+        if cache is not None:
+            at = cache.get_seq_length()
             options["position_ids"] = torch.tensor([[at + (at == wrong)]])
-        return forward(*args, past_key_values=past_key_values, **options)
+        return forward(*args, **options)
 
     monkeypatch.setattr(model.network.model, "forward", shift_positions)
     tokens = [token.id for token in trace.sentences[0].tgt_in]

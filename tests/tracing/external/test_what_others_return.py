@@ -9,6 +9,7 @@ from tokenizers import Tokenizer, models
 
 import attnviz
 from attnviz.analysis.heads.trace_metrics import trace_metrics
+from attnviz.models.huggingface.network.network import cache_argument
 from attnviz.tracing.external.weights import BareWeights
 
 SIZES: dict[str, Any] = {"vocab_size": 37, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
@@ -153,8 +154,9 @@ def test_fused_attention_gets_the_sentence_on_eager() -> None:
 @pytest.mark.parametrize("cached", [2, 4])
 def test_rows_read_before_the_first_step_are_empty_and_no_key_is_cut(gpt2: Any, cached: int) -> None:
     ids, cache = torch.tensor([TEXT]), transformers.DynamicCache()
-    gpt2(ids[:, :cached], past_key_values=cache)
-    out = gpt2.generate(ids, past_key_values=cache, **GENERATE)
+    filled = {cache_argument(gpt2): cache}
+    gpt2(ids[:, :cached], **filled)
+    out = gpt2.generate(ids, **filled, **GENERATE)
     trace = attnviz.from_tensors(out, [f"t{at}" for at in out.sequences[0]])
     rows = slice(cached, None)
     wanted = torch.stack([layer[0, :, :-1, :-1] for layer in alone(gpt2, out.sequences[0])])

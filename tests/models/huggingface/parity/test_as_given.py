@@ -13,6 +13,7 @@ from transformers.masking_utils import sdpa_mask
 
 import attnviz
 from attnviz.models.huggingface import ModelError
+from attnviz.models.huggingface.network.network import cache_argument
 from tests.models.huggingface.checkpoints import DECODERS, ENCODERS, PAIRS, random_model
 from tests.models.huggingface.tokenizers_made import byte_level, byte_prompts, pieces, word_pieces
 
@@ -71,11 +72,11 @@ def test_rows_of_fsmts_decoder_are_those_of_its_steps():
     """In one pass with use_cache=True, its default, it makes no causal mask; `generate` computes it step by step."""
     model, text = made("FSMTForConditionalGeneration", pieces)
     found = attnviz.load(model, text).trace(TEXT, tgt_text="A cat sat on the mat.")
-    sentence, cache = found.sentences[0], None
+    sentence, cache, name = found.sentences[0], None, cache_argument(model)
     src, tgt = (torch.tensor([[token.id for token in side]]) for side in (sentence.src, sentence.tgt_in))
     for at in range(tgt.shape[1]):
-        out = model(src, decoder_input_ids=tgt[:, at : at + 1], past_key_values=cache, output_attentions=True)
-        cache = out.past_key_values
+        out = model(src, decoder_input_ids=tgt[:, at : at + 1], **{name: cache}, output_attentions=True)
+        cache = getattr(out, name)
         for layer, row in enumerate(out.decoder_attentions):
             torch.testing.assert_close(found.attn("decoder_self")[layer, :, at, : at + 1], row[0, :, 0], **CLOSE)
     assert any("makes no causal mask" in note for note in found.info.notes)
