@@ -128,18 +128,18 @@ def _trace(options: argparse.Namespace) -> int:
 
 
 def _check_picture(options: argparse.Namespace) -> None:
-    """Raise ValueError for a picture that there is not, and for one that is drawn of something else."""
+    """Raise ValueError for a picture that does not exist, or that a trace of these options cannot show."""
     import attnviz
 
     if options.html is None:
         return
     attnviz.picture(options.picture)
     if options.picture == "learning":
-        raise ValueError("Learning is drawn of a recording: attnviz learn reverse --out run.npz makes one.")
+        raise ValueError("The picture learning needs a recording: attnviz learn reverse --out run.npz makes one.")
     if options.picture in _OF_TWO and options.other is None:
         raise ValueError(f"{options.picture} shows two runs: give the second sentence with --other.")
     if options.picture not in _OF_TWO and options.other is not None:
-        raise ValueError(f"--other is the second sentence of {' and '.join(_OF_TWO)}.")
+        raise ValueError(f"--other gives a second sentence, which only {' and '.join(_OF_TWO)} show.")
 
 
 def _shown(options: argparse.Namespace, model: Any, trace: Any, given: Any) -> Any:
@@ -256,12 +256,12 @@ def _add_trace(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument(
         "--picture", default="heads", metavar="NAME",
         help="what the HTML file shows: heads (the default), links, whole_model, one_row, neuron, flow, spans, "
-        "alignment, stepper, mask_lab, switches, attribution, or of two sentences patching, compared",
+        "alignment, stepper, mask_lab, switches, attribution; for two sentences, patching or compared",
     )  # fmt: skip
     parser.add_argument("--other", help="the second sentence, for patching and compared")
-    parser.add_argument("--kind", help="the attention that the picture begins with, such as cross")
-    parser.add_argument("--layer", type=int, help="its layer")
-    parser.add_argument("--head", type=int, help="its head")
+    parser.add_argument("--kind", help="the kind of attention that the picture shows first, such as cross")
+    parser.add_argument("--layer", type=int, help="the layer that the picture shows first")
+    parser.add_argument("--head", type=int, help="the head that the picture shows first")
     parser.set_defaults(run=_trace)
     return parser
 

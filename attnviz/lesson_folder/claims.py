@@ -79,7 +79,7 @@ def _misplaced_controls(text: str, page: str) -> Iterator[str]:
     titles = {place for place, tab in _tabs() if tab == page}
     for name in dict.fromkeys(_TAB.findall(text)):
         if name not in titles and not _named_page_has(name, text):
-            yield f"the text names the tab “{name}”, and {page} has none: link to the page that has it"
+            yield f"the text names the tab “{name}”, but {page} has no such tab: link to the page that has it"
     for name in _named_controls(text):
         if name in _all_controls() and name not in _controls(page) and not _named_page_has(name, text):
             yield f"the text names “{name}”, which is not on {page}: link to the page that has it, or name that page"
@@ -142,7 +142,7 @@ def _unshown_measure(question: Question, link: Link) -> Iterator[str]:
             yield f"the measure {question.measure} is shown by {page}: link there, with {parameter}={value}"
     run = (question.more or {}).get("run", "")
     if run and link.page == "Learning" and run not in _runs(said):
-        yield f"the question is about the run {run}, and the link shows {' and '.join(_runs(said))}"
+        yield f"the question is about the run {run}, but the link shows {' and '.join(_runs(said))}"
 
 
 def _runs(said: Mapping[str, str]) -> list[str]:
@@ -160,10 +160,10 @@ def _rows(step: LessonStep, text: str, shown: Picture) -> Iterator[str]:
     labels = [row.text for row in shown.maps.rows]
     for name in dict.fromkeys(_LABEL.findall(text)):
         if name not in labels:
-            yield f"the text names the row “{name}”, and the picture has {', '.join(labels)[:200]}"
+            yield f"the text names the row “{name}”, but the picture's rows are {', '.join(labels)[:200]}"
     numbers = [int(found) for found in dict.fromkeys(_ROW.findall(text))]
     yield from (
-        f"the text names row {at}, and the picture ends at row {len(labels) - 1}" for at in numbers if at >= len(labels)
+        f"the text names row {at}, but the picture ends at row {len(labels) - 1}" for at in numbers if at >= len(labels)
     )
     if not numbers and step.question is not None and step.question.row:
         numbers = [shown.row(step.question.row)]
@@ -192,14 +192,14 @@ def _laboratory(more: Mapping[str, str], bench: MaskBench, shown: Picture) -> It
     for name, value in has.items():
         if more.get(name, value) != value:
             instead = f"put {'masks' if name == 'mask' else name}={more[name]} into the link"
-            yield f"the question is about {name} {more[name]}, and the picture has {value}: {instead}"
+            yield f"the question is about {name} {more[name]}, but the picture has {value}: {instead}"
     if more.get("blind") and bool(bench.mask[shown.row(more["blind"])].any()):
-        seen = "has no keys in the question, and sees some in the picture"
+        seen = "has no keys in the question, but sees some in the picture"
         yield f"row {more['blind']} {seen}: paint the row shut, then copy the link"
 
 
 def _no_second_run(link: Link) -> Picture:
-    raise ValueError("a link to Masks with a second sentence cannot be held against a question about its mask")
+    raise ValueError("attnviz cannot check a question about the mask where the link to Masks has a second sentence")
 
 
 def _tokens(step: LessonStep, text: str, shown: Picture) -> Iterator[str]:
@@ -207,13 +207,13 @@ def _tokens(step: LessonStep, text: str, shown: Picture) -> Iterator[str]:
     fed = fed_tokens(shown)
     for name in dict.fromkeys(_NEVER_IN.findall(text)):
         if name in fed:
-            yield f"the text says that {name} never goes in, and in the picture it does{_padded(shown)}"
+            yield f"the text says that {name} never goes in, but in the picture it does{_padded(shown)}"
     counts = [_NUMBERS.index(word.lower()) if word.lower() in _NUMBERS else word for word in _GO_IN.findall(text)]
-    yield from (f"the text says that {count} tokens go in, and in the picture {len(fed)} do" for count in counts
+    yield from (f"the text says that {count} tokens go in, but in the picture {len(fed)} do" for count in counts
                 if str(count).isdecimal() and int(count) != len(fed))  # fmt: skip
     asked = step.question
     if asked is not None and (asked.kind, asked.measure) == (NUMBER, "tokens_fed") and _padding(shown):
-        yield f"the question counts the tokens that go in, and in the picture padding goes in, too{_padded(shown)}"
+        yield f"the question counts the tokens that go in, but in the picture padding goes in, too{_padded(shown)}"
 
 
 def fed_tokens(shown: Picture) -> list[str]:

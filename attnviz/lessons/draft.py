@@ -49,9 +49,9 @@ def draft_of_kept(kept: str) -> str:
     try:
         found = json.loads(kept)
     except RecursionError:
-        raise ValueError("This is no draft: its parts lie too deep.") from None
+        raise ValueError("This is not a draft: its JSON is nested too deeply.") from None
     if not isinstance(found, str | dict):
-        raise ValueError("This is no draft: it is neither a text nor the fields of a form.")
+        raise ValueError("This is not a draft: it is neither a text nor the fields of a form.")
     text = clean_text(found if isinstance(found, str) else markdown_of(found))
     return text if text.startswith("---") else f"{HEAD}\n{text.lstrip()}"
 

@@ -15,7 +15,7 @@ from attnviz.widgets.wire import Payload
 Head = tuple[str, int | str, int | str]
 THEMES = ("auto", "light", "dark")
 _NOT_DRAWN = (
-    "The picture itself is drawn in a running notebook with anywidget; show(…, static=True) keeps one in what is saved."
+    "The picture is drawn only in a running notebook with anywidget; show(…, static=True) saves it with the notebook."
 )
 # Of what other fields choose a long text's numbers are not in the browser yet.
 _SITE = ("kind", "layer", "head", "pins")

@@ -37,7 +37,7 @@ def neuron(trace: TraceLike, state: NeuronState | None = None) -> Payload:
     state = state or NeuronState()
     kind, layer, head = state.site_in(trace)
     if not trace.call(kind, layer).has_queries:  # type: ignore[attr-defined]  # a trace of a run
-        raise ValueError(f"{OF_QUERIES} There is none here: {SCORES_ONLY}.")
+        raise ValueError(f"{OF_QUERIES} It cannot be drawn here: {SCORES_ONLY}.")
     made = neuron_payload(trace, kind, layer=layer, head=head, view={})
     return add_view(made, replace(state, kind=kind, layer=layer, head=head))
 

@@ -66,10 +66,12 @@ def _base_path(settings: Settings) -> None:
     if any(not _BASE_PART.fullmatch(part) or not part.strip(".") for part in parts):
         raise ValueError(f"base_path is {settings.base_path!r}: give a path of letters, digits, . _ and -, as /course.")
     if parts and parts[0] in (*_OWN_PATHS, *(page.stem for page in (APP / "pages").glob("*.py"))):
-        raise ValueError(f"base_path begins with {parts[0]!r}, a path of the dashboard itself: take another name.")
+        raise ValueError(f"base_path begins with {parts[0]!r}, a path of the dashboard itself: choose another name.")
     public = urlsplit(settings.public_address).path.rstrip("/")
     if parts and public not in {"", settings.base_path}:
-        raise ValueError(f"public_address has the path {public}, and base_path is {settings.base_path}: give one path.")
+        raise ValueError(
+            f"public_address has the path {public}, and base_path is {settings.base_path}: make them equal."
+        )
 
 
 def _certificate(settings: Settings) -> None:

@@ -53,7 +53,7 @@ class OwnDoor:
         headers = RequestHeaders(scope=scope)
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
-            return PlainTextResponse("Only the dashboard's own pages are answered.\n", HTTPStatus.FORBIDDEN)
+            return PlainTextResponse("The dashboard answers requests from its own pages only.\n", HTTPStatus.FORBIDDEN)
         if scope["path"] == _HEALTH or self._is_token(HTTPConnection(scope).cookies.get(self._cookie(scope), "")):
             return None
         if scope["type"] == "http" and scope["method"] == "GET":
@@ -72,7 +72,7 @@ class OwnDoor:
         name, _, port = headers.get("host", "").partition(":")
         if name == "localhost":  # as links of the documentation have it: the cookie belongs to the printed name
             return RedirectResponse(f"http://{HOST}:{port}{there}", HTTPStatus.SEE_OTHER)
-        said = "Open the address that attnviz printed when it started: it ends with a token, which this one lacks."
+        said = "Open the address that attnviz printed when it started: it ends with a token, which this address lacks."
         return plain_page("A token is missing", paragraph(said), status=HTTPStatus.FORBIDDEN)
 
     def _is_token(self, said: str) -> bool:

@@ -37,7 +37,7 @@ def catch_panics() -> Iterator[None]:
         if type(error).__name__ != "PanicException":  # pyo3 makes this class, and no module exports it
             raise
         said = (str(error).splitlines() or [""])[0][:150]
-        raise TextError(f"The model's tokenizer breaks off: its files are damaged ({said}).") from None
+        raise TextError(f"The model's tokenizer crashes: its files are damaged ({said}).") from None
 
 
 def replace_surrogates(text: str) -> str:
@@ -79,8 +79,8 @@ def require_whole(notes: Iterable[str], new_tokens: int | None, limit: int) -> N
     said = cut_notes(notes)
     if new_tokens and said and not _shows_cuts.get():
         raise ValueError(
-            f"{said[0]} What is written would follow the cut: give max_tokens=…, more for the whole text, or "
-            f"max_tokens={limit} to write after its beginning."
+            f"{said[0]} New tokens would follow the cut: give a larger max_tokens=… to read the whole text, or "
+            f"max_tokens={limit} to write on from the part that was read."
         )
 
 

@@ -106,7 +106,7 @@ def test_a_file_with_a_password_that_everybody_can_read_is_refused(tmp_path) -> 
         ({"base_path": "/heads/attn"}, "begins with 'heads', a path of the dashboard itself"),
         (
             {"base_path": "/course", "public_address": "https://a.example/attn"},
-            "public_address has the path /attn, and base_path is /course: give one path",
+            "public_address has the path /attn, and base_path is /course: make them equal",
         ),
         ({"metrics_port": 8501}, "metrics_port is 8501, the port of the pages: give it one of its own"),
         ({"certificate": "c.pem"}, "certificate and key go together"),

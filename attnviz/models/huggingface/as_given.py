@@ -258,30 +258,29 @@ def _causes(given: GivenModel) -> Iterator[tuple[str, Callable[[GivenModel], Non
     """Yield what may change the computation of a model as it was given, as a sentence, and how to take it away."""
     if (where := given.hooked()) is not None:
         yield (
-            f"A hook on {where} changes what this model computes, and attnviz runs no hooks but those of the model: "
-            "remove the hook (its handle has remove())",
+            f"A hook on {where} changes what this model computes, but attnviz does not run hooks that were added to "
+            "a model: remove the hook (call remove() on its handle)",
             lambda copied: remove_hooks(copied.whole),
         )
     if (where := given.replaced()) is not None:
         yield (
             f"`forward` of {where} was replaced by a function that computes something else, which attnviz cannot show: "
-            "put the class's own back",
+            "restore the `forward` of the class",
             lambda copied: _restore_forwards(copied.whole),
         )
     if any(getattr(module, "attention_type", "") == "block_sparse" for module in given.whole.modules()):
         yield (
-            "In a text as long as this, the model attends only within blocks (attention_type='block_sparse'), which "
-            "attnviz does not show: give a shorter text, which the model reads whole",
+            "For a text of this length, the model attends only within blocks (attention_type='block_sparse'), which "
+            "attnviz does not show: give a shorter text, for which the model uses full attention",
             lambda copied: patches.attend_fully(copied.whole),
         )
     if given.part_name:
         inner, wrapper = type(given.part).__name__, type(given.whole).__name__
-        yield f"{wrapper} computes something else than the {inner} in it, whose attention is shown", _unwrap
+        yield f"{wrapper} computes something else than the {inner} in it, whose attention attnviz shows", _unwrap
     if (own := given.part.config._attn_implementation) != "eager":
         yield (
             f"With its attention implementation {own!r} this model computes something else than with 'eager', whose "
-            "weights are shown: attnviz shows what it computes if it is loaded with attn_implementation='eager' and "
-            "handed over",
+            "weights attnviz shows: load the model with attn_implementation='eager', then hand it over",
             lambda copied: patches.set_attention(copied.whole, "eager"),
         )
 
@@ -317,7 +316,7 @@ class ShownOutput:
         if rows == 1:  # all that one of the passes returned
             found, own, allowed = found[:, -1:], own[:, -1:], allowed[:, -1:]
         if found.shape != own.shape:
-            return f"its outputs have shape {tuple(own.shape)}, those shown {tuple(found.shape)}"
+            return f"its outputs have shape {tuple(own.shape)} and not {tuple(found.shape)}"
         if _differ_nowhere(found, own, allowed):
             return None
         allowed = allowed + FACTOR * self._measure_spread(self._found.float(), epsilon)[:, -rows:]

@@ -234,8 +234,8 @@ class NetworkModel(CheckpointModel):
 
 
 _BOTH_WAYS = (
-    "transformers lets tokens of a prompt with token_type_ids of 1 attend to later ones. attnviz gives no "
-    "token_type_ids: each token attends to itself and those before it."
+    "transformers lets prompt tokens whose token_type_ids are 1 attend to later tokens. attnviz passes no "
+    "token_type_ids, so each token attends only to itself and to the tokens before it."
 )
 
 

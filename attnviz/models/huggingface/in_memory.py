@@ -129,7 +129,7 @@ def _adapter_notes(model: Any) -> tuple[str, ...]:
         return ()
     return tuple(
         f"In its last {config.adapter_layers} layers an adapter ({config.peft_type.value}) adds attention to "
-        f"{config.adapter_len} learned positions, by a softmax of its own, which is in no map."
+        f"{config.adapter_len} learned positions, with its own softmax. No map shows this attention."
         for config in _active_adapters(model)
         if config.is_adaption_prompt
     )

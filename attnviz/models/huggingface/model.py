@@ -103,8 +103,8 @@ class HuggingFaceModel(ChatModel):
             require_whole(notes, new_tokens, limit)
         if asked is None or asked > limit:
             most = min(self.text.max_tokens, self.network.most_tokens)
-            what = "The model reads" if most == self.text.max_tokens else "Its scores fit for"
-            more = f" {what} up to {most:,}: max_tokens=…" if limit < self.text.max_tokens else ""
+            what = "The model reads" if most == self.text.max_tokens else "The memory for its scores is enough for"
+            more = f" {what} up to {most:,} tokens: max_tokens=…" if limit < self.text.max_tokens else ""
             warn_of_cuts(notes, more.strip())
 
     @gradients_if_needed

@@ -181,7 +181,7 @@ def _check_shapes(found: OurPass, expected: dict[str, tuple[Tensor, ...]]) -> No
         if times > 1 and not rest:
             raise ModelError(
                 f"Each of the model's {len(layers)} layers computes {kind} attention {times} times and combines the "
-                "results, as DiffLlama subtracts one from the other, times a learned λ. No map holds the combination."
+                "results, as DiffLlama subtracts one from the other, times a learned λ. No map shows the combination."
             )
         if len(sites) != len(layers):
             raise ModelError(

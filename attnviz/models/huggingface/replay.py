@@ -119,7 +119,9 @@ class ReplayedModel(CheckpointModel, WithoutChat):
         wait_for(self.device)
         notes = (*prefix_notes("Text", read.notes), *prefix_notes("Second sentence", read.pair_notes))
         if max_tokens is None or max_tokens > limit:
-            warn_of_cuts(notes, f"Its weights fit for up to {self.max_tokens:,}: max_tokens=…")
+            warn_of_cuts(
+                notes, f"The memory for its weights is enough for up to {self.max_tokens:,} tokens: max_tokens=…"
+            )
         return self._make_trace(expected, sentence, time.perf_counter() - started, notes)
 
     def rerun(self, trace: TraceLike, probe: Any = None) -> NoReturn:

@@ -210,7 +210,7 @@ def _stack_parts(kind: str, given: Any, item: int | None) -> Tensor:
     if len(shapes) > 1:
         raise ValueError(
             f"The layers of {kind} differ in shape ({join_sorted(shapes)}); they must be equal. "
-            "Of nn.MultiheadAttention give the second of what it returns."
+            "From nn.MultiheadAttention, give the second of the two values that it returns."
         )
     parts = [_tensor(kind, part) for part in given]
     if parts[0].ndim == 4:
@@ -250,7 +250,7 @@ def _read_masks(
         kind: given.masks[key] for kind, name in names.items() for key in {kind, name} if key in given.masks
     }
     if unknown := [key for key in given.masks if key not in (*names, *names.values())]:
-        raise ValueError(f"The mask of {unknown[0]} has no weights of that kind beside it.")
+        raise ValueError(f"There is a mask of {unknown[0]}, but no weights of that kind.")
     for kind, made in by_kind.items():
         maps = given.weights[names[kind]]
         mask = padding.cut(_mask(kind, made, maps), names[kind])
@@ -259,7 +259,7 @@ def _read_masks(
             row, key = (int(at) for at in (held & ~mask).nonzero()[0])
             notes.append(
                 f"The mask of {kind} forbids {count} cells that hold weight, the first at row {row}, key {key}, so it "
-                "is not the mask that these weights were computed with; there it is left out."
+                "is not the mask that these weights were computed with; attnviz ignores it in these cells."
             )
         masks[kind] = mask | held
     if given.steps is not None and "decoder_self" in names and not masks:
@@ -315,7 +315,7 @@ def _looks_ahead(trace: BareWeights, kind: Kind) -> list[str]:
     token = display(trace.query_tokens(kind)[rows[0]].text)
     return [
         f"{len(rows)} of {trace.weights[kind].shape[-2]} rows of decoder_self look at later tokens (the first is row "
-        f"{rows[0]}, “{token}”). Rows of padding do; attention_mask=… leaves them out."
+        f"{rows[0]}, “{token}”). Rows of padding do so; attention_mask=… leaves them out."
     ]
 
 
@@ -348,7 +348,7 @@ def _packed_texts(trace: BareWeights, kind: Kind) -> list[str]:
         return []
     return [
         f"The rows of {kind} fall into {len(starts)} blocks that do not look at each other, as packed texts do (they "
-        f"begin at tokens {join_sorted(starts)}): the first token of a row is its block's."
+        f"begin at tokens {join_sorted(starts)}). A row's first token is therefore the first token of its block."
     ]
 
 

@@ -86,7 +86,7 @@ def weights_of(given: Any, item: int | None, kind: str | None, *, every_kind: bo
     `kind` is the one that is asked for; with `every_kind` and no `kind` all of them are read.
     """
     if _holds_nothing(given):
-        raise ValueError(f"What is given holds no attention weights: {HOW}.")
+        raise ValueError(f"The given output holds no attention weights: {HOW}.")
     if _is_stepwise(given):  # `outputs.attentions` of generate
         given = {name: given for name, of in _FIELDS.items() if of == (kind or "decoder_self")}
     fields = {name: found for name in _FIELDS if (found := _field(given, name)) is not None}
@@ -220,8 +220,8 @@ def _has_equal_rows(layers: Sequence[Sequence[Any]]) -> bool:
 def _check_weights(kind: str, weights: Tensor) -> None:
     if bool((weights < 0).any()):
         raise ValueError(
-            f"What this model returns of {kind} has values below 0, so they are scores and not weights: "
-            "take their softmax over the keys, with the model's mask, and give that."
+            f"The {kind} attention that this model returns has values below 0, so these are scores and not weights: "
+            "apply the model's mask and a softmax over the keys, and give the result."
         )
 
 
@@ -325,7 +325,7 @@ def _read_names(cache: Mapping[Any, Any]) -> dict[Kind | None, list[str]] | None
         stacks = list(dict.fromkeys(re.sub(r"\d+", "N", name) for name in each))
         if len(stacks) > 1:
             raise ValueError(
-                f"The names of {kind or 'self-attention'} are of {len(stacks)} stacks ({', '.join(stacks)}): "
+                f"The names of {kind or 'self-attention'} belong to {len(stacks)} stacks ({', '.join(stacks)}): "
                 "give the weights of one stack."
             )
     return kinds

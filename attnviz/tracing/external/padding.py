@@ -147,6 +147,6 @@ def _hidden_by(given: Any, n_tokens: int, item: int | None, sequences: int) -> f
     if mask.ndim == 2:
         mask = mask[require_item("The attention_mask", len(mask), "texts", shared_item(item, len(mask), sequences))]
     if mask.ndim != 1 or len(mask) > n_tokens:
-        raise ValueError(f"attention_mask is (texts, tokens), with 1 for a token; given is {tuple(mask.shape)}, "
-                         f"and there are {n_tokens} tokens.")  # fmt: skip
+        raise ValueError(f"attention_mask has the shape (texts, tokens), with 1 for a token; the given one has "
+                         f"{tuple(mask.shape)}, and there are {n_tokens} tokens.")  # fmt: skip
     return frozenset(at for at, kept in enumerate(mask.tolist()) if not kept)

@@ -46,7 +46,7 @@ def bugs(bench: SiteExperiment, view: ImplementationsState) -> None:
         if bug.declared == "silent" and bug.step and not bug.lacks(bench.inputs.weights):
             with left:
                 if bug.needs_cache:
-                    st.caption("A model with a bug decodes here without a cache, and without a cache this bug is none.")
+                    st.caption("A model with a bug decodes here without a cache, where this bug changes nothing.")
                 else:
                     _translation(bench, view)
 

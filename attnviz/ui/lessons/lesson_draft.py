@@ -144,7 +144,7 @@ def lesson() -> Lesson | None:
         return None
     if now.tried is None:
         if len(now.text.encode()) > MOST_BYTES:
-            raise ValueError(f"A lesson has at most {MOST_BYTES:,} bytes; this one has more: divide it.")
+            raise ValueError(f"A lesson has at most {MOST_BYTES:,} bytes; this one has more: split it.")
         try:
             now.tried = read(now.text, name=DRAFT)
         except LessonError as error:

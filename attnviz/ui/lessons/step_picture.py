@@ -22,7 +22,7 @@ def draw(link: Link | None, shown: Picture | None) -> None:
     tab = TABS.get(link.texts.get("tab", "heads"), "") if link.page == "Heads" else ""
     place = f"{link.page}, tab {tab}" if tab else link.page
     if shown is None:
-        st.caption(f"The lesson opens {place}. This picture is not drawn here.")
+        st.caption(f"The lesson opens {place}. The editor cannot draw this picture.")
         return
     try:
         charts.chart(_shrink(_figure(shown)), key="draft-step-chart")
@@ -30,7 +30,11 @@ def draw(link: Link | None, shown: Picture | None) -> None:
         st.warning(literal(str(error)), icon=":material/error:")
         return
     is_it = tab in _DRAWN
-    st.caption(f"As the lesson opens it: {place}." if is_it else f"The lesson opens {place}. This is its head's map.")
+    st.caption(
+        f"As the lesson opens it: {place}."
+        if is_it
+        else f"The lesson opens {place}. Here you see the map of the same head."
+    )
 
 
 def _figure(shown: Picture) -> Any:

@@ -182,7 +182,7 @@ def test_a_replay_says_what_it_leaves_out(name, model):
     assert not trace.from_file
     assert trace.sentences[0].src_text == TEXT or trace.sentences[0].tgt_text == TEXT
     assert f"{name} does not use transformers' attention interface" in trace.info.notes[-1]
-    assert "weights of 5 axes, of which there is no map" in trace.info.notes[-1]
+    assert "weights of 5 axes, which no map can show" in trace.info.notes[-1]
     for ask in (lambda: trace.scores(trace.kinds[0]), lambda: loaded.rerun(trace), lambda: loaded.stepwise(TEXT)):
         with pytest.raises(ValueError, match="no queries, keys and values"):
             ask()
@@ -190,7 +190,7 @@ def test_a_replay_says_what_it_leaves_out(name, model):
 
 def test_a_long_text_of_a_replay_is_cut_where_its_weights_would_not_fit(model, monkeypatch):
     monkeypatch.setattr("attnviz.models.huggingface.replay._MOST_WEIGHTS", 9 * 20**2)
-    with pytest.warns(UserWarning, match="Its weights fit for up to 20"):
+    with pytest.warns(UserWarning, match="The memory for its weights is enough for up to 20 tokens"):
         trace = model("prophetnet").trace("cat " * 90)
     assert trace.attn("decoder_self").shape == (3, 3, 20, 20)
     assert "only the first 19 of" in trace.info.notes[0]
@@ -198,7 +198,7 @@ def test_a_long_text_of_a_replay_is_cut_where_its_weights_would_not_fit(model, m
 
 def test_a_long_text_is_cut_where_a_trace_of_scores_would_not_fit(model, monkeypatch):
     monkeypatch.setattr("attnviz.models.huggingface.network.network._MOST_SCORES", 15 * 20**2)
-    with pytest.warns(UserWarning, match="Its scores fit for up to 20"):
+    with pytest.warns(UserWarning, match="The memory for its scores is enough for up to 20 tokens"):
         trace = model("bloom").trace("cat " * 90, new_tokens=0)
     assert trace.attn("decoder_self").shape == (3, 5, 20, 20)
     assert "only the first 20 of" in trace.info.notes[0]

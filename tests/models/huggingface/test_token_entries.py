@@ -51,7 +51,7 @@ def test_a_tokenizer_that_panics_while_it_decodes_is_one_sentence(model) -> None
     backend = copy.deepcopy(model("gpt2").text._backend)
     letter = backend._tokenizer.token_to_id("a")
     backend._tokenizer.decoder = decoders.Strip("a", 3, 9)  # takes more letters off a token than it has
-    with pytest.raises(TextError, match=r"^The model's tokenizer breaks off: its files are damaged \([^\n]*\)\.$"):
+    with pytest.raises(TextError, match=r"^The model's tokenizer crashes: its files are damaged \([^\n]*\)\.$"):
         backend.decode([letter])
 
 

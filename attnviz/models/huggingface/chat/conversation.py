@@ -16,9 +16,9 @@ _NO_BAND = {  # what a template does to turns, and why they have no band then
     "changed": "The chat template changes the text of {}",
     "left out": "The chat template leaves out {}",
     "repeated": "The chat template repeats the text of {}",
-    "late": "The chat template is too slow to look for {}",
+    "late": "The chat template is too slow for attnviz to find {} in its text",
 }
-_DATED = "The chat template writes the date: on another day, this conversation has other tokens."
+_DATED = "The chat template writes the date: on another day, this conversation has different tokens."
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def render(
     """
     template = ChatTemplate.of(text.tokenizer)
     if template is None:
-        raise TextError(f"{name} has no chat template, so it takes a plain text and no conversation.")
+        raise TextError(f"{name} has no chat template, so it takes a plain text, not a conversation.")
     count, most = sum(len(turn.content) for turn in turns), text.most_characters(limit)
     if count > most:
         raise TextError(f"The conversation has {count:,} characters; at most {most:,} are read: shorten a turn.")

@@ -125,8 +125,8 @@ class _Late:
         """Raise TextError for a template that took too long three times in the last ten minutes."""
         if len(self._recent(hashlib.sha256(source.encode()).digest())) >= _TIMES:
             raise TextError(
-                f"The model's chat template took too long {_TIMES} times, so it is not asked again for "
-                f"{_REST / 60:g} minutes."
+                f"The model's chat template took too long {_TIMES} times, so attnviz does not run it again "
+                f"for {_REST / 60:g} minutes."
             )
 
     def _recent(self, name: bytes) -> list[float]:

@@ -5,7 +5,7 @@ import { change } from "../../shared/js/store.js";
 import { renamed, withoutSpan } from "./notation.js";
 
 const PURPOSE =
-  "Spans are parts of the text that the model writes, here its sentences: see which of them each token looks at. Of a " +
+  "Spans are parts of the text that the model writes, here its sentences: see which of them each token looks at. For a " +
   "chat model they are the turns of a conversation.";
 const HINT = "Drag over tokens to make a span, or click its first token and its last.";
 const PENDING = "Click the span’s last token, or this one again for a span of one token.";

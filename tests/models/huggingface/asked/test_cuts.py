@@ -29,7 +29,7 @@ def test_a_cut_that_nobody_asked_for_is_warned_of_once_in_the_callers_line(model
     with pytest.warns(UserWarning, match=f"Prompt: only the first 1,024 of {n_tokens:,} tokens") as told:
         trace = model.trace(LONG, hidden=False, logits=False)
     assert [Path(one.filename) for one in told] == [Path(__file__)]
-    assert f"reads up to {PLACES:,}: max_tokens=" in str(told[0].message)
+    assert f"reads up to {PLACES:,} tokens: max_tokens=" in str(told[0].message)
     assert f"only the first 1,024 of {n_tokens:,} tokens were kept): decoder_self" in repr(trace)
     assert repr(from_bytes(to_bytes(model.trace("cat " * 9, max_tokens=5)))).count("only the first 5 of") == 1
 
@@ -42,9 +42,7 @@ def test_what_was_asked_for_is_no_surprise(model, n_tokens: int) -> None:
 
 
 def test_writing_after_a_cut_has_to_be_asked_for(model, n_tokens: int) -> None:
-    said = (
-        f"1,024 of {n_tokens:,} tokens were kept. What is written would follow the cut: give max_tokens=…, .*=1024 to"
-    )
+    said = f"1,024 of {n_tokens:,} tokens were kept. New tokens would follow the cut: give a larger max_tokens=… .*=1024 to"
     with pytest.raises(ValueError, match=said):
         model.trace(LONG, new_tokens=3)
 

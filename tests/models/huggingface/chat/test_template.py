@@ -154,7 +154,7 @@ def test_a_template_that_never_ends_is_asked_three_times_in_ten_minutes(monkeypa
     late = "The model's chat template did not finish within 0.1 seconds, or took too much memory."
     assert [refusal(text) for text in ("One?", "One?", "Two?", "Three?", "Three?")] == [late] * 5
     assert len(asked) == 3, "a refusal is remembered by template and turns"
-    rest = "The model's chat template took too long 3 times, so it is not asked again for 10 minutes."
+    rest = "The model's chat template took too long 3 times, so attnviz does not run it again for 10 minutes."
     assert (refusal("Four?"), len(asked)) == (rest, 3)
     assert ChatTemplate("{{ messages[0].content }} again", {}).render(read_turns(ASKED), add_generation_prompt=True)
     assert process._child is child, "the process goes on, so that nobody waits for another to start"
