@@ -39,7 +39,7 @@ def claims(run: Pictures, text: str, link: str, question: str = "kind: text\nask
         ("Look at row 2.", MASKS, "", "the step is about row 2, which the link does not choose: add row=2"),
         ("Look at row 2.", f"{MASKS}&row=2", "", ""),
         ("Look at row 17.", f"{MASKS}&row=17", "", "the text names row 17, but the picture ends at row 5"),
-        ("Look at “Je → vous”.", HEADS, "", "the text names the row “Je → vous”, but the picture's rows are <bos:fr> → Je"),
+        ("Look at “Je → vous”.", HEADS, "", "the row “Je → vous”, but the picture's rows are <bos:fr> → Je"),
         ("Look at “Je → t”.", HEADS, "", ""),
         ("Row 2.", f"{MASKS}&row=2", BLIND, "row 2 has no keys in the question, but sees some in the picture"),
         ("", f"{MASKS}&row=2&fill=zero+before", BLIND, "about fill -inf, but the picture has zero before"),
