@@ -200,7 +200,7 @@ def _steps_difference(network: Network, ids: Tensor, memory: Tensor | None) -> s
     def run(*, cached: bool) -> Tensor:
         mask = None if memory is None else torch.ones(memory.shape[:2], dtype=torch.long, device=memory.device)
         stepper = CheckpointStepper(network, memory, src_mask=mask, cached=cached)
-        first = max(1, ids.shape[1] // 2) if cached and memory is None else 1 if cached else ids.shape[1]
+        first = max(1, ids.shape[1] - 2) if cached and memory is None else 1 if cached else ids.shape[1]
         logits = stepper.step(ids[:, :first])
         for at in range(first, ids.shape[1]):
             logits = stepper.step(ids[:, at])
