@@ -5,23 +5,24 @@
 A template is code from a stranger's file. transformers' sandbox keeps it from this machine's objects, but not from
 looping or from filling memory: a process can be killed, and has a limit of its own. Where the system has a clock of
 the processor's time, a rendering that takes too long is ended by an exception, and the next one need not wait for
-another process, which takes seconds to start. The system ends the process where the exception does not: nobody else
-would, once the dashboard that started the process is gone.
+another process, which takes seconds to start. A process whose dashboard is gone ends itself.
 """
 
 import json
+import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
+from threading import Thread
 from typing import Any
 
 _MOST_BYTES = 4 << 30  # of address space: transformers takes one, and no rendering of a conversation needs the rest
 
 _MOST_TEXT = 400_000  # characters of a rendering
-_LONGER = 30.0  # seconds more by the clock until the system ends the process
 
 _MARKER = "\ue123\ue124"  # stands in the place of a turn's text: private characters, which no filter changes
 _TRIMS = (str, str.strip, str.rstrip, str.lstrip)  # what templates do to a turn's text
@@ -53,6 +54,7 @@ class _Clock:
 
 def main() -> None:
     """Answer requests until the input ends."""
+    Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     _limit_memory()
     from transformers.utils import chat_template_utils
 
@@ -124,14 +126,11 @@ def _at_most(seconds: float) -> Iterator[None]:
         yield
         return
     signal.signal(signal.SIGPROF, _stop)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, also inside a call that never returns to Python
-    signal.setitimer(signal.ITIMER_REAL, seconds + _LONGER)
     signal.setitimer(signal.ITIMER_PROF, seconds, seconds)  # again and again: raised in a clean-up, it would be lost
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _stop(*_: object) -> None:
@@ -141,6 +140,13 @@ def _stop(*_: object) -> None:
 def _write(answer: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
+
+
+def _end_with_parent(parent: int) -> None:
+    """End this process, whatever it renders, once the process that started it has ended."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def _limit_memory() -> None:

@@ -1,5 +1,8 @@
 """Chat templates are rendered as transformers renders them, and turns found among the characters."""
 
+import json
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from datetime import datetime
@@ -160,6 +163,21 @@ def test_a_template_that_never_ends_is_asked_three_times_in_ten_minutes(monkeypa
     assert process._child is child, "the process goes on, so that nobody waits for another to start"
     now[0] = 601.0
     assert (refusal("Four?"), len(asked)) == (late, 5)
+
+
+def test_a_rendering_without_an_end_ends_with_the_process_that_asked_for_it():
+    asked = {"seconds": 1000.0, "messages": ASKED, "now": "2026-01-02", "chat_template": ENDLESS}
+    asks = (
+        "import subprocess, sys, time\n"
+        f"child = subprocess.Popen([sys.executable, {str(rendering._SCRIPT)!r}], stdin=subprocess.PIPE, text=True)\n"
+        f"child.stdin.write({json.dumps(asked) + chr(10)!r})\n"
+        "child.stdin.flush()\n"
+        "time.sleep(1000)\n"
+    )
+    asker = subprocess.Popen([sys.executable, "-c", asks], stdout=subprocess.PIPE)
+    assert asker.stdout.readline(), "it has begun"
+    asker.kill()
+    asker.communicate(timeout=100)  # returns once the rendering process, too, has closed its output
 
 
 def test_a_conversation_longer_than_the_model_reads_is_refused_before_it_is_rendered(chat, monkeypatch):
