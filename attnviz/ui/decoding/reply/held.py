@@ -125,6 +125,12 @@ def reply_to(turns: tuple[Turn, ...]) -> str:
     return reply.spoken if reply is not None and held().turns == turns else ""
 
 
+def count_written() -> int:
+    """Count the tokens of this session's reply, as last noted where it was evicted."""
+    reply = held_reply()
+    return held().written if reply is None else len(reply.written)
+
+
 def find_reply(model: Model, request: Request, state: ReplyState) -> tuple[Reply, ReplyState]:
     """Return the reply that the address asks for, and what the address says then: the reply that is held, taken back as
     far as the address says, or a new one.

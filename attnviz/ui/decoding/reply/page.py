@@ -127,14 +127,14 @@ def _draw_buttons(place, writer: ReplyWriter) -> None:
 
 def _go_on(count: int, limit: int) -> None:
     mine = held.held()
-    mine.goal = min(mine.written + count, limit)
+    mine.goal = min(held.count_written() + count, limit)
 
 
 def _stop() -> None:
     """Write no more; the address says how much there is."""
     mine = held.held()
-    mine.goal = mine.written
-    held.save(_taken(), mine.written)
+    mine.goal = held.count_written()
+    held.save(_taken(), mine.goal)
 
 
 def _taken() -> dict[int, int]:
@@ -157,7 +157,7 @@ def _take() -> None:
     """Put another token at its place, and write on from there. A reply that was evicted is written again up to it."""
     asked = reported_value(COMPONENT, "take", {"position": NUMBER, "id": NUMBER})
     mine, reply = held.held(), held.held_reply()
-    if asked is None or not 0 <= asked["position"] < mine.written:
+    if asked is None or not 0 <= asked["position"] < held.count_written():
         return
     position = asked["position"]
     if reply is not None and all(each.id != asked["id"] for each in reply.written[position].alternatives):
