@@ -75,8 +75,8 @@ class Teachers:
 
     def go(self, key: TeacherKey, at: int) -> None:
         """Move the class to a step. One that asks a question stays closed until `open`, so that the teacher sees the
-        question before the class does; a step without one is open at once. A step that the class has been at is as it
-        was left.
+        question before the class does; a step without one is open at once. A step that the class has visited before
+        stays as the class left it.
         """
 
         def change(session: Session, row: ClassRow) -> None:

@@ -63,13 +63,13 @@ class SiteInputs:
         return replace(self, input_=input_, memory=memory)
 
     def one_pass(self) -> "SiteInputs":
-        """Copy the inputs as self-attention over the whole memory under a causal mask."""
+        """Copy the inputs, as for self-attention over the whole memory under a causal mask."""
         length = self.memory.shape[1]
         causal = torch.ones(1, length, length, dtype=torch.bool).tril()
         return replace(self, input_=self.memory, mask=causal)
 
     def last_step(self) -> "SiteInputs":
-        """Copy the inputs as the last step on a cache: the newest token alone, which sees the whole memory."""
+        """Copy the inputs, as for the last step on a cache: the newest token alone, which sees the whole memory."""
         seen = torch.ones(1, 1, self.memory.shape[1], dtype=torch.bool)
         return replace(self, input_=self.memory[:, -1:], mask=seen)
 

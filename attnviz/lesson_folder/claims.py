@@ -1,5 +1,6 @@
-"""What the texts of a step say of its picture, held against the picture: rows, controls, what is chosen, and the tokens
-that go in. A text says more than can be checked; what is checked here has been untrue in a lesson before.
+"""Compare what the texts of a step say about its picture with the picture: rows, controls, what is chosen, and the
+tokens that go in. A text says more than can be checked. Each check here would have found an untrue sentence in an
+earlier lesson.
 """
 
 import re
@@ -27,14 +28,14 @@ _CONTROL = re.compile(r"\b(?:tab|button|switch|list|field|menu) \*\*([^*\n]{2,40
 _NEVER_IN = re.compile(r"[`*“]([^`*“”\s]{1,20})[`*”] (?:never goes|does not go) in\b")
 _GO_IN = re.compile(r"\b(\w+) tokens go in\b")
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-# What a question's `with` names, and the parameter of a link by which a page shows it: (page, tab, parameter).
+# Names in a question's `with`, and the parameter of a link that makes a page show it: (page, tab, parameter).
 _SHOWN_BY: Mapping[str, tuple[str, str, str]] = {
     "line": ("Anatomy", "skip", "skip"),
     "bug": ("Implementations", "bugs", "bug"),
     "at": ("Masks", "leak", "at"),
     "instead": ("Masks", "leak", "instead"),
 }
-# Measures that a tab shows, and that no other tab does: (page, parameter, value).
+# Measures that only one tab shows: (page, parameter, value).
 _SHOWN_ON: Mapping[str, tuple[str, str, str]] = {
     "moved": ("Anatomy", "tab", "modulation"),
     "one_head": ("Anatomy", "tab", "claims"),
@@ -61,7 +62,7 @@ def untrue_claims(step: LessonStep, link: Link | None, shown: Picture | None) ->
 
 
 def step_text(step: LessonStep) -> str:
-    """Return all texts of a step that a student reads, a line each."""
+    """Return all texts of a step that a student reads, one on each line."""
     question = step.question
     said = () if question is None else (question.ask, *(one.text for one in question.options), *question.hints)
     return "\n".join((step.title, step.text, *said, question.why if question else ""))
@@ -87,7 +88,7 @@ def _misplaced_controls(text: str, page: str) -> Iterator[str]:
 
 def _named_controls(text: str) -> list[str]:
     """Return the controls that a text names in bold: after “tab” or “button”, or by a name of several words that some
-    page has. A word alone, such as **Weights**, may be meant as a word.
+    page has. A single word, such as **Weights**, may be meant as an ordinary word.
     """
     long = [name for name in _BOLD.findall(text) if " " in name and name in _all_controls()]
     return list(dict.fromkeys([*_CONTROL.findall(text), *long]))
@@ -106,7 +107,7 @@ def _tabs() -> frozenset[tuple[str, str]]:
 
 @cache
 def _controls(page: str) -> frozenset[str]:
-    """Return the names of a page's tabs and controls, as its glossary has them."""
+    """Return the names of a page's tabs and controls, as they are in its glossary."""
     named = {term.name for term in tried_on(page) if term.place.page == page}
     return frozenset(named | {title for title, of in _tabs() if of == page})
 
@@ -117,7 +118,7 @@ def _all_controls() -> frozenset[str]:
 
 
 def _names_in(drawn: Drawn | None) -> Callable[[str], bool]:
-    """Return a function that tells whether a picture of a folder has a control of that name."""
+    """Return a function that tells whether a picture in a folder has a control of a given name."""
     if drawn is None:
         return lambda name: False
     of_widget = source(drawn.widget) if drawn.widget else None
@@ -156,7 +157,7 @@ def _runs(said: Mapping[str, str]) -> list[str]:
 
 
 def _rows(step: LessonStep, text: str, shown: Picture) -> Iterator[str]:
-    """Find named rows that the map does not have, or that the link does not choose where it can."""
+    """Find named rows that the map does not have, or that the link could choose but does not."""
     labels = [row.text for row in shown.maps.rows]
     for name in dict.fromkeys(_LABEL.findall(text)):
         if name not in labels:
@@ -203,7 +204,7 @@ def _no_second_run(link: Link) -> Picture:
 
 
 def _tokens(step: LessonStep, text: str, shown: Picture) -> Iterator[str]:
-    """Find tokens that go in, or do not, otherwise than the text says."""
+    """Find tokens for which the text is wrong about whether they go in, and wrong counts of these tokens."""
     fed = fed_tokens(shown)
     for name in dict.fromkeys(_NEVER_IN.findall(text)):
         if name in fed:

@@ -30,8 +30,8 @@ Pieces = dict[str, Mapping[str, Any]]  # by their digests: payloads, each `defla
 
 @dataclass(frozen=True)
 class LessonData:
-    """A lesson's page as JSON, and the payloads and widgets that its pictures are drawn by; `warnings` has a sentence
-    for each step whose texts name controls that its picture lacks.
+    """A lesson's page as JSON, and the payloads and widgets that draw its pictures; `warnings` has a sentence for each
+    step whose texts name controls that its picture lacks.
     """
 
     page: Mapping[str, Any]

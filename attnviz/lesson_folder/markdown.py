@@ -18,7 +18,8 @@ _PATHS = {page: path for path, page in PAGES.items()}
 def to_html(text: str, instance: str = "") -> str:
     """Return Markdown as HTML; a link into the app leads to that instance, or is plain text where there is none.
 
-    An image of another site becomes a link to it: a folder asks nobody for anything unless its reader says so.
+    An image on another site becomes a link to it: a folder requests nothing from other sites unless its reader follows
+    a link.
     """
     blocks = _READER.parse(text)
     for block in blocks:
@@ -34,7 +35,7 @@ def instance_link(link: Link, instance: str) -> str:
 
 
 def _link_images(parts: Sequence[Block]) -> list[Block]:
-    """Put links in the place of images that another site has; inside a link, their text alone."""
+    """Replace images on other sites by links; inside a link, by their text alone."""
     kept, depth = [], 0
     for part in parts:
         depth += {"link_open": 1, "link_close": -1}.get(part.type, 0)

@@ -20,7 +20,9 @@ LEAST_MARGIN = 0.02  # what the right answer is ahead by, in weight or whatever 
 
 @dataclass(frozen=True)
 class Remark:
-    """A finding: its line, a sentence, and whether it is a mistake; `fault` is one of the text itself."""
+    """A finding: its line, a sentence, and whether it is a mistake; `fault` is set if the mistake is in the text
+    itself.
+    """
 
     line: int
     said: str
@@ -30,8 +32,8 @@ class Remark:
 
 @dataclass(frozen=True)
 class CheckedBlock:
-    """A block of a lesson's text with what the check found: a step, numbered from 1, or what stands before, 0. Lines
-    count from 1: its first one, and the one after its last.
+    """A block of a lesson's text with the check's findings: a step, numbered from 1, or 0 for the text before the first
+    step. `line` and `end` count from 1: its first line, and the line after its last.
     """
 
     number: int
@@ -50,7 +52,7 @@ Claims = Callable[[LessonStep, Link | None, Picture | None], Iterator[str]]
 
 
 def no_claims(step: LessonStep, link: Link | None, shown: Picture | None) -> Iterator[str]:
-    """Hold nothing that a step's texts say against its picture."""
+    """Find no untrue claims: compare nothing with the picture."""
     yield from ()
 
 
@@ -59,7 +61,7 @@ StepCheck = Callable[[LessonStep, Link | None, str | None], Iterable[Remark]]
 
 def check_text(text: ReadText, check: StepCheck) -> Iterator[CheckedBlock]:
     """Check a lesson's text block by block: mistakes of the text itself, and what `check` finds in a step that can be
-    read, as `check_step` does. A step that cannot be read keeps no other from being checked.
+    read, as `check_step` does. If one step cannot be read, the others are still checked.
     """
     first = text.steps[0].line if text.steps else 0
     yield CheckedBlock(0, "", 1, first, tuple(_fault_remarks(text.faults)))

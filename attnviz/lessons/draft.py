@@ -1,4 +1,4 @@
-"""A draft: the Markdown of a lesson while it is written, whether a lesson can be read from it or not.
+"""A draft: the Markdown of a lesson that is being written, whether it can be read as a lesson yet or not.
 
 Its author's browser keeps it; `attnviz/widgets/draft_keeper/js/kept.js` appends steps to the same text.
 """
@@ -63,7 +63,7 @@ def clean_text(text: str) -> str:
 
 
 def without_signatures(text: str) -> str:
-    """Leave out the line `signed` of the front matter, which holds for the lesson that was signed alone."""
+    """Leave out the line `signed` of the front matter, which is valid only for the lesson that was signed."""
     end = text.find("\n---", 3)
     return re.sub(r"\nsigned:.*(?:\n[ \t].*)*", "", text[:end]) + text[end:] if end > 0 else text
 
@@ -74,13 +74,13 @@ def file_name(title: str) -> str:
 
 
 def step_at(text: ReadText, line: int) -> int:
-    """Return the number of the step on that line, from 1; 0 for what stands before the first."""
+    """Return the number of the step on a line, from 1; 0 for a line before the first step."""
     return sum(step.line <= line for step in text.steps)
 
 
 def insert_question(draft: str, text: ReadText, line: int, block: str) -> str:
-    """Insert a question's block at the end of the step on that line, as a step of its own where that one asks already,
-    or where there is none.
+    """Insert a question's block at the end of the step on a line; as a new step if that step has a question already, or
+    if there is no step.
     """
     lines, at = draft.split("\n"), step_at(text, line)
     question = f"```question\n{block}\n```"
@@ -93,21 +93,21 @@ def insert_question(draft: str, text: ReadText, line: int, block: str) -> str:
 
 
 def field_on(draft: str, line: int) -> str:
-    """Return the key on that line, such as "row", if its value can be chosen from a list; else ""."""
+    """Return the key on a line, such as "row", if its value can be chosen from a list; else ""."""
     lines = draft.split("\n")
     found = _KEY.fullmatch(lines[line - 1]) if 0 < line <= len(lines) else None
     return found[1] if found else ""
 
 
 def replace_value(draft: str, line: int, value: str) -> str:
-    """Put a value behind the key on that line."""
+    """Replace the value behind the key on a line."""
     lines = draft.split("\n")
     lines[line - 1] = re.sub(r"(:)[ \t]*.*$", lambda colon: f"{colon[1]} {value}", lines[line - 1], count=1)
     return "\n".join(lines)
 
 
 def offers(field: str, picture: Picture | None) -> Mapping[str, str]:
-    """Return what may stand behind a key, by the words on screen: of rows and keys those that the picture has."""
+    """Return the possible values of a key, by their words on screen; rows and keys are those of the picture."""
     if field in ("row", "col"):
         if picture is None:
             return {}
@@ -130,7 +130,7 @@ def _needs(needs: tuple[str, ...]) -> str:
 
 
 def _place(at: int, token: str, find: Callable[[str], int]) -> str:
-    """Return a token that stands in that place alone, as YAML has it; else the position."""
+    """Return the token if YAML needs no quotes for it and `find` leads back to position `at`; else the position."""
     try:
         is_only = bool(re.fullmatch(r"[^\W\d_][\w' -]*", token)) and find(token) == at
     except ValueError:

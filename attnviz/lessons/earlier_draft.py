@@ -9,13 +9,13 @@ import yaml
 from attnviz.lessons.block import FIELDS
 from attnviz.lessons.question import CHOICE
 
-_PLAIN = re.compile(r"[\w/:.?=&%+~,@!'*-]+", re.ASCII)  # an address that Markdown leaves as it is
+_PLAIN = re.compile(r"[\w/:.?=&%+~,@!'*-]+", re.ASCII)  # an address that Markdown does not change
 _COMMON = ("hints", "show", "why", "cover")
 _HEAD = {"title": "", "minutes": "10", "for": "", "language": "en"}
 
 
 def markdown_of(draft: Mapping[str, Any]) -> str:
-    """Write a draft of 1.0 as Markdown; what is missing in it stays empty."""
+    """Write a draft of 1.0 as Markdown; missing fields stay empty."""
     steps = draft.get("steps")
     head = {name: _text(draft, "audience" if name == "for" else name) or usual for name, usual in _HEAD.items()}
     head |= {"listed": "false"} if _text(draft, "unlisted") == "true" else {}
@@ -38,7 +38,7 @@ def _yaml(found: Mapping[str, Any]) -> str:
 
 
 def _question(said: Mapping[str, str]) -> str:
-    """Write the block of a question; what cannot be one stays as it is, for the reader to refuse."""
+    """Write the block of a question; a value that cannot be a question stays as it is, and the reader refuses it."""
     if not (kind := said.get("kind", "")):
         return ""
     names = [name.rstrip("!") for name in FIELDS.get(kind, ())]
@@ -69,7 +69,7 @@ def _options(said: Mapping[str, str]) -> list[Any]:
 
 
 def _pairs(text: str) -> dict[str, str] | str:
-    """Read “line: contiguous, at: 4” as pairs; another text stays one."""
+    """Read “line: contiguous, at: 4” as pairs; any other text stays a text."""
     pairs = [part.partition(":") for part in text.split(",") if part.strip()]
     if not all(name.strip() and colon for name, colon, _ in pairs):
         return text

@@ -32,8 +32,8 @@ _FRONT = "front matter"
 
 @dataclass(frozen=True)
 class ReadStep:
-    """A step of a text as far as it can be read: its `link`, and the whole `step` where it has no `faults`. Lines count
-    from 1: of its heading, and the line after its last.
+    """A step of a text as far as it can be read: its `link`, and the whole `step` if it has no `faults`. `line` is the
+    line of its heading, counted from 1, and `end` the line after its last.
     """
 
     title: str
@@ -46,8 +46,8 @@ class ReadStep:
 
 @dataclass(frozen=True)
 class ReadText:
-    """A text as far as it can be read as a lesson: `head` are arguments of `Lesson`, `faults` are those outside of its
-    steps.
+    """A text as far as it can be read as a lesson: `head` has arguments of `Lesson`, `faults` are the mistakes outside
+    of steps.
     """
 
     head: Mapping[str, Any]
@@ -62,7 +62,7 @@ class ReadText:
         return tuple(sorted(dict.fromkeys(found), key=lambda fault: fault.line))
 
     def picture(self, at: int) -> Link | None:
-        """Return the link that step `at` shows: its own, or that of the last step before it that has one."""
+        """Return the link that step `at` shows: its own link, or that of the last earlier step with a link."""
         links = [step.link for step in self.steps[: at + 1] if step.link is not None]
         return links[-1] if links else None
 

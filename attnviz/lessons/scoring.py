@@ -21,7 +21,7 @@ _NO_NUMBER = Translatable("Write a number first, such as 12 or 0.5.")
 _NONE_DRAWN = Translatable("Draw a weight for at least one key first.")
 _PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
-_COMMA_OR_GROUP = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)  # 1,234: one and a bit, or a thousand and more
+_COMMA_OR_GROUP = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)  # 1,234 may mean 1.234 or 1234
 
 
 @dataclass(frozen=True)

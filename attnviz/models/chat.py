@@ -18,7 +18,7 @@ class WithoutChat:
 
     @property
     def has_chat(self) -> bool:
-        """Whether it takes a conversation: no."""
+        """Whether the model takes a conversation: always False."""
         return False
 
     def reply(self, messages: Sequence[Mapping[str, Any]], **how: Any) -> NoReturn:
@@ -34,7 +34,7 @@ def takes_chat(model: Any) -> bool:
 
 
 def can_chat(model: Any) -> bool:
-    """Whether a model takes a conversation: False, too, for a chat template that cannot be read."""
+    """Whether a model takes a conversation. Also False for a chat template that cannot be read."""
     try:
         return takes_chat(model)
     except TextError:
@@ -57,7 +57,8 @@ def reply_tokens(turns: Sequence[Turn], asked: int) -> int:
 
 
 class RenderedTexts:
-    """Texts that chat templates have written, at most `most` bytes of them; the least recently used are forgotten.
+    """Cache of texts that chat templates have written, at most `most` bytes; the least recently used texts are
+    forgotten. A template's refusal is kept, too, as its sentence, so that nothing is rendered twice.
 
     What a template refuses is kept, too, as the sentence that says so: nothing is rendered twice.
     """
@@ -68,14 +69,14 @@ class RenderedTexts:
         self._lock = Lock()
 
     def find(self, name: bytes) -> "str | TextError | None":
-        """Return the text or the refusal under a name; None where there is none."""
+        """Return the text or the refusal under a name; None if there is none."""
         with self._lock:
             if name in self._texts:
                 self._texts.move_to_end(name)
             return self._texts.get(name)
 
     def keep(self, name: bytes, text: "str | TextError") -> None:
-        """Keep a text or a refusal; forget the oldest ones beyond the bytes that there are."""
+        """Keep a text or a refusal; forget the oldest ones beyond the limit of bytes."""
         with self._lock:
             self._drop(name)
             self._texts[name] = text

@@ -62,7 +62,7 @@ def _attention(trace: Trace) -> Facts:
 
 
 def _scores(calls: list[AttentionCall]) -> Facts:
-    """Say how scores are made of queries and keys, at sites where these are known."""
+    """Return how scores are computed from queries and keys, at sites whose queries and keys are known."""
     if not calls:
         return {"scores": "more than a multiple of query · key"}
     scales = {round(call.scale * call.query.shape[3] ** 0.5, 6) for call in calls}

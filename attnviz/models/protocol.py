@@ -66,10 +66,10 @@ class Stepping(Protocol):
 
 @runtime_checkable
 class ExplainsSteps(Protocol):
-    """A model that can hold transformers' own steps against its own pass."""
+    """A model that can compare transformers' own steps with transformers' one pass."""
 
     def explain_steps(self, ids: Sequence[int]) -> str:
-        """Say where steps over the ids of a text differ from one pass in transformers itself; "" where they agree."""
+        """Describe how transformers' own steps over the ids of a text differ from its one pass; "" if they agree."""
         ...
 
 
@@ -208,7 +208,7 @@ class Model(Protocol):
 
 
 class LoadedModel(Model, Protocol):
-    """What `attnviz.load` returns: a model that can also be asked whether it holds a conversation."""
+    """Type of what `attnviz.load` returns: a model that also says whether it takes a conversation."""
 
     @property
     def has_chat(self) -> bool:

@@ -17,7 +17,7 @@ def relative(path: str, there: str) -> str:
 
 
 def redirect(scope: Scope, there: str, status: int = 303) -> RedirectResponse:
-    """Return the answer that sends a request on to a path of this instance."""
+    """Return a redirect to a path of this instance."""
     address = relative(scope["path"], there)
     return RedirectResponse(address if address.startswith(".") else f"./{address}", status)
 
@@ -47,7 +47,7 @@ class StripBasePath:
         await self._app({**scope, "path": path}, receive, send)
 
     def _move(self, scope: Scope, address: str) -> RedirectResponse:
-        """Send a request on to an address relative to its own, with its query and its body."""
+        """Redirect a request to an address relative to its own, keeping its query and its body."""
         query = scope["query_string"].decode("latin-1")
         return RedirectResponse(f"{address}?{query}" if query else address, 308, {"Cache-Control": "no-cache"})
 

@@ -61,7 +61,7 @@ def _names(settings: Settings) -> None:
 
 
 def _base_path(settings: Settings) -> None:
-    """Refuse a base path that no browser leaves as it is, or that the dashboard's own paths begin with."""
+    """Refuse a base path that browsers would rewrite, or that begins with one of the dashboard's own paths."""
     parts = settings.base_path.split("/")[1:]
     if any(not _BASE_PART.fullmatch(part) or not part.strip(".") for part in parts):
         raise ValueError(f"base_path is {settings.base_path!r}: give a path of letters, digits, . _ and -, as /course.")

@@ -54,7 +54,7 @@ class Requests(H11Protocol):
         super().__init__(*given, **options)
         self._head: asyncio.TimerHandle | None = None
         self._unread_answer: asyncio.TimerHandle | None = None
-        self._rest: int | None = None  # bytes of a head that is too long, which are read and dropped
+        self._rest: int | None = None  # bytes read and dropped so far of a head that is too long
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Cut the connection of an address that has too many."""
@@ -77,10 +77,10 @@ class Requests(H11Protocol):
         self._wait_for_head()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer a request that is none; one whose head is too long with a sentence that its browser can show.
+        """Answer an invalid request. If its head is too long, answer with a sentence that the browser can show.
 
-        A connection that is closed while the rest of a head still comes is reset, and the browser shows no answer: the
-        rest is read first, so much of it as there may be.
+        If the server closed the connection while the rest of the head still comes, the connection would be reset and
+        the browser would show no answer. So the connection is closed only once the rest was read, up to a limit.
         """
         if len(self.conn.trailing_data[0]) <= _MOST_HEAD:
             super().send_400_response(msg)

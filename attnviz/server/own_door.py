@@ -1,8 +1,9 @@
 """The door of a dashboard for one person (`attnviz run`, `attnviz.open`): it opens to the token of this start alone.
 
-A page of a stranger that the same browser shows can ask this machine for anything that listens on it. It gets no answer
-here: under a name that it has made point to this machine (DNS rebinding), from an origin other than the dashboard's
-own, another port included, or without the token, which stands in the address that is printed, and in a cookie after it.
+A stranger's page in the same browser can send requests to anything that listens on this machine. This door refuses such
+requests: under a name that the stranger has made point to this machine (DNS rebinding), from an origin other than the
+dashboard's own (another port is another origin), or without the token. The token is in the address that is printed, and
+later in a cookie.
 """
 
 import secrets
@@ -26,11 +27,11 @@ from attnviz.ui.address import browser
 HOST = "127.0.0.1"  # this machine alone
 LOCAL = ("localhost", HOST, "[::1]")
 TOKEN = "token"
-_HEALTH = "/_stcore/health"  # says nothing but that something listens
+_HEALTH = "/_stcore/health"  # its answer says only that a server runs
 
 
 class OwnDoor:
-    """Middleware that lets in who comes from the dashboard's own origin with the token."""
+    """Middleware that lets in requests from the dashboard's own origin that carry the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app, self._token = app, token
@@ -49,7 +50,7 @@ class OwnDoor:
             await answer(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Return the answer to who is not let in; None for who is."""
+        """Return the refusal of a request; None if the request is let in."""
         headers = RequestHeaders(scope=scope)
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
@@ -61,7 +62,9 @@ class OwnDoor:
         return PlainTextResponse("The token is missing.\n", HTTPStatus.FORBIDDEN)
 
     def _first_page(self, scope: Scope, headers: RequestHeaders) -> Response:
-        """Answer a browser without the cookie: give it one for the token in its address, else say where that is."""
+        """Answer a browser without the cookie: set the cookie if its address has the token, else say where to find the
+        token.
+        """
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         query = urlencode([(name, value) for name, value in asked if name != TOKEN])
         there = scope["path"] + (f"?{query}" if query else "")
@@ -85,7 +88,7 @@ class OwnDoor:
 
 
 def own_app(settings: Settings, token: str) -> st.App:
-    """Return the dashboard behind that door, with the headers of a shared instance."""
+    """Return the dashboard behind an `OwnDoor`, with the headers of a shared instance."""
     return st.App(
         APP / "dashboard.py",
         middleware=[
@@ -97,5 +100,5 @@ def own_app(settings: Settings, token: str) -> st.App:
 
 
 def new_token() -> str:
-    """Return a token that nobody guesses."""
+    """Return a token that cannot be guessed."""
     return secrets.token_urlsafe(24)

@@ -34,9 +34,9 @@ _MOST_CONNECTIONS = 1_000  # of one person's browser tabs
 
 @dataclass
 class Session:
-    """A dashboard that runs in this process: `address` is where, until `close()` or the end of a `with`.
+    """A dashboard that runs in this process, at `address`, until `close()` or the end of a `with`.
 
-    The address ends with a token, without which nobody is answered.
+    The address ends with a token; requests without it are refused.
     """
 
     address: str
@@ -66,10 +66,10 @@ def open(model: Any, tokenizer: Any = None, *, text: str = "", port: int = 0, br
     """Start the dashboard on a model in memory, at the page Heads; print and return its address.
 
     `model` is what `attnviz.load` has returned, or a model of transformers with its `tokenizer`; it stays on its
-    device. `text` is the sentence or prompt to begin with. It listens on this machine alone (127.0.0.1), on a free
-    port or on `port`, in a thread of this process, and answers who opens the returned address, whose token no other
-    page knows; `browser` opens a window on it. Raises ValueError with one sentence
-    for what cannot be shown, a port that is taken, and inside a dashboard that runs already.
+    device. `text` is the sentence or prompt to begin with. The dashboard listens on this machine alone (127.0.0.1), on
+    a free port or on `port`, in a thread of this process. It answers only the browser that opens the returned address,
+    which ends with a secret token; `browser` opens a window on this address. Raises ValueError with one sentence for a
+    model that cannot be shown, for a port that is taken, and inside a dashboard that runs already.
     """
     require_files()
     if port:
@@ -129,7 +129,7 @@ class _Loop:
 def run(port: int, *, browser: bool, model: str = "") -> None:
     """Serve the dashboard on this machine alone, until Ctrl-C; its address opens on Heads with `model`, if any.
 
-    Raises ValueError for settings that cannot be.
+    Raises ValueError for invalid settings.
     """
     streamlit_internals.set_options({"server.headless": True, "server.address": HOST, "server.port": port})
     streamlit_internals.install()
@@ -158,7 +158,7 @@ def _config(app: Any, port: int, *, lifespan: Literal["on", "off"]) -> uvicorn.C
 
 
 def _own_settings() -> Settings:
-    """Read the settings of the environment. For one person `hosts` and `embedders` count, and no other."""
+    """Read the settings of the environment. A dashboard for one person uses only `hosts` and `embedders`."""
     said = read_settings(None, os.environ, {})
     return Settings(hosts=said.hosts, embedders=said.embedders)
 

@@ -90,7 +90,7 @@ class Settings:
 
     @property
     def cookie_path(self) -> str:
-        """The path of cookies: other services of the same host are not sent them."""
+        """The path of cookies, so that browsers send them to no other service on the same host."""
         return self.base_path or "/"
 
     @property
@@ -123,7 +123,7 @@ def read_settings(file: Path | None, environ: Mapping[str, str], given: Mapping[
 
 
 def _with_slash(base_path: str) -> str:
-    """Return a base path that begins with a slash and ends in none; "" for the root."""
+    """Return a base path with a slash at its beginning and none at its end; "" for the root."""
     inner = base_path.strip().strip("/")
     return f"/{inner}" if inner else ""
 

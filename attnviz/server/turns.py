@@ -47,9 +47,9 @@ class _Ticket:
 
 
 class Turns:
-    """A queue with at most `places` runs at a time, and one by itself for its first `alone` seconds: two that share
-    Python's interpreter lock both end when the later one would have, and take more of the processor. While others wait,
-    one address has half of the places.
+    """Queue that lets at most `places` runs compute at a time, each alone for its first `alone` seconds: two runs that
+    share Python's interpreter lock would both end when the later one ends, and take more of the processor. While others
+    wait, one address gets at most half of the places.
 
     Waiting runs are served round-robin over the addresses, so that a visitor who asks a hundred times gets no more
     turns than one who asks once.
@@ -168,7 +168,7 @@ class Turns:
             ticket.called.set()
 
     def _next_address(self) -> str:
-        """Return the first waiting address that has not half of the places; where all have, simply the first."""
+        """Return the first waiting address that holds less than half of the places; if none does, the first of all."""
         held = Counter(ticket.address for ticket in self._running.values())
         fair = (address for address in self._waiting if held[address] < max(1, self._places // 2))
         return next(fair, next(iter(self._waiting)))

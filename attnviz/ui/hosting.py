@@ -88,14 +88,15 @@ def wait(place: DeltaGenerator) -> None:
 
 
 def give_back_turn() -> None:
-    """End this run's turn before its end: it waits for something else, and others run meanwhile."""
+    """End this run's turn early, because it waits for something else; other runs compute meanwhile."""
     for hosting in _hosting:
         hosting.queue.give_back()
 
 
 def give_way(place: DeltaGenerator) -> None:
-    """Let other visitors' runs go first, between two passes of a long one that has had its turn for a while; then wait
-    for the next turn, as `wait` does. The run ends here where its visitor has gone: to draw anything ends it.
+    """Let other visitors' runs go first, if this run has had its turn for a while; then wait for the next turn, as
+    `wait` does. Called between two passes of long work. If the visitor has left, the run ends here, because drawing
+    anything ends it.
     """
     if any(hosting.queue.held_seconds >= SLICE for hosting in _hosting):
         place.empty()
@@ -119,8 +120,8 @@ def ensure_turn() -> None:
 
 @contextmanager
 def hold(lock: Lock) -> Iterator[None]:
-    """Hold a lock. Wait for it without this visitor's turn: the run that has it may wait for its next turn, which
-    would never come if those who wait for the lock had all the places.
+    """Hold a lock. Wait for the lock without this visitor's turn: the run that holds it may be waiting for its next
+    turn, and would never get one if the runs that wait for the lock had all the places.
     """
     if not lock.acquire(blocking=False):
         had_turn = any(hosting.queue.has_turn for hosting in _hosting)

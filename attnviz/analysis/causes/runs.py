@@ -51,7 +51,7 @@ def measure_runs(
     tell: Tell = untold,
 ) -> Tensor:  # fmt: skip
     """Apply `measure` to the logits `(copies, rows, vocab_size)` of each changed run, one after another; `rows` selects
-    rows of the target, all by default. As many copies run at a time as memory is allowed for; `tell` is called before
+    rows of the target, all by default. As many copies run at a time as the memory limit allows; `tell` is called before
     the first of several batches and after each.
     """
     vocab_size, sentence = _logits(trace).shape[-1], trace.sentences[0]

@@ -9,11 +9,11 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Cancellable:
-    """`tell(done, total)` is called before the first of several steps and after each; once `should_stop()` is true no
-    other is begun. `keep(name, make)` returns `make()`, or what it returned before for the same name: work that was
-    interrupted and begins again finds there what it had finished.
+    """`tell(done, total)` is called before the first of several steps and after each; once `should_stop()` is true, no
+    further step begins. `keep(name, make)` returns `make()`, or the result that `make()` had before under the same
+    name: work that was interrupted and begins again finds its finished steps there.
 
-    What was done until it stopped is what the work returns.
+    Work that is stopped returns what it has done so far.
     """
 
     tell: Callable[[int, int], None] = lambda _done, _total: None
@@ -31,8 +31,8 @@ class Cancellable:
             self.tell(done, total)
 
     def part(self, before: int, total: int, name: Any) -> "Cancellable":
-        """Return what a part of this work reports to: its steps count after `before` others, of `total` in all, and
-        what it keeps has `name` before its own names. A part is never stopped in its middle.
+        """Return the Cancellable of a part of this work: its steps count after `before` others, of `total` in all, and
+        the names of its kept results begin with `name`. A part is never stopped in its middle.
         """
         return Cancellable(
             lambda done, _: self.tell(before + done, total), keep=lambda own, make: self.keep((name, own), make)

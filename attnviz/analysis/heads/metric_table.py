@@ -168,7 +168,7 @@ class HeadMetrics:
 
 
 def _first_keys(trace: TraceLike, kind: Kind) -> Tensor | None:
-    """Return the first token of each row's own text, where several texts are packed into one; else None."""
+    """Return the first token of each row's own text if several texts are packed into one; else None."""
     if not isinstance(trace, BareWeights) or len(starts := block_starts(trace, kind)) == 1:
         return None
     rows, at = torch.arange(trace.weights[kind].shape[-2]), torch.tensor(starts)
@@ -176,7 +176,7 @@ def _first_keys(trace: TraceLike, kind: Kind) -> Tensor | None:
 
 
 def _are_no_weights(attn: Tensor) -> Tensor:
-    """Check each map for values below 0 and for rows that sum to more than 1, beyond rounding."""
+    """Check for each map whether it has values below 0, or rows that sum to more than 1 beyond rounding."""
     return (attn.amin(dim=(-2, -1)) < 0) | (attn.sum(dim=-1).amax(dim=-1) > 1 + _ROUNDING)
 
 

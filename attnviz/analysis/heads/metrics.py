@@ -116,7 +116,9 @@ def next_token(attn: Attn, keys: Int[Tensor, " q_len"] | None = None, weight: Pe
 
 
 def first_token_mass(attn: Attn, weight: PerRow | None = None, first: Int[Tensor, " q_len"] | None = None) -> PerMap:
-    """Weight on the first key, 0 to 1: a common sink. `first` gives each row's, where several texts are packed."""
+    """Weight on the first key, 0 to 1: a common sink. `first` gives the first key of each row if several texts are
+    packed.
+    """
     on_first = attn[..., 0] if first is None else attn[..., torch.arange(len(first)), first]
     return _mean_of_rows(on_first, _weight(attn, weight))
 

@@ -29,8 +29,8 @@ _TEXT_BYTES = 1_000  # of a token with its texts, and of its candidates
 
 @dataclass(frozen=True)
 class WrittenToken:
-    """A token of a reply, and whether it was chosen by hand. `candidates` are the likeliest tokens at its place, itself
-    among them, packed: an id, a probability and the one that it is drawn with, for each.
+    """A token of a reply, and whether it was chosen by hand. `candidates` are the likeliest tokens at its place,
+    including the token itself, packed: for each its id, its probability, and the probability that it is sampled with.
     """
 
     token: Token
@@ -39,7 +39,7 @@ class WrittenToken:
 
     @property
     def alternatives(self) -> tuple[NextToken, ...]:
-        """The likeliest tokens at its place."""
+        """The likeliest tokens at this token's place."""
         return tuple(NextToken(*each) for each in _CANDIDATE.iter_unpack(self.candidates))
 
     @property
@@ -137,7 +137,7 @@ class Reply:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of these numbers, and of the tokens with their texts and candidates."""
+        """Bytes of the reply's numbers, and of its tokens with their texts and candidates."""
         numbers = self.rows.nbytes + sum(part.nbytes for part in self.prompt.stepper.kept())
         return numbers + _TEXT_BYTES * len(self.tokens)
 

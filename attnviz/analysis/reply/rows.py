@@ -17,7 +17,7 @@ from attnviz.transformer.probe import AttentionCall, Site
 
 @dataclass(frozen=True, eq=False)
 class _LikeCalls:
-    """What all calls of a site have alike. The calls themselves hold their queries, keys, values and masks."""
+    """What all calls of a site have in common. Each call itself holds its queries, keys, values and mask."""
 
     scale: float
     softcap: float | None

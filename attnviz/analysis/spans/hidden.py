@@ -59,13 +59,15 @@ def hide_spans(
     model: Model, trace: Trace, answer: Span, spans: Sequence[Span] | None = None, *,
     hidden_from: HiddenFrom = "answer", work: Cancellable | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """Run the text again with each span hidden, and return one line a span: its tokens, the answer's log-probability
-    with and without it, the difference, and the share of the answer rows' attention that it had, mean over heads.
+    """Run the text again with each span hidden, and return one line for each span: its tokens, the answer's
+    log-probability with and without the span, the difference, and the span's share of the answer rows' attention,
+    averaged over heads.
 
-    "answer" hides the span from the rows that put the answer out; what earlier rows have read of it still reaches them.
-    Where the span ends at the answer, the first of these rows is its last token's, which keeps its own key.
-    "all later rows" hides it from every row behind it, so that nothing of it does. Spans that begin after the answer
-    does are left out. Each span is a step of `work`. Raises ValueError for a trace without logits.
+    "answer" hides the span from the rows that output the answer; what earlier rows have read of the span still reaches
+    the answer. If the span ends right before the answer, the first of these rows belongs to the span's last token, and
+    keeps its own key. "all later rows" hides the span from every row behind it, so that nothing of the span reaches the
+    answer. Spans that begin after the answer are left out. Each span is a step of `work`. Raises ValueError for a trace
+    without logits.
     """
     before, work = answer_logprobs(trace, answer), work or TO_THE_END
     rows = Span(answer.name, answer.start - 1, answer.end - 1)

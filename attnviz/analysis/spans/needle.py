@@ -74,11 +74,11 @@ def count_needles(
     model: Model, needles: Sequence[Needle] = NEEDLES[:1], others: Sequence[str] = SENTENCES, *,
     places: Sequence[int] | None = None, hidden_from: HiddenFrom = "all later rows", work: Cancellable = TO_THE_END,
 ) -> NeedleCount:  # fmt: skip
-    """Put each needle at each of the `places` among the other sentences (left out, at all), and count.
+    """Put each needle at each of the `places` among the other sentences (by default, at every place), and count.
 
-    Sentences are hidden from all rows behind them: where only the answer's rows are kept from a sentence, rows of the
-    question may have read it already. `work` hears of each pass of the model, and may stop between two prompts. Raises
-    ValueError for a model that is no decoder that writes.
+    Sentences are hidden from all rows behind them: if they were hidden from the answer's rows alone, rows of the
+    question might have read them already. `work` is told of each pass of the model, and may stop between two prompts.
+    Raises ValueError for a model that is not a decoder that writes.
     """
     if not getattr(model.inputs, "is_prompt", False) or not getattr(model, "writes", True):
         raise ValueError(f"{model.name} writes no answer to a prompt: that takes a decoder that writes text.")

@@ -19,10 +19,10 @@ Catch = Callable[[Attention, SiteInputs], bool]
 class Bug:
     """One bug: `wrong` replaces the step of this name; `step` is "" for the bug that needs two threads.
 
-    With `ablates` a head is switched off, rightly and by the bug. `unnoticed` explains why a shape check or a quick
-    look misses it, or where it shows. `own_inputs` makes inputs of its own if the model's sizes would hide the bug.
-    `lacks` explains why a site cannot have the bug; "" if it can. `needs_cache` marks a bug that shows only where a
-    new token runs on a cache.
+    With `ablates` a head is switched off, once correctly and once with the bug. `unnoticed` explains why a shape check
+    or a quick look misses the bug, or where the bug shows. `own_inputs` makes inputs of its own if the model's sizes
+    would hide the bug. `lacks` explains why a site cannot have the bug; "" if it can. `needs_cache` marks a bug that
+    shows only where a new token runs on a cache.
     """
 
     title: str

@@ -111,7 +111,7 @@ def choose_architecture(config: Any) -> Architecture:
 
 
 def _decoder(config: Any) -> Architecture | None:
-    """Return the class of a model that writes text after a prompt, or the same model without its head."""
+    """Return the class of a model that writes text after a prompt, or the class of the same model without its head."""
     sort = type(config)
     for auto, mapping in _OF_DECODERS.items():
         if sort in mapping and (_writes(config, mapping) or sort in modeling_auto.MODEL_MAPPING):
@@ -122,8 +122,8 @@ def _decoder(config: Any) -> Architecture | None:
 
 
 def _named_class(config: Any) -> Architecture | None:
-    """Return the class that a config names, where it writes text and no mapping of transformers leads to it: the
-    language model of a model of pictures, saved alone.
+    """Return the class that a config names, if this class writes text and transformers maps nothing to it: the language
+    model of an image model, saved alone.
     """
     for name in config.architectures or ():
         named = getattr(transformers, name, None)
@@ -162,7 +162,7 @@ def positions(config: Any) -> int:
 
 
 def vocabulary_of(config: Any) -> int:
-    """Return how many tokens a model knows; the writing side's, where the sides differ (FSMT).
+    """Return how many tokens a model knows; those of the writing side if the sides differ (FSMT).
 
     Raises ModelError for a model that reads characters or bytes, without a vocabulary of tokens.
     """

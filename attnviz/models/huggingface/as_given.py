@@ -1,8 +1,9 @@
 """The model as it was given, and the check that the pass which attnviz shows computes the same.
 
-Maps are taken from a model whose attention attnviz has changed: eager, or attnviz's own, without the user's wrapper and
-hooks. The check runs the model as it was given once (its own attention implementation, no `output_attentions`, its own
-`use_cache`, its own wrapper and hooks) and compares logits or last hidden states, as closely as rounding explains.
+attnviz takes maps from a model whose attention it has changed: eager, or attnviz's own, without the user's wrapper and
+hooks. The check runs the model as it was given once (with its own attention implementation, without
+`output_attentions`, with its own `use_cache`, wrapper and hooks) and compares logits or last hidden states. It accepts
+only differences that rounding explains.
 """
 
 import copy
@@ -26,7 +27,7 @@ from attnviz.transformer.device import rounding_unit
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _COMPUTING = ("torch", "transformers", "peft", "accelerate")  # libraries whose hooks are a part of the model
 _LAST_ROW_ONLY = 64  # of a longer text the last row is compared: the scores of a vocabulary for all rows are large
-_ENOUGH = 8  # tokens that tell two computations of a decoder apart, whose rows do not depend on later ones
+_ENOUGH = 8  # enough tokens to tell two computations of a decoder apart, since its rows do not depend on later tokens
 _IN_STEPS = (
     "transformers makes no causal mask when it runs {name} over a whole target with use_cache=True. The maps are those "
     "of its steps, as generate computes them."
@@ -86,7 +87,7 @@ class GivenModel:
 
     @property
     def training_forward(self) -> str | None:
-        """Where a `forward` runs the original model, which is in training mode: "the model" or a module's name."""
+        """Where a `forward` runs the original model in training mode: "the model", a module's name, or None."""
         if self._original is None or not any(module.training for module in self._original.modules()):
             return None
         return self.replaced()
@@ -96,7 +97,7 @@ class GivenModel:
         self, sample: Batch, target: Batch | None, *, last_only: bool = False,
         without: Sequence[Callable[["GivenModel"], None]] = (), **how: Any,
     ) -> Tensor:  # fmt: skip
-        """Run the model as its user does, on a copy that the run may change (BigBird's short texts do).
+        """Run the model as its user does, on a copy that the run may change (short texts change BigBird).
 
         `without` changes the copy first.
         """
@@ -124,11 +125,11 @@ class GivenModel:
         return torch.cat(rows, dim=1)
 
     def hooked(self) -> str | None:
-        """Return where the first hook of the user is; None without any."""
+        """Return where the user's first hook is; None if there is no hook."""
         return next((_called(name) for name, module in self.whole.named_modules() if _user_hooks(module)), None)
 
     def replaced(self) -> str | None:
-        """Return where the first `forward` is replaced by a function that is not the copy's; None without any."""
+        """Return where the first `forward` is replaced by a function that is not the copy's own, or None."""
         return next((_called(name) for name, _ in self._replaced()), None)
 
     def _replaced(self) -> list[tuple[str, Any]]:
@@ -144,10 +145,10 @@ def remove_hooks(model: nn.Module) -> None:
 
 @dataclass
 class GivenCheck:
-    """Compares the pass that is shown with the model as it was given, when a model is opened, and for longer texts.
+    """Comparison of the shown pass with the model as it was given, when a model is opened, and for longer texts.
 
-    A text longer than any that was compared is compared once, at the next power of two of its length, with its tokens
-    repeated: all texts up to that length are then shown without another pass. Where that fails, as for a model that
+    A text longer than all that were compared before is compared once, at the next power of two of its length, with its
+    tokens repeated; then all texts up to that length are shown without another pass. If this fails, because the model
     computes long texts in another way, the text is compared as it is.
     """
 
@@ -191,7 +192,7 @@ class GivenCheck:
             try:
                 self._compare(_repeat(sample, reached), None if target is None else _repeat(target, reached))
                 return
-            except (ModelError, _CannotRun):  # which says nothing on the text itself
+            except (ModelError, _CannotRun):  # this failure says nothing about the text itself
                 pass
             try:
                 self._compare(sample, target)
@@ -205,7 +206,7 @@ class GivenCheck:
         output = ShownOutput(lambda: self.run_shown(sample, target, last_only=last_only), self.layers, shown)
         try:
             said = output.difference(self.given.run(sample, target, last_only=last_only))
-        except Exception as error:  # of every type: too large for one more pass, or a fault of its own
+        except Exception as error:  # of any type: the text is too large for one more pass, or the model fails by itself
             raise _CannotRun(reason(error)) from error
         if said is not None:
             self._explain(output, said, sample, target)
@@ -224,7 +225,7 @@ class GivenCheck:
             self.notes = (*self.notes, note)
 
     def _explain(self, comparison: "ShownOutput", said: str, sample: Batch, target: Batch | None) -> None:
-        """Find what makes the difference: what, taken from the model as it was given, leaves none.
+        """Find the cause of the difference: the part without which the model as it was given computes what is shown.
 
         Raises ModelError, unless the model's own steps agree with what is shown.
         """
@@ -236,7 +237,7 @@ class GivenCheck:
                     raise ModelError(f"{cause} ({said}).")
             except ModelError:
                 raise
-            except Exception:  # without this part the model cannot run, which says nothing
+            except Exception:  # the model cannot run without this part, so the part is not shown to be the cause
                 continue
         if target is not None and self._steps_agree(comparison, sample, target):
             self._add(_IN_STEPS.format(name=type(given.part).__name__))
@@ -255,7 +256,9 @@ class _CannotRun(Exception):  # noqa: N818 - it leads to a note, not to a refusa
 
 
 def _causes(given: GivenModel) -> Iterator[tuple[str, Callable[[GivenModel], None]]]:
-    """Yield what may change the computation of a model as it was given, as a sentence, and how to take it away."""
+    """Yield each possible cause of a difference, as a sentence, and a function that removes it from a copy of the
+    model.
+    """
     if (where := given.hooked()) is not None:
         yield (
             f"A hook on {where} changes what this model computes, but attnviz does not run hooks that were added to "
@@ -294,7 +297,7 @@ class ShownOutput:
 
     def __init__(self, run: Callable[[], Tensor], layers: int = 1, found: Tensor | None = None) -> None:
         self._run, self._layers = run, layers
-        self._in_batch = found  # of the same row beside another one, which may matter (experts of a fixed capacity)
+        self._in_batch = found  # its output in a batch with another row, which may differ (experts of a fixed capacity)
         self._found: Tensor | None = None
         self._spread: Tensor | None = None
 
@@ -313,7 +316,7 @@ class ShownOutput:
         if self._found is None:
             self._found = self._run()
         found, rows = self._found, min(self._found.shape[1], own.shape[1])
-        if rows == 1:  # all that one of the passes returned
+        if rows == 1:  # one of the passes returned only the last row
             found, own, allowed = found[:, -1:], own[:, -1:], allowed[:, -1:]
         if found.shape != own.shape:
             return f"its outputs have shape {tuple(own.shape)} and not {tuple(found.shape)}"
@@ -330,7 +333,7 @@ class ShownOutput:
         )
 
     def _measure_spread(self, found: Tensor, epsilon: float) -> Tensor:
-        """Return the largest move of each row's outputs over passes that are rounded otherwise."""
+        """Return how far each row's outputs move at most over passes with other roundings."""
         if self._spread is None:
             generator = torch.Generator().manual_seed(0)
             self._spread = torch.zeros(found.shape[:2], device=found.device)
@@ -342,7 +345,7 @@ class ShownOutput:
 
 
 def _differ_nowhere(found: Tensor, own: Tensor, allowed: Tensor) -> bool:
-    """Check that outputs `(1, length, size)` agree within what is allowed of each row; NaN agrees with nothing."""
+    """Check that outputs `(1, length, size)` agree within the tolerance of each row; NaN agrees with nothing."""
     return found.shape == own.shape and bool(((found.float() - own.float()).abs() <= allowed.unsqueeze(-1)).all())
 
 
@@ -355,7 +358,7 @@ def _length(sample: Batch, target: Batch | None) -> int:
 
 
 def _repeat(batch: Batch, length: int) -> Batch:
-    """Return the first row with its tokens repeated behind it, up to a length."""
+    """Return the first row, its tokens repeated up to a length."""
     times = -(-length // batch.ids.shape[1])
     repeated = (None if part is None else part[:1].repeat(1, times)[:, :length]
                 for part in (batch.ids, batch.mask, batch.segments))  # fmt: skip

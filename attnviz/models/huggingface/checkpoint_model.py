@@ -198,7 +198,7 @@ class NetworkModel(CheckpointModel):
 
     @property
     def has_cache(self) -> bool:
-        """Whether it decodes on a cache; without one, each step runs the whole prefix."""
+        """Whether the model decodes on a cache; without a cache, each step runs the whole prefix."""
         return self.network.has_cache
 
     @property

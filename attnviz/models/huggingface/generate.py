@@ -149,15 +149,16 @@ _STEPS_DIFFER = (
 )
 
 
-_FEWEST = 2  # tokens: one to read first, and a step
+_FEWEST = 2  # tokens: the first one is read at once, the second is a step
 
 
 @torch.inference_mode()
 def check_steps(network: Network, sample: Batch, target: Batch | None = None) -> str:
-    """Hold the last step of a decoding on the cache against one pass over the same text, the first of a sample.
+    """Compare the last step of a decoding on the cache with one pass over the same text, the first of a sample.
 
-    Where they differ, the network tells each step its position (Bamba counts from 0 otherwise); or runs the whole
-    prefix in each step, if the fault is not in transformers itself. Returns a note on a difference that stays, else "".
+    If they differ, the network tells each step its position (without it, Bamba counts from 0). If that does not help
+    and transformers itself is not at fault, each step runs the whole prefix. Returns a note on a difference that stays,
+    else "".
     """
     if not network.has_cache:
         return ""
@@ -174,7 +175,7 @@ def check_steps(network: Network, sample: Batch, target: Batch | None = None) ->
         if found is None:
             return ""
         own = _steps_difference(network.with_own_attention(), ids, memory)
-    except Exception:  # a cache that the model does not take, in words of every kind
+    except Exception:  # of any type, if the model does not take the cache
         own = None
     if own is None:
         network.has_cache = False
@@ -184,8 +185,8 @@ def check_steps(network: Network, sample: Batch, target: Batch | None = None) ->
 
 @torch.inference_mode()
 def explain_steps(network: Network, ids: Sequence[int]) -> str:
-    """Return a note where transformers' own steps over the ids of a text do not compute what its one pass computes;
-    else "".
+    """Return a note if transformers' own steps over the ids of a text do not compute what its one pass computes; else
+    "".
     """
     if not network.has_cache or network.has_encoder or len(ids) < _FEWEST:
         return ""

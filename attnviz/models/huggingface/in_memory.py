@@ -35,16 +35,16 @@ _HALF = (torch.float16, torch.bfloat16)
 def from_memory(
     model: Any, tokenizer: Any, *, device: torch.device | None = None, dtype: torch.dtype | None = None
 ) -> HuggingFaceModel | ReplayedModel:
-    """Show a transformers model with its tokenizer, once it was compared with its own pass.
+    """Wrap a transformers model and its tokenizer, once attnviz has compared its own pass with the model's.
 
-    It stays on its device and in its type unless others are asked for; then its weights are copied. A model in half
-    precision is compared in float32, and one whose weights are packed (quantised) in what it computes in. Raises
-    ModelError with one sentence.
+    The model stays on its device and in its dtype unless others are asked for; then its weights are copied. A model in
+    half precision is compared in float32, and a model with packed (quantised) weights in the dtype that it computes in.
+    Raises ModelError with one sentence.
     """
     part = _unwrap_adapters(model)
     _check_model(part, tokenizer)
     _check_device(part, moves=device is not None)
-    if part.get_output_embeddings() is None:  # a classifier's answer is no token's
+    if part.get_output_embeddings() is None:  # a classifier has no logits of tokens
         part = part.base_model
     attention_interface.register()
     try:
@@ -60,7 +60,7 @@ def from_memory(
         raise ModelError(f"{type(part).__name__} cannot be shown ({reason(error)}).") from error
     made.name, made.text_id = _name(part), text_id(tokenizer)
     made.as_given.notes = (*made.as_given.notes, *_adapter_notes(model))
-    if not _shares(part, given.part):  # no code outside can train these
+    if not _shares(part, given.part):  # no code outside can train this copy
         made.known_id = weights_id(part, made.text_id)
     text.warn_of_surplus()
     return made
@@ -158,9 +158,8 @@ def _check_model(model: Any, tokenizer: Any) -> None:
 
 
 def _where_held(model: Any, sort: type) -> str | None:
-    """Return where an object holds a model of a sort, as Python writes it behind the object's name: `[0].auto_model`.
-
-    None where it holds none.
+    """Return where an object holds a model of a class, as Python code to put behind the object's name:
+    `[0].auto_model`. None if it holds no such model.
     """
     if not isinstance(model, nn.Module):
         return ".model" if isinstance(getattr(model, "model", None), sort) else None
@@ -193,7 +192,7 @@ def _architecture(model: Any) -> Architecture:
 def _verify(
     given: GivenModel, text: CheckpointTokenizer, architecture: Architecture
 ) -> HuggingFaceModel | ReplayedModel:
-    """Wrap the model as attnviz shows it, once it was compared: in float32 where its numbers can be widened."""
+    """Wrap the model as attnviz shows it, once it was compared, in float32 if its numbers can be widened."""
     if not _is_plain_half(given.part):
         return verified_model(given.make_shown(), text, architecture, given=given)
     check_size(sum(parameter.numel() for parameter in given.part.parameters()), 4, size_limit())
@@ -212,7 +211,7 @@ def _is_plain_half(model: nn.Module) -> bool:
 
 
 def _share_or_copy(given: GivenModel, device: torch.device | None, dtype: torch.dtype | None) -> GivenModel:
-    """Return the model around the same tensors; with tensors of its own for another device or type."""
+    """Return the model around the same tensors, or with tensors of its own for another device or dtype."""
     first = next(given.part.parameters())
     device = None if device is None else torch.empty(0, device=device).device  # with its index, as tensors have it
     if (device in (None, first.device)) and dtype in (None, first.dtype):

@@ -51,17 +51,17 @@ class HuggingFaceModel(ChatModel):
         """Run the model on a sentence, or a batch of them, and record every site.
 
         `pair` is an encoder's second sentence, or one for each text; pairs may also be given as a list. `tgt_text` is
-        an encoder-decoder's target, which it writes itself, where none is given, in the language `to` if it has several
-        (`languages`; a mark before the text holds before it). A decoder writes `new_tokens` after
-        its prompt (by default one: what its last row puts out). A decoder with a chat template also takes a
-        conversation, `messages` [{"role": "user", "content": …}, …] in the place of the text; its trace's sentence
-        names the turns (`spans`). Where the assistant has the last turn, `new_tokens` continue this turn.
-        `max_tokens` of a text are read, 1,024 unless given, and no more than the model has places for; a UserWarning
-        tells of a text that was cut shorter than asked. `logits=False` leaves out the logits, `hidden=False` the inputs
-        of sites and the outputs of layers, for speed and memory. The `interventions` apply to the pass and to the
-        writing before it, for each of the texts. Raises TextError for an empty sentence, ValueError for what the model
-        does not take, for an intervention that cannot be, and for `new_tokens` after a prompt that was cut where no
-        `max_tokens` asked for that.
+        an encoder-decoder's target; without it, the model writes the target itself, in the language `to` if it has
+        several (`languages`; a language mark before the text takes precedence over `to`). A decoder writes `new_tokens`
+        after its prompt (by default one: the output of its last row). A decoder with a chat template also takes a
+        conversation, `messages` [{"role": "user", "content": …}, …], in place of the text; the trace's sentence then
+        names the turns (`spans`). If the assistant has the last turn, `new_tokens` continue this turn. At most
+        `max_tokens` of a text are read: 1,024 by default, and never more than the model has positions for. A
+        UserWarning says if a text was cut shorter than asked. `logits=False` leaves out the logits, `hidden=False` the
+        inputs of sites and the outputs of layers, to save time and memory. The `interventions` apply to the pass and to
+        the decoding before it, for each text. Raises TextError for an empty sentence, and ValueError for arguments that
+        the model does not take, for an impossible intervention, and for `new_tokens` after a prompt that was cut
+        although no `max_tokens` asked for the cut.
         """
         builder = self._builder_under(interventions)
         request = PassRequest(Recorder(keeps_hidden=hidden), hidden, logits and self.writes_logits)
@@ -95,8 +95,8 @@ class HuggingFaceModel(ChatModel):
         return replace(trace, info=replace(trace.info, decoding_seconds=decoding, to=to))
 
     def _tell_cuts(self, notes: tuple[str, ...], asked: int | None, limit: int, new_tokens: int | None = None) -> None:
-        """Warn of texts that were cut, unless exactly that was asked for. Raises ValueError for tokens to be written
-        after a cut that nobody asked for.
+        """Warn of texts that were cut, unless the caller asked for this limit. Raises ValueError if tokens are to be
+        written after a cut that the caller did not ask for.
         """
         limit = min(limit, self.text.max_tokens)
         if asked is None:
@@ -128,12 +128,12 @@ class HuggingFaceModel(ChatModel):
         """Decode one token at a time, each step recorded, on transformers' cache or without one.
 
         A decoder is fed its prompt token by token, then writes up to `new_tokens`; an encoder-decoder writes its
-        target; neither more than `max_tokens`. A teacher's prefix is fed instead where it is given: the ids `tgt_in`
-        (of a decoder: prompt and continuation), or an encoder-decoder's `tgt_text`; `Step.token` is always what the
-        model would choose. Of a text 512 tokens are read; a UserWarning tells of a longer one. `messages` are a
-        conversation in the place of the text. The `interventions` apply to each step. Raises ValueError for a model
-        that does not write, for ids that do not begin as a target or the prompt does, and for an intervention that
-        cannot be.
+        target. Neither writes more than `max_tokens`. If a teacher's prefix is given, it is fed instead: the ids
+        `tgt_in` (for a decoder: prompt and continuation), or an encoder-decoder's `tgt_text`. `Step.token` is always
+        the token that the model would choose. 512 tokens of a text are read; a UserWarning says if the text is longer.
+        `messages` are a conversation in place of the text. The `interventions` apply to each step. Raises ValueError
+        for a model that does not write, for ids that do not begin as a target or the prompt does, and for an impossible
+        intervention.
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text, so it has no decoding to follow.")
@@ -176,7 +176,7 @@ class HuggingFaceModel(ChatModel):
         return self._builder_under(trace.interventions).generator(trace.sentences, probe, cached=cached)
 
     def explain_steps(self, ids: Sequence[int]) -> str:
-        """Say where steps over the ids of a text differ from one pass in transformers itself; "" where they agree."""
+        """Describe how transformers' own steps over the ids of a text differ from its one pass; "" if they agree."""
         return self.steps_note or explain_steps(self.network, ids)
 
     @torch.inference_mode()

@@ -78,10 +78,10 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
     ) -> Trace:  # fmt: skip
         """Run the model on a sentence and record every site.
 
-        The target is `tgt_text` (teacher forcing), or else what the model itself writes in the language `to`, greedily,
-        under the `interventions`, up to `max_tokens`. Of the sentence 512 tokens are read; a UserWarning tells of a
-        longer one. Raises TextError for an empty sentence or a language that the model does not write,
-        ValueError for room for no token and for an intervention that cannot be.
+        The target is `tgt_text` (teacher forcing), or else the translation that the model itself writes in the language
+        `to`, greedily, under the `interventions`, up to `max_tokens`. 512 tokens of the sentence are read; a
+        UserWarning says if it is longer. Raises TextError for an empty sentence or a language that the model does not
+        write, and ValueError if `max_tokens` leaves room for no token, or for an impossible intervention.
         """
         require_text(text)
         require_room(max_tokens)
@@ -107,9 +107,9 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         self, text: str | Sequence[str], *, to: str, batch: int = 32, tell: OnNote | None = None,
         interventions: Sequence[Intervention] = (),
     ) -> str | list[str]:  # fmt: skip
-        """Translate greedily: a string for a string, a list in the same order for several. Blank stays blank;
-        `tell(index, note)` is called for what was cut; without it a UserWarning tells of a text that was too long.
-        The `interventions` apply to every translation.
+        """Translate greedily: return a string for a string, and a list in the same order for several. A blank text
+        stays blank. `tell(index, note)` is called for each text that was cut; without `tell`, a UserWarning says if a
+        text was too long. The `interventions` apply to every translation.
         """
         notes: list[str] = []
         told = tell or (lambda _, note: notes.append(note))
@@ -132,10 +132,10 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
     ) -> Iterator[Step]:
         """Decode one token at a time, up to `max_tokens`, each step recorded, on a cache or without one.
 
-        With `tgt_text` the teacher's prefix is fed instead of the model's own choices (`Step.token` is still what the
-        model would choose). `choose` picks each token from the logits, or is a beam. The `interventions` apply to each
-        step; `faults` are mistakes of a decoder to look at. Of the sentence 512 tokens are read; a UserWarning tells
-        of a longer one.
+        With `tgt_text`, the teacher's prefix is fed instead of the model's own choices (`Step.token` is still the token
+        that the model would choose). `choose` picks each token from the logits, or is a beam. The `interventions` apply
+        to each step; `faults` are mistakes of a decoder, to study them. 512 tokens of the sentence are read; a
+        UserWarning says if it is longer.
         """
         teacher = None if tgt_text is None else self.codec.encode_target(tgt_text, to).ids
         source = self.codec.encode_source(text)

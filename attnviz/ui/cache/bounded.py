@@ -31,15 +31,15 @@ class _Slot(Generic[Kept]):
 
 
 class OfBytes(Protocol):
-    """A cache that counts bytes: those of all that it holds, and a way to let go of it."""
+    """Cache that counts the bytes of what it holds, and can forget it."""
 
     @property
     def total(self) -> float:
-        """The bytes of all that it holds."""
+        """The bytes of everything in the cache."""
         ...
 
     def forget(self, is_stale: Callable[[Any], bool]) -> None:
-        """Let go of what it holds under stale names."""
+        """Forget what the cache holds under stale names."""
         ...
 
 
@@ -47,14 +47,14 @@ _of_bytes: "WeakSet[OfBytes]" = WeakSet()  # every cache that counts bytes
 
 
 def count_in(cache: OfBytes) -> None:
-    """Empty another cache of bytes together with these."""
+    """Register a cache that `empty` empties, too."""
     _of_bytes.add(cache)
 
 
 def empty() -> float:
-    """Let go of all that caches hold by the byte: traces, maps, what is computed of them. Loaded models stay.
+    """Empty all caches that count bytes: traces, maps, and what is computed from them. Loaded models stay.
 
-    The memory goes back to the system. Returns how many bytes that was, as the caches count them.
+    The memory goes back to the system. Returns how many bytes the caches held, as they count them.
     """
     caches = list(_of_bytes)
     held = sum(cache.total for cache in caches)
@@ -71,8 +71,9 @@ _given_back = [0.0]  # when memory was given back to the system
 
 
 def give_memory_back(*, now_and_then: bool = False) -> None:
-    """Give freed memory back to the system: glibc keeps it otherwise, for each thread that has had some. With
-    `now_and_then`, at most once a second: who computes large things in a loop calls it each time.
+    """Give freed memory back to the system; otherwise glibc keeps it, separately for each thread that allocated some.
+    With `now_and_then`, do so at most once a second, so that a loop over large computations can call this in each
+    round.
     """
     if now_and_then and time.monotonic() - _given_back[0] < _SELDOM:
         return
@@ -92,7 +93,9 @@ def with_room(run: Callable[[], Kept]) -> Kept:
 
 
 def limit_arenas() -> None:
-    """Let glibc keep two heaps for all threads, before there are any; each thread's own would keep what was freed."""
+    """Limit glibc to two heaps for all threads, since a heap for each thread would keep what was freed. Call this
+    before any thread starts.
+    """
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
 
@@ -153,13 +156,13 @@ class BoundedCache(Generic[Name, Kept]):
             return tuple(name for name, place in self._places.items() if place.model is not None)
 
     def find(self, name: Name) -> Kept | None:
-        """Return what is loaded under a name; None where nothing is."""
+        """Return the entry under a name; None if there is none."""
         with self._lock:
             place = self._places.get(name)
             return None if place is None else place.model
 
     def __contains__(self, name: Name) -> bool:
-        """Whether it is loaded."""
+        """Whether there is an entry under a name."""
         return self.find(name) is not None
 
     @property

@@ -131,8 +131,8 @@ def _run(
 
 
 def most_tokens() -> int:
-    """Tokens of a text that the dashboard reads, 1,024 or what ATTNVIZ_MAX_TOKENS says. Raises ValueError for no
-    number.
+    """Return how many tokens of a text the dashboard reads: ATTNVIZ_MAX_TOKENS, or 1,024. Raises ValueError if the
+    variable is not a number.
     """
     said = os.environ.get(LIMIT_VARIABLE, "").strip()
     if not said:
@@ -145,7 +145,7 @@ def most_tokens() -> int:
 
 
 def _say_whose_limit(found: "Trace", limit: int) -> "Trace":
-    """Add to the note on a cut that the dashboard made it, where the model reads more."""
+    """If the dashboard's own limit cut a text, add a note that says so."""
     at_limit = any(
         max(len(each.src), sum(not token.segment for token in each.tgt)) >= limit for each in found.sentences
     )

@@ -118,10 +118,10 @@ class ChatModel(RecordedModel):
         return replace(trace, sentences=(Sentence(tgt=longer.tokens, tgt_text=longer.text),))
 
     def render_ahead(self, turns: Sequence[Turn]) -> None:
-        """Render a conversation and keep the text, so that to trace it or to answer it renders nothing.
+        """Render a conversation and keep the text, so that tracing it or replying to it need not render it again.
 
-        A server calls this before the model's turn: a template may take its time, and then others run meanwhile.
-        Raises TextError for a conversation that is refused.
+        A server calls this before the visitor's turn: a template may be slow, and other visitors' runs compute
+        meanwhile. Raises TextError for a conversation that is refused.
         """
         render(self.text, turns, limit=MOST_TOKENS, name=self.name)
 

@@ -12,7 +12,7 @@ from attnviz.text.spans import Span
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 
-_NO_BAND = {  # what a template does to turns, and why they have no band then
+_NO_BAND = {  # what a template does to turns, so that they have no band
     "changed": "The chat template changes the text of {}",
     "left out": "The chat template leaves out {}",
     "repeated": "The chat template repeats the text of {}",
@@ -34,8 +34,8 @@ class Conversation:
     continues: bool = False
 
     def name_turns(self, trace: Trace) -> Trace:
-        """Return a trace of this conversation with its turns as spans; what the model wrote is the assistant's, unless
-        it stands behind a closed turn of the assistant's.
+        """Return a trace of this conversation with its turns as spans; the model's new tokens belong to the assistant's
+        turn, unless they follow a closed turn of the assistant.
         """
         sentence, begin = trace.sentences[0], len(self.encoded.tokens)
         spans, is_answer = self.spans, self.continues or self.turns[-1].role != "assistant"
@@ -51,8 +51,8 @@ class Conversation:
 def encode_conversation(
     text: CheckpointTokenizer, turns: tuple[Turn, ...], *, limit: int, name: str, continues: bool = False
 ) -> Conversation:
-    """Encode turns; where the last one is not the assistant's, the beginning of its answer follows. With `continues`
-    a last turn of the assistant's is left open, to be written on.
+    """Encode turns. If the last turn is not the assistant's, the beginning of the assistant's answer follows. With
+    `continues`, a last turn of the assistant is left open, so that the model can write on.
 
     Raises TextError for a model without a template, for a template that fails, and for more than `limit` tokens.
     """
@@ -81,7 +81,7 @@ def render(
 
 
 def _notes(turns: Sequence[Turn], places: Sequence[tuple[int, int] | str]) -> list[str]:
-    """Write what the template did to turns: those without a band, and those that it moved."""
+    """Write notes on what the template did to turns: turns without a band, and turns that it moved."""
     notes = []
     for done, sentence in _NO_BAND.items():
         those = [number for number, place in enumerate(places) if place == done]

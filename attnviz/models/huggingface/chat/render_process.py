@@ -33,21 +33,23 @@ Place = tuple[int, int] | str  # the characters of a turn's text, or what the te
 
 
 class _OutOfTime(BaseException):
-    """A rendering took too long; no `except Exception` on the way may keep it."""
+    """A rendering took too long. Derives from BaseException, so that no `except Exception` in a template's code catches
+    it.
+    """
 
 
 class _Clock:
-    """Takes the place of `datetime` where transformers asks for the time. Notes whether a template asked."""
+    """Stand-in for `datetime` in transformers' templates, which notes whether a template asked for the time."""
 
     def __init__(self) -> None:
         self.moment, self.was_asked = datetime.now(), False
 
     def set_to(self, moment: str) -> None:
-        """Stop at a moment."""
+        """Stop the clock at a moment."""
         self.moment, self.was_asked = datetime.fromisoformat(moment), False
 
     def now(self) -> datetime:
-        """Return the moment."""
+        """Return the moment at which the clock stopped."""
         self.was_asked = True
         return self.moment
 
@@ -88,7 +90,7 @@ def _render(render: Callable[..., Any], how: dict[str, Any], messages: Messages)
 def find_turns(write: Write, messages: Messages, text: str, seconds: float) -> list[Place]:
     """Return the characters of each turn's text in what the template wrote, or what the template did to the turn.
 
-    A turn that is not looked up within so many seconds of the processor is "late".
+    A turn that is not found within so many seconds of processor time is "late".
     """
     found: list[Place] = []
     try:
@@ -121,7 +123,7 @@ def _find_turn(write: Write, messages: Messages, number: int, text: str) -> Plac
 
 @contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raise _OutOfTime in what runs inside once it has taken so many seconds of the processor."""
+    """Raise _OutOfTime inside the `with` block once it has taken so many seconds of processor time."""
     if not hasattr(signal, "setitimer"):  # Windows
         yield
         return

@@ -18,10 +18,10 @@ from attnviz.models.chat import RENDERED
 from attnviz.text.conversation import Turn
 from attnviz.text.limits import TextError
 
-SECONDS = 1.0  # of the processor for one rendering, which takes a millisecond
-_PATIENCE = 5  # times as long by the clock: then the process is ended, whatever it does
-_TIMES, _REST = 3, 600.0  # times that a template may take too long in so many seconds
-_MOST_LATE = 100  # templates that are remembered for that
+SECONDS = 1.0  # of processor time for one rendering, which usually takes a millisecond
+_PATIENCE = 5  # times as long by the clock, after which the process is ended
+_TIMES, _REST = 3, 600.0  # a template that is late so many times in so many seconds is not rendered
+_MOST_LATE = 100  # late templates that are remembered
 _SECONDS_TO_START = 120.0  # to import transformers, on a machine that is busy
 _SCRIPT = Path(__file__).with_name("render_process.py")
 _MOST_CHARACTERS = 200_000  # of a template: the longest published has some 20,000
@@ -29,9 +29,9 @@ _MOST_CHARACTERS = 200_000  # of a template: the longest published has some 20,0
 
 @dataclass(frozen=True)
 class Rendering:
-    """The text that a template made of a conversation. `places` has the characters of each turn's own text, or what
-    the template did to the turn: "changed", "left out", "repeated", or "late" where that took too long to find out.
-    `is_dated` says whether the template asked for the date.
+    """The text that a template made of a conversation. `places` has the characters of each turn's own text, or what the
+    template did to the turn: "changed", "left out", "repeated", or "late" if it took too long to find out. `is_dated`
+    says whether the template asked for the date.
     """
 
     text: str
@@ -54,7 +54,8 @@ class ChatTemplate:
 
     @classmethod
     def of(cls, tokenizer: Any) -> "ChatTemplate | None":
-        """Read the template of a transformers tokenizer; None where it has none. Of several, the one named default.
+        """Read the template of a transformers tokenizer; None if it has none. Of several templates, take the one named
+        default.
 
         Raises TextError for several without a default, and for one that is too long to be a template.
         """
@@ -99,7 +100,7 @@ def _now() -> datetime:
 
 
 def _no_default(names: Sequence[str]) -> str:
-    """Write the sentence on several templates of which none is the default."""
+    """Write the sentence for a model with several templates but no default."""
     named = " and ".join(f"“{name}”" for name in names)
     return (
         f"The model has several chat templates, {named}, and none of them is named “default”: choose one with "
@@ -109,7 +110,9 @@ def _no_default(names: Sequence[str]) -> str:
 
 
 class _Late:
-    """Which templates took too long, and when: one that did so three times is not rendered for ten minutes."""
+    """Record of the templates that took too long, and when. A template that was late three times is not rendered for
+    ten minutes.
+    """
 
     def __init__(self) -> None:
         self._times: OrderedDict[bytes, list[float]] = OrderedDict()  # by the digest of a template
@@ -137,9 +140,9 @@ _LATE = _Late()
 
 
 def _render(source: str, asked: dict[str, Any]) -> str | TextError:
-    """Render in the process; return its answer, or the refusal to keep in its place.
+    """Render in the process; return its answer, or a refusal to keep in place of the answer.
 
-    Raises TextError for a refusal that does not last: of a template that is not asked for a while.
+    Raises TextError for a refusal that is not kept: a template that is not rendered for a while.
     """
     answer = _PROCESS.ask(source, asked)
     if "late" in answer:
@@ -159,7 +162,7 @@ class _Process:
         self._child: subprocess.Popen[str] | None = None
 
     def ask(self, source: str, request: dict[str, Any]) -> dict[str, Any]:
-        """Send a request and return the answer; "late" is in it where none came in time.
+        """Send a request and return the answer; it contains "late" if none came in time.
 
         Raises TextError for a template that was late too often.
         """

@@ -1,4 +1,4 @@
-"""The reply that a visitor's session holds: one, in a cache that all visitors share, bounded by bytes.
+"""The one reply that a visitor's session holds, in a cache that all visitors share, bounded by bytes.
 
 A reply that was evicted is written again: the same choices give the same tokens. So the session itself, and what it
 gives to Streamlit as callbacks, holds the name of a reply and never the reply: sessions live for as long as browsers
@@ -29,7 +29,7 @@ _MOST = budget.bytes_for("replies")
 
 
 def _size(reply: Reply) -> float:
-    """Estimate the bytes of a reply when it is as long as its limit lets it be; infinite before its first token."""
+    """Estimate the bytes of a reply at its greatest length; infinite before its first token."""
     if not reply.row_count:
         return inf
     most = len(reply.prompt.encoded.tokens) + min(reply.limit, reply.prompt.places)
@@ -42,9 +42,10 @@ _replies: BoundedCache[str, Reply] = BoundedCache(
 
 
 class ReplyRoom:
-    """The replies that are being written, whichever the cache holds: at most so many bytes of them, or one alone.
+    """Limit on the replies that are being written, whether the cache holds them or not: at most so many bytes of them,
+    or one reply alone.
 
-    Until the first token is there a reply's size is not known, and no other one begins.
+    A reply's size is unknown until its first token is there; until then, no other reply begins.
     """
 
     def __init__(self, most: float) -> None:
@@ -52,7 +53,7 @@ class ReplyRoom:
         self._writing: list[Reply] = []
 
     def enter(self, reply: Reply) -> bool:
-        """Let a reply be written, where there is room for it; return whether there is."""
+        """Admit a reply if there is room for it; return whether it was admitted."""
         with self._lock:
             others = sum(map(_size, self._writing))
             if others and others + (_size(reply) if reply.row_count else 0) > self._most:
@@ -61,7 +62,7 @@ class ReplyRoom:
             return True
 
     def leave(self, reply: Reply) -> None:
-        """Note that a reply is written no more, for now."""
+        """Give back the room of a reply that is no longer being written."""
         with self._lock:
             self._writing = [each for each in self._writing if each is not reply]
 
@@ -71,10 +72,10 @@ ROOM = ReplyRoom(_MOST)
 
 @dataclass
 class HeldReply:
-    """What a session knows of its reply: its name in the cache, what it answers (`prompt`, `turns`) and how, how many
-    tokens are to be there (`goal`) and how many are (`written`), and what the browser was last sent: how much, of which
-    head, in how many messages. `handed_on` is the reply itself from the end of a run that has written to the run right
-    after it, which draws it: meanwhile another reply may have taken its place in the cache.
+    """What a session knows of its reply: its name in the cache; what it answers (`prompt`, `turns`) and how; how many
+    tokens it is to have (`goal`) and has (`written`); and what the browser was last sent: how many tokens, of which
+    head, in how many messages. `handed_on` passes the reply itself from the end of a run that has written to the next
+    run, which draws it: in between, another reply may have taken its place in the cache.
     """
 
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -115,12 +116,12 @@ def held() -> HeldReply:
 
 
 def held_reply() -> Reply | None:
-    """Return this session's reply; None where there is none, or where it was evicted."""
+    """Return this session's reply; None if there is none, or if it was evicted."""
     return _replies.find(held().name)
 
 
 def reply_to(turns: tuple[Turn, ...]) -> str:
-    """Return what the held reply says to these turns; "" where it answers others."""
+    """Return the text of the held reply to these turns; "" if the reply answers other turns."""
     reply = held_reply()
     return reply.spoken if reply is not None and held().turns == turns else ""
 

@@ -32,7 +32,7 @@ def draw(request: Request) -> None:
 
 
 def _name_another_model(entry: Entry) -> None:
-    """Say which models write replies, and end the page."""
+    """Say that this model writes no replies and which models do, and end the page."""
     does = "only reads" if traces.inputs(entry).is_pair else "only translates"
     said = f"This model {does}. For replies, open a chat model."
     if model_picker.is_free():
@@ -42,7 +42,7 @@ def _name_another_model(entry: Entry) -> None:
 
 
 def _draw_page(request: Request) -> ReplyWriter:
-    """Draw all but what is yet to be written. The prompt's trace, which may be large, is let go at the end: to write
+    """Draw everything that is already there. At the end, free the prompt's trace, which may be large, because writing
     takes minutes.
     """
     trace = layout.run_or_refuse(lambda: traces.attention(replace(request, new=0)))
@@ -74,7 +74,7 @@ def _draw_next_question(request: Request, writer: ReplyWriter) -> None:
 
 
 def _ask_next(turns: tuple[Turn, ...]) -> None:
-    """Add the answer and the next question to the conversation; what was chosen for the answer goes."""
+    """Add the answer and the next question to the conversation; forget the tokens chosen by hand for the answer."""
     asked = st.session_state[_NEXT].strip()
     if asked:
         said = (*turns, Turn("assistant", held.reply_to(turns)), Turn("user", asked))
@@ -111,7 +111,9 @@ def _draw_controls(asked: ReplyState, bar) -> ReplyState:
 
 
 def _draw_buttons(place, writer: ReplyWriter) -> None:
-    """Draw Write or Go on, or Stop while it is written; and Step. What is pressed later gets numbers, and no reply."""
+    """Draw the buttons Write or Go on (Stop while a reply is being written), and Step. Their callbacks receive numbers,
+    never the reply itself.
+    """
     reply, is_writing = writer.reply, writer.is_writing
     label, icon = ("Stop", "stop") if is_writing else ("Go on" if reply.written else "Write", "play_arrow")
     act, given = (_stop, ()) if is_writing else (_go_on, (reply.limit, reply.limit))
@@ -138,7 +140,7 @@ def _stop() -> None:
 
 
 def _taken() -> dict[int, int]:
-    """Return the tokens chosen by hand: of the reply, or as the address has them where the reply was evicted."""
+    """Return the tokens chosen by hand: those of the reply, or, if it was evicted, those in the address."""
     reply = held.held_reply()
     return dict(read(ReplyState, persistent.texts(), {})[0].taken if reply is None else reply.taken)
 
@@ -154,7 +156,9 @@ def _adopt() -> None:
 
 
 def _take() -> None:
-    """Put another token at its place, and write on from there. A reply that was evicted is written again up to it."""
+    """Put another token at its place, and write on from there. If the reply was evicted, write it again up to this
+    token.
+    """
     asked = reported_value(COMPONENT, "take", {"position": NUMBER, "id": NUMBER})
     mine, reply = held.held(), held.held_reply()
     if asked is None or not 0 <= asked["position"] < held.count_written():

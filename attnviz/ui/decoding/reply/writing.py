@@ -54,10 +54,10 @@ class ReplyWriter:
         mine.note_sent(now, len(self.reply.tokens))
 
     def write(self) -> bool:
-        """Write until the reply is as long as it is to be, and draw each token; return whether anything was written.
+        """Write until the reply has its goal's length, and draw each token; return whether anything was written.
 
-        Raises ValueError where a visitor's turn does not come, other replies take all the memory, or the device has
-        none.
+        Raises ValueError if the visitor's turn does not come, if other replies take all the memory, or if the device
+        has no memory left.
         """
         if not self.is_writing:
             return False
@@ -83,9 +83,9 @@ class ReplyWriter:
 
 @contextmanager
 def _room_for(reply: Reply) -> Iterator[None]:
-    """Wait until there is room for another reply to be written, without the visitor's turn.
+    """Wait until there is room to write another reply; meanwhile, give back the visitor's turn.
 
-    Raises ValueError with one sentence where none comes in time.
+    Raises ValueError with one sentence if there is no room in time.
     """
     until, place = time.monotonic() + _PATIENCE, None
     while not held.ROOM.enter(reply):
