@@ -113,8 +113,10 @@ def choose_architecture(config: Any) -> Architecture:
 def _decoder(config: Any) -> Architecture | None:
     """Return the class of a model that writes text after a prompt, or the class of the same model without its head."""
     sort = type(config)
-    for auto, mapping in _OF_DECODERS.items():
-        if sort in mapping and (_writes(config, mapping) or sort in modeling_auto.MODEL_MAPPING):
+    mappings = [(auto, mapping) for auto, mapping in _OF_DECODERS.items() if sort in mapping]
+    mappings.sort(key=lambda pair: _class_of(config, pair[1]).__name__ not in (config.architectures or ()))
+    for auto, mapping in mappings:
+        if _writes(config, mapping) or sort in modeling_auto.MODEL_MAPPING:
             refuse_what_reads_no_text(config, _class_of(config, mapping))
             writes = _writes(config, mapping)
             return Architecture(auto if writes else AutoModel, writes, has_both=bool(config.is_encoder_decoder))
@@ -133,10 +135,22 @@ def _named_class(config: Any) -> Architecture | None:
 
 
 def refuse_what_reads_no_text(config: Any, model: Any) -> None:
-    """Raise ModelError for a class of models that takes sounds or pictures, and no ids of tokens."""
-    if "input_ids" not in inspect.signature(model.forward).parameters:
+    """Raise ModelError for a class of models that takes no ids of tokens, or something else beside them."""
+    taken = inspect.signature(model.forward).parameters
+    if "input_ids" not in taken:
         what = model.main_input_name.replace("_", " ")
-        raise ModelError(f"{config.model_type!r} is not a text model that attnviz can read: its input is {what}.")
+        says = f"its input is {what}" if what != "input ids" else "it has no pass of its own, only its parts have"
+        raise ModelError(f"{config.model_type!r} is not a text model that attnviz can read: {says}.")
+    if "text" not in getattr(model, "input_modalities", "text"):
+        what = " and ".join(model.input_modalities)
+        raise ModelError(f"{config.model_type!r} is not a text model that attnviz can read: its ids are of {what}.")
+    needs = [
+        name
+        for name, one in list(taken.items())[1:]
+        if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD
+    ]
+    if needs := [name.replace("_", " ") for name in needs if name != "input_ids"]:
+        raise ModelError(f"{config.model_type!r} cannot read a text alone: its pass needs {' and '.join(needs)} too.")
 
 
 def is_encoder(config: Any) -> bool:

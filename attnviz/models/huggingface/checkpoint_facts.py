@@ -8,6 +8,7 @@ from torch import nn
 
 from attnviz.models.chat import takes_chat
 from attnviz.models.huggingface.model import HuggingFaceModel
+from attnviz.models.huggingface.network.network import embedding_of
 from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.text.display import display
 from attnviz.text.limits import TextError
@@ -88,7 +89,8 @@ def _text(model: HuggingFaceModel | ReplayedModel) -> dict[str, str]:
     tokenizer: Any = text._tokenizer  # the wrapper knows names that its backend does not
     backend = getattr(tokenizer, "backend_tokenizer", None)
     sort = type(tokenizer if backend is None else backend.model).__name__
-    rows = model.torch_module.get_input_embeddings().weight.shape[0]
+    table = embedding_of(model.torch_module)
+    rows = text.vocab_size if table is None else table.shape[0]
     beside = f"; the model has room for {rows:,}" if rows != text.vocab_size else ""
     found = {"vocabulary": f"{text.vocab_size:,} pieces, {sort}{beside}"}
     unknown = text.unknown_id

@@ -1,6 +1,8 @@
 """Errors that refuse a model. Everything that this folder raises for a reader is a `ModelError`."""
 
 import re
+import traceback
+from pathlib import Path
 
 _CLASS_NAME = re.compile(r"^\w+(Error|Exception): ")
 
@@ -11,6 +13,18 @@ class ModelError(ValueError):
 
 class NoAttentionInterface(ModelError):  # noqa: N818 - it is a refusal like the others
     """The model computes no attention where transformers lets others take its place."""
+
+
+def describe_failure(error: Exception) -> str:
+    """Say where another package's code failed, with its words where they are meant for a reader, which those of errors
+    in the code itself are not.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "transformers" in Path(frame.filename).parts] or frames
+    where = Path(own[-1].filename).name if own else "its code"
+    if isinstance(error, ValueError):
+        return f"{where} says “{reason(error)}”"
+    return f"{where} fails with {type(error).__name__}"
 
 
 def reason(error: Exception) -> str:

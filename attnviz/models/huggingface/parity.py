@@ -6,7 +6,7 @@ two correct computations of this very pass (`attnviz.tracing.rounding`): errors 
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +52,7 @@ class OurPass:
 def run_eager(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
     """Run the model as transformers computes it; it must be set to its eager attention."""
     out = model(**_arguments(model, sample, target), output_attentions=True)
-    attn = {"": _weights(out, "attentions")}
+    attn = {"": _weights(out, "attentions", getattr(model.config.get_text_config(), "layer_types", None))}
     if target is not None:
         attn = {kind: _weights(out, name) for name, kind in _KINDS.items()}
     return Eager({kind: weights for kind, weights in attn.items() if weights}, output_of(out))
@@ -128,9 +128,15 @@ def assert_equal(network: Network, expected: Eager, sample: Batch, target: Batch
 
 
 def output_of(out: Any) -> Tensor:
-    """Return logits, or the last hidden states of a model without a head."""
+    """Return logits, or the last hidden states of a model without a head. Raises ModelError where there are none."""
     logits = getattr(out, "logits", None)
-    return out.last_hidden_state if logits is None else logits
+    found = getattr(out, "last_hidden_state", None) if logits is None else logits
+    if found is None:
+        raise ModelError(
+            f"The model returns {type(out).__name__}, without hidden states or logits to check its maps by: hand "
+            "over the encoder inside of it with its tokenizer, attnviz.load(encoder, tokenizer)."
+        )
+    return found
 
 
 def arguments_of(sample: Batch, target: Batch | None = None) -> dict[str, Any]:
@@ -168,10 +174,24 @@ def _our_pass(network: Network, sample: Batch, target: Batch | None, probe: Prob
     return OurPass(recorder.calls, output_of(out))
 
 
-def _weights(out: Any, name: str) -> tuple[Tensor, ...]:
-    """Return the weights of each layer once: transformers returns those of a module twice that two stacks share."""
-    found = {id(weights): weights for weights in getattr(out, name, None) or () if weights is not None}
-    return tuple(found.values())
+def _weights(out: Any, name: str, sorts: Sequence[str] | None = None) -> tuple[Tensor, ...]:
+    """Return the weights of the layers that have any. `sorts` are the layers' own names, by which the states are left
+    out that MiniMax returns for its layers of linear attention.
+    """
+    layers = getattr(out, name, None) or ()
+    if sorts is None or len(sorts) != len(layers):
+        sorts = [""] * len(layers)
+    return tuple(layer for layer, sort in zip(layers, sorts, strict=True) if layer is not None and "linear" not in sort)
+
+
+def _describe_counts(kind: str, returned: int, computed: int) -> str:
+    times, rest = divmod(computed, returned)
+    if times > 1 and not rest:
+        return (
+            f"Each of the model's {returned} layers attends {times} times ({kind}) and combines the results, as "
+            "DiffLlama subtracts them by its lambda: that is in no map, so there is no map of a head."
+        )
+    return f"transformers returns maps of {returned} layers ({kind}), and the model attended {computed} times."
 
 
 def _check_shapes(found: OurPass, expected: dict[str, tuple[Tensor, ...]]) -> None:
@@ -184,9 +204,7 @@ def _check_shapes(found: OurPass, expected: dict[str, tuple[Tensor, ...]]) -> No
                 "results, as DiffLlama subtracts one from the other, times a learned λ. No map shows the combination."
             )
         if len(sites) != len(layers):
-            raise ModelError(
-                f"The model has {len(layers)} layers of {kind} attention, but computed {len(sites)} of them."
-            )
+            raise ModelError(_describe_counts(kind, len(layers), len(sites)))
         for layer, weights in enumerate(layers):
             call = found.calls[Site(kind, layer)]  # type: ignore[arg-type]
             if (ours := (*call.query.shape[:3], call.key.shape[2])) != tuple(weights.shape):

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from attnviz.models.huggingface.checkpoint_facts import positions_of
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network.call_order import homes_of
+from attnviz.models.huggingface.network.network import embedding_of
 from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.models.plans import (
     FeedForwardPlan,
@@ -36,13 +37,13 @@ def checkpoint_structure(trace: TraceLike, model: Any) -> Structure:
     network = model.torch_module
     plain = isinstance(model, HuggingFaceModel)
     stacks = _stacks(trace, model) if plain and not trace.weights_only else bare_stacks(trace)
-    embedding = network.get_input_embeddings().weight
+    embedding = embedding_of(network)
     scores = network.get_output_embeddings() if hasattr(network, "get_output_embeddings") else None
     return Structure(
         stacks,
         kind_plans(trace),
         d_model=next(iter(trace.layers.values())).shape[-1] if plain and trace.layers else None,  # type: ignore[attr-defined]
-        vocabulary=embedding.shape[0],
+        vocabulary=model.text.vocab_size if embedding is None else embedding.shape[0],
         positions=positions_of(network, model).get("positions", ""),
         is_tied=None if scores is None else scores.weight is embedding,
         ends=_ends(model),

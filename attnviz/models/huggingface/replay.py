@@ -21,6 +21,7 @@ from attnviz.models.huggingface.generate import GenerationRules
 from attnviz.models.huggingface.network.network import Batch, Family, uses_segments
 from attnviz.models.huggingface.network.patches import cast
 from attnviz.models.huggingface.parity import Eager
+from attnviz.models.huggingface.returned_maps import ReturnedMaps, read_returned_maps
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
 from attnviz.models.protocol import Step, TextGenerator
 from attnviz.text.arguments import reads_arguments
@@ -34,7 +35,6 @@ from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Kind
 
 _MOST_WEIGHTS = 64_000_000  # of all heads together: a quarter of a gigabyte
-_ROUNDING = 1e-3  # of the sum of a row
 
 
 @reads_arguments
@@ -47,6 +47,7 @@ class ReplayedModel(CheckpointModel, WithoutChat):
 
     languages: tuple[str, ...] = ()
     refusal: str = ""  # why its attention cannot be watched either
+    obstacle = "does not use transformers' attention interface"
     writes = writes_logits = False
 
     def __init__(
@@ -56,9 +57,8 @@ class ReplayedModel(CheckpointModel, WithoutChat):
         self.model = self.torch_module = model
         self.text, self.name, self.known_id = text, name, model_id
         self._rules = GenerationRules.from_model(model, has_both=target is not None)
-        attn: dict[Any, tuple[Tensor, ...]] = {kind or ("decoder_self" if _is_causal(given) else "encoder_self"): given
-                for kind, given in expected.attn.items()}  # fmt: skip
-        _check(attn, model.config.model_type)
+        tgt_len = None if target is None else target.ids.shape[1]
+        attn = read_returned_maps(expected, model.config, sample.ids.shape[1], tgt_len).weights
         self.shapes: dict[Kind, tuple[int, int]] = {
             kind: (len(attn[kind]), attn[kind][0].shape[1]) for kind in KINDS if kind in attn
         }
@@ -71,7 +71,7 @@ class ReplayedModel(CheckpointModel, WithoutChat):
         """Why there are only weights, in one sentence."""
         refusal = f", and its attention cannot be watched ({self.refusal})" if self.refusal else ""
         return (
-            f"{self.name or 'This model'} does not use transformers' attention interface{refusal}, so attnviz shows "
+            f"{self.name or 'This model'} {self.obstacle}{refusal}, so attnviz shows "
             "the weights that transformers returns. There are no queries, keys and values, masks cannot be changed, "
             "and decoding cannot be followed."
         )
@@ -122,7 +122,9 @@ class ReplayedModel(CheckpointModel, WithoutChat):
             warn_of_cuts(
                 notes, f"The memory for its weights is enough for up to {self.max_tokens:,} tokens: max_tokens=…"
             )
-        return self._make_trace(expected, sentence, time.perf_counter() - started, notes)
+        tgt_len = None if target is None else target.ids.shape[1]
+        maps = read_returned_maps(expected, self.model.config, batch.ids.shape[1], tgt_len)
+        return self._make_trace(maps, sentence, time.perf_counter() - started, notes)
 
     def rerun(self, trace: TraceLike, probe: Any = None) -> NoReturn:
         """Raise ValueError: its passes cannot be observed or changed."""
@@ -177,45 +179,23 @@ class ReplayedModel(CheckpointModel, WithoutChat):
         return ids[0, 1:].tolist()
 
     def _make_trace(
-        self, expected: Eager, sentence: Sentence, seconds: float, notes: tuple[str, ...]
+        self, maps: ReturnedMaps, sentence: Sentence, seconds: float, notes: tuple[str, ...]
     ) -> ReplayedWeights:
+        """Make the trace of one text. Raises ModelError where a text of this length has no maps of some kind."""
+        if missing := [kind for kind in self.kinds if kind not in maps.weights]:
+            raise ModelError(next((note for note in maps.notes if "no attention weights" in note), f"No {missing[0]}."))
         weights: dict[Kind, Tensor] = {}
         for kind in self.kinds:
-            layers = expected.attn.get(kind) or expected.attn[""]
-            weights[kind] = torch.stack([layer[0] for layer in layers]).float().cpu()
+            weights[kind] = torch.stack([layer[0] for layer in maps.weights[kind]]).float().cpu()
         dtype = str(self.dtype).removeprefix("torch.")
-        info = RunInfo(
-            self.model_id, "", self.device.type, dtype, seconds, notes=(*notes, *self.as_given.notes, self.why)
-        )
+        notes = (*notes, *self.as_given.notes, *maps.notes, self.why)
+        info = RunInfo(self.model_id, "", self.device.type, dtype, seconds, notes=notes)
         return ReplayedWeights(weights, (sentence,), _causal_masks(weights), info, self.why)
-
-
-def _is_causal(layers: Sequence[Tensor]) -> bool:
-    """Check that no weight lies on a key after its query."""
-    return all(not bool(weights.triu(1).any()) for weights in layers)
 
 
 def _causal_masks(weights: Mapping[Kind, Tensor]) -> dict[Kind, Tensor]:
     """Return the causal mask of a decoder's self-attention, where its weights show one."""
     own = weights.get("decoder_self")
-    if own is None or not _is_causal([own]):
+    if own is None or bool(own.triu(1).any()):
         return {}
     return {"decoder_self": torch.ones(own.shape[-2:], dtype=torch.bool).tril()}
-
-
-def _check(attn: Mapping[Kind, Sequence[Tensor]], kind: str) -> None:
-    """Raise ModelError unless every layer has weights that a map can show."""
-    if not attn or any(weights.dim() != 4 for layers in attn.values() for weights in layers):
-        raise ModelError(f"No layer of this model ({kind}) returns attention weights, so there is nothing to show.")
-    for name, layers in attn.items():
-        if len({weights.shape for weights in layers}) > 1:
-            raise ModelError(
-                f"The model's layers have different numbers of heads ({name}), which the pages cannot show."
-            )
-        for layer, weights in enumerate(layers):
-            rows = weights.float().sum(dim=-1)
-            if not bool(weights.isfinite().all()) or bool(((rows - 1).abs() > _ROUNDING).logical_and(rows != 0).any()):
-                raise ModelError(
-                    f"What transformers returns for {name}, layer {layer}, is not attention weights: a row sums to "
-                    f"{float(rows.flatten()[(rows - 1).abs().argmax()]):.3g}."
-                )

@@ -5,10 +5,10 @@ from typing import Any
 
 from torch import Tensor
 
-from attnviz.models.huggingface import parity
+from attnviz.models.huggingface import parity, returned_maps
 from attnviz.models.huggingface.architecture import Architecture, vocabulary_of
 from attnviz.models.huggingface.as_given import GivenCheck, GivenModel, ShownPass
-from attnviz.models.huggingface.errors import ModelError, NoAttentionInterface, reason
+from attnviz.models.huggingface.errors import ModelError, NoAttentionInterface, describe_failure, reason
 from attnviz.models.huggingface.generate import GenerationRules, check_steps
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network import patches
@@ -50,7 +50,7 @@ def verified_model(
     except ModelError:
         raise
     except Exception as error:  # a model that cannot even run has its own reasons, of every type
-        raise ModelError(f"The model cannot run on a sentence ({reason(error)}).") from error
+        raise ModelError(f"The model cannot run on a sentence: {describe_failure(error)}.") from error
     return made
 
 
@@ -61,8 +61,14 @@ def _made(
     """Wrap a model in the first way that shows it; return how its shown pass is run, too, and the pass's output."""
     expected, sample, target = eager
     shown = expected.output
+    if returned_maps.are_joint(expected):
+        made = ReplayedModel(model, text, expected, sample, target)
+        made.obstacle = "attends to its target and its source in one softmax, which is in the place of two"
+        return made, lambda sample, target, last_only=False: parity.run_eager(model, sample, target).output, shown
     try:
         network = parity.install_attention(model, sample, target)
+        tgt_len = None if target is None else target.ids.shape[1]
+        returned_maps.require_token_axes(expected, model.config, sample.ids.shape[1], tgt_len)
         if not is_known:
             shown = parity.assert_equal(network, expected, sample, target)
     except NoAttentionInterface:

@@ -1,7 +1,8 @@
-"""What attnviz shows of a class of transformers: one row of docs/reference/models.md."""
+"""What attnviz shows of each class of transformers that reads text: rows of docs/reference/models.md."""
 
 import tempfile
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,21 @@ import transformers
 
 import attnviz
 from attnviz.models.huggingface import ModelError
-from tests.models.huggingface.every_class import save_class, text_classes
+from attnviz.models.huggingface.errors import describe_failure
+from tests.models.huggingface.every_class import SORTS, save_class, text_classes
+from tests.models.huggingface.processes import run_each
 from tests.models.huggingface.shown import PAGES, TEXT
 
 TARGET = "A cat sat on the mat."
 CLOSE = 1e-3
+CRASHED = "crashed"
+NOT_BUILT = "not tried: no small checkpoint of it was made"
 _EAGER = {"encoder_self": "encoder_attentions", "decoder_self": "decoder_attentions", "cross": "cross_attentions"}
 
 
 @dataclass(frozen=True)
 class ClassRow:
-    """The findings on a class. `shown` is "yes", "weights", or "no: …" with the sentence that refuses it.
+    """The findings on a class. `shown` is "yes", "weights", "joint", or "no: …" with the sentence that refuses it.
 
     `difference` is the largest of any weight to transformers' eager pass, `own` that of any output to the class's own
     default pass, as a share of the largest output, `steps` that of the last step's weights to those of one pass.
@@ -35,42 +40,62 @@ class ClassRow:
     own: float | None = None
     steps: float | None = None
     pages: dict[str, bool] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    said: str = ""
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the row's cells in the document."""
+        numbers = [f"{number:.0e}" if number is not None else "" for number in (self.difference, self.own, self.steps)]
+        marks = ["" if not self.pages else "✓" if self.pages[page] else "–" for page in PAGES]
+        return (self.name, self.model_type, self.shown.replace("|", "\\|"), *numbers, *marks)
+
+
+def every_row(tell: Callable[[str], Any]) -> list[ClassRow]:
+    """Make the rows of all text classes, each in a process of its own. A process that breaks off or hangs is a row."""
+    every = text_classes()  # imported here, once for all processes
+    rows = []
+    for name, found in run_each(class_row, list(every)):
+        if isinstance(found, str):
+            kind: Any = every[name][0]
+            found = ClassRow(name, kind.config_class.model_type, f"{CRASHED}: {found.strip().splitlines()[-1]}")
+        rows.append(found)
+        tell(f"{len(rows)} of {len(every)}: {name}: {found.shown}\n")
+    return sorted(rows, key=lambda row: (list(SORTS).index(every[row.name][1]), row.name.lower()))
 
 
 def class_row(name: str) -> ClassRow:
-    """Make a checkpoint of a class, open it as a visitor does, and compare it with transformers."""
+    """Make the row of one of all text classes."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     kind, sort = text_classes()[name]
-    about = (name, kind.config_class.model_type)  # type: ignore[attr-defined]
     with tempfile.TemporaryDirectory() as place:
-        folder = save_class(kind, sort, Path(place) / "model")
-        try:
-            model: Any = attnviz.load(folder, device="cpu", dtype="float32")
-        except ModelError as refusal:
-            return ClassRow(*about, f"no: {refusal}")
-        trace = make_trace(model)
-        pages = {page: can(model, trace) for page, can in PAGES.items()}
-        said = []
-        difference, own = (
-            _try(said, weights_difference, folder, kind, trace),
-            _try(said, output_difference, folder, kind, trace),
-        )
-        steps = _try(said, steps_difference, model, trace) if pages["Decoding"] else None
-        shown = "weights" if hasattr(model, "why") else "yes"
-        return ClassRow(*about, shown, difference, own, steps, pages, trace.info.notes, "; ".join(said))
+        return row_of(kind, sort, Path(place) / "model")
 
 
-def _try(said, function, *arguments):
+def row_of(kind: Any, sort: str, folder: Path) -> ClassRow:
+    """Make a checkpoint of a class, open it as a visitor does, and compare it with transformers."""
+    about = (kind.__name__, kind.config_class.model_type)
     try:
-        return function(*arguments)
+        save_class(kind, sort, folder)
     except Exception as error:
-        said.append(f"{function.__name__}: {type(error).__name__}: {str(error)[:200]}")
-        return None
+        return ClassRow(*about, f"{NOT_BUILT} ({describe_failure(error)})")
+    try:
+        model: Any = attnviz.load(folder, device="cpu", dtype="float32")
+    except ModelError as refusal:
+        return ClassRow(*about, f"no: {refusal}")
+    trace = make_trace(model)
+    pages = {page: can(model, trace) for page, can in PAGES.items()}
+    shown = "yes"
+    if hasattr(model, "why"):
+        shown = "joint" if any("sum to 1 together" in note for note in trace.info.notes) else "weights"
+    return ClassRow(
+        *about,
+        shown,
+        weights_difference(folder, kind, trace),
+        output_difference(folder, kind, trace),
+        steps_difference(model) if pages["Decoding"] else None,
+        pages,
+    )
 
 
 def make_trace(model: Any) -> Any:
@@ -84,7 +109,7 @@ def fed(trace: Any) -> dict[str, torch.Tensor]:
     """Return the arguments of the pass that a trace shows."""
     sentence = trace.sentences[0]
     src, tgt = (torch.tensor([[token.id for token in side]]) for side in (sentence.src, sentence.tgt_in))
-    if "cross" in trace.kinds:
+    if src.numel() and tgt.numel():
         return {"input_ids": src, "decoder_input_ids": tgt}
     return {"input_ids": src if src.numel() else tgt}
 
@@ -93,14 +118,21 @@ def fed(trace: Any) -> dict[str, torch.Tensor]:
 def weights_difference(folder: Path, kind: Any, trace: Any) -> float | None:
     """Return the largest difference of a weight to the eager attention of the class; None where it returns none."""
     peer = kind.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
-    out = peer(**fed(trace), output_attentions=True)
-    worst = None
+    arguments, worst = fed(trace), None
+    out = peer(**arguments, output_attentions=True)
     for name in trace.kinds:
-        layers = getattr(out, _EAGER[name] if "cross" in trace.kinds else "attentions", None)
+        field_name = _EAGER[name] if "decoder_input_ids" in arguments else "attentions"
+        ours, layers = trace.attn(name), getattr(out, field_name, None)
         expected = [layer[0] for layer in layers or () if isinstance(layer, torch.Tensor)]
-        if expected:
-            worst = max(worst or 0.0, float((trace.attn(name) - torch.stack(expected)).abs().max()))
+        expected = [layer for layer in expected if layer.shape == ours.shape[1:]]  # no bands and no states
+        if len(expected) == len(ours) and are_weights(expected):
+            worst = max(worst or 0.0, float((ours - torch.stack(expected)).abs().max()))
     return worst
+
+
+def are_weights(layers: list[torch.Tensor]) -> bool:
+    """Check that layers are no scores, which some families return."""
+    return all(bool((layer >= 0).all()) and float(layer.sum(dim=-1).max()) < 1 + CLOSE for layer in layers)
 
 
 @torch.inference_mode()
@@ -108,14 +140,13 @@ def output_difference(folder: Path, kind: Any, trace: Any) -> float | None:
     """Return the largest difference of a logit to the class's own default pass, as a share of the largest."""
     if getattr(trace, "logits", None) is None:
         return None
-    out = kind.from_pretrained(folder, dtype=torch.float32).eval()(**fed(trace))
-    logits = getattr(out, "logits", None)
-    if logits is None:
+    logits = getattr(kind.from_pretrained(folder, dtype=torch.float32).eval()(**fed(trace)), "logits", None)
+    if logits is None or logits.shape != trace.logits.shape:  # a classifier's answer is no token's
         return None
     return float((trace.logits - logits).abs().max() / logits.abs().max())
 
 
-def steps_difference(model: Any, trace: Any) -> float:
+def steps_difference(model: Any) -> float:
     """Return the largest difference of the last step's weights to those of one pass over the same tokens."""
     how = {"tgt_text": TARGET} if model.inputs.takes_target else {"new_tokens": 3}
     last = list(model.stepwise(TEXT, **how))[-1]
@@ -125,23 +156,3 @@ def steps_difference(model: Any, trace: Any) -> float:
     return max(
         float((last.attn(kind, layer=at)[:, -1] - whole.attn(kind, layer=at)[:, -1]).abs().max()) for kind, at in layers
     )
-
-
-if __name__ == "__main__":
-    import json
-    import sys
-    import time
-    from dataclasses import asdict
-
-    from tests.models.huggingface.processes import run_each
-
-    began = time.monotonic()
-    every = text_classes()  # imported here, once for all processes
-    names = sys.argv[2:] or sorted(every)
-    rows = {}
-    for name, found in run_each(class_row, names):
-        rows[name] = asdict(found) if isinstance(found, ClassRow) else {"name": name, "shown": f"failed: {found}"}
-        sys.stderr.write(
-            f"{len(rows)}/{len(names)} {time.monotonic() - began:.0f}s {name} {rows[name]['shown'][-150:]}\n"
-        )
-        Path(sys.argv[1]).write_text(json.dumps(rows, indent=1))

@@ -29,6 +29,10 @@ _OF_A_CLASS: dict[str, dict[str, Any]] = {
     "ReformerModelWithLMHead": {"is_decoder": True},
     "ReformerForMaskedLM": {"is_decoder": False},
 }
+SORTS = {
+    "causal": "Language models", "masked": "Masked language models", "seq2seq": "From one text to another",
+    "base": "Text models without a head", "multimodal": "Models of pictures and sounds, on their text alone",
+}  # fmt: skip
 _ROOM = 16  # ids beyond the tokenizer's, for pictures and sounds
 
 

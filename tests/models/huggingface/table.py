@@ -6,6 +6,7 @@ A test holds the table against the same rows (`test_families.py`); the largest d
 import inspect
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,21 +19,14 @@ import attnviz
 from attnviz.models.huggingface import ModelError
 from attnviz.models.huggingface.files.folder import TOKENIZERS
 from attnviz.models.huggingface.tokenization.backends import IN_PYTHON
-from tests.models.huggingface import architectures
-from tests.models.huggingface.families import FAMILIES, Builder
+from tests.models.huggingface.class_rows import CRASHED, ClassRow, every_row
+from tests.models.huggingface.every_class import SORTS, text_classes
+from tests.models.huggingface.families import FAMILIES
 from tests.models.huggingface.files.forms import FORMS
 from tests.models.huggingface.shown import PAGES, TEXT, describe_scoring
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "models.md"
-# Of those that transformers' own classes feed as attnviz does; their tokenizers are of the tests' own making.
-FURTHER = {
-    name: build for name, build in architectures.ALL.items()
-    if name not in {*architectures.SHOWN, *architectures.NO_REFERENCE} or name in (
-        "t5_encoder", "bert_generation_decoder", "gemma3_text", "gemma3n_text", "falcon_h1", "t5gemma", "switch",
-    )
-}  # fmt: skip
-_FURTHER = "Further architectures"
-SECTIONS: dict[str, dict[str, Builder]] = {"Families": FAMILIES, _FURTHER: FURTHER}
+RETURNS = Path(__file__).with_name("what_transformers_returns.md")
 TARGET = "A cat sat on the mat."
 _EAGER = {"encoder_self": "encoder_attentions", "decoder_self": "decoder_attentions", "cross": "cross_attentions"}
 _FILES = (*TOKENIZERS, "merges.txt", "added_tokens.json")
@@ -54,9 +48,21 @@ them (`tests/models/huggingface/families.py`), opened as a visitor opens one. tr
   heads with the same keys, a *bias* by distance, a *scale* other than 1 / √d_k. Where there is a –, the page says why
   in a sentence.
 """
-_OF_FURTHER = """
-These have a tokenizer.json of the tests' own making: what was tried is the architecture, not the files that its family
-publishes.
+_OF_CLASSES = """
+## Every class
+
+Every class that transformers {version} has for writing text, for masked words and for one text from another, its
+base models that read text alone, and its models of pictures and sounds, which are read on their text alone: {count}
+classes, each a small checkpoint with random weights and a tokenizer.json of the tests' own making
+(`tests/models/huggingface/every_class.py`), opened from its folder.
+
+{summary}
+
+- **Shown** is as above; *joint*, where the decoder has one softmax over two groups of keys, whose weights are shown
+  as decoder self-attention and cross-attention.
+- **Eager**: the largest difference of a weight to transformers' eager pass, where it returns weights of tokens.
+  **Default**: that of a logit to the class's own default pass, as a share of the largest logit. **Steps**: that of a
+  weight of the last step on a cache to the same row of one pass.
 """
 _OF_FILES = """
 ## Files
@@ -173,18 +179,46 @@ def _is_python(made: Any) -> bool:
     return isinstance(made, type) and not issubclass(made, transformers.TokenizersBackend)
 
 
-def document(rows: dict[str, list[Row]]) -> str:
+def document(rows: list[Row], classes: list[ClassRow]) -> str:
     """Write the whole document."""
-    columns = ("family", "class", "the tokenizer's files", "shown", "difference", *PAGES)
-    head = [_line(columns), _line(["---"] * 4 + ["---:"] + [":---:"] * len(PAGES))]
-    tables = [
-        "\n".join([f"## {title}\n{_OF_FURTHER if title == _FURTHER else ''}", *head, *(row.line() for row in found)])
-        for title, found in rows.items()
-    ]
     version, names = transformers.__version__, ", ".join(f"`{name}`" for name in python_alone())
-    first, *rest = tables
-    whole = [_HEAD.format(version=version), first, *("\n" + table for table in rest), ""]
-    return "\n".join(whole) + files_section() + _IN_PYTHON_ALONE.format(version=version, names=names)
+    columns = ("family", "class", "the tokenizer's files", "shown", "difference", *PAGES)
+    families = _table(columns, ["---"] * 4 + ["---:"] + [":---:"] * len(PAGES), [row.line() for row in rows])
+    returns = RETURNS.read_text(encoding="utf-8").format(version=version)
+    return "\n".join((
+        _HEAD.format(version=version), "## Families", "", families, "", returns, classes_section(classes).strip(), "",
+        files_section().strip(), _IN_PYTHON_ALONE.format(version=version, names=names),
+    ))  # fmt: skip
+
+
+def classes_section(rows: list[ClassRow]) -> str:
+    """Write the tables of every class, one for each sort of head, and how many classes are shown."""
+    columns = ("class", "type", "shown", "eager", "default", "steps", *PAGES)
+    aligned = ["---"] * 3 + ["---:"] * 3 + [":---:"] * len(PAGES)
+    every, parts = text_classes(), []
+    for sort, title in SORTS.items():
+        lines = [_line(row.cells()) for row in rows if every[row.name][1] == sort]
+        parts.append(f"### {title}\n\n{_table(columns, aligned, lines)}\n")
+    version = transformers.__version__
+    return "\n".join((_OF_CLASSES.format(version=version, count=len(rows), summary=summary(rows)), *parts))
+
+
+def summary(rows: list[ClassRow]) -> str:
+    """Count what is shown, and what is refused."""
+    counted = Counter(row.shown.partition(":")[0] for row in rows)
+    said = {
+        "yes": "shown with attnviz's attention in the place of the model's own",
+        "weights": "shown as the weights that transformers returns",
+        "joint": "shown as the two parts of one softmax",
+        "no": "refused with the sentence that stands in the row",
+        "not tried": "not tried, because no small checkpoint of the class was made",
+        CRASHED: "broken off",
+    }
+    return "; ".join(f"{counted[name]} are {what}" for name, what in said.items() if counted[name]) + "."
+
+
+def _table(columns: Any, aligned: list[str], lines: list[str]) -> str:
+    return "\n".join([_line(columns), _line(aligned), *lines])
 
 
 def files_section() -> str:
@@ -214,13 +248,12 @@ def main() -> None:
     """Write docs/reference/models.md."""
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
-    rows: dict[str, list[Row]] = {}
+    classes, rows = every_row(sys.stderr.write), []
     with tempfile.TemporaryDirectory() as place:
-        for title, families in SECTIONS.items():
-            for at, (name, build) in enumerate(families.items()):
-                sys.stderr.write(f"{name}\n")
-                rows.setdefault(title, []).append(row(name, build(Path(place) / f"{title}-{at}")))
-    DOCUMENT.write_text(document(rows), encoding="utf-8")
+        for at, (name, build) in enumerate(FAMILIES.items()):
+            sys.stderr.write(f"{name}\n")
+            rows.append(row(name, build(Path(place) / str(at))))
+    DOCUMENT.write_text(document(rows, classes), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -71,6 +71,13 @@ _MIXED = ["sliding_attention", "full_attention"] * (LAYERS // 2)
 _EXPERTS_OF_OPTION = {
     "num_experts": _EXPERTS, "top_k_experts": 2, "moe_intermediate_size": _INNER, "num_global_key_value_heads": 1,
 }  # fmt: skip
+
+
+def _sections(*sizes: int) -> dict[str, Any]:
+    """Give the parts of a head that are turned by time, height and width."""
+    return {"rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0, "mrope_section": list(sizes)}}
+
+
 _DEFAULT_NEEDS = {"gemma4_assistant": {"text_config": {"hidden_size_per_layer_input": 0}}}
 OF_A_TYPE: dict[str, dict[str, Any]] = {
     "bamba": {"mamba_d_head": 32, "attn_layer_indices": [1, 3]},
@@ -99,6 +106,15 @@ OF_A_TYPE: dict[str, dict[str, Any]] = {
     "funnel": {"block_sizes": (2, 2), "block_repeats": [1, 1], "num_decoder_layers": 1, "d_head": 16},
     "hrm_text": {"num_layers_per_stack": None, "num_hidden_layers": 2},
     "encoder-decoder": {"decoder": {"is_decoder": True, "add_cross_attention": True}},
+    "glm4v_text": _sections(2, 3, 3),
+    "glm46v_text": _sections(2, 3, 3),
+    "glm4v_moe_text": {
+        "rope_parameters": _sections(1, 1, 2)["rope_parameters"] | {"partial_rotary_factor": 0.5}},
+    "glm_image_text": _sections(2, 3, 3),
+    "glm_ocr_text": _sections(2, 3, 3),
+    "qwen2_vl_text": _sections(2, 3, 3),
+    "qwen2_5_vl_text": _sections(2, 3, 3),
+    "paddleocr_vl_text": _sections(2, 3, 3),
     "longcat_flash": {"head_dim": 8},
     "xlstm": {"hidden_size": 128, "embedding_dim": 128},
     "esmc": _ALIKE,

@@ -311,12 +311,17 @@ def cache_argument(model: Any) -> str:
     return next((name for name in ("past_key_values", "cache") if name in taken), "")
 
 
+def embedding_of(model: Any) -> Tensor | None:
+    """Return the table of a model's tokens; None of a model that does not name it."""
+    try:
+        return getattr(model.get_input_embeddings(), "weight", None)
+    except NotImplementedError:  # SAM 3's text model does not say where its embedding is
+        return None
+
+
 def first_weight(model: Any) -> Tensor:
     """Return a tensor of the model, whose device and type are the model's."""
-    try:
-        weight = getattr(model.get_input_embeddings(), "weight", None)
-    except NotImplementedError:  # SAM 3's text model does not say where its embedding is
-        weight = None
+    weight = embedding_of(model)
     numbers = (weight,) if isinstance(weight, Tensor) else model.parameters()
     return next(tensor for tensor in numbers if tensor.is_floating_point())
 
