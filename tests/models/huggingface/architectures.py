@@ -235,7 +235,6 @@ WITHOUT_ATTENTION: dict[str, Builder] = {
     "fnet": _recipe(
         "FNetForMaskedLM", {"hidden_size": 24, "num_hidden_layers": 2, "intermediate_size": 23}, word_pieces
     ),
-    "rwkv": _recipe("RwkvForCausalLM", {"hidden_size": 24, "num_hidden_layers": 2, "context_length": 61}, byte_prompts),
 }  # fmt: skip
 NOT_TEXT: dict[str, Builder] = {
     "whisper": _recipe(
