@@ -25,7 +25,7 @@ DOCS_VENV := .venv-docs
 DOCS_READY := $(DOCS_VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve cluster test test-portable test-cluster test-notebook test-chat test-newest docs wheel walk check format bench train recordings clean
+.PHONY: help run serve cluster test test-portable test-cluster test-notebook test-chat test-newest models-table docs wheel walk check format bench train recordings clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -72,6 +72,9 @@ test-newest: $(NEWEST_VENV)/bin/python ## models, notebook and files with the ne
 	@$< -m pip list --disable-pip-version-check
 	@exec $< -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder -m 'not browser' \
 		tests/models tests/notebook tests/html tests/tracing tests/earlier $(ARGS)
+
+models-table: $(TEST_READY) ## docs/reference/models.md anew, over every text class of transformers (a quarter of an hour on two cores)
+	@OMP_WAIT_POLICY=passive PYTHONPATH="$(CURDIR)" exec $(BIN)/python -m tests.models.huggingface.table
 
 docs: $(DOCS_READY) ## the documentation, with every picture and notebook made anew: docs/_build/html/index.html
 	@OMP_WAIT_POLICY=passive PYTHONPATH="$(CURDIR)" $(DOCS_VENV)/bin/python -m sphinx -b html -E -W --keep-going -n -q docs docs/_build/html

@@ -64,7 +64,7 @@ def _made(
     if returned_maps.are_joint(expected):
         made = ReplayedModel(model, text, expected, sample, target)
         made.obstacle = "attends to its target and its source in one softmax, which is in the place of two"
-        return made, lambda sample, target, last_only=False: parity.run_eager(model, sample, target).output, shown
+        return made, functools.partial(_run_eager, model), shown
     try:
         network = parity.install_attention(model, sample, target)
         tgt_len = None if target is None else target.ids.shape[1]
@@ -79,9 +79,14 @@ def _made(
             patches.set_attention(model, "eager")
             made = ReplayedModel(model, text, expected, sample, target)
             made.refusal = reason(error)
-            return made, lambda sample, target, last_only=False: parity.run_eager(model, sample, target).output, shown
+            return made, functools.partial(_run_eager, model), shown
     made = HuggingFaceModel(network, text, rules, writes=architecture.writes)
     return made, functools.partial(parity.run_network, network), shown
+
+
+def _run_eager(model: Any, sample: Batch, target: Batch | None, last_only: bool = False) -> Tensor:
+    """Run the pass whose returned weights are shown."""
+    return parity.run_eager(model, sample, target).output
 
 
 def _watched(model: Any, eager: tuple[parity.Eager, Batch, Batch | None], *, is_known: bool) -> tuple[Network, Tensor]:

@@ -1,5 +1,6 @@
 """What attnviz shows of each class of transformers that reads text: rows of docs/reference/models.md."""
 
+import inspect
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -119,15 +120,25 @@ def weights_difference(folder: Path, kind: Any, trace: Any) -> float | None:
     """Return the largest difference of a weight to the eager attention of the class; None where it returns none."""
     peer = kind.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
     arguments, worst = fed(trace), None
-    out = peer(**arguments, output_attentions=True)
+    has_cache = "use_cache" in inspect.signature(peer.forward).parameters
+    out = peer(
+        **arguments, output_attentions=True, **({"use_cache": False} if has_cache else {})
+    )  # or FSMT has no mask
     for name in trace.kinds:
         field_name = _EAGER[name] if "decoder_input_ids" in arguments else "attentions"
         ours, layers = trace.attn(name), getattr(out, field_name, None)
         expected = [layer[0] for layer in layers or () if isinstance(layer, torch.Tensor)]
         expected = [layer for layer in expected if layer.shape == ours.shape[1:]]  # no bands and no states
         if len(expected) == len(ours) and are_weights(expected):
+            if trace.sink_weights(name) is not None and rows_sum_to_one(expected):  # GraniteSWA's, before their sink
+                ours = ours / ours.sum(dim=-1, keepdim=True)
             worst = max(worst or 0.0, float((ours - torch.stack(expected)).abs().max()))
     return worst
+
+
+def rows_sum_to_one(layers: list[torch.Tensor]) -> bool:
+    """Check whether no layer's rows lack what went to a sink."""
+    return all(bool(((layer.sum(dim=-1) - 1).abs() < CLOSE).all()) for layer in layers)
 
 
 def are_weights(layers: list[torch.Tensor]) -> bool:
