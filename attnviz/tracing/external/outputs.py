@@ -220,8 +220,8 @@ def _has_equal_rows(layers: Sequence[Sequence[Any]]) -> bool:
 def _check_weights(kind: str, weights: Tensor) -> None:
     if bool((weights < 0).any()):
         raise ValueError(
-            f"The {kind} attention that this model returns has values below 0, so these are scores and not weights: "
-            "apply the model's mask and a softmax over the keys, and give the result."
+            f"What this model returns as {kind} has values below 0, so these are scores and not weights: apply the "
+            "model's mask and a softmax over the keys, and give the result."
         )
 
 

@@ -158,7 +158,7 @@ def test_a_cache_of_an_encoder_decoder_has_its_kinds_by_name() -> None:
 def test_what_multi_head_attention_returns_is_taken_by_item() -> None:
     module = torch.nn.MultiheadAttention(12, 3, batch_first=True)
     x = torch.randn(2, 5, 12)
-    with pytest.raises(ValueError, match="the second of what it returns"):
+    with pytest.raises(ValueError, match="give the second of the two values"):
         attnviz.from_tensors(module(x, x, x, average_attn_weights=False), SRC, item=0)
     _, weights = module(x, x, x, average_attn_weights=False)
     assert torch.equal(attnviz.from_tensors(weights, SRC, item=1).attn("encoder_self")[0], weights[1].detach())

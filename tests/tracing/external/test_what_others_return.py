@@ -267,7 +267,7 @@ NO_MAPS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "XLNet's streams": (xlnet, {}, "its content stream and of its query stream"),
     "its layers alone, two streams": (lambda: xlnet().attentions, {}, "its content stream and of its query stream"),
     "Swin's windows": (swin, {}, "each window of an image, not of texts"),
-    "scores": (squeezebert, {}, "values below 0, so they are scores"),
+    "scores": (squeezebert, {}, "values below 0, so these are scores"),
     "dictionaries": (pegasus_x, {"kind": "encoder_self"}, "is a dict, not .* whose axes are not the tokens"),
     "pooled lengths": (funnel, {}, "differ in shape .* pools or compresses its text"),
 }
