@@ -36,6 +36,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _in_full(model: str | None) -> str:
-    """Return the name of a model as an address has it; a folder's path in full."""
+    """Return a model's name for an address: the full path of a folder, any other name as it is."""
     folder = Path(model or "").expanduser()
     return str(folder.resolve()) if model and folder.exists() else model or ""

@@ -8,7 +8,7 @@ from attnviz.pictures.shown.registry import ShownPicture
 
 HEIGHT = 620  # pixels, its caption included
 _FRAME = '<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" style="{style}" title="{title}"></iframe>'
-# In a narrow cell a picture needs more height than its frame has, and says so (widgets/shared/js/hosts/file.js).
+# In a narrow cell, a picture that needs more height than its frame asks for it (widgets/shared/js/hosts/file.js).
 _GROW = """<script>
 globalThis.attnvizGrow ??= window.addEventListener("message", ({ data, source }) => {
   if (!(data?.attnvizHeight > 0)) return;

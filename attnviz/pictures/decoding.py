@@ -164,8 +164,8 @@ def run_decoding(
 ) -> Decoded:
     """Step through a run's sentence as `state` asks, and hold the steps against one pass.
 
-    `asked` are the words that the trace was made of, where its own texts are not: a prompt with its continuation.
-    `stepping` is `copy_in_dtype(model, state.dtype)`, made here where it is left out. `work` hears of each step. Raises
+    `asked` are the words that the trace was made from, if these are not its own texts: a prompt with its continuation.
+    `stepping` is `copy_in_dtype(model, state.dtype)`, made here by default. `work` is told of each step. Raises
     ValueError with one sentence.
     """
     asked = asked or DecodingInput(trace.src_text or trace.tgt_text, trace.to)

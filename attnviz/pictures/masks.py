@@ -136,7 +136,7 @@ class MaskBench:
 
     @property
     def indexed(self) -> Tensor | None:
-        """Cells that the rules show and the model's indexer hides; None for a model without one."""
+        """Cells that the rules show but the model's indexer hides; None for a model without an indexer."""
         if self.call.chosen is None:
             return None
         return self._shown_item(self.recipe.rules_mask(*self.shape, real=self.real_keys)) & ~self.call.chosen[0, 0]
@@ -199,7 +199,7 @@ class MaskBench:
 
     @property
     def scope_text(self) -> str:
-        """The scope in words, to stand behind "in"."""
+        """The scope in words, as a sentence has it after "in"."""
         view, one = self.view, "any" if self.recipe.is_none else "every"
         if view.scope == "head":
             return f"L{view.layer} H{view.head}"
@@ -237,7 +237,7 @@ class MaskBench:
         return start_writing(self.model, self.trace, None)
 
     def _and_chosen(self, mask: Tensor) -> Tensor:
-        """Hide what the model's indexer hides, whatever the mask."""
+        """Hide the cells that the model's indexer hides, whatever the mask says."""
         return mask if self.call.chosen is None else mask & self.call.chosen[0, 0]
 
     def _shown_item(self, mask: Tensor) -> Tensor:

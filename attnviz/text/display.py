@@ -53,7 +53,7 @@ def display_token(token: Token) -> str:
     that; `⋯` for bytes of a character that a token beside it shows.
     """
     if token.is_unknown and not token.text:
-        return unknown_mark(token).strip()  # the model wrote it, and it has no text
+        return unknown_mark(token).strip()  # the model wrote this token, and it has no text
     is_part = not (token.text or token.starts_word or token.is_special)
     return PART if is_part else f"{unknown_mark(token)}{display(token.text)}"
 

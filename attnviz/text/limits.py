@@ -53,13 +53,13 @@ def cut_to_limit(text: str, limit: int = MAX_CHARACTERS) -> tuple[str, str | Non
 
 
 def cut_notes(notes: Iterable[str]) -> tuple[str, ...]:
-    """Return the notes that say how much of a text was read, of those that this package writes."""
+    """Return those of this package's notes that say how much of a text was read."""
     return tuple(note for note in notes if _CUT.search(note))
 
 
 @contextmanager
 def cuts_are_shown() -> Iterator[None]:
-    """Promise that whoever asked for a run is shown its notes: no warning is given then."""
+    """Suppress warnings of cuts, because the caller shows the notes of each run to its user."""
     token = _shows_cuts.set(True)
     try:
         yield
@@ -68,14 +68,14 @@ def cuts_are_shown() -> Iterator[None]:
 
 
 def warn_of_cuts(notes: Iterable[str], hint: str = "") -> None:
-    """Warn in the caller's own line that only the beginning of a text was read; `hint` says what to do about it."""
+    """Warn, at the caller's own line, that only the beginning of a text was read; `hint` says what to do about it."""
     said = cut_notes(notes)
     if said and not _shows_cuts.get():
         warnings.warn(" ".join((*said, hint)).strip(), UserWarning, stacklevel=_levels_to_the_caller())
 
 
 def require_whole(notes: Iterable[str], new_tokens: int | None, limit: int) -> None:
-    """Check that a text that is to be continued was not cut. Raises ValueError otherwise, unless the cut is shown."""
+    """Raise ValueError if a text that is to be continued was cut, unless the caller shows notes."""
     said = cut_notes(notes)
     if new_tokens and said and not _shows_cuts.get():
         raise ValueError(
@@ -85,7 +85,7 @@ def require_whole(notes: Iterable[str], new_tokens: int | None, limit: int) -> N
 
 
 def _levels_to_the_caller() -> int:
-    """Count the frames from `warn_of_cuts` to the first that is neither this package's nor torch's."""
+    """Count the frames from `warn_of_cuts` to the first frame outside of this package and torch."""
     frame, levels = sys._getframe(2), 2
     while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
         frame, levels = frame.f_back, levels + 1

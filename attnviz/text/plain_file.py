@@ -41,8 +41,9 @@ _MOST_HEADER = 8_000_000  # bytes of one file's header
 
 
 def count_tensors(path: Path) -> int:
-    """Count the tensors that the header of a safetensors file names, in its bytes: to parse 600,000 names would take
-    many seconds and 600 MB. Raises OSError as `open_file` does, and ValueError where more are named than models have.
+    """Count the tensors that a safetensors header names by scanning its bytes, since parsing 600,000 names would take
+    many seconds and 600 MB. Raises OSError as `open_file` does, and ValueError if the header names more tensors than
+    any model has.
     """
     with open_file(path) as file:
         length = int.from_bytes(file.read(8), "little")

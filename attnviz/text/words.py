@@ -20,7 +20,7 @@ _UNSPACED = re.compile(
     "\u1b00-\u1b4f\ua980-\ua9cf"  # Balinese, Javanese
     "]"
 )
-_VOWELS_AFTER = "\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3"  # of Thai and Lao: letters that begin no syllable
+_VOWELS_AFTER = "\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3"  # letters of Thai and Lao that never begin a syllable
 
 
 def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
@@ -61,7 +61,7 @@ def _continues(before: Token, token: Token, shown: str) -> bool:
 
 
 def _is_sign(character: str) -> bool:
-    """Check whether a character is written on the letter before it, or is a vowel that follows one."""
+    """Check whether a character is written on the letter before it, or is a vowel sign that follows that letter."""
     return character != "" and (unicodedata.category(character)[0] == "M" or character in _VOWELS_AFTER)
 
 

@@ -20,10 +20,11 @@ Weigh = Callable[[AttentionCall], Tensor]
 class MaskOverride(Probe):
     """Put another mask in the place of a site's own, for every head or for one.
 
-    `mask(q_len, k_len)` gives it bool, True = may attend, `(batch or 1, q_len, k_len)`, for any lengths, so that it can
-    follow a target while it is written. Keys that a model's indexer did not choose stay hidden. `start` is the position
-    of the run's first query where earlier ones are in a cache. `weigh` makes the weights `(batch, heads, q_len, k_len)`
-    of such a call in a way of its own; left out, they are the package's own masked softmax, and the fused kernel runs.
+    `mask(q_len, k_len)` returns the mask: bool, True = may attend, `(batch or 1, q_len, k_len)`, for any lengths, so
+    that the mask can follow a target while it is written. Keys that a model's indexer did not choose stay hidden.
+    `start` is the position of the run's first query if earlier queries are in a cache. `weigh` computes the weights
+    `(batch, heads, q_len, k_len)` of such a call in its own way; without it, they are the package's own masked softmax,
+    and the fused kernel runs.
     """
 
     sites: Collection[Site]

@@ -56,7 +56,7 @@ class Rounding(Probe):
     generator: torch.Generator
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Move queries, keys and values; the scores of a call that is known by them alone."""
+        """Move queries, keys and values; for a call that is known by its scores alone, move the scores."""
         names = ("query", "key", "value") if call.has_queries else ("bias", "value")
         return replace(call, **{name: self._move(getattr(call, name)) for name in names})
 
@@ -73,7 +73,7 @@ class Rounding(Probe):
 
 
 class RoundOtherwise(TorchFunctionMode):
-    """Moves each result of a matrix product, a norm or a softmax `epsilon` of its size, in this thread alone.
+    """Mode that moves each result of a matrix product, norm or softmax by `epsilon` of its size, in this thread alone.
 
     For a pass whose attention no probe can reach.
     """
@@ -83,7 +83,7 @@ class RoundOtherwise(TorchFunctionMode):
         self._epsilon, self._generator = epsilon, generator
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Compute what was called, and move the result."""
+        """Call the function, and move its result."""
         result = func(*args, **(kwargs or {}))
         if func not in _ROUNDED or not isinstance(result, Tensor) or not result.is_floating_point():
             return result

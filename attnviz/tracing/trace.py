@@ -43,7 +43,7 @@ class Trace(TraceLike):
     `interventions` are what was done to the run: its maps, contexts and hidden states are those that resulted.
 
     Where some layers of a stack do not attend, layers of a kind count those that do, and `numbers` says which they are.
-    `names` are those of layers that run in cycles, such as "L0 cycle 1".
+    `names` are the names of layers that run in cycles, such as "L0 cycle 1".
     """
 
     calls: Mapping[Site, AttentionCall]
@@ -143,7 +143,7 @@ class Trace(TraceLike):
         return self.numbers[kind][layer] if kind in self.numbers else layer
 
     def layer_name(self, kind: Kind, layer: int) -> str:
-        """Name a layer, with its number in the model where that differs, or its cycle: L2 (H0 cycle 1)."""
+        """Name a layer, with its number in the model if that differs, or with its cycle: L2 (H0 cycle 1)."""
         return f"L{layer} ({self.names[kind][layer]})" if kind in self.names else super().layer_name(kind, layer)
 
     def call(self, kind: Kind, layer: int) -> AttentionCall:

@@ -47,7 +47,7 @@ def require_present(tensor: Tensor | None, name: str) -> Tensor:
 
 
 def _question(sentences: tuple[Sentence, ...]) -> str:
-    """Write the last question of a conversation, for a trace's repr; "" for a text that is none."""
+    """Write the last question of a conversation, for a trace's repr; "" for a text that is not a conversation."""
     sentence = sentences[0] if sentences else Sentence()
     asked = next((span for span in reversed(sentence.spans) if span.role == "user"), None)
     if asked is None:

@@ -116,8 +116,8 @@ def _hide_in_place(scores: Map, mask: Bool[Tensor, "..."]) -> None:
 def attend(
     call: AttentionCall, site: Site | None = None, *, probe: Probe | None = None, dropout: Dropout | None = None
 ) -> Float[Tensor, "batch heads q_len d_v"]:
-    """Compute the context of one call: by PyTorch's fused kernel, and by hand for edited rows, for capped scores, for
-    scores that share with a sink, for a call that is known by its scores alone, and where the kernel's gradients would
+    """Compute the context of one call by PyTorch's fused kernel. Compute it by hand for edited rows, for capped scores,
+    for scores that share with a sink, for a call that is known by its scores alone, and if the kernel's gradients would
     be NaN.
 
     A row with no visible key gives zeros on both paths.

@@ -87,7 +87,7 @@ class AttentionCall:
 
     @property
     def has_queries(self) -> bool:
-        """Whether query and key are known, and not the scores alone."""
+        """Whether query and key are known, not only the scores."""
         return self.query.shape[-1] > 0
 
     def map_tensors(self, change: Callable[[Tensor], Tensor]) -> "AttentionCall":

@@ -60,7 +60,7 @@ def run_eager(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
 
 @torch.inference_mode()
 def run_without_weights(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
-    """Run the model as it is set, without asking for weights."""
+    """Run the model with its present settings, without asking for weights."""
     return Eager({}, output_of(model(**_arguments(model, sample, target))))
 
 
@@ -84,8 +84,8 @@ def install_attention(model: Any, sample: Batch, target: Batch | None = None) ->
 
 
 def watch_attention(model: Any, sample: Batch, target: Batch | None = None) -> Network:
-    """Take the attention of a model over that computes its scores in code of its own; it must be set to its eager
-    attention, or to PyTorch's fused kernel.
+    """Take over the attention of a model that computes its scores in code of its own. The model must be set to its
+    eager attention, or to PyTorch's fused kernel.
 
     Raises NoAttentionInterface for a model without a softmax that can be watched, ModelError for what cannot be read.
     """
@@ -93,8 +93,8 @@ def watch_attention(model: Any, sample: Batch, target: Batch | None = None) -> N
 
 
 def leave_out_scores(expected: Eager) -> Eager:
-    """Leave out what a model returns as attention weights, but which are scores (SqueezeBERT): of a kind whose rows do
-    not sum to 1.
+    """Drop weights that are really scores (SqueezeBERT returns them as attention weights): those of a kind whose rows
+    do not sum to 1.
     """
     weights = {kind: layers for kind, layers in expected.attn.items() if all(map(_sum_to_one, layers))}
     return Eager(weights, expected.output)
@@ -106,10 +106,10 @@ def _sum_to_one(weights: Tensor) -> bool:
 
 @torch.inference_mode()
 def assert_equal(network: Network, expected: Eager, sample: Batch, target: Batch | None = None) -> Tensor:
-    """Compare a pass of `network` with transformers' own. Returns its output; raises ModelError with the largest
+    """Compare a pass of `network` with transformers' own. Return its output; raise ModelError with the largest
     difference.
 
-    Passes that are rounded otherwise are run only where a difference is larger than a single rounding's.
+    Passes with other roundings run only if a difference is larger than that of a single rounding.
     """
 
     def run(probe: Probe | None = None) -> OurPass:
@@ -156,7 +156,7 @@ def parameters_of(model: Any) -> Mapping[str, inspect.Parameter]:
 
 @torch.inference_mode()
 def run_network(network: Network, sample: Batch, target: Batch | None = None, *, last_only: bool = False) -> Tensor:
-    """Run a network's attention over a sample: logits, or the last hidden states of a model without a head."""
+    """Run a network over a sample; return its logits, or the last hidden states of a model without a head."""
     request = PassRequest(Chain(()), hidden=False, last_only=last_only)
     if target is None:
         return output_of(network.run_only_stack(sample, request))
@@ -175,8 +175,8 @@ def _our_pass(network: Network, sample: Batch, target: Batch | None, probe: Prob
 
 
 def _weights(out: Any, name: str, sorts: Sequence[str] | None = None) -> tuple[Tensor, ...]:
-    """Return the weights of the layers that have any. `sorts` are the layers' own names, by which the states are left
-    out that MiniMax returns for its layers of linear attention.
+    """Return the weights of the layers that have any. `sorts` are the layers' types in the config; by them, the states
+    that MiniMax returns for its layers of linear attention are left out.
     """
     layers = getattr(out, name, None) or ()
     if sorts is None or len(sorts) != len(layers):
@@ -189,9 +189,9 @@ def _describe_counts(kind: str, returned: int, computed: int) -> str:
     if times > 1 and not rest:
         return (
             f"Each of the model's {returned} layers attends {times} times ({kind}) and combines the results, as "
-            "DiffLlama subtracts them by its lambda: that is in no map, so there is no map of a head."
+            "DiffLlama subtracts them by its lambda. No map shows the combination, so no head can be shown."
         )
-    return f"transformers returns maps of {returned} layers ({kind}), and the model attended {computed} times."
+    return f"transformers returns maps of {returned} layers ({kind}), but the model attended {computed} times."
 
 
 def _check_shapes(found: OurPass, expected: dict[str, tuple[Tensor, ...]]) -> None:

@@ -81,7 +81,7 @@ class RecordedModel(NetworkModel):
         )  # fmt: skip
 
     def _check_longer(self, sentences: Sequence[Sentence]) -> None:
-        """Hold a text longer than any before against the model as it was given. Raises ModelError for a difference."""
+        """Compare a text longer than all before with the model as it was given. Raises ModelError for a difference."""
         longest = max(sentences, key=lambda sentence: max(len(sentence.src), len(sentence.tgt_in)))
         sides = [self._builder.batch([side]) for side in (longest.src, longest.tgt_in) if side]
         target = sides[1] if self.family == "encoder-decoder" else None

@@ -46,7 +46,7 @@ class ReplayedModel(CheckpointModel, WithoutChat):
     """
 
     languages: tuple[str, ...] = ()
-    refusal: str = ""  # why its attention cannot be watched either
+    refusal: str = ""  # why the model's attention cannot be watched either
     obstacle = "does not use transformers' attention interface"
     writes = writes_logits = False
 
@@ -96,10 +96,10 @@ class ReplayedModel(CheckpointModel, WithoutChat):
     ) -> Any:  # fmt: skip
         """Run the model on one sentence, or an encoder's pair: the `ReplayedWeights` that transformers returns.
 
-        An encoder-decoder's target is `tgt_text`, or what transformers writes greedily. `max_tokens` of a text are
-        read, 1,024 unless given, if all weights fit into memory; a UserWarning tells of a cut. `new_tokens`, `logits`
-        and `hidden` mean nothing here. Raises TextError for an empty sentence and for a conversation,
-        ValueError for several sentences, and for any intervention.
+        An encoder-decoder's target is `tgt_text`, or what transformers writes greedily. At most `max_tokens` of a text
+        are read (1,024 by default), and no more than memory allows for all weights; a UserWarning says if the text was
+        cut. `new_tokens`, `logits` and `hidden` have no effect here. Raises TextError for an empty sentence and for a
+        conversation, ValueError for several sentences, and for any intervention.
         """
         if messages is not None:
             chat.require(self)

@@ -131,7 +131,9 @@ class CheckpointTokenizer(Spelling):
         return replace(self._check(encoded), language=target)
 
     def most_characters(self, limit: int) -> int:
-        """Return how many characters of a text are looked at: more than `limit` tokens, or the model's own, have."""
+        """Return how many characters of a text to read: more than `limit` tokens, or the model's own limit of tokens,
+        can have.
+        """
         return max(MAX_CHARACTERS, min(limit, self.max_tokens) * _CHARACTERS_A_TOKEN)
 
     @property

@@ -25,11 +25,11 @@ def verified_model(
     given: GivenModel | None = None,
     is_known: bool = False,
 ) -> HuggingFaceModel | ReplayedModel:
-    """Wrap a model as attnviz shows it. Raises ModelError for a model that attnviz does not reproduce, or without any
-    weights.
+    """Wrap a model as attnviz shows it. Raises ModelError for a model that attnviz does not reproduce, or that returns
+    no weights.
 
-    `given` is what the user handed over, whose own pass the shown one must equal; left out, the model as it is now.
-    `is_known` leaves both comparisons out, of a model that was compared in a finer type.
+    `given` is what the user handed over; the shown pass must equal its own pass. By default it is the model as it is
+    now. `is_known` skips both comparisons, for a model that was compared in a finer dtype already.
     """
     given = given or GivenModel(model)
     patches.keep_apart(model)
@@ -58,7 +58,9 @@ def _made(
     model: Any, text: CheckpointTokenizer, architecture: Architecture,
     eager: tuple[parity.Eager, Batch, Batch | None], rules: GenerationRules, *, is_known: bool,
 ) -> tuple[HuggingFaceModel | ReplayedModel, ShownPass, Tensor]:  # fmt: skip
-    """Wrap a model in the first way that shows it; return how its shown pass is run, too, and the pass's output."""
+    """Wrap a model in the first way that works; also return the function that runs the shown pass, and the pass's
+    output.
+    """
     expected, sample, target = eager
     shown = expected.output
     if returned_maps.are_joint(expected):
@@ -90,9 +92,10 @@ def _run_eager(model: Any, sample: Batch, target: Batch | None, last_only: bool 
 
 
 def _watched(model: Any, eager: tuple[parity.Eager, Batch, Batch | None], *, is_known: bool) -> tuple[Network, Tensor]:
-    """Return the model's network with its attention watched, once its pass was compared, and the output of the pass.
+    """Return the model's network with its attention watched, after comparing its pass, and the output of the pass.
 
-    Falcon calls PyTorch's fused kernel itself. Its eager pass is no reference: with ALiBi it computes something else.
+    Falcon calls PyTorch's fused kernel itself. Falcon's eager pass is no reference: with ALiBi it computes something
+    else.
     """
     expected, sample, target = eager
     if patches.set_fused(model):

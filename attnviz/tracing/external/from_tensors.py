@@ -30,9 +30,9 @@ _NO_ARRAY = (TypeError, ValueError, RuntimeError)
 
 @dataclass(frozen=True)
 class _GivenWeights:
-    """Weights as they were given, padding included, and the tokens of their sides.
+    """Weights as they were given, with padding, and the tokens of both sides.
 
-    The key None is self-attention whose kind is told from the numbers once padding is cut off.
+    The key None is self-attention whose kind is inferred from the numbers once padding is cut off.
     """
 
     weights: Mapping[Any, Tensor]
@@ -43,7 +43,7 @@ class _GivenWeights:
 
 
 @reads_arguments
-def from_tensors(  # noqa: PLR0913 - what may be said about weights of others
+def from_tensors(  # noqa: PLR0913 - users describe their own weights by these arguments
     attn: Any, tokens: Any, *, key_tokens: Any = None, kind: str | None = None, mask: Any = None,
     item: int | None = None, tokenizer: Any = None, attention_mask: Any = None,
 ) -> BareWeights:  # fmt: skip
@@ -98,7 +98,7 @@ def _check_kinds(given: Mapping[Any, Any], others: Iterable[Any]) -> None:
 
 
 def _doubts(given: Any, item: int | None) -> list[str]:
-    """Say which axis was taken for the heads or the batch, where the shape does not tell."""
+    """Note which axis was taken for the heads or the batch, if the shape leaves that open."""
     is_list = isinstance(given, list | tuple) and bool(given) and isinstance(given[0], Tensor | np.ndarray)
     shape = tuple(getattr(given[0] if is_list else given, "shape", ()))
     if len(shape) == 3 and item is None and shape[0] > 1:
@@ -112,7 +112,7 @@ def _doubts(given: Any, item: int | None) -> list[str]:
 
 
 def _trace_of(given: _GivenWeights) -> BareWeights:
-    """Leave padding out, tell the kind where it is not known yet, and build the trace."""
+    """Leave padding out, infer the kind if it is not known yet, and build the trace."""
     for name, maps in given.weights.items():
         _check_axes(name, maps, given.texts)
     padding = Padding.of(given.weights, given.texts)
@@ -162,9 +162,9 @@ def _is_band(maps: Tensor) -> bool:
 
 
 def _kind_of(maps: Tensor) -> Kind:
-    """Tell the kind of weights from tokens to themselves: a decoder's where some look back and none looks ahead.
+    """Infer the kind of self-attention: a decoder's if some rows look back and none looks ahead.
 
-    Rows of padding at the front, which spread evenly and are not looked at, are passed over.
+    Rows of padding at the front, which spread evenly and which no row looks at, are ignored.
     """
     if maps.shape[-2] != maps.shape[-1]:
         return "encoder_self"
@@ -205,7 +205,9 @@ def _maps(kind: str, given: Any, item: int | None = None) -> Tensor:
 
 
 def _stack_parts(kind: str, given: Any, item: int | None) -> Tensor:
-    """Stack a layer a part. With an item, a part of three axes is `(batch, q_len, k_len)`: its heads were averaged."""
+    """Stack parts, each of which is a layer. With an item, a part of three axes is `(batch, q_len, k_len)` with
+    averaged heads.
+    """
     shapes = {tuple(part.shape) for part in given}
     if len(shapes) > 1:
         raise ValueError(
@@ -282,7 +284,7 @@ def _mask(kind: Kind, given: Any, maps: Tensor) -> Tensor:
 
 
 def _step_notes(given: _GivenWeights, padding: Padding, tokens: Sequence[Token]) -> list[str]:
-    """Say which rows of `generate` are not in its output, and which are not of their token."""
+    """Note which rows the output of `generate` lacks, and which rows are not those of their token."""
     name = next((name for name in given.weights if name in ("decoder_self", None)), "cross")
     if given.steps is None or name == "cross":
         return []
@@ -306,7 +308,7 @@ def _step_notes(given: _GivenWeights, padding: Padding, tokens: Sequence[Token])
 
 
 def _looks_ahead(trace: BareWeights, kind: Kind) -> list[str]:
-    """Say where rows of a decoder look at later tokens."""
+    """Note which rows of a decoder look at later tokens."""
     if kind != "decoder_self":
         return []
     rows = trace.weights[kind].triu(1).flatten(0, 1).any(dim=0).any(dim=-1).nonzero().flatten().tolist()

@@ -72,8 +72,8 @@ class OutputWeights:
 
 @dataclass(frozen=True)
 class GenerateSteps:
-    """Rows of `generate`: the first `missing` rows are of tokens that the model had read before its first step and are
-    empty; `first` counts them and the rows of that step.
+    """Rows of `generate`. The first `missing` rows are empty: the model had read their tokens before its first step.
+    `first` counts these rows and those of the first step.
     """
 
     missing: int
@@ -83,7 +83,7 @@ class GenerateSteps:
 def weights_of(given: Any, item: int | None, kind: str | None, *, every_kind: bool) -> OutputWeights | None:
     """Return the weights in an output or a cache, None for anything else. Raises ValueError with one sentence.
 
-    `kind` is the one that is asked for; with `every_kind` and no `kind` all of them are read.
+    `kind` is the kind that the caller asks for; with `every_kind` and no `kind`, all kinds are read.
     """
     if _holds_nothing(given):
         raise ValueError(f"The given output holds no attention weights: {HOW}.")
@@ -123,8 +123,8 @@ def require_item(what: str, size: int, things: str, item: int | None) -> int:
 
 
 def shared_item(item: int | None, size: int, sequences: int) -> int | None:
-    """Return the place in a batch of `size` of what a sequence was made from: `generate` may return several sequences
-    for each text.
+    """Return the index, in a batch of `size`, of the text that a sequence was made from: `generate` may return several
+    sequences for each text.
     """
     is_shared = item is not None and 0 < size < sequences and sequences % size == 0
     return item % sequences // (sequences // size) if is_shared and item is not None else item
@@ -175,7 +175,7 @@ def _read_fields(
 
 
 def _kind_of_field(name: str, given: Any, held: Mapping[str, Any], kind: str | None) -> Any:
-    """Return the kind of a field's weights; of a model's only self-attention what its output's class says."""
+    """Return the kind of a field's weights; for a model's only self-attention, what the output's class says."""
     if (of := _FIELDS[name]) is not None:
         return of
     if (
@@ -190,7 +190,7 @@ def _kind_of_field(name: str, given: Any, held: Mapping[str, Any], kind: str | N
 
 
 def _choose(kinds: Mapping[Any, Any], kind: str | None, *, every_kind: bool) -> list[Any]:
-    """Return which of the kinds in an output are meant. Raises ValueError where that has to be said."""
+    """Return which of the kinds in an output the caller means. Raises ValueError if the caller has to say so."""
     names = ", ".join(of or "self-attention" for of in kinds)
     if kind is None and len(kinds) > 1 and not every_kind:
         raise ValueError(f'The output holds {names}: give one kind=…, or tokens as {{"src": …, "tgt": …}} for all.')
@@ -212,7 +212,7 @@ def _check_class(output: str, name: str, layers: Sequence[Any]) -> None:
 
 
 def _has_equal_rows(layers: Sequence[Sequence[Any]]) -> bool:
-    """Check whether what look like steps are layers: each has as many rows as the first, and more than one."""
+    """Check whether apparent steps are layers: each has as many rows as the first, and more than one."""
     rows = {part.shape[-2] for layer in layers for part in layer[:1] if isinstance(part, Tensor)}
     return len(layers) > 1 and len(rows) == 1 and rows != {1}
 
@@ -226,7 +226,7 @@ def _check_weights(kind: str, weights: Tensor) -> None:
 
 
 def _n_rows(held: Mapping[str, Any]) -> int:
-    """Return how many texts an output is of: the most rows of a batch in any field, each beam counted."""
+    """Count the texts of an output: the largest batch in any field, each beam counted."""
     firsts = [layers[0] if not isinstance(layers[0], Sequence) else layers[0][0] for layers in held.values()]
     return max((len(first) for first in firsts if isinstance(first, Tensor)), default=1)
 
@@ -309,9 +309,10 @@ def _row_of_each_step(kind: str, steps: Sequence[Sequence[Tensor | None]], item:
 
 
 def _read_names(cache: Mapping[Any, Any]) -> dict[Kind | None, list[str]] | None:
-    """Return the names of modules or hooks of each kind, in the order of their layers; None for names without numbers.
+    """Return the names of modules or hooks of each kind, in the order of their layers; None if the names have no
+    numbers.
 
-    Raises ValueError where a kind's names are of several stacks.
+    Raises ValueError if the names of a kind belong to several stacks.
     """
     names = [name for name in cache if isinstance(name, str) and re.search(r"\d", name)]
     if patterns := [name for name in names if _PATTERN.search(name)]:

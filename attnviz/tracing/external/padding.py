@@ -1,6 +1,6 @@
-"""Cut padding off weights and tokens: it is no part of the text, and a decoder's padding looks ahead.
+"""Cut padding off weights and tokens: padding is no part of the text, and a decoder's padding looks ahead.
 
-transformers gives a padding token that stands before the text a row that spreads evenly over all keys, later ones too.
+In transformers, the row of a padding token before the text spreads evenly over all keys, including later keys.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,16 +22,18 @@ _AXES: Mapping[Any, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class PaddedSide:
-    """Tokens of one axis. `hidden` are places that an attention mask hides, or that hold the tokenizer's padding."""
+    """Tokens of one axis. `hidden` are the places that an attention mask hides, or that hold the tokenizer's padding
+    id.
+    """
 
     tokens: Any
     hidden: frozenset[int] = frozenset()
-    is_masked: bool = False  # by an attention mask, not by its ids alone
+    is_masked: bool = False  # `hidden` comes from an attention mask, not from ids alone
 
 
 @dataclass(frozen=True)
 class Padding:
-    """Places of each side that are padding, and the sides."""
+    """The sides, and the places of padding on each."""
 
     texts: Mapping[str, PaddedSide]
     places: Mapping[str, frozenset[int]]
@@ -58,7 +60,7 @@ class Padding:
         return maps
 
     def notes(self) -> list[str]:
-        """Say how many tokens were left out, and which hidden ones were not because rows look at them."""
+        """Say how many tokens were left out, and which hidden tokens were kept because rows look at them."""
         count = sum(map(len, self.places.values()))
         notes = [f"{count} padding {'token is' if count == 1 else 'tokens are'} left out."] if count else []
         for side, text in self.texts.items():
@@ -75,13 +77,13 @@ class Padding:
             return maps
         n_tokens, length = len(self.texts[side].tokens), maps.shape[axis]
         kept = [at for at in range(min(length, n_tokens)) if at not in places]
-        if length < n_tokens:  # the last token that is left was written, and has no row or column
+        if length < n_tokens:  # the model wrote the last token that is left, so this token has no row or column
             kept = kept[: n_tokens - len(places) - 1]
         return maps.index_select(axis, torch.tensor(kept, dtype=torch.long))
 
 
 def read_side(tokens: Any, mask: Any, tokenizer: Any, item: int | None, sequences: int) -> PaddedSide:
-    """Tell which of a side's tokens are padding, by an attention mask or by the tokenizer's id of padding."""
+    """Find which of a side's tokens are padding, by an attention mask or by the tokenizer's padding id."""
     tokens = try_list(tokens)
     if tokens is None:
         return PaddedSide(None)
@@ -101,7 +103,7 @@ def read_side(tokens: Any, mask: Any, tokenizer: Any, item: int | None, sequence
 def _padding_of(side: str, text: PaddedSide, weights: Mapping[Any, Tensor]) -> frozenset[int]:
     """Return the hidden places of a side that no row of a token looks at.
 
-    Ids alone do not tell, since a text may begin with the padding id: without maps that have the side as their keys,
+    Ids alone do not decide this, since a text may begin with the padding id. If no maps have the side as their keys,
     only an attention mask does.
     """
     columns = [(name, maps) for name, maps in weights.items() if _AXES[name][1] == side]
@@ -139,7 +141,9 @@ def _padding_id(tokenizer: Any) -> int | None:
 
 
 def _hidden_by(given: Any, n_tokens: int, item: int | None, sequences: int) -> frozenset[int]:
-    """Return the places that an attention mask hides. What `generate` wrote stands behind its mask, and is seen."""
+    """Return the places that an attention mask hides. Tokens that `generate` wrote come after the mask's end, and are
+    not hidden.
+    """
     try:
         mask = torch.as_tensor(given)
     except (TypeError, ValueError, RuntimeError):

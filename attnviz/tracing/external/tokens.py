@@ -26,7 +26,7 @@ _BEGIN = re.compile(r"<bos:[^<>]+>")  # how attnviz's translators begin a target
 
 def sides(kind: str | None, tokens: Any, key_tokens: Any) -> dict[str, Any]:
     """Assign the tokens of one kind to source and target, or to `OWN` for self-attention of an unknown kind. Raises
-    ValueError where they do not suit the kind.
+    ValueError if they do not fit the kind.
     """
     if kind == "cross":
         if key_tokens is None:
@@ -67,9 +67,9 @@ def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
 
 
 def tokens_of(given: Any, tokenizer: Any, item: int | None, sequences: int = 1) -> Any:
-    """Return tokens as texts or `Token`s: one text's of a batch, and ids read by their tokenizer. A mapping of sides
-    stays one. A batch smaller than `sequences` is of the texts that they were made from. Raises ValueError with one
-    sentence.
+    """Return tokens as texts or `Token`s: those of one text of a batch, with ids read by their tokenizer. A mapping of
+    sides stays a mapping. A batch smaller than `sequences` holds the texts that the sequences were made from. Raises
+    ValueError with one sentence.
     """
     if isinstance(given, Mapping) and "input_ids" in given:  # what a tokenizer of transformers returns
         given = given["input_ids"]
@@ -90,7 +90,7 @@ def tokens_of(given: Any, tokenizer: Any, item: int | None, sequences: int = 1) 
 
 
 def batch_size(given: Any) -> int:
-    """Count the texts of tokens that are given; 1 for tokens of one text."""
+    """Count the texts in given tokens; 1 for the tokens of one text."""
     if isinstance(given, Mapping):
         sizes = [batch_size(given["input_ids"])] if "input_ids" in given else map(batch_size, given.values())
         return max(sizes, default=1)
@@ -126,7 +126,7 @@ def _read_ids(ids: list[int], tokenizer: Any) -> list[Token]:
 
 
 def _token_text(tokenizer: Any, id_: int, piece: str, is_special: bool) -> str:
-    """Spell a token as text: none for a bare space; a part of a character stays as the vocabulary writes it."""
+    """Spell a token as text: "" for a bare space; a part of a character stays as the vocabulary writes it."""
     if not piece.strip("Ġ▁"):
         return ""
     text = "" if is_special else tokenizer.decode([id_]).strip()
@@ -144,8 +144,8 @@ def try_list(texts: Any) -> list[Any] | None:
 
 
 def _read(side: str, texts: Any) -> tuple[tuple[Token, ...], str]:
-    """Place tokens in a text that is their texts one after another. A space stands between two `Token`s that stand
-    apart in their own text. Returns tokens and text.
+    """Join the tokens' texts to one text, and place each token in it. A space separates two `Token`s that do not touch
+    in their own text. Returns tokens and text.
     """
     texts = try_list(texts)
     if texts is None or not all(isinstance(text, (str, Token)) for text in texts):
@@ -166,7 +166,7 @@ def _read(side: str, texts: Any) -> tuple[tuple[Token, ...], str]:
 
 
 def _is_special(text: str) -> bool:
-    """Check for the name of a special token; a tokenizer that takes the space before one gives " <mask>"."""
+    """Check for the name of a special token, which may have a space before it, as in " <mask>"."""
     return text.strip() in SPECIALS or _BEGIN.fullmatch(text.strip()) is not None
 
 

@@ -84,17 +84,19 @@ class ReplayedWeights(BareWeights):
 
 
 def block_starts(trace: BareWeights, kind: Kind) -> tuple[int, ...]:
-    """Return the first token of each block of packed texts, which do not look at each other; (0,) for one text."""
+    """Return the first token of each block, if rows fall into blocks of packed texts that do not look at each other;
+    (0,) for one text.
+    """
     attn = trace.weights[kind]
     if kind == "cross" or attn.shape[-2] != attn.shape[-1]:
         return (0,)
     seen = attn.ne(0).flatten(0, 1).any(dim=0) & trace.masks.get(kind, torch.ones((), dtype=torch.bool))
     starts = _find_blocks(seen | seen.T)
-    return starts if len(starts) < len(seen) else (0,)  # heads that look at the token itself pack nothing
+    return starts if len(starts) < len(seen) else (0,)  # rows that see only their own token say nothing about packing
 
 
 def _find_blocks(seen: Tensor) -> tuple[int, ...]:
-    """Return where the blocks on the diagonal begin of which no token looks at another block's."""
+    """Return where each block on the diagonal begins; no token looks at a token of another block."""
     farthest = (seen * torch.arange(len(seen))).amax(dim=-1).maximum(torch.arange(len(seen))).cummax(dim=0).values
     ends = (farthest == torch.arange(len(seen))).nonzero().flatten().tolist()
     return (0, *(end + 1 for end in ends[:-1]))

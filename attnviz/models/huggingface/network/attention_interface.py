@@ -19,7 +19,7 @@ from attnviz.transformer.attention import attend
 from attnviz.transformer.probe import AttentionCall
 
 NAME, NAME_WITH_NUMBERS = "attnviz", "attnviz_numbers"
-# Models whose other parts read the mask as numbers, 0 = may attend: a bool mask says the opposite to NLLB-MoE's router.
+# Models whose other parts read the mask as numbers, 0 = may attend: NLLB-MoE's router would read a bool mask inverted.
 _READ_MASKS = frozenset({"nllb-moe"})
 
 # What reaches the function without changing the weights: already in query, key or mask, or only about what to return.
@@ -108,9 +108,10 @@ def call_from_tensors(
 
 
 def chosen_keys(module: Any, arguments: dict[str, Any], heads: int, k_len: int) -> Tensor | None:
-    """Make a mask `(batch, heads or 1, q_len, k_len)` of the keys that an indexer chose (True); None without one.
+    """Make a mask `(batch, heads or 1, q_len, k_len)` of the keys that an indexer chose (True); None if there is no
+    indexer.
 
-    transformers applies the choice itself under the names of its own attention; another function is handed `indices`
+    transformers applies the choice itself for its own attention functions; any other function receives `indices`
     `(batch, q_len, keys)`, or MiniMax-M3's `block_indices` `(batch, groups, q_len, blocks)`, where -1 is no block.
     """
     indices, blocks = arguments.pop("indices", None), arguments.pop("block_indices", None)

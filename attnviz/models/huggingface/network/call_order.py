@@ -57,7 +57,7 @@ class CallOrder:
         return tuple(places)
 
     def looks_ahead(self, src_len: int) -> bool:
-        """Check whether a query of a decoder's self-attention saw a later key."""
+        """Check whether any query of a decoder's self-attention saw a later key."""
         return any(call.key.shape[2] != src_len and _looks_ahead(call) for _, call in self.calls)
 
 
@@ -78,7 +78,8 @@ def hook(
     network: nn.Module, places: tuple[AttentionModule, ...], *, length_first: Collection[nn.Module] = ()
 ) -> dict[Kind, tuple[int, ...]]:
     """Report to the observer of a pass the inputs of attention modules, and the inputs and outputs of all layers around
-    them. `length_first` are attention modules whose input is `(length, batch, d_model)`; their layers' is, too.
+    them. `length_first` are attention modules whose input is `(length, batch, d_model)`, as is the input of their
+    layers.
 
     The hooks look up the run of their own thread, and do nothing where there is none. Returns the numbers that the
     attending layers of a kind have among all layers of their stack, where some of these do not attend.
@@ -90,7 +91,7 @@ def hook(
     stacks = {id(stack): (stack, place.module) for place, (stack, _) in homes.items()}
     for stack, inside in stacks.values():
         if any(layer is inside for layer in stack.children()):
-            continue  # a list of attention modules alone, beside other lists: no module is a whole layer
+            continue  # a list of attention modules beside lists of other parts: no module is a whole layer
         is_turned = any(inside is other for other in length_first)
         for layer in {id(layer): layer for layer in stack.children()}.values():
             layer.register_forward_pre_hook(partial(_layer_pre_hook, is_turned), with_kwargs=True)
@@ -106,10 +107,10 @@ def _looks_ahead(call: AttentionCall) -> bool:
 
 
 def homes_of(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[AttentionModule, tuple[nn.Module, int]]:
-    """Find the stack of each attention module, and its layer's number there.
+    """Find the stack of each attention module, and the number of its layer in this stack.
 
-    Its layer is the outermost numbered module that holds no other attention module of its kind; the attention module
-    itself, where XLM numbers these and no layers.
+    A module's layer is the outermost numbered module around it that holds no other attention module of its kind. In
+    XLM, which numbers the attention modules and not the layers, it is the attention module itself.
     """
     modules = dict(network.named_modules())
     names = {id(module): name for name, module in modules.items()}
@@ -144,7 +145,7 @@ def cycle_names(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict
 
 
 def _initial(name: str) -> str:
-    """Return the first letter of what holds a list of layers, such as `model.L_module.layers`."""
+    """Return the first letter of the module that holds a list of layers: L for `model.L_module.layers`."""
     return next((part[0].upper() for part in reversed(name.split(".")) if part not in ("layers", "layer")), "L")
 
 
@@ -163,7 +164,7 @@ def _numbers(
 
 
 def first_input(args: tuple, kwargs: dict[str, Any]) -> Tensor:
-    """Return what a module of attention, or a layer, is given first; FSMT names it `query`."""
+    """Return the first input of an attention module or a layer; FSMT names it `query`."""
     return args[0] if args else kwargs["hidden_states"] if "hidden_states" in kwargs else kwargs["query"]
 
 

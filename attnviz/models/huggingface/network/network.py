@@ -27,7 +27,7 @@ from attnviz.models.huggingface.network.patches import cast, set_attention, shar
 from attnviz.models.huggingface.network.softmax_watch import SoftmaxWatch, WatchedSite, modules_running
 from attnviz.transformer.probe import Kind, Probe, Site, Stack
 
-_MOST_SCORES = 64_000_000  # of all heads together: a quarter of a gigabyte
+_MOST_SCORES = 64_000_000  # cells of scores, over all heads: a quarter of a gigabyte
 _ORDER = 4  # tokens that are enough to see in which order a model computes
 Family = Literal["encoder", "decoder", "encoder-decoder"]
 Cache = DynamicCache | EncoderDecoderCache
@@ -76,10 +76,10 @@ class PassRequest:
 
 
 class Network:
-    """A transformers model whose attention is the package's own, and the order in which it computes it.
+    """A transformers model that runs the package's own attention, and the order of its attention calls.
 
-    The weights serve every visitor; what belongs to a run is in its arguments. With `is_watched`, the model computes
-    its scores itself, and a `SoftmaxWatch` takes the rest of its attention over. Raises NoAttentionInterface when the
+    All visitors share the weights; the state of a run is in the run's arguments. With `is_watched`, the model computes
+    its scores itself, and a `SoftmaxWatch` takes over the rest of its attention. Raises NoAttentionInterface when the
     model computes no attention that can be replaced.
     """
 
@@ -92,9 +92,9 @@ class Network:
         self._can_keep_last = "logits_to_keep" in taken
         self._cache_name = cache_argument(model)
         self.has_cache = bool(self._cache_name)
-        # Whether steps are told their positions, which Bamba counts from 0 in each; `check_steps` finds out.
+        # Whether each step gets its positions (Bamba would count them from 0 in each step); `check_steps` finds out.
         self.takes_positions, self.tells_positions = "position_ids" in taken, False
-        # Whether the decoder is given ids of a source, too: only then does FSMT hide later tokens from it.
+        # Whether the decoder gets the source's ids, too: only then does FSMT hide later tokens in the decoder.
         self._tells_source = False
         self._read_as: Any = BaseModelOutput  # what its encoder's output is, which its decoder is handed
         with torch.inference_mode():
@@ -125,7 +125,7 @@ class Network:
 
     @property
     def sites_by_scores(self) -> tuple[Site, ...]:
-        """Sites whose scores are known, and not their queries and keys."""
+        """Sites with known scores but unknown queries and keys."""
         if not self.is_watched:
             return ()
         places = {"encoder": self.encoder_places or self.places, "decoder": self.places}
@@ -138,7 +138,9 @@ class Network:
 
     @property
     def most_tokens(self) -> int:
-        """Tokens of a text of which all scores may be held at once, where a trace keeps scores for lack of queries."""
+        """Number of tokens up to which a trace may hold all scores at once, if it keeps scores in place of queries and
+        keys.
+        """
         heads = sum(self.shapes[site.kind][1] for site in self.sites_by_scores)
         return math.isqrt(_MOST_SCORES // heads) if heads else sys.maxsize
 
@@ -182,10 +184,10 @@ class Network:
         return arguments
 
     def empty_cache(self) -> Cache | None:
-        """Make a cache that keeps every key: a sliding window is a mask here, so that all keys can be shown. None for a
-        model that takes none.
+        """Make a cache that keeps every key: a sliding window is a mask here, so that all keys can be shown. None if
+        the model takes no cache.
 
-        Layers that do not attend keep what they need from step to step in it, too.
+        Layers without attention also keep their state between steps in this cache.
         """
         if not self.has_cache:
             return None
@@ -195,7 +197,9 @@ class Network:
             return own()
         made = DynamicCache(config=self.model.config)
         if all(type(layer) in (DynamicLayer, DynamicSlidingWindowLayer) for layer in made.layers):
-            return DynamicCache()  # a config may count other layers, as BART's decoder alone does: this one grows
+            return (
+                DynamicCache()
+            )  # a config may count other layers, as BART's decoder without its encoder does: this cache grows
         made.layers = [_without_window(layer) for layer in made.layers]
         return made
 
@@ -217,7 +221,7 @@ class Network:
 
     @contextmanager
     def _watch(self, run: Watcher, stack: Stack, batch: Batch) -> Iterator[None]:
-        """Let `run` compute the attention of a pass through a stack over a batch."""
+        """Let `run` compute the attention while a stack runs over a batch."""
         with watch_pass(run):
             if not self.is_watched:
                 yield
@@ -228,7 +232,7 @@ class Network:
 
     @contextmanager
     def _find_calls(self, order: CallOrder) -> Iterator[list[WatchedSite]]:
-        """Let `order` write down the attention calls of a pass over one text; yields those that are watched."""
+        """Record the attention calls of a pass over one text in `order`; yield the watched calls."""
         with watch_pass(order):
             if not self.is_watched:
                 yield []
@@ -268,7 +272,7 @@ class Network:
         return places
 
     def _learn_decoder(self, target: Batch, memory: Tensor, src_mask: Tensor) -> CallOrder:
-        """Write down the attention calls of the decoder of an encoder-decoder."""
+        """Record the attention calls of an encoder-decoder's decoder."""
         with self._find_calls(order := CallOrder()) as found:
             self.model(**self._decoder_arguments(target, memory, src_mask), use_cache=False)
         self._watched["decoder"] = tuple(found)
@@ -280,14 +284,14 @@ class Network:
             "encoder_outputs": self._read_as(last_hidden_state=memory),
             "attention_mask": src_mask,
             "decoder_input_ids": tgt.ids,
-            # Ones, or T5Gemma hides every token that pads elsewhere.
+            # Without a mask of ones, T5Gemma hides every token with the id of padding.
             "decoder_attention_mask": torch.ones_like(tgt.mask),
         }
         return arguments | ({"input_ids": torch.zeros_like(src_mask)} if self._tells_source else {})
 
 
 def _own_cache(model: Any) -> type[DynamicCache] | None:
-    """Return the class of cache that a model's own file has, as MiniMax's; None for a model that takes any."""
+    """Return the cache class that a model's own file defines (MiniMax); None for a model that takes any cache."""
     home = sys.modules.get(type(model).__module__)
     found = [
         kind for kind in vars(home).values()
@@ -297,15 +301,15 @@ def _own_cache(model: Any) -> type[DynamicCache] | None:
 
 
 def _without_window(layer: Any) -> Any:
-    """Return a layer of a cache that keeps every key, for one that forgets what lies before a window."""
+    """Replace a cache layer that forgets keys before a window by a layer that keeps every key."""
     if isinstance(layer, LinearAttentionAndSlidingWindowAttentionLayer):
         return LinearAttentionAndFullAttentionLayer(number_of_states=layer.number_of_states)
     return DynamicLayer() if type(layer) is DynamicSlidingWindowLayer else layer
 
 
 def cache_argument(model: Any) -> str:
-    """Return the argument by which a model takes a cache: `cache` from transformers 5.24 on; "" for a model that takes
-    none, as GPT-1.
+    """Return the name of the argument for a model's cache: `cache` from transformers 5.24 on; "" for a model without a
+    cache, such as GPT-1.
     """
     taken = inspect.signature(model.forward).parameters
     return next((name for name in ("past_key_values", "cache") if name in taken), "")

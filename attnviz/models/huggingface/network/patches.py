@@ -50,8 +50,8 @@ def set_attention(model: Any, name: str) -> None:
 
 
 def attend_fully(model: nn.Module) -> None:
-    """Let a model that attends in blocks (BigBird) attend to whole texts, as it does by itself from its first short
-    text on.
+    """Let a model that attends in blocks (BigBird) attend to whole texts, as the model itself does once it has read a
+    short text.
     """
     for module in model.modules():
         if getattr(module, "attention_type", None) == "block_sparse":
@@ -59,7 +59,7 @@ def attend_fully(model: nn.Module) -> None:
 
 
 def set_fused(model: Any) -> bool:
-    """Let a model compute attention by PyTorch's fused kernel, where its class calls the kernel itself (Falcon)."""
+    """Let a model whose class calls PyTorch's fused kernel itself (Falcon) compute attention with this kernel."""
     if model._can_set_attn_implementation() or not model._supports_sdpa:
         return False
     model.config._attn_implementation = "sdpa"

@@ -1,9 +1,9 @@
-"""Attention of a model that does not use transformers' attention interface, watched while the model computes it.
+"""Watch the attention of a model that does not use transformers' attention interface, while the model computes it.
 
 Such a model multiplies queries and keys, masks the scores, applies a softmax and multiplies the weights by the values,
 in code of its own. A `TorchFunctionMode` sees each of these operations, in this thread only and without changing the
-model. The watch makes an `AttentionCall` of them, and puts the context that the observer of the pass computes in the
-place of the model's own product. A direct call of PyTorch's fused kernel is watched in the same way.
+model. The watch makes an `AttentionCall` of them, and replaces the model's own product by the context that the observer
+of the pass computes. A direct call of PyTorch's fused kernel is watched in the same way.
 """
 
 import math
@@ -27,7 +27,7 @@ _HIDDEN = -5_000.0
 _PRODUCTS = frozenset({"matmul", "__matmul__", "bmm", "einsum", "baddbmm"})
 _MASKING = frozenset({"masked_fill", "where", "add", "__add__", "__radd__", "sub", "__sub__"})
 _MASKING_IN_PLACE = frozenset({"masked_fill_", "add_", "__iadd__", "sub_", "__isub__"})
-# Operations that pass a tensor's numbers on. Dropout does so in evaluation mode.
+# Operations that keep a tensor's numbers. Dropout does so in evaluation mode.
 _PASSING = frozenset({"dropout", "view", "reshape", "to", "type_as", "float", "half", "bfloat16", "contiguous"})
 _ROUNDING = 32  # units in the last place of the largest score
 _OTHER_ORDER = "The model computed its attention in a different order than at loading."
@@ -38,7 +38,8 @@ Running = tuple[nn.Module, Tensor | None]
 @dataclass(frozen=True)
 class WatchedSite:
     """One attention call of a watched pass: the module that computes it, and the scale of query · key. The scale is
-    None where the scores are more than a multiple of query · key. XLNet and FSMT put the axis of the length first.
+    None if the scores are more than a multiple of query · key. `is_length_first` marks XLNet and FSMT, which put the
+    length's axis first.
     """
 
     module: nn.Module
@@ -48,8 +49,9 @@ class WatchedSite:
 
 @dataclass(frozen=True, eq=False)
 class _Softmax:
-    """A softmax whose weights no product has used yet. `unmasked` are the scores before the mask, where a mask was
-    seen; `products` the factors of each earlier product that has the scores' shape; `running` the modules that ran.
+    """A softmax whose weights no product has used yet. `unmasked` are the scores before the mask, if a mask was seen;
+    `products` are the factors of each earlier product with the scores' shape; `running` are the modules that ran at
+    that moment.
     """
 
     scores: Tensor
@@ -60,7 +62,7 @@ class _Softmax:
 
 @dataclass
 class _Tracked:
-    """Tensors of a pass that the watch knows something of, each kept alive so that its id stays its own."""
+    """Tensors of a pass that the watch tracks by id, each kept alive so that no other tensor gets its id."""
 
     softmaxes: dict[int, tuple[Tensor, _Softmax]] = field(default_factory=dict)
     unmasked: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
@@ -158,7 +160,7 @@ class SoftmaxWatch(TorchFunctionMode):
         return finish(made).to(right.dtype)
 
     def _is_of_batch(self, scores: Tensor) -> bool:
-        """Check whether the first axis is the batch, alone or with the heads folded into it."""
+        """Check whether the first axis is the batch, with or without the heads folded into it."""
         return scores.shape[0] == self.batch if scores.dim() == 4 else scores.shape[0] % self.batch == 0
 
     def _attend_scores(self, softmax: _Softmax, value: Tensor) -> Tensor:
@@ -180,7 +182,7 @@ class SoftmaxWatch(TorchFunctionMode):
         return self.run.attend(site.module, call)
 
     def _pair(self, softmax: _Softmax) -> tuple[Tensor, ...]:
-        """Return query and key of a softmax that one product came before; none otherwise."""
+        """Return query and key of a softmax that follows exactly one product; otherwise none."""
         if len(softmax.products) != 1:
             return ()
         query, key = map(self._unfold, softmax.products[0])
@@ -201,7 +203,7 @@ class SoftmaxWatch(TorchFunctionMode):
         return self.run.attend(site.module, call)
 
     def _next_site(self) -> WatchedSite | None:
-        """Return the site that comes next; None where the watch has to find the sites itself."""
+        """Return the next site; None if the watch has to find the sites itself."""
         if self.sites is None:
             return None
         if len(self.found) >= len(self.sites):
@@ -209,7 +211,7 @@ class SoftmaxWatch(TorchFunctionMode):
         return self.sites[len(self.found)]
 
     def _running_site(self, scale: float | None, since: tuple[Running, ...]) -> WatchedSite:
-        """Make a site of the innermost module that runs at the moment and ran before already, at the softmax."""
+        """Make a site of the innermost module that runs now and already ran at the softmax."""
         module, input_ = [now for now, then in zip(self.running or (), since, strict=False) if now is then][-1]
         is_turned = input_ is not None and input_.dim() == 3 and input_.shape[0] != self.batch == input_.shape[1]
         return WatchedSite(module, scale, is_turned)
@@ -271,7 +273,7 @@ def _values(equation: str, left: Tensor, right: Tensor) -> tuple[Tensor | None, 
 
 
 def _fit_scale(pair: tuple[Tensor, ...], scores: Tensor, visible: Tensor) -> float | None:
-    """Return the factor by which visible scores are multiples of query · key; None where they are no multiples."""
+    """Return the factor by which visible scores are multiples of query · key; None if they are not multiples."""
     if not pair:
         return None
     query, key = pair
@@ -288,7 +290,7 @@ def _fit_scale(pair: tuple[Tensor, ...], scores: Tensor, visible: Tensor) -> flo
 def _call_by_scores(
     scores: Tensor, unmasked: Tensor | None, value: Tensor, mask: Tensor | None, unfold: Callable[[Tensor], Tensor]
 ) -> AttentionCall:
-    """Make a call that is known by its scores. Raises ModelError where hidden scores are not known."""
+    """Make a call that is known by its scores. Raises ModelError if scores of hidden cells are unknown."""
     if mask is not None:
         before = None if unmasked is None else unfold(unmasked)
         if before is None or not bool(((before == scores) | ~mask).all()):
@@ -300,7 +302,7 @@ def _call_by_scores(
 
 
 def _scores_among(args: tuple) -> Tensor | None:
-    """Return the first argument that may be scores."""
+    """Return the first argument that can be attention scores."""
     return next(
         (part for part in args if isinstance(part, Tensor) and part.is_floating_point() and part.dim() >= 3), None
     )
@@ -311,7 +313,7 @@ def _hides(scores: Tensor) -> bool:
 
 
 def _shared_by_heads(visible: Tensor) -> Tensor | None:
-    """Return a mask with one axis for all heads where they share it; None where it hides nothing."""
+    """Return a mask with one axis for all heads if they share it; None if the mask hides nothing."""
     if bool(visible.all()):
         return None
     first = visible[:, :1]

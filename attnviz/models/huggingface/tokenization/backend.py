@@ -29,16 +29,16 @@ class Pieces:
 
 
 def is_mark(piece: str) -> bool:
-    """Check whether a piece is the space before a word and nothing else."""
+    """Check whether a piece is only the mark for the space before a word."""
     return bool(piece) and not piece.strip(_MARK + _BYTE_MARK)
 
 
 def correct_spans(text: str, pieces: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the characters that each piece was made from.
 
-    The offsets of a tokenizer are wrong in three places. A mark that the tokenizer put before a word has the word's
-    first character. Bytes of neighbouring unknown characters have the span of them all. Characters that were composed
-    with the one before them, such as an accent, are in no span.
+    A tokenizer's offsets are wrong in three cases. A mark that the tokenizer puts before a word has the span of the
+    word's first character. The bytes of neighbouring unknown characters all have the span of all these characters.
+    Characters that were composed with the one before them, such as an accent, are in no span.
     """
     own: list[tuple[int, int]] = []
     for (span, are_bytes), run in groupby(
@@ -50,7 +50,9 @@ def correct_spans(text: str, pieces: Sequence[str], spans: Sequence[tuple[int, i
 
 
 def _blanks(text: str, piece: str, span: tuple[int, int]) -> tuple[int, int]:
-    """Return the span of a mark's own spaces, or typed marks: none for a mark that the tokenizer added."""
+    """Return the span of the spaces, or of the typed marks, that a mark was made from; an empty span for a mark that
+    the tokenizer added.
+    """
     start, end = span
     if not is_mark(piece):
         return span
@@ -60,7 +62,9 @@ def _blanks(text: str, piece: str, span: tuple[int, int]) -> tuple[int, int]:
 
 
 def _spread_bytes(text: str, pieces: Sequence[str], span: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return the character of each byte of `span`, or `span` for each where the bytes are not those characters'."""
+    """Return the character of each byte of `span`, or `span` for each byte if the bytes are not those of its
+    characters.
+    """
     own: list[tuple[int, int]] = []
     at, end = span
     for character in bytes(int(piece[3:5], 16) for piece in pieces).decode(errors="replace"):
@@ -79,7 +83,7 @@ def _spread_bytes(text: str, pieces: Sequence[str], span: tuple[int, int]) -> li
 def _add_composed(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Let each span end after the characters that no span has and that belong to its last one."""
     own = list(spans)
-    after = len(text)  # where the next piece begins that shares no character with this one
+    after = len(text)  # start of the next piece that shares no character with this one
     for at in reversed(range(len(own))):
         start, end = own[at]
         if at + 1 < len(own) and own[at + 1][0] >= end:

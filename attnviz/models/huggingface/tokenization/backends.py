@@ -19,8 +19,8 @@ _TEXT, _PAIR = "The quick brown fox.", "It sleeps on."
 
 class RustBackend:
     """The backend of nearly all tokenizers: read from tokenizer.json, or made by transformers from vocabulary, merges
-    or a sentencepiece file. transformers' wrapper is left out: it switches cutting and padding on and off in the one
-    that all visitors share. A panic of the library is a TextError.
+    or a sentencepiece file. transformers' wrapper is left out: it switches truncation and padding on and off in the one
+    tokenizer that all visitors share. A panic of the library is a TextError.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, parts_pairs: bool = True) -> None:
