@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from attnviz.models.protocol import Model
 
 T = TypeVar("T")
-_MOST_CONNECTIONS = 1_000  # of one person's browser tabs
+_MOST_CONNECTIONS = 1_000  # connections: enough for one person's browser tabs
 
 
 @dataclass

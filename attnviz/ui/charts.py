@@ -36,7 +36,9 @@ def show(
 
 
 def chart(made: Any, *, key: str, height: Height = "content", has_tools: bool = True) -> None:
-    """Draw a figure as wide as its place; Plotly's tools, which lie over its upper edge, where it `has_tools`."""
+    """Draw a figure as wide as its place; with `has_tools`, also Plotly's tools, which lie over the figure's upper
+    edge.
+    """
     # Plotly's own button would save a picture without its caption.
     config = {
         "displaylogo": False,

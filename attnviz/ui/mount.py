@@ -165,8 +165,8 @@ def class_seat(data: Mapping[str, Any], *, key: str) -> None:
 
 
 def copy_link(query: str, *, of_step: str) -> None:
-    """Draw a button that copies a link to the picture, and one that adds it to a lesson: `query` is that of this page's
-    address, `of_step` the same without defaults.
+    """Draw a button that copies a link to the picture, and one that adds it to a lesson: `query` is the query of this
+    page's address, `of_step` the same query without defaults.
     """
     widget("copy_link")(key="copy-link", data={"query": query, "ofStep": of_step})
 

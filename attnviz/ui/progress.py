@@ -1,7 +1,7 @@
-"""Long work on a page, a pass of the model after another: how far it is, and a button that stops it.
+"""Long work on a page, one pass of the model after another: how far it is, and a button that stops it.
 
-Between two passes the run gives way to those of other visitors, and ends where its visitor has gone or has asked for
-something else. What is finished is kept, so that the same work goes on from there.
+Between two passes the run gives way to other visitors' runs. It ends if its visitor has left or has asked for something
+else. Finished passes are kept, so that the same work goes on from there.
 """
 
 from collections.abc import Callable
@@ -20,10 +20,11 @@ _STOPPED = "passes-stopped"
 
 
 def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Cancellable], Made]) -> Made | None:
-    """Run `make` with what it reports to and keeps finished passes with; None where the visitor stopped it.
+    """Run `make` with a Cancellable, which shows its progress and keeps its finished passes; None if the visitor
+    stopped it.
 
-    `key` names the work, `asked` is its subject: about another one it begins again. `doing` is said beside the count.
-    Work of one pass alone draws nothing.
+    `key` names the work, `asked` is its subject: for another subject, the work begins again. `doing` is shown beside
+    the count. Work of a single pass draws nothing.
     """
     if st.session_state.get(_STOPPED) == (key, asked):
         layout.note(f"{doing} was stopped.")
@@ -50,7 +51,9 @@ def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Cancell
 
 
 def work_without_bar() -> Cancellable:
-    """Return what a loop over many short passes reports to: it gives way and ends as others do, and draws nothing."""
+    """Return a Cancellable for a loop over many short passes, which gives way and ends like other work, but draws
+    nothing.
+    """
     place = current_page().above.empty()
     return Cancellable(lambda _done, _total: hosting.give_way(place))
 

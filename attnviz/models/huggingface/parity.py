@@ -128,7 +128,7 @@ def assert_equal(network: Network, expected: Eager, sample: Batch, target: Batch
 
 
 def output_of(out: Any) -> Tensor:
-    """Return logits, or the last hidden states of a model without a head. Raises ModelError where there are none."""
+    """Return logits, or the last hidden states of a model without a head. Raises ModelError without either."""
     logits = getattr(out, "logits", None)
     found = getattr(out, "last_hidden_state", None) if logits is None else logits
     if found is None:

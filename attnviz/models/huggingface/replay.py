@@ -181,7 +181,7 @@ class ReplayedModel(CheckpointModel, WithoutChat):
     def _make_trace(
         self, maps: ReturnedMaps, sentence: Sentence, seconds: float, notes: tuple[str, ...]
     ) -> ReplayedWeights:
-        """Make the trace of one text. Raises ModelError where a text of this length has no maps of some kind."""
+        """Make the trace of one text. Raises ModelError if a text of this length has no maps of some kind."""
         if missing := [kind for kind in self.kinds if kind not in maps.weights]:
             raise ModelError(next((note for note in maps.notes if "no attention weights" in note), f"No {missing[0]}."))
         weights: dict[Kind, Tensor] = {}

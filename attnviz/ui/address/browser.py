@@ -18,7 +18,7 @@ from attnviz.ui.address import reconnecting
 # `st.switch_page` adds two entries: the page that it leaves, with what the next page's address says, and the next page.
 # The second takes the place of the first: Back then leads to the page as it was left.
 #
-# A page in a frame of another site adds no entry: the browser's history is that site's, too.
+# A page in another site's frame adds no entry: that site shares the browser's history.
 #
 # That a lesson's panel has a window of its own (`beside`) is no step of Back: the entry that is there says so.
 #

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
 
 VERSION = "1"
-_SITE = ("kind", "layer", "head")  # which a lesson's question is about
+_SITE = ("kind", "layer", "head")  # a lesson's question is about these
 _NAMED = 8  # languages that a sentence names
 
 
@@ -41,8 +41,8 @@ def shared_query(sentence: Mapping[str, str], view: Linkable | None, weights: st
 
 
 def lesson_query(sentence: Mapping[str, str], view: Linkable | None, chosen: Mapping[str, str]) -> str:
-    """Write the query of a lesson's step: the head in focus and those options that are `chosen`, as the page's own
-    address has them. What is left out is as the page opens.
+    """Write the query of a lesson's step: the head in focus and the `chosen` options, as the page's own address has
+    them. Options that are left out keep the page's defaults.
     """
     options = view.to_params() if view else {}
     kept = {name: text for name, text in options.items() if name in _SITE or chosen.get(name)}

@@ -41,8 +41,9 @@ class Seen:
 
 @dataclass(frozen=True)
 class Equality:
-    """At how many of the verdict's places steps and pass are `equal` to the last bit; whether they are within rounding
-    everywhere (`holds`), and whether each step ran the whole prefix. `note` is what is known of the model's steps.
+    """Number of the verdict's places where steps and pass are `equal` to the last bit; whether they agree within
+    rounding everywhere (`holds`); and whether each step ran the whole prefix. `note` says what is known of the model's
+    steps.
     """
 
     equal: int

@@ -37,7 +37,7 @@ def draw(request: Request) -> None:
 
 
 def _note(model: Model, run: Decoded, view: DecodingState) -> str:
-    """Return what is known of the model's own steps, where the verdict does not hold though nothing was broken."""
+    """Return what is known of the model's own steps, if the verdict does not hold although the user broke nothing."""
     if run.verdict.holds or view.broken_switches or not isinstance(model, ExplainsSteps):
         return ""
     return model.explain_steps([token.id for token in run.made.fed])

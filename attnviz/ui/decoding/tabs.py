@@ -23,5 +23,5 @@ def draw_bar(entry: Entry) -> str:
 
 
 def writes_replies(entry: Entry) -> bool:
-    """Whether a model goes on from a text or a conversation, as decoders do."""
+    """Whether a model continues a text or a conversation, as decoders do."""
     return traces.inputs(entry).is_prompt

@@ -22,8 +22,8 @@ _WORDS = "".join(f"<dt>{term}</dt><dd>{html.escape(definition(term))}</dd>" for 
 
 
 def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = (), *, note: str = "") -> None:
-    """Draw how much of rounding's allowance the two differ by, where, and why; `done` was done to both. `note` is what
-    is known of the model's steps.
+    """Draw how large the difference of the two is as a share of what rounding allows, where it is, and why; `done` was
+    done to both. `note` says what is known of the model's steps.
     """
     verdict = run.verdict
     state = "holds" if verdict.holds else "broken"

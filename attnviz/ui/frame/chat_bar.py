@@ -46,8 +46,8 @@ def turns(entry: Entry) -> tuple[Turn, ...]:
 
 
 def _without_empty_ends(drafted: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """Leave out an empty system turn and empty turns at the end, which are still to be typed, and say so. What has no
-    other turn of a user stays as it is.
+    """Leave out an empty system turn and empty turns at the end, which the user has yet to type, and say so. A
+    conversation without another user turn stays as it is.
     """
     first, last = 0, len(drafted)
     if drafted and drafted[0].role == "system" and not drafted[0].content.strip():
@@ -63,7 +63,7 @@ def _without_empty_ends(drafted: tuple[Turn, ...]) -> tuple[Turn, ...]:
 
 
 def drafted_turns() -> tuple[Turn, ...]:
-    """Return the conversation of the address as it is written, with the turns that are empty; none without one."""
+    """Return the address's conversation as it is written, with its empty turns; none without a conversation."""
     try:
         return chat_link.read_draft(persistent.text(NAME)) if persistent.text(NAME) else ()
     except TextError:
@@ -71,14 +71,15 @@ def drafted_turns() -> tuple[Turn, ...]:
 
 
 def render_ahead(entry: Entry, asked: tuple[Turn, ...]) -> None:
-    """Have the model's template write the conversation before this visitor's turn begins, which others wait for.
+    """Render the conversation by the model's template before this visitor's turn begins, since others wait for that
+    turn.
 
     A conversation that the template refuses is the page's refusal.
     """
     if not asked or current_page().refusal:
         return
     try:
-        render = getattr(traces.model(entry.name), "render_ahead", None)  # an engine's template is not here
+        render = getattr(traces.model(entry.name), "render_ahead", None)  # None if an engine has the template
         if render is not None:
             render(asked)
     except ValueError as why:

@@ -15,7 +15,7 @@ def draw_run(loaded, trace) -> None:
         times += f", {term('decoding')} <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
     src, tgt = len(trace.sentences[0].src), len(trace.sentences[0].tgt)
     tokens = term("tokens")
-    # The first token of a target is given to the model, and not written.
+    # The first token of a target is given to the model; the model does not write it.
     tokens = f"<b>{src}</b> {tokens} in · <b>{tgt - 1}</b> out" if src and tgt else f"<b>{src or tgt}</b> {tokens}"
     parts = (
         term("device", f"<b>{trace.info.device}</b> {trace.info.dtype}"),

@@ -104,7 +104,7 @@ def _open_head(view: Mapping[str, Any], texts: dict[str, str]) -> dict[str, str]
 
 
 def _link_held(view: Mapping[str, Any], texts: dict[str, str]) -> dict[str, str]:
-    """Pin the row of a query that is held, on all tabs; a key is held by Links alone. To let go is to unpin, too."""
+    """Pin the row of a held query on all tabs; only Links holds a key. Releasing the query unpins its row."""
     token, kinds = view.get("token"), (view.get("kind"), st.session_state.get(_SHOWN, {}).get("kind"))
     if token is None or ("encoder_self" in kinds and kinds[0] != kinds[1]):  # rows of another sentence
         return texts | {"row": "", "held": ""}

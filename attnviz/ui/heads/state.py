@@ -64,7 +64,7 @@ class HeadsPageState(PageState):
 
 
 def _start_of_links(heads: HeadsState, trace: TraceLike) -> LinksState:
-    """Return what Links shows while a link says nothing of it: the head in focus, and the pinned row's token."""
+    """Return what Links shows if the link does not say: the head in focus, and the pinned row's token."""
     token = None if heads.row is None else f"q{heads.row}"
     return LinksState(heads=focused_heads(heads.layer, heads.head, trace.shape(heads.kind)), token=token)
 

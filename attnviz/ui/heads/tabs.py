@@ -18,8 +18,8 @@ PARTS = "parts-slot"  # in the session: the place beside the tabs for what one o
 
 
 def bar(entry: Entry) -> Mapping[str, str]:
-    """Draw the row of tabs; return the texts that the address holds for the page. Spans, which are of a decoder's text,
-    is offered where the model has one, or where a link asks for the tab.
+    """Draw the row of tabs; return the texts that the address holds for the page. Spans needs a decoder's text: it is
+    offered if the model has a decoder, or if a link asks for the tab.
 
     It is rendered before the model runs, so that the browser paints it meanwhile.
     """

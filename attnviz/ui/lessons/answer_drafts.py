@@ -81,7 +81,9 @@ def take_over(now: OpenedLesson, question: Question, told: Mapping[str, Any]) ->
 
 
 def number_of(typed: str | float | None) -> float | str | None:
-    """Return the number that a field holds; the text where it is not one number, for the answer's refusal to quote."""
+    """Return the number in a field; if the field does not hold one number, return its text, which the answer's refusal
+    quotes.
+    """
     if not isinstance(typed, str):
         return typed
     try:

@@ -1,5 +1,5 @@
-"""The editor of a draft: one field with the lesson's Markdown, and beside it what the check says of each block, and the
-step that the caret is in as a student sees it.
+"""The editor of a draft: one field with the lesson's Markdown; beside it, what the check says of each block, and the
+step at the caret as a student sees it.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def draw() -> None:
     text = read_text(draft)
     with st.container(key="draft"):
         _tools(draft, text)
-        with st.container(key="draft-told"):  # always there, so that what stands below keeps its place
+        with st.container(key="draft-told"):  # always drawn, so that everything below keeps its place
             if desk.said:
                 st.error(literal_lines(desk.said.split("\n")))
         field, side = st.columns([54, 46], gap="medium")
@@ -91,7 +91,7 @@ def _tools(draft: str, text: ReadText) -> None:
 
 
 def _field(draft: str) -> None:
-    """Draw the field; the keeper of the draft reports it when the keys rest."""
+    """Draw the field; the draft keeper reports its text when the user stops typing."""
 
     def draw_area(**more: Any) -> str | None:
         return st.text_area(
@@ -123,7 +123,7 @@ def _start_class() -> None:
 
 
 def _finish() -> Lesson | None:
-    """Return the draft as a lesson; None where it is none yet, and its problems are shown."""
+    """Return the draft as a lesson; None if it is not a lesson yet, after showing its problems."""
     desk = lesson_draft.desk()
     desk.said = ""
     try:
@@ -134,8 +134,8 @@ def _finish() -> Lesson | None:
 
 
 def _blocks(draft: str, text: ReadText) -> None:
-    """Draw what the check finds in each block: first the one that the caret is in, with what its field may hold and its
-    preview, then the others.
+    """Draw what the check finds in each block: first in the block at the caret, with the values that its field may hold
+    and its preview, then in the others.
     """
     line = _line(text)
     here = step_at(text, line)
@@ -153,7 +153,7 @@ def _blocks(draft: str, text: ReadText) -> None:
 
 
 def _check_once() -> StepCheck:
-    """Return the check of a step, which computes nothing again for a step that is as it was in the last run."""
+    """Return the check of a step; a step that has not changed since the last run is not computed again."""
     desk = lesson_draft.desk()
     before, now = desk.checked, dict[object, tuple[Remark, ...]]()
     desk.checked = now
@@ -186,7 +186,7 @@ def _remarks(block: CheckedBlock) -> None:
 
 
 def _offer(draft: str, line: int, link: Link | None) -> None:
-    """Offer what may stand behind the key on the caret's line: of rows and keys those that the step's picture has."""
+    """Offer the possible values of the key on the caret's line; rows and keys are those of the step's picture."""
     if not (field := field_on(draft, line)):
         return
     found = offers(field, _shown(link)[0])
@@ -202,7 +202,7 @@ def _offer(draft: str, line: int, link: Link | None) -> None:
 
 
 def _preview(step: LessonStep, link: Link | None, language: str) -> None:
-    """Draw a step as a student sees it, with its question to try; a change of the step forgets what was answered."""
+    """Draw a step as a student sees it, with its question to try; a change of the step discards the answer."""
     name = hashlib.blake2b(repr((step, link)).encode("utf-8", "replace"), digest_size=8).hexdigest()
     lesson = Lesson(f"{lesson_draft.DRAFT}-{name}", "", 1, "", language, (replace(step, link=link),))
     now = OpenedLesson(lesson, 0)
@@ -221,7 +221,7 @@ def _preview(step: LessonStep, link: Link | None, language: str) -> None:
 
 
 def _shown(link: Link | None) -> tuple[Picture | None, str]:
-    """Return the picture of a link, or the reason for none."""
+    """Return the picture of a link, or the reason why there is none."""
     try:
         return picture(link), ""
     except ValueError as error:

@@ -33,7 +33,9 @@ def draw_panel(page: Page) -> str:
 
 
 def _keeps_something() -> bool:
-    """Check whether the browser has to keep something: a draft that is tried, or that this lesson is done."""
+    """Check whether the browser has to keep something: a draft that is being tried, or the mark that this lesson is
+    done.
+    """
     now = open_lesson()
     if now is not None and now.lesson.name != lesson_draft.DRAFT and is_done(now.lesson):
         lesson_draft.note_done(now.lesson.name)

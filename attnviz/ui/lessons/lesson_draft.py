@@ -24,10 +24,10 @@ _KEY, _KEEPER = "_attnviz_draft", "draft-keeper"
 @dataclass
 class Desk:
     """A visitor's draft in the session: its `text`, the `revision` that counts its changes, and whether the browser
-    `is_known` to have no newer one; `former` is the text that another one has replaced, `line` where the caret is,
-    counted from 1. `said` is the refusal of the last action, a line for each reason, `tried` the lesson as it was tried
-    last, `checked` what the check found in each step, by all that it depends on. `done` names the lessons that were
-    done in this browser, in this session or before.
+    `is_known` to have no newer one; `former` is the text that the present text has replaced, `line` is the caret's
+    line, counted from 1. `said` is the refusal of the last action, a line for each reason, `tried` the lesson as it was
+    tried last, `checked` what the check found in each step, by all that it depends on. `done` names the lessons that
+    were done in this browser, in this session or before.
     """
 
     text: str | None = None
@@ -47,7 +47,9 @@ def desk() -> Desk:
 
 
 def keep() -> None:
-    """Draw, once a page, the widget that has the browser keep the draft, or brings it and the caret's line."""
+    """Draw, once on each page, the widget that keeps the draft in the browser, and brings the draft and the caret's
+    line from there.
+    """
     now = desk()
     text = "" if now.text is None else json.dumps(now.text)
     mount.draft_keeper(
@@ -62,7 +64,7 @@ def keep() -> None:
 
 
 def note_done(name: str) -> None:
-    """Note that a lesson is done; the browser keeps that from the next `keep` on."""
+    """Note that a lesson is done; the browser keeps this note from the next `keep` on."""
     desk().done |= {name}
 
 
@@ -82,7 +84,7 @@ def _take() -> None:
 
 
 def _names_done() -> set[str]:
-    """Return the names of lessons that the browser has as done; a browser may say anything."""
+    """Return the names of lessons that are done in the browser. What a browser sends is checked."""
     told = reported_value(_KEEPER, "done", {"text": TEXT})
     try:
         names = json.loads(told["text"]) if told else []

@@ -83,8 +83,9 @@ def is_open() -> bool:
 
 
 def open_lesson() -> OpenedLesson | None:
-    """Return the lesson that a class follows, or that the address names; None for none, for a draft that the
-    browser has yet to bring, and for one that cannot be opened: a note says so as long as the address names it.
+    """Return the lesson that a class follows, or that the address names. Return None if there is no such lesson, for a
+    draft that the browser has yet to bring, and for a lesson that cannot be opened; then a note says so as long as the
+    address names the lesson.
     """
     if followed := _class_step():
         return followed[0]
@@ -130,7 +131,7 @@ def lesson_progress(lesson: Lesson) -> dict[int, Progress]:
 
 
 def forget_lessons(prefix: str, *, but: str) -> None:
-    """Forget this visitor's progress in lessons whose names begin so, except in one."""
+    """Forget this visitor's progress in lessons whose names begin with a prefix, except in one lesson."""
     found: dict[str, Any] = st.session_state.setdefault(_PROGRESS, {})
     for name in [name for name in found if name.startswith(prefix) and name != but]:
         del found[name]

@@ -29,7 +29,9 @@ def bar() -> None:
 
 
 def draw() -> None:
-    """Draw the open lesson and below it the list, or the list alone; a class has its own panel beside it."""
+    """Draw the open lesson with the list of lessons below it, or the list alone; a class has its own panel beside the
+    page.
+    """
     _keep()
     if (now := open_lesson()) is None or is_followed():
         editor.draw() if persistent.text(editor.EDIT) else _list()

@@ -30,7 +30,7 @@ CELL, LEAST, MOST = (
 _WIDEST, _MOST_LINES = 24, 3  # characters and lines of an option beside its bar
 _BINS = 48  # places along a line where dots are stacked
 PROJECTED_LETTERS, PROJECTED_LEAST = 20, 9  # pixels on a projector: of usual letters, and with many rows
-_HIGH, _WIDE = 290, 700  # pixels that a map's rows, and the keys of any figure, have there
+_HIGH, _WIDE = 290, 700  # pixels for the rows of a map and for the keys of any figure on the projector
 _LETTER_WIDTH = 0.62  # of a letter's size, on average
 _SLANTED = 1.3  # of a letter's size: from one slanted name to the next
 
@@ -238,8 +238,8 @@ def _enlarge_map(figure: go.Figure, parts: Any) -> go.Figure:
         colorbar={"len": 1, "title": {"font": {"size": PROJECTED_LETTERS - 4}}}, selector={"type": "heatmap"}
     )
     low, wide = sorted((_HIGH / len(cells.y), _WIDE / len(cells.x)))
-    share = low / CELL  # of a cell there beside one of a page
-    disc = max(share, min(1.1 * low, 0.5 * wide) / MOST)  # a long cell is seen beside a disc that is as high
+    share = low / CELL  # size of a cell on the projector, relative to a cell on a page
+    disc = max(share, min(1.1 * low, 0.5 * wide) / MOST)  # a long cell stays visible beside a disc of its height
     for part in parts:
         if part.name == "clicked":
             part.marker.size = [size * disc for size in part.marker.size]

@@ -316,7 +316,7 @@ def cache_argument(model: Any) -> str:
 
 
 def embedding_of(model: Any) -> Tensor | None:
-    """Return the table of a model's tokens; None of a model that does not name it."""
+    """Return a model's token embeddings; None if the model does not name them."""
     try:
         return getattr(model.get_input_embeddings(), "weight", None)
     except NotImplementedError:  # SAM 3's text model does not say where its embedding is
@@ -324,7 +324,7 @@ def embedding_of(model: Any) -> Tensor | None:
 
 
 def first_weight(model: Any) -> Tensor:
-    """Return a tensor of the model, whose device and type are the model's."""
+    """Return a tensor of the model, whose device and dtype are those of the model."""
     weight = embedding_of(model)
     numbers = (weight,) if isinstance(weight, Tensor) else model.parameters()
     return next(tensor for tensor in numbers if tensor.is_floating_point())
