@@ -175,12 +175,12 @@ def draft_keeper(
     text: str, *, revision: int, is_known: bool, done: list[str], key: str, on_change: OnChange, on_caret: OnChange
 ) -> None:
     """Keep the draft of a lesson, and the names of lessons that are `done`, in the visitor's browser, or bring them
-    from there; draws nothing.
+    from there. Draw nothing.
 
-    `revision` counts the draft's changes: where the browser has a newer one, or none `is_known` yet, or more lessons
-    done, `on_change` runs. ``st.session_state[key]["kept"]`` holds its `text`, which is JSON, and `revision`, and
-    ``["done"]`` the names of all lessons done, as JSON in `text`. Where the caret comes to rest in another step or on
-    another key, `on_caret` runs, and ``["caret"]`` holds its `line`.
+    `revision` counts the draft's changes. If the browser has a newer draft or more lessons done, or if its draft is not
+    known yet (`is_known`), `on_change` runs. ``st.session_state[key]["kept"]`` then holds the draft's `text`, which is
+    JSON, and its `revision`; ``["done"]`` holds the names of all lessons done, as JSON in `text`. If the caret comes to
+    rest in another step or on another key, `on_caret` runs, and ``["caret"]`` holds the caret's `line`.
     """
     data = {"text": text, "revision": revision, "isKnown": is_known, "done": done}
     widget("draft_keeper")(

@@ -12,8 +12,8 @@ from attnviz.ui.address import reconnecting
 # is pressed again before a run has begun, that run is of a page left behind: the entry would bring it back, with the
 # next page's choices in its address. Until something is chosen, only Back and Forward change the page.
 #
-# Where something is chosen and Back pressed before its news has come, the news writes the choice over the entry that
-# Back has led to. It is passed over: a run of Back writes nothing but what is of the window.
+# If a visitor chooses something and presses Back before the server has answered the choice, the answer would write the
+# choice over the entry that Back has led to. So it is ignored: after Back, a run writes only parameters of the window.
 #
 # `st.switch_page` adds two entries: the page that it leaves, with what the next page's address says, and the next page.
 # The second takes the place of the first: Back then leads to the page as it was left.

@@ -243,8 +243,8 @@ def publish(*, early: bool = False) -> None:
     memory.deferred = False
     if memory.is_changed:
         memory.shown, memory.is_changed = address(memory.page), False
-    # The browser may not have heard of `told` yet, and then its request is older than `told`: both have to agree. The
-    # browser passes over an address that it has. A run that is cut short ends inside `from_dict`, with nothing told.
+    # The browser may not have received `told` yet; its request is then older than `told`, so both have to agree. The
+    # browser ignores an address that it already has. A run that is cut short ends inside `from_dict` and tells nothing.
     if not memory.told == memory.shown == _query():
         st.query_params.from_dict(memory.shown)
         memory.told = dict(memory.shown)

@@ -5,8 +5,9 @@
 # Streamlit asks for its server until it is back, and meanwhile shows a dialog, with words that blame the visitor's
 # network or name a command. Its words are hidden and ours stand in their place: what React has drawn is not changed.
 #
-# Where nothing is heard within three seconds after something was sent, and the server's health cannot be fetched, a
-# line says that there is no connection, until something is heard again. So does a connection lost for as long.
+# If the server does not answer a message within three seconds, and its health check cannot be reached either, a line
+# says that there is no connection, until the server answers again. The line also appears after three seconds without a
+# connection.
 #
 # Where the login of before no longer counts, the server answers 401 for good; a page that is opened anew is led to the
 # login and, after it, back to the same address. So the page reloads itself, but never twice in ten seconds.

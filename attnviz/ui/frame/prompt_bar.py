@@ -14,7 +14,7 @@ from attnviz.ui.frame.sentence_field import Field, default_source, sentence
 from attnviz.ui.request import Request
 
 NEW, MAX_NEW = 8, 64  # tokens after a prompt
-FEW = f"0: only the prompt is read. At most {MAX_NEW}: Decoding, Reply writes more, token by token"
+FEW = f"0: only the prompt is read. At most {MAX_NEW}. The tab Reply of Decoding writes more, token by token"
 _PROMPT = Field("src", "Prompt", "Prompt")
 
 

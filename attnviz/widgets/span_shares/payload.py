@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SpanFacts:
-    """What stands beside the picture: whether the text is a conversation; the `rule` that the spans follow ("" for
-    spans by hand); of each rule its title, and why it finds nothing in this text; and why ‖αf(x)‖ and runs with hidden
-    spans cannot be had. "" where they can.
+    """Facts beside the picture: whether the text is a conversation; the `rule` that the spans follow ("" for spans by
+    hand); each rule's title, and why it finds nothing in this text; and why ‖αf(x)‖ and runs with hidden spans are
+    impossible ("" if they are possible).
     """
 
     is_conversation: bool = False

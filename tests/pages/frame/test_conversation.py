@@ -104,7 +104,7 @@ def test_an_empty_turn_at_the_end_does_not_take_the_picture_away(open_page, chat
     assert "Turn 2 is empty and is not read yet" in "".join(note.value for note in app.info)
     assert [label for label, _ in areas(app)][:2] == ["1. User", "2. Assistant"]
     count = next(field for field in app.number_input if field.label == "Tokens to write")
-    assert "At most 64: Decoding, Reply writes more" in count.help
+    assert "At most 64. The tab Reply of Decoding writes more" in count.help
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-// Where the caret is in a lesson's Markdown: its line, from 1, and a name of its place that changes with the step and with
-// the line of a key whose value can be chosen from a list.
+// Returns where the caret is in a lesson's Markdown: its line, from 1, and a name of its place. The name changes with
+// the step, and with the line if the line has a key whose value can be chosen from a list.
 
 const KEY = /^[ \t-]*(row|col|measure|cover|show|by|kind):/;
 

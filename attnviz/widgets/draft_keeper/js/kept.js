@@ -28,7 +28,7 @@ export function keep(revision, draft) {
   }
 }
 
-// The names of the lessons that were done in this browser, with those that are `more`.
+// Adds the names in `more` to the names of the lessons done in this browser, and returns all of them.
 export function doneWith(more) {
   let before = [];
   try {

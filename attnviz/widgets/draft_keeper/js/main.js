@@ -30,7 +30,7 @@ function settle(root, data, setStateValue) {
   }
 }
 
-// Python is told which other lessons were done here before, once.
+// Tells Python once which other lessons were done in this browser before.
 function tellDone(root, known, setStateValue) {
   const all = doneWith(known);
   const text = plain(all);
@@ -60,7 +60,7 @@ function tellSoon(root, field) {
   root.caretWaiting = setTimeout(() => root.tellCaret(field), REST);
 }
 
-// Python hears of the caret when it rests in another step, or on another line whose value can be chosen.
+// Tells Python of the caret when it rests in another step, or on another line whose value can be chosen.
 function tellCaret(root, field, setStateValue) {
   const { line, place } = caretIn(field.value, field.selectionStart);
   if (place === root.caretPlace) return;

@@ -42,7 +42,7 @@ export default async function open() {
   const told = () => Math.min(lesson.steps.length, Math.max(1, Math.trunc(Number(location.hash.slice(1))) || 1)) - 1;
   let at = told();
 
-  // Opens another step; the address follows, where the page has one of its own.
+  // Opens another step, and puts the step into the address if the page has an address of its own.
   function go(to) {
     if (to === at) return;
     at = to;
@@ -69,7 +69,7 @@ export default async function open() {
       const name = step.question ? `${i + 1} ${step.title}, ${say(MEANS[mark])}` : `${i + 1} ${step.title}`;
       const link = { href: `#${i + 1}`, "aria-label": name, title: step.title, "data-mark": mark };
       if (i === at) link["aria-current"] = "step";
-      const onclick = (event) => (event.preventDefault(), go(i)); // under a <base> the link itself leads elsewhere
+      const onclick = (event) => (event.preventDefault(), go(i)); // under a <base> the link itself would lead elsewhere
       return element("li", {}, element("a", { ...link, onclick }, MARKS[mark] || String(i + 1)));
     });
     parts.steps.replaceChildren(...items);

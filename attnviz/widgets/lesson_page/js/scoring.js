@@ -90,7 +90,7 @@ function scoreNumber({ within }, answer, { answer: right }) {
   return [share, phrase("Off by {off}.", said)];
 }
 
-// A text is what `readNumber` does not take for one number.
+// `typed` is a text that `readNumber` does not read as one number.
 function refuseNumber(question, answer) {
   if (isNumber(answer)) return null;
   const { typed, number, whole, decimal } = typeof answer === "string" ? readNumber(answer) : { typed: "" };

@@ -57,7 +57,7 @@ export function answerShares(app, sites) {
   return payload.header.columns.map((_, at) => rows.reduce((sum, row) => sum + row[at], 0) / rows.length);
 }
 
-// A token is put out by the row before its own place: rows are counted as on Heads. A single token is called by its name.
+// The row before a token's own place outputs the token; rows are counted as on Heads. A single token is called by its name.
 export function answerName({ payload: { header }, view }) {
   const [start, end] = header.answer;
   const only = view.focus ?? (end - start === 1 ? start : null);
@@ -65,7 +65,7 @@ export function answerName({ payload: { header }, view }) {
   return `the answer, rows ${start - 1} to ${end - 2}`;
 }
 
-// The answer in a sentence: by its name where it is one token.
+// Names the answer for a sentence: a single token by its name.
 export const answerText = ({ answer: [start, end], tokens }) =>
   end - start === 1 ? isolated(tokens[start]) : "the answer";
 

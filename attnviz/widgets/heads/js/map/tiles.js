@@ -5,7 +5,7 @@ import { mapOf, maskOf } from "../maps.js";
 import { isOfWeights } from "../measures.js";
 import { siteKey } from "../payload.js";
 
-const FAINT = 0.2; // where the largest weight is below, colours from 0 to 1 leave a map nearly white
+const FAINT = 0.2; // if the largest weight is below this, colours from 0 to 1 leave a map nearly white
 
 export function tilesOf(app) {
   const { compare, pins } = app.view;

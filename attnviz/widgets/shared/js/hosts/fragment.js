@@ -2,7 +2,7 @@
 
 // Writes a fragment into the address. `isStep` adds an entry to the browser's history; a page that stands in a frame adds
 // none, since the history is also that of the page around. The whole address is named, because the page may have a <base>.
-// A page without an address of its own (`blob:`, `data:`, a frame's `srcdoc`) may refuse: it goes on without.
+// A page without an address of its own (`blob:`, `data:`, a frame's `srcdoc`) may refuse this; the error is then ignored.
 export function writeFragment(fragment, isStep = false) {
   const write = isStep && parent === window ? history.pushState : history.replaceState;
   try {

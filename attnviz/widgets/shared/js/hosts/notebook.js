@@ -71,7 +71,7 @@ export function inNotebook(draw, { pythonOnly, ...widget }) {
       endTheme = setTheme(place, model.get("theme"));
     }
 
-    // The caption stands before the picture until it is drawn (attnviz/notebook/widget.py).
+    // The caption stands in the picture's place until the picture is drawn (attnviz/notebook/widget.py).
     function hideCaption() {
       const name = model.get("_caption_class");
       for (const caption of name ? document.getElementsByClassName(name) : []) caption.hidden = true;
