@@ -57,32 +57,59 @@ class DecodingRecord:
         return bytes_kept((), (*self.attn.values(), *self.hidden.values(), self.logits))
 
 
-def decoding_record(steps: Iterable[Step]) -> DecodingRecord:
-    """Run a decoding to its end and keep its rows. Of a beam, those on the way to its best sentence are kept.
+class DecodingRows:
+    """The rows of a decoding that may still go on. After any of its steps they make a record."""
+
+    def __init__(self) -> None:
+        self._rows: list[list[tuple[StepRow, tuple[Token, ...]]]] = []
+        self._records: list[tuple[tuple[Hypothesis, ...], float]] = []
+        self._first: Step | None = None
+        self._last: Step | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of steps that were added."""
+        return len(self._rows)
+
+    def add(self, step: Step) -> None:
+        """Add what the next step computed."""
+        self._first = self._first or step
+        self._last = step
+        items = range(len(step.trace.sentences))
+        self._rows.append([(newest_row(step.trace, item), step.trace.sentences[item].tgt) for item in items])
+        self._records.append((step.hypotheses, step.seconds))
+
+    def record(self) -> DecodingRecord:
+        """Make the record of the steps so far. Of a beam, it has the rows on the way to the best sentence. Raises
+        ValueError when there is no step.
+        """
+        first, last, records = self._first, self._last, self._records
+        if last is None or first is None:
+            raise ValueError("There are no steps: the target has no tokens.")
+        path = _path(self._rows, last)
+        made = stack_rows([row for row, _ in path], first.trace)
+        fed, chosen = (last.best[:-1], last.best[1:]) if last.best else (path[-1][1][:-1], _choices(path))
+        return replace(
+            made,
+            fed=fed,
+            chosen=chosen,
+            hypotheses=tuple(hypotheses for hypotheses, _ in records) if records[0][0] else (),
+            seconds=tuple(seconds for _, seconds in records),
+            src=first.trace.sentences[0].src,
+            recomputes=last is not first and not last.trace.sentences[0].first_row,
+        )
+
+
+def decoding_record(steps: Iterable[Step], rows: DecodingRows | None = None) -> DecodingRecord:
+    """Run a decoding to its end and keep its rows. Of a beam, those on the way to its best sentence are kept. The steps
+    are added to `rows`, if given.
 
     Raises ValueError when there is no step.
     """
-    rows, last, first = [], None, None
-    records: list[tuple[tuple[Hypothesis, ...], float]] = []
-    for last in steps:
-        first = last if first is None else first
-        items = range(len(last.trace.sentences))
-        rows.append([(newest_row(last.trace, item), last.trace.sentences[item].tgt) for item in items])
-        records.append((last.hypotheses, last.seconds))
-    if last is None or first is None:
-        raise ValueError("There are no steps: the target has no tokens.")
-    path = _path(rows, last)
-    made = stack_rows([row for row, _ in path], first.trace)
-    fed, chosen = (last.best[:-1], last.best[1:]) if last.best else (path[-1][1][:-1], _choices(path))
-    return replace(
-        made,
-        fed=fed,
-        chosen=chosen,
-        hypotheses=tuple(hypotheses for hypotheses, _ in records) if records[0][0] else (),
-        seconds=tuple(seconds for _, seconds in records),
-        src=first.trace.sentences[0].src,
-        recomputes=last is not first and not last.trace.sentences[0].first_row,
-    )
+    rows = rows or DecodingRows()
+    for step in steps:
+        rows.add(step)
+    return rows.record()
 
 
 def newest_row(trace: Trace, item: int = 0) -> StepRow:

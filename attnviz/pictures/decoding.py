@@ -9,7 +9,7 @@ import torch
 from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.decoding.comparison import Decoded, Decoding, compare
 from attnviz.models import chat
-from attnviz.models.decoding_record import DecodingRecord
+from attnviz.models.decoding_record import DecodingRecord, DecodingRows
 from attnviz.models.protocol import Model, Step
 from attnviz.models.translator.faults import Faults
 from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
@@ -161,11 +161,13 @@ def run_decoding(
     asked: DecodingInput | None = None,
     stepping: Model | None = None,
     work: Cancellable = TO_THE_END,
+    rows: DecodingRows | None = None,
 ) -> Decoded:
     """Step through a run's sentence as `state` asks, and hold the steps against one pass.
 
     `asked` are the words that the trace was made from, if these are not its own texts: a prompt with its continuation.
-    `stepping` is `copy_in_dtype(model, state.dtype)`, made here by default. `work` is told of each step. Raises
+    `stepping` is `copy_in_dtype(model, state.dtype)`, made here by default. `work` is told of each step. The steps are
+    added to `rows`, if given; if `work` has been stopped, the steps that are already there are compared. Raises
     ValueError with one sentence.
     """
     asked = asked or DecodingInput(trace.src_text or trace.tgt_text, trace.to)
@@ -176,7 +178,7 @@ def run_decoding(
     else:
         planned = _checkpoint_decoding(model, asked, trace, state)
     most = len(trace.sentences[0].tgt)
-    return compare(replace(planned, steps=work.iterate(planned.steps, most)))
+    return compare(replace(planned, steps=work.iterate(planned.steps, most)), rows)
 
 
 def copy_in_dtype(model: Model, dtype: str) -> Model:

@@ -24,11 +24,13 @@ class Cancellable:
         """Iterate; stop between two items when `should_stop()` is true."""
         if total > 1:
             self.tell(0, total)
+        if self.should_stop():
+            return
         for done, item in enumerate(items, 1):
-            if self.should_stop():
-                return
             yield item
             self.tell(done, total)
+            if self.should_stop():
+                return
 
     def part(self, before: int, total: int, name: Any) -> "Cancellable":
         """Return the Cancellable of a part of this work: its steps count after `before` others, of `total` in all, and

@@ -9,7 +9,7 @@ from attnviz.analysis.decoding.loss_table import LossTable, loss_table
 from attnviz.analysis.decoding.next_tokens import NextToken, next_tokens
 from attnviz.analysis.decoding.tolerance import Pass, tolerance
 from attnviz.analysis.decoding.verdict import Verdict, verdict
-from attnviz.models.decoding_record import DecodingRecord, decoding_record
+from attnviz.models.decoding_record import DecodingRecord, DecodingRows, decoding_record
 from attnviz.models.protocol import Model, Step
 from attnviz.text.display import display_token
 from attnviz.tracing.trace import Trace
@@ -66,9 +66,11 @@ class Decoded:
         return self.made.nbytes() + sum(maps.nbytes for maps in self.passed.values())
 
 
-def compare(decoding: Decoding) -> Decoded:
-    """Run the steps, and hold them against training and against one pass over their own tokens."""
-    made = decoding_record(decoding.steps)
+def compare(decoding: Decoding, rows: DecodingRows | None = None) -> Decoded:
+    """Run the steps, and hold them against training and against one pass over their own tokens. The steps are added to
+    `rows`, if given, so that a caller keeps the finished steps of an interrupted decoding.
+    """
+    made = decoding_record(decoding.steps, rows)
     tables = [decoding.losses(trace) for trace in (decoding.trained, decoding.intact) if trace is not None]
     candidates = _candidates(decoding, made)
     one_pass = decoding.one_pass(made)

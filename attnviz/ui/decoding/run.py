@@ -1,35 +1,121 @@
-"""The runs behind the Decoding page, in a bounded cache: the same request is answered at once."""
+"""The runs behind the Decoding page, in a bounded cache: the same request is answered at once.
+
+A long prompt's run takes hundreds of megabytes. So a large run stays only while a visitor has it open.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from weakref import WeakSet
 
 import streamlit as st
 
+from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.analysis.decoding.comparison import Decoded
+from attnviz.models.decoding_record import DecodingRows
 from attnviz.models.protocol import Model
 from attnviz.pictures import decoding
 from attnviz.pictures.decoding import DecodingInput, DecodingState
+from attnviz.text.glossary import definition
 from attnviz.text.limits import cuts_are_shown
 from attnviz.tracing.trace import Trace
+from attnviz.ui import layout
 from attnviz.ui.cache import budget
-from attnviz.ui.cache.bounded import BoundedCache
-from attnviz.ui.progress import work_without_bar
+from attnviz.ui.cache.bounded import BoundedCache, give_memory_back
+from attnviz.ui.frame.page import current_page
+from attnviz.ui.progress import forget, is_stopped, show_steps
 from attnviz.ui.request import Request
+
+LARGE = 16e6  # bytes of a run that goes once no visitor has it open
+_KEY, _OPEN = "decoding-steps", "_attnviz_open_decoding"
 
 # By size: a sentence's maps and logits take a few megabytes, those of a long prompt hundreds.
 _runs: BoundedCache[str, Decoded] = BoundedCache(most=budget.bytes_for("decodings"), size=lambda run: run.nbytes())
 
 
+@dataclass(eq=False)
+class _OpenRun:
+    """The run that one visitor has open: its name in the cache, and its steps while they are not all there."""
+
+    name: str
+    rows: DecodingRows | None = None
+
+
+_open_runs: "WeakSet[_OpenRun]" = WeakSet()  # a visitor who closes the browser takes their own away
+
+
 def run_decoding(model: Model, request: Request, trace: Trace, view: DecodingState) -> Decoded:
-    """Decode what the page shows, or return it from the cache. Raises ValueError with one sentence."""
-    work = work_without_bar()
+    """Decode what the page shows, or return it from the cache. A decoding that the visitor has stopped has the steps
+    that were done. Raises ValueError with one sentence.
+    """
+    name = repr((request, trace.model_id, _ids(trace), view.computed_options()))
+    asked = DecodingInput(request.src, request.to, request.new, request.messages)
+    run = partial(decoding.run_decoding, model, trace, view.computed_options(), asked=asked)
+    opened = _open(name)
+    if is_stopped(_KEY, name) and (found := _stopped_run(opened, run, model, view)):
+        return found
 
     def read(*_) -> Decoded:
-        asked = DecodingInput(request.src, request.to, request.new, request.messages)
-        with st.spinner("Decoding step by step …"), cuts_are_shown():
-            return decoding.run_decoding(
-                model, trace, view.computed_options(), asked=asked, stepping=_stepping_model(model, view.dtype),
-                work=work,
-            )  # fmt: skip
+        opened.rows = DecodingRows()
+        with show_steps(_KEY, name, "Decoding step by step") as work, cuts_are_shown():
+            made = run(stepping=_stepping_model(model, view.dtype), work=work, rows=opened.rows)
+        opened.rows = None
+        return made
 
-    return _runs.get(repr((request, trace.model_id, _ids(trace), view.computed_options())), read=read)
+    was_there = name in _runs
+    made = _runs.get(name, read=read)
+    if not was_there and made.nbytes() > LARGE:
+        give_memory_back()  # of what the run took on its way
+    return made
+
+
+def _stopped_run(opened: _OpenRun, run: "partial[Decoded]", model: Model, view: DecodingState) -> Decoded | None:
+    """Compare the steps that were done before the visitor stopped; None if there are none."""
+    if opened.rows is None or not opened.rows.count:
+        forget(_KEY)
+        return None
+    rows = opened.rows
+    stopped = Cancellable(should_stop=lambda: True)
+    stepping = _stepping_model(model, view.dtype)
+    layout.note(f"Decoding was stopped after {rows.count} steps.")
+    current_page().above.button("Run all steps", key=f"{_KEY}-again", on_click=forget, args=(_KEY,),
+                                help=definition("Run all steps"))  # fmt: skip
+    return _runs.get(f"{opened.name} {rows.count}", read=lambda *_: run(stepping=stepping, work=stopped, rows=rows))
+
+
+def _open(name: str) -> _OpenRun:
+    """Note what this visitor has open; let go of the run that was open before."""
+    current_page().when_left[_KEY] = _leave
+    found: _OpenRun | None = st.session_state.get(_OPEN)
+    if found is not None and found.name == name:
+        return found
+    if found is not None:
+        _open_runs.discard(found)
+    opened = st.session_state[_OPEN] = _OpenRun(name)
+    _open_runs.add(opened)
+    _drop_left_runs()
+    return opened
+
+
+def _leave() -> None:
+    """Let go of the run that this visitor had open."""
+    found = st.session_state.pop(_OPEN, None)
+    if found is not None:
+        _open_runs.discard(found)
+    _drop_left_runs()
+
+
+def _drop_left_runs() -> None:
+    """Forget the large runs that no visitor has open, and give their memory back to the system."""
+    used = tuple(run.name for run in _open_runs)
+    left = {name for name in _runs.names if not name.startswith(used) and _is_large(name)}
+    if left:
+        _runs.forget(left.__contains__)
+        give_memory_back()
+
+
+def _is_large(name: str) -> bool:
+    found = _runs.find(name)
+    return found is not None and found.nbytes() > LARGE
 
 
 def _ids(trace: Trace) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """The page that a run draws: places in its frame, and notes above its picture."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -19,22 +19,32 @@ class Page:
 
     `refusal` is why the bar's model cannot be loaded. Each place exists once the frame has drawn it: `above` the
     picture, `running` over the link to copy, and the `link` itself. `reading` is the place of a conversation as the
-    model reads it; None without one.
+    model reads it; None without one. `when_left` has what is called once the visitor has gone on to another page, by
+    name: it gives back the memory that the page's last run took.
     """
 
     title: str = ""
     notes: list[str] = field(default_factory=list)
     refusal: str = ""
     reading: DeltaGenerator | None = None
+    when_left: dict[str, Callable[[], None]] = field(default_factory=dict)
     above: DeltaGenerator = field(init=False)
     running: DeltaGenerator = field(init=False)
     link: DeltaGenerator = field(init=False)
 
     @classmethod
     def begin(cls, title: str) -> Self:
-        """Begin a run's page, with the notes that callbacks have left."""
-        made = cls(title, notes=current_page().notes)
+        """Begin a run's page, with the notes that callbacks have left. Where the visitor has left another page, let
+        that page give its memory back.
+        """
+        before = current_page()
+        made = cls(title, notes=before.notes)
         st.session_state[_KEY] = made
+        if before.title == title:
+            made.when_left = before.when_left
+        else:
+            for give_back in before.when_left.values():
+                give_back()
         return made
 
     def add(self, *sentences: str) -> None:

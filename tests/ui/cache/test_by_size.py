@@ -7,6 +7,7 @@ from pathlib import Path
 from weakref import ref
 
 import pytest
+import streamlit as st
 
 from attnviz.analysis.masks import effect
 from attnviz.analysis.masks.effect import Refused
@@ -14,8 +15,10 @@ from attnviz.models.catalogue import Entry
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures.decoding import DecodingState
 from attnviz.pictures.masks import MasksState
+from attnviz.ui import progress
 from attnviz.ui.cache import traces
 from attnviz.ui.decoding import run
+from attnviz.ui.frame.page import Page
 from attnviz.ui.masks import experiment
 from attnviz.ui.request import Request
 
@@ -27,6 +30,9 @@ NUMBERS = range(1, 5)
 def trace(monkeypatch):
     model = tiny_translator()
     monkeypatch.setattr(traces, "model", lambda name, progress=None: model)
+    page = Page()
+    page.above = st.container()
+    monkeypatch.setattr(progress, "current_page", lambda: page)
     return model.trace(REQUEST.src, to=REQUEST.to, tgt_text=REQUEST.tgt)
 
 
