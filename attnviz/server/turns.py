@@ -3,7 +3,7 @@
 import ctypes
 import threading
 import time
-from collections import Counter, OrderedDict, deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -11,6 +11,7 @@ _LOOK = 0.5  # seconds between two looks at what takes too long
 _TOLD = 0.5  # seconds between two messages to a waiting visitor
 _USUAL = 0.1  # seconds of a run, before any was seen
 _GRACE = 5.0  # seconds between two requests to a run to end
+_PRESENT = 10.0  # seconds after its last request for which an address counts as present
 
 
 class BusyError(ValueError):
@@ -48,8 +49,9 @@ class _Ticket:
 
 class Turns:
     """Queue that lets at most `places` runs compute at a time, each alone for its first `alone` seconds: two runs that
-    share Python's interpreter lock would both end when the later one ends, and take more of the processor. While others
-    wait, one address gets at most half of the places.
+    share Python's interpreter lock would both end when the later one ends, and take more of the processor. While other
+    addresses are present, one address gets at most half of the places: another visitor's short run finds a place free,
+    and does not wait for the end of a long one.
 
     Waiting runs are served round-robin over the addresses, so that a visitor who asks a hundred times gets no more
     turns than one who asks once.
@@ -63,6 +65,7 @@ class Turns:
         self._lock = threading.Lock()
         self._running: dict[int, _Ticket] = {}
         self._waiting: OrderedDict[str, deque[_Ticket]] = OrderedDict()
+        self._asked: OrderedDict[str, float] = OrderedDict()  # when each address that is present asked last
         self._too_long = type("TooLongError", (TooLongError,), {"seconds": seconds})
         self._usual = _USUAL
         self._is_watched = False
@@ -86,7 +89,8 @@ class Turns:
         self.give_back()
         with self._lock:
             ticket = _Ticket(address)
-            if self._count() >= self._most and not self._has_place():
+            self._note_presence(address)
+            if self._count() >= self._most and not (self._has_place() and self._may_start(address)):
                 raise BusyError(
                     f"{self._most} runs wait already, and this server lets no more wait: press Run in a moment."
                 )
@@ -157,8 +161,7 @@ class Turns:
 
     def _call(self) -> None:
         """Start waiting tickets while places are free, one of each address in turn."""
-        while self._waiting and self._has_place():
-            address = self._next_address()
+        while self._has_place() and (address := next(filter(self._may_start, self._waiting), None)) is not None:
             queue = self._waiting.pop(address)
             ticket = queue.popleft()
             if queue:
@@ -167,11 +170,22 @@ class Turns:
             self._running[ticket.thread] = ticket
             ticket.called.set()
 
-    def _next_address(self) -> str:
-        """Return the first waiting address that holds less than half of the places; if none does, the first of all."""
-        held = Counter(ticket.address for ticket in self._running.values())
-        fair = (address for address in self._waiting if held[address] < max(1, self._places // 2))
-        return next(fair, next(iter(self._waiting)))
+    def _note_presence(self, address: str) -> None:
+        now = time.monotonic()
+        self._asked[address] = now
+        self._asked.move_to_end(address)
+        while now - next(iter(self._asked.values())) > _PRESENT:
+            self._asked.popitem(last=False)
+
+    def _may_start(self, address: str) -> bool:
+        """Check whether the address has less than half of the places, or no other address is present."""
+        held = sum(ticket.address == address for ticket in self._running.values())
+        if held < max(1, self._places // 2):
+            return True
+        others = {ticket.address for ticket in self._running.values()} | set(self._waiting)
+        now = time.monotonic()
+        others |= {other for other, asked in self._asked.items() if now - asked <= _PRESENT}
+        return not others - {address}
 
     def _has_place(self) -> bool:
         now = time.monotonic()

@@ -66,6 +66,24 @@ def test_while_others_wait_one_address_has_half_of_the_places() -> None:
     assert sorted(waiting.finish(told)) == ["a0", "f0", "f1", "f2", "f3"]
 
 
+def test_an_address_leaves_a_place_free_while_another_address_is_present(monkeypatch) -> None:
+    monkeypatch.setattr("attnviz.server.turns._PRESENT", 1000.0)
+    turns = Turns(2, most=1, seconds=60)
+    turns.take("a", quiet)
+    turns.give_back()
+    waiting = Waiting(turns)
+    told = waiting.queue("f0", "f1")
+    assert (turns.running_count, turns.waiting_count) == (1, 1), "a asked a moment ago, and may ask again"
+    with pytest.raises(BusyError):
+        turns.take("f", quiet)
+    turns.take("a", quiet)
+    turns.give_back()
+    monkeypatch.setattr("attnviz.server.turns._PRESENT", 0.0)
+    while turns.running_count < 2:
+        time.sleep(0.001)
+    assert waiting.finish(told) == ["f0", "f1"]
+
+
 def test_no_more_run_than_there_are_places() -> None:
     turns = Turns(3, most=100, seconds=60)
     waiting = Waiting(turns)
