@@ -166,9 +166,9 @@ def run_decoding(
     """Step through a run's sentence as `state` asks, and hold the steps against one pass.
 
     `asked` are the words that the trace was made from, if these are not its own texts: a prompt with its continuation.
-    `stepping` is `copy_in_dtype(model, state.dtype)`, made here by default. `work` is told of each step. The steps are
-    added to `rows`, if given; if `work` has been stopped, the steps that are already there are compared. Raises
-    ValueError with one sentence.
+    `stepping` is `copy_in_dtype(model, state.dtype)`, made here by default. `work` is told of each step and pass.
+    The steps are added to `rows`, if given; if `work` has been stopped, the steps that are already there are compared.
+    Raises ValueError with one sentence.
     """
     asked = asked or DecodingInput(trace.src_text or trace.tgt_text, trace.to)
     if isinstance(model, Translator):
@@ -178,7 +178,8 @@ def run_decoding(
     else:
         planned = _checkpoint_decoding(model, asked, trace, state)
     most = len(trace.sentences[0].tgt)
-    return compare(replace(planned, steps=work.iterate(planned.steps, most)), rows)
+    passes = Cancellable(lambda _done, _total: work.tell(most, most))  # after the steps, and never stopped
+    return compare(replace(planned, steps=work.iterate(planned.steps, most)), rows, work=passes)
 
 
 def copy_in_dtype(model: Model, dtype: str) -> Model:

@@ -56,6 +56,14 @@ def show_steps(key: str, asked: object, doing: str) -> Iterator[Cancellable]:
         yield Cancellable(tell)
 
 
+def work_without_bar() -> Cancellable:
+    """Return a Cancellable for a loop over a few passes: it draws nothing, and between two passes other visitors' runs
+    go first. If the visitor has left, the run ends there.
+    """
+    place = current_page().above.empty()
+    return Cancellable(lambda _done, _total: hosting.give_way(place))
+
+
 def is_stopped(key: str, asked: object) -> bool:
     """Check whether the visitor has stopped this work on this subject."""
     return st.session_state.get(_STOPPED) == (key, asked)

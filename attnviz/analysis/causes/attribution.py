@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.analysis.causes.residual import ResidualMaps
-from attnviz.analysis.causes.runs import HeadPlace, head_places, measure_runs, rows_of_edits
+from attnviz.analysis.causes.runs import HeadPlace, Tell, head_places, measure_runs, rows_of_edits, untold
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.making import ablate
 from attnviz.tracing.trace import Trace
@@ -149,11 +149,12 @@ def _head_contributions(maps: ResidualMaps, trace: Trace, site: Site, row: int, 
     return torch.einsum("hd,hdm->hm", context, maps.output(site.kind, site.layer).weight.double())
 
 
-def drops(model: Model, trace: Trace, asked: LogitTarget) -> dict[HeadPlace, float]:
+def drops(model: Model, trace: Trace, asked: LogitTarget, *, tell: Tell = untold) -> dict[HeadPlace, float]:
     """Compute, for every head, the logit (or lead) less its value with the head's context at zero; all in a few passes.
 
     To compare with what the head adds directly. The two differ: a head's output is read by later layers too, and other
-    heads step in for one that is gone. Raises ValueError for a row or a token that the trace has not.
+    heads step in for one that is gone. `tell` as in `measure_runs`. Raises ValueError for a row or a
+    token that the trace has not.
     """
     logits = asked.require(trace)
 
@@ -162,6 +163,6 @@ def drops(model: Model, trace: Trace, asked: LogitTarget) -> dict[HeadPlace, flo
 
     places = head_places(model)
     edits = rows_of_edits(model, trace, (ablate(kind, layer=layer, heads=[head]) for kind, layer, head in places))
-    without = measure_runs(model, trace, edits, measure, rows=[asked.row])
+    without = measure_runs(model, trace, edits, measure, rows=[asked.row], tell=tell)
     own = asked.select(logits[0, asked.row].float()).cpu()
     return dict(zip(places, torch.sub(own, without).tolist(), strict=True))

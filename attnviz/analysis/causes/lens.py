@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.edits import Edit, Edits
 from attnviz.tracing.causes.resolution import CheckedInterventions
@@ -34,12 +35,13 @@ class LogitLens:
 
 @torch.inference_mode()
 def logit_lens(
-    model: Model, trace: Trace, *, count: int = 5, wanted: Mapping[int, int] = MappingProxyType({})
-) -> LogitLens:
+    model: Model, trace: Trace, *, count: int = 5, wanted: Mapping[int, int] = MappingProxyType({}),
+    work: Cancellable = TO_THE_END,
+) -> LogitLens:  # fmt: skip
     """Of the stack that puts tokens out: a decoder, or an encoder that has no decoder. The last layer is the run's own.
 
-    `wanted` names rows of which another id is asked about than the one that comes out. Raises ValueError for a trace
-    without logits or hidden states.
+    `wanted` gives the id to ask about in rows where it is not the id that comes out. `work` is told of each pass.
+    Raises ValueError for a trace without logits or hidden states.
     """
     stack: Stack = "decoder" if "decoder_self" in model.kinds else "encoder"
     sentence = trace.sentences[0]
@@ -48,7 +50,8 @@ def logit_lens(
     for row, id_ in wanted.items():
         asked[row] = id_
     ids = torch.tensor(asked)
-    return _join_layers([_read(logits.unsqueeze(0), ids, count) for logits in _iterate_layers(model, trace, stack)])
+    layers = _iterate_layers(model, trace, stack, work)
+    return _join_layers([_read(logits.unsqueeze(0), ids, count) for logits in layers])
 
 
 @torch.inference_mode()
@@ -57,8 +60,10 @@ def lens_logits(model: Model, trace: Trace, stack: Stack) -> Float[Tensor, "laye
     return torch.stack(list(_iterate_layers(model, trace, stack)))
 
 
-def _iterate_layers(model: Model, trace: Trace, stack: Stack) -> Iterator[Float[Tensor, "rows vocab_size"]]:
-    """One layer's logits after another: of a long text and many words each is large."""
+def _iterate_layers(
+    model: Model, trace: Trace, stack: Stack, work: Cancellable = TO_THE_END
+) -> Iterator[Float[Tensor, "rows vocab_size"]]:
+    """Yield logits layer by layer, to bound memory."""
     if trace.logits is None:
         raise ValueError("This trace was recorded without logits, which the logit lens needs.")
     layers = sorted(layer for of, layer in trace.layers if of == stack)
@@ -69,7 +74,7 @@ def _iterate_layers(model: Model, trace: Trace, stack: Stack) -> Iterator[Float[
     )
     done = () if before is None else before.rows[0]
     rows = [(*done, _replace_last(trace, stack, layer, layers[-1])) for layer in layers[:-1]]
-    for row in rows:
+    for row in work.part(0, len(rows), stack).iterate(rows, len(rows)):
         yield model.logits_under(trace, Edits((row,)))[0].float().cpu()
     yield trace.logits[0].float().cpu()
 
@@ -81,19 +86,21 @@ def _replace_last(trace: Trace, stack: Stack, layer: int, last: int) -> Edit:
 
 @torch.inference_mode()
 def encoder_lens(
-    model: Model, trace: Trace, weight: Float[Tensor, "vocab_size d_model"], *, count: int = 5
-) -> LogitLens:
+    model: Model, trace: Trace, weight: Float[Tensor, "vocab_size d_model"], *, count: int = 5,
+    work: Cancellable = TO_THE_END,
+) -> LogitLens:  # fmt: skip
     """Apply the lens to the encoder of an encoder-decoder, through its own last norm and the map `weight` to the
     vocabulary.
 
     The map is trained for the decoder: what it says of an encoder's states is a measurement, and no claim. `weight` is
-    `ResidualMaps.weight`, or the model's own. `probability` and `rank` are those of the source token itself.
+    `ResidualMaps.weight`, or the model's own. `probability` and `rank` are those of the source token itself. `work` is
+    told of each pass.
     """
     layers = sorted(layer for of, layer in trace.layers if of == "encoder")
     if not layers or "cross" not in model.kinds:
         raise ValueError("This trace has no hidden states of an encoder beside a decoder.")
     ids, found = torch.tensor([token.id for token in trace.sentences[0].src]), []
-    for layer in layers:
+    for layer in work.part(0, len(layers), "encoder").iterate(layers, len(layers)):
         edit = _replace_last(trace, "encoder", layer, layers[-1])
         memory = model.rerun(trace, Edits(((edit,),))).memory
         assert memory is not None  # an encoder-decoder has one

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.decoding.loss_table import LossTable, loss_table
 from attnviz.analysis.decoding.next_tokens import NextToken, next_tokens
 from attnviz.analysis.decoding.tolerance import Pass, tolerance
@@ -66,9 +67,10 @@ class Decoded:
         return self.made.nbytes() + sum(maps.nbytes for maps in self.passed.values())
 
 
-def compare(decoding: Decoding, rows: DecodingRows | None = None) -> Decoded:
+def compare(decoding: Decoding, rows: DecodingRows | None = None, *, work: Cancellable = TO_THE_END) -> Decoded:
     """Run the steps, and hold them against training and against one pass over their own tokens. The steps are added to
-    `rows`, if given, so that a caller keeps the finished steps of an interrupted decoding.
+    `rows`, if given, so that a caller keeps the finished steps of an interrupted decoding. `work` is told of each pass
+    that measures the tolerance.
     """
     made = decoding_record(decoding.steps, rows)
     tables = [decoding.losses(trace) for trace in (decoding.trained, decoding.intact) if trace is not None]
@@ -78,7 +80,7 @@ def compare(decoding: Decoding, rows: DecodingRows | None = None) -> Decoded:
     rows = len(made.logits)
     assert whole.logits is not None  # the verdict compares them
     dtypes = dict.fromkeys((whole.info.dtype, made.dtype))
-    verdicts = [verdict(made, whole, tolerance(whole, one_pass, dtype=dtype)) for dtype in dtypes]
+    verdicts = [verdict(made, whole, tolerance(whole, one_pass, dtype=dtype, work=work)) for dtype in dtypes]
     return Decoded(
         tables[0],
         made,

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.tracing.rounding import FACTOR, PASSES, Rounding, largest_magnitude, weights_within
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.device import rounding_unit
@@ -37,15 +38,16 @@ class Tolerance:
 
 
 @torch.inference_mode()
-def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0) -> Tolerance:
+def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0, work: Cancellable = TO_THE_END) -> Tolerance:
     """Measure the tolerance of the pass `whole`, which `run(probe)` repeats under a probe.
 
-    `dtype` is the name of the type whose rounding is asked about; left out, that of the pass.
+    `dtype` is the name of the type whose rounding is asked about; left out, that of the pass. `work` is told of each
+    pass, and leaves none out.
     """
     epsilon = rounding_unit(getattr(torch, dtype or whole.info.dtype), whole.info.device)
     generator = torch.Generator().manual_seed(0)
     spread = _RoundingSpread.zeros(whole, item)
-    for _ in range(PASSES):
+    for _ in work.part(0, PASSES, "rounding").iterate(range(PASSES), PASSES):
         spread.widen(whole, run(Rounding(epsilon, generator)), item)
     scores = {site: FACTOR * (moved + epsilon * _size(whole, site, item)) for site, moved in spread.scores.items()}
     hidden = {place: FACTOR * moved for place, moved in spread.hidden.items()}

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.rerun import run_again
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
@@ -38,21 +39,21 @@ class Leak:
         return torch.equal(self.original[:, : self.position], self.replaced[:, : self.position])
 
 
-def leak_test(model: Model, trace: Trace, position: int, replacement: Token) -> tuple[Leak, Leak]:
+def leak_test(
+    model: Model, trace: Trace, position: int, replacement: Token, *, work: Cancellable = TO_THE_END
+) -> tuple[Leak, Leak]:
     """Replace the token at `position` of the decoder's input; return the leak with the causal mask, and without it.
 
-    Raises ValueError for a position that the target does not have.
+    `work` is told of each of the four passes. Raises ValueError for a position that the target does not have.
     """
     length = len(trace.sentences[0].tgt_in)
     if not 0 <= position < length:
         raise ValueError(f"There is no target position {position}: the decoder's input has 0 to {length - 1}.")
     changed = _replace_token(trace, position, replacement)
-    return _leak(model, (trace, changed), position, causal=True), _leak(model, (trace, changed), position, causal=False)
-
-
-def _leak(model: Model, pair: tuple[Trace, Trace], position: int, *, causal: bool) -> Leak:
-    original, replaced = (_outputs(run_again(model, trace, None if causal else _no_mask(trace))) for trace in pair)
-    return Leak(position, original, replaced)
+    cases = [(each, probe) for probe in (None, _no_mask(trace)) for each in (trace, changed)]
+    whole = work.part(0, len(cases), "leak test")
+    outputs = [_outputs(run_again(model, each, probe)) for each, probe in whole.iterate(cases, len(cases))]
+    return Leak(position, *outputs[:2]), Leak(position, *outputs[2:])
 
 
 def _no_mask(trace: Trace) -> MaskOverride:

@@ -7,6 +7,7 @@ from functools import cache, partial
 from attnviz.analysis.causes.attribution import LogitTarget, drops
 from attnviz.analysis.causes.lens import LogitLens, encoder_lens, logit_lens
 from attnviz.analysis.causes.logit_decomposition.split import SplitModel
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.models.protocol import Model
 from attnviz.pictures.browser_view import with_declaration
 from attnviz.pictures.caching import Cache, make_anew
@@ -64,10 +65,14 @@ class LogitQuestion:
     problems: tuple[str, ...] = ()
 
 
-def attribution(model: Model, trace: Trace, state: AttributeState = _START, *, cached: Cache = make_anew) -> Payload:
+def attribution(
+    model: Model, trace: Trace, state: AttributeState = _START, *, cached: Cache = make_anew,
+    work: Cancellable = TO_THE_END,
+) -> Payload:  # fmt: skip
     """Draw the bars of the logit that `state` asks for, every head's bar opened, and the logit lens.
 
-    Raises ValueError for a model whose logits are no sum, and for a row that the trace has not.
+    `work` is told of each pass. Raises ValueError for a model whose logits are no sum, and for a row that the
+    trace has not.
     """
     asked = question(model, trace, state).asked
     logits = asked.require(trace)[0, asked.row]
@@ -80,8 +85,8 @@ def attribution(model: Model, trace: Trace, state: AttributeState = _START, *, c
         rows(trace),
         float(logits.max() - logits.min()),
         split.why_last,
-        cached("drops", (trace, asked), lambda: drops(model, trace, asked)) if state.drops else None,
-        _lenses(model, trace, split, asked, cached),
+        cached("drops", (trace, asked), lambda: drops(model, trace, asked, tell=work.tell)) if state.drops else None,
+        _lenses(model, trace, split, asked, cached, work),
     )
     # Without both tokens: they are chosen in lists beside the component, which would report older ones.
     view = {"step": asked.row, "opened": state.opened, "order": state.order, "drops": int(state.drops)}
@@ -132,14 +137,16 @@ def _id(model: Model, trace: Trace, asked: str, problems: list[str]) -> int | No
         return None
 
 
-def _lenses(model: Model, trace: Trace, split: SplitModel, asked: LogitTarget, cached: Cache) -> list[Lens]:
+def _lenses(
+    model: Model, trace: Trace, split: SplitModel, asked: LogitTarget, cached: Cache, work: Cancellable
+) -> list[Lens]:
     """Read the stack that puts tokens out, and an encoder beside a decoder."""
     sentence = trace.sentences[0]
     count = _MANY if max(len(sentence.src), len(sentence.tgt)) <= _LONG else _FEW
 
     def make() -> tuple[LogitLens, LogitLens | None]:
-        beside = encoder_lens(model, trace, split.weight, count=count) if "cross" in model.kinds else None
-        return logit_lens(model, trace, count=count, wanted={asked.row: asked.id}), beside
+        beside = encoder_lens(model, trace, split.weight, count=count, work=work) if "cross" in model.kinds else None
+        return logit_lens(model, trace, count=count, wanted={asked.row: asked.id}, work=work), beside
 
     own, beside = cached("lenses", (trace, asked.row, asked.id), make)
     out = sentence.tgt_out if sentence.tgt else sentence.src

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import streamlit as st
+
+from attnviz.ui import hosting
 from attnviz.ui.cache import threads
 from attnviz.ui.cache.bounded import BoundedCache, Progress
 
@@ -35,11 +38,14 @@ def with_means(
 
 def _measure(loaded: "Model", to: str, progress: Progress | None) -> "MeanContexts":
     from attnviz.analysis.causes.baselines.means import reference_means
-    from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
+    from attnviz.analysis.corpus.cancellable import Cancellable
+
+    place = st.empty()
 
     def tell(done: int, total: int) -> None:
         if progress is not None:
             progress(done / total, f"Measuring the heads' average outputs: {done} of {total} sentences")
+        hosting.give_way(place)
 
     with threads.enough_for(_SENTENCE):
-        return reference_means(loaded, to, stop=TO_THE_END if progress is None else Cancellable(tell))
+        return reference_means(loaded, to, stop=Cancellable(tell))

@@ -21,6 +21,7 @@ from attnviz.ui.cache import threads
 from attnviz.ui.cache.pictures import get_or_make
 from attnviz.ui.causes.one_token import token_list
 from attnviz.ui.causes.state import keep_shown, new_choices
+from attnviz.ui.progress import work_without_bar
 from attnviz.ui.request import Request
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> AttributeState:
 
 def _payload(loaded: "Model", trace: "Trace", view: AttributeState) -> "Payload":
     with threads.enough_for(max(len(trace.src_text), len(trace.tgt_text))):
-        return attribution(loaded, trace, view, cached=get_or_make)
+        return attribution(loaded, trace, view, cached=get_or_make, work=work_without_bar())
 
 
 def _lists(loaded: "Model", trace: "Trace", view: AttributeState, found: LogitQuestion) -> None:

@@ -3,13 +3,12 @@
 A long prompt's run takes hundreds of megabytes. So a large run stays only while a visitor has it open.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from weakref import WeakSet
 
 import streamlit as st
 
-from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.analysis.decoding.comparison import Decoded
 from attnviz.models.decoding_record import DecodingRows
 from attnviz.models.protocol import Model
@@ -22,7 +21,7 @@ from attnviz.ui import layout
 from attnviz.ui.cache import budget
 from attnviz.ui.cache.bounded import BoundedCache, give_memory_back
 from attnviz.ui.frame.page import current_page
-from attnviz.ui.progress import forget, is_stopped, show_steps
+from attnviz.ui.progress import forget, is_stopped, show_steps, work_without_bar
 from attnviz.ui.request import Request
 
 LARGE = 16e6  # bytes of a run that goes once no visitor has it open
@@ -74,7 +73,7 @@ def _stopped_run(opened: _OpenRun, run: "partial[Decoded]", model: Model, view: 
         forget(_KEY)
         return None
     rows = opened.rows
-    stopped = Cancellable(should_stop=lambda: True)
+    stopped = replace(work_without_bar(), should_stop=lambda: True)
     stepping = _stepping_model(model, view.dtype)
     layout.note(f"Decoding was stopped after {rows.count} steps.")
     current_page().above.button("Run all steps", key=f"{_KEY}-again", on_click=forget, args=(_KEY,),

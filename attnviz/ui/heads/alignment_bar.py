@@ -9,6 +9,7 @@ import streamlit as st
 from attnviz.analysis.causes.gold import gold_languages, gold_pairs
 from attnviz.pictures.alignment import is_of
 from attnviz.text.languages import language_name
+from attnviz.ui import hosting
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.heads.tabs import PARTS
@@ -99,10 +100,14 @@ def compute_rates(model: "Model", to: str, code: str) -> None:
     from attnviz.analysis.causes.alignment_errors import alignment_errors, rates
     from attnviz.analysis.causes.gold import gold_pairs
 
-    bar = st.progress(0.0, "Reading every sentence that has links by hand …")
+    bar, queue = st.progress(0.0, "Reading every sentence that has links by hand …"), st.empty()
+
+    def tell(share: float) -> None:
+        bar.progress(share)
+        hosting.give_way(queue)
 
     def read(name: tuple[str, str], progress: object) -> "dict[Aligner, float]":
-        return rates(alignment_errors(model, {code or to: gold_pairs(to)}, progress=bar.progress), code or to)
+        return rates(alignment_errors(model, {code or to: gold_pairs(to)}, progress=tell), code or to)
 
     try:
         _computed.get((model.model_id, to), read=read)

@@ -14,6 +14,7 @@ from attnviz.text.tokens import Token
 from attnviz.ui import charts, layout
 from attnviz.ui.address.widgets import select, text_field
 from attnviz.ui.masks.experiment import MaskExperiment
+from attnviz.ui.progress import work_without_bar
 from attnviz.views.masks.figures import leak_figure, leak_table
 
 
@@ -44,7 +45,9 @@ def _leak(bench: MaskExperiment, view: LeakState) -> None:
         )
     with right:
         replacement = _replacement(bench, view.instead, at)
-    masked, unmasked = layout.run_or_refuse(lambda: leak_test(bench.model, trace, at, replacement))
+    masked, unmasked = layout.run_or_refuse(
+        lambda: leak_test(bench.model, trace, at, replacement, work=work_without_bar())
+    )
     cases = picture.named_cases(masked, unmasked)
     changes = [(name, one.change.numpy()) for name, one in cases]
     said = picture.leak_sentence(masked, unmasked, is_same=replacement.id == ins[at].id)

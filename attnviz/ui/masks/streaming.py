@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz.ui import hosting
 from attnviz.ui.cache import bounded
 from attnviz.ui.masks.experiment import MaskExperiment
 
@@ -15,13 +16,14 @@ FIRST, PIECE = 0.04, 0.1  # seconds: of the first piece, which is waited for, an
 
 def drawn_while_written(bench: MaskExperiment, draw: Callable[[], object]) -> None:
     """Draw what is written so far, again and again until all is there; each drawing lets an edit break in."""
-    slot = st.empty()
+    slot, queue = st.empty(), st.empty()
     is_whole = _write(bench, FIRST)
     while True:
         with slot.container():
             draw()
         if is_whole:
             return
+        hosting.give_way(queue)
         is_whole = _write(bench, PIECE)
 
 

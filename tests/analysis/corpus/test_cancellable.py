@@ -1,0 +1,60 @@
+"""Every loop over passes of a model reports between any two of them: there a server lets other visitors go first."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from attnviz.analysis.causes import alignment_errors, runs
+from attnviz.analysis.causes.attribution import LogitTarget, drops
+from attnviz.analysis.causes.baselines import means
+from attnviz.analysis.causes.effects import head_effects
+from attnviz.analysis.causes.gold import gold_pairs
+from attnviz.analysis.causes.lens import encoder_lens, logit_lens
+from attnviz.analysis.corpus.cancellable import Cancellable
+from attnviz.analysis.decoding.tolerance import tolerance
+from attnviz.analysis.masks.leakage import leak_test
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.models.translator.translator import Translator
+from attnviz.tracing.trace import Trace
+
+LOOPS: dict[str, Callable[[Translator, Trace, Cancellable], object]] = {
+    "leak test": lambda model, trace, work: leak_test(model, trace, 1, trace.sentences[0].tgt[2], work=work),
+    "logit lens": lambda model, trace, work: logit_lens(model, trace, work=work),
+    "encoder's lens": lambda model, trace, work: encoder_lens(model, trace, model.model.embedding.weight, work=work),
+    "drops of a logit": lambda model, trace, work: drops(model, trace, LogitTarget(1, 20), tell=work.tell),
+    "effects of heads": lambda model, trace, work: head_effects(model, trace, tell=work.tell),
+    "tolerance": lambda model, trace, work: tolerance(trace, lambda probe: model.rerun(trace, probe), work=work),
+    "alignment errors": lambda model, _, work: alignment_errors.alignment_errors(
+        model, {"fr": gold_pairs("fr")[:3]}, progress=lambda _: work.tell(0, 1)
+    ),
+    "mean contexts": lambda model, _, work: means.measured_means(model, "fr", stop=work),
+}
+
+
+@pytest.fixture(scope="module")
+def model() -> Translator:
+    return tiny_translator(n_heads=2, n_layers=2)
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+def test_a_loop_reports_between_any_two_passes(model: Translator, monkeypatch, loop) -> None:
+    trace = model.trace("I love fun.", to="fr")
+    monkeypatch.setattr(runs, "_MOST_COPIES", 2)
+    lines = means.reference_lines(model, "fr")[:3]
+    monkeypatch.setattr(means, "reference_lines", lambda *_: lines)
+    events: list[str] = []
+    for name in ("trace", "rerun", "logits_under"):
+        monkeypatch.setattr(model, name, _noting(events, getattr(model, name)))
+    loop(model, trace, Cancellable(lambda _done, _total: events.append("told")))
+    looping = events[events.index("told") :]  # after what is found once, before the loop
+    assert "pass" in looping
+    assert ("pass", "pass") not in set(pairwise(looping))
+
+
+def _noting(events: list[str], compute: Callable) -> Callable:
+    def compute_noted(*given, **options):
+        events.append("pass")
+        return compute(*given, **options)
+
+    return compute_noted
