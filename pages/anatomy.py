@@ -20,7 +20,7 @@ TABS = {
 request = layout.begin_page("Anatomy", as_it_is=experiment.AS_IT_IS)
 st.html(style("workshop.css"))
 st.html(style("anatomy.css"))
-trace = layout.run_or_refuse(lambda: traces.full_trace(request))
+trace = layout.trace_or_refuse(request, traces.full_trace)
 view = experiment.view_of(state.AnatomyState, trace)
 experiment.site(trace, view)
 terms.choose_part("Anatomy", state.TABS, view.tab)

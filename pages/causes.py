@@ -25,7 +25,7 @@ TABS = {
 }
 
 page = layout.state_in_address(state.CausesState)
-trace = layout.run_or_refuse(lambda: traces.full_trace(request))
+trace = layout.trace_or_refuse(request, traces.full_trace)
 captions.set_caption(trace, request.entry)
 experiments.panel(request)
 model = traces.model(request.entry.name)

@@ -19,7 +19,7 @@ from attnviz.ui import captions
 from attnviz.ui.heads import choices, downloads, page
 
 make = traces.trace if heads_tabs.needs_whole_trace(texts) else traces.attention
-trace = own or layout.run_or_refuse(lambda: make(request))
+trace = own or layout.trace_or_refuse(request, make)
 captions.set_caption(trace, upload.caption() if own else request.entry)
 state = page.settle_flow(trace, choices.current_state(texts, trace, upload.entry() if own else request.entry))
 picture = page.draw(trace, state, None if own else request)

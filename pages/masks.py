@@ -9,6 +9,6 @@ from attnviz.ui.styles import style
 
 request = layout.begin_page("Masks")
 st.html(style("masks.css"))
-trace = layout.run_or_refuse(lambda: traces.full_trace(request))
+trace = layout.trace_or_refuse(request, traces.full_trace)
 view = page.laboratory(request, trace)
 layout.end_page(request, trace, view)

@@ -14,7 +14,7 @@ from attnviz.transformer.block_sdpa import attend_visible_keys
 from attnviz.transformer.cache import LayerCache
 from attnviz.transformer.dropout import Dropout, apply_dropout
 from attnviz.transformer.masks import add_head_axis
-from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site
+from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site, tell_listener
 
 Query = Float[Tensor, "batch heads q_len d_k"]
 Key = Float[Tensor, "batch heads k_len d_k"]
@@ -122,6 +122,8 @@ def attend(
 
     A row with no visible key gives zeros on both paths.
     """
+    if site is not None:
+        tell_listener(site)
     if probe is not None and site is not None:
         call = probe.on_call(site, call)
     drops = dropout is not None and dropout.attention and dropout.rate > 0

@@ -3,7 +3,9 @@
 The model holds no hooks and no state of a run, so that one loaded model serves many visitors at once.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Literal, TypeVar
@@ -124,6 +126,27 @@ class Probe:
     def start_at(self, start: int) -> "Probe":
         """Return the probe for a pass whose first query is at position `start`, as a step of a decoding needs it."""
         return self
+
+
+_LISTENER: ContextVar[Callable[[Site], None] | None] = ContextVar("attnviz_site_listener", default=None)
+
+
+@contextmanager
+def listen_to_sites(listener: Callable[[Site], None]) -> Iterator[None]:
+    """Call `listener` with the site of each attention call that this thread computes inside the block, so that a long
+    pass shows how far it is. What the listener raises ends the pass.
+    """
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def tell_listener(site: Site) -> None:
+    """Tell this thread's listener, if there is one, that attention is computed at a site."""
+    if (listener := _LISTENER.get()) is not None:
+        listener(site)
 
 
 def gradients_if_needed(run: Callable[..., Result]) -> Callable[..., Result]:

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.pictures.fields import PageState, read
 from attnviz.places import ASSETS
-from attnviz.ui import extensions, hosting, interventions, streamlit_internals
+from attnviz.ui import extensions, hosting, interventions, progress, streamlit_internals
 from attnviz.ui.address import browser, navigation, persistent, share, stale_values
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.traces import model
@@ -121,6 +121,10 @@ def note(*sentences: str) -> None:
 def refuse(sentence: str) -> None:
     """Show in one sentence why the page has no picture, and end it; what was typed stays."""
     current_page().warn(sentence)
+    _end_without_picture()
+
+
+def _end_without_picture() -> None:
     _publish()
     sheet.open_if_asked()
     st.stop()
@@ -128,16 +132,33 @@ def refuse(sentence: str) -> None:
 
 def run_or_refuse(make: Callable[[], T]) -> T:
     """Return the result of `make`; an input that it refuses ends the page with its sentence. A long run shows a
-    spinner.
+    spinner with its seconds.
     """
     try:
-        with current_page().running.spinner("Running"):  # over the link to the picture that is still seen
+        # over the link to the picture that is still seen
+        with current_page().running.spinner("Running", show_time=True):
             return make()
     except ValueError as error:
         if engine.has_gone(error):
             st.rerun()  # with the model that is here
         refuse(str(error))
         raise
+
+
+def trace_or_refuse(request: Request, make: Callable[[Request], T]) -> T:
+    """Return the trace that `make` makes of a request. A long run shows at which layer it is, and can be stopped; then
+    the page ends without a picture. An input that `make` refuses ends the page with its sentence.
+    """
+
+    def run() -> T | None:
+        layers = max(count for count, _ in model(request.entry.name).shapes.values())
+        return progress.run_pass("trace", request, layers, lambda: make(request))
+
+    found = run_or_refuse(run)
+    if found is None:
+        _end_without_picture()
+    assert found is not None  # or the page has ended
+    return found
 
 
 def end_page(request: Request, trace, view: share.Linkable | None = None) -> None:

@@ -14,7 +14,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.text.glossary import definition
-from attnviz.ui import hosting, layout
+from attnviz.ui import hosting
+from attnviz.ui.cache.bounded import give_memory_back
 from attnviz.ui.cache.pictures import get_or_make
 from attnviz.ui.frame.page import current_page
 
@@ -31,15 +32,16 @@ def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Cancell
     the count. Work of a single pass draws nothing.
     """
     if is_stopped(key, asked):
-        layout.note(f"{doing} was stopped.")
+        current_page().say(f"{doing} was stopped.")
         st.button("Go on", key=f"{key}-again", on_click=_remember, args=(None,), help=definition("Go on"))
         return None
 
     def keep(name: object, made: Callable[[], Any]) -> Any:
         return get_or_make(f"a pass of {key}", (asked, name), made)
 
-    with _bar(st.empty(), st.empty(), key, asked, lambda done, total: f"{doing}: {done} of {total} runs") as tell:
-        return make(Cancellable(tell, keep=keep))
+    queue, place = st.empty(), st.empty()
+    with _bar(place, key, asked, lambda done, total: f"{doing}: {done} of {total} runs") as draw:
+        return make(Cancellable(_giving_way(draw, queue), keep=keep))
 
 
 @contextmanager
@@ -47,13 +49,48 @@ def show_steps(key: str, asked: object, doing: str) -> Iterator[Cancellable]:
     """Show above the picture how many steps of a decoding are done, and a button that stops it. In the run after it was
     stopped, `is_stopped(key, asked)` is true. A decoding of less than `PATIENCE` seconds shows no bar.
     """
-    above = current_page().above
+    queue, place = current_page().above.empty(), current_page().above.empty()
 
     def words(done: int, total: int) -> str:
         return f"{doing}: {done} of {total} steps"
 
-    with _bar(above.empty(), above.empty(), key, asked, words, term="Stop decoding", after=PATIENCE) as tell:
-        yield Cancellable(tell)
+    with _bar(place, key, asked, words, term="Stop decoding", after=PATIENCE) as draw:
+        yield Cancellable(_giving_way(draw, queue))
+
+
+def run_pass(key: str, asked: object, layer_count: int, make: Callable[[], Made]) -> Made | None:
+    """Run `make`, which runs passes of the model, and show above the picture at which pass and layer it is, with a
+    button that stops it; None where the visitor has stopped it. A run of less than `PATIENCE` seconds shows no bar.
+
+    Other visitors' runs do not go first in the middle of a pass, which may hold a lock that they wait for.
+    """
+    from attnviz.transformer.probe import Site, listen_to_sites  # imports torch, which a page's frame does without
+
+    above = current_page().above
+    if is_stopped(key, asked):
+        current_page().say("Running the model on this text was stopped.")
+        above.button("Run again", key=f"{key}-again", on_click=_remember, args=(None,), help=definition("Run again"))
+        return None
+
+    began, passes = time.monotonic(), 1
+    sites: set[Site] = set()  # of the pass that runs: a site that comes again begins another pass
+
+    def words(done: int, total: int) -> str:
+        return f"Running the model: pass {passes}, {done} of {total} layers"
+
+    def listen(site: Site) -> None:
+        nonlocal passes
+        if site in sites:
+            passes += 1
+            sites.clear()
+        sites.add(site)
+        draw(site.layer, layer_count)
+
+    with _bar(above.empty(), key, asked, words, term="Stop the run", after=PATIENCE) as draw, listen_to_sites(listen):
+        made = make()
+    if time.monotonic() - began >= PATIENCE:
+        give_memory_back(now_and_then=True)  # of what the passes took on their way
+    return made
 
 
 def work_without_bar() -> Cancellable:
@@ -71,28 +108,37 @@ def is_stopped(key: str, asked: object) -> bool:
 
 @contextmanager
 def _bar(
-    queue: DeltaGenerator, place: DeltaGenerator, key: str, asked: object, words: Callable[[int, int], str], *,
+    place: DeltaGenerator, key: str, asked: object, words: Callable[[int, int], str], *,
     term: str = "Stop", after: float = 0.0,
 ) -> Iterator[Callable[[int, int], None]]:  # fmt: skip
-    """Give what draws a bar and *Stop* in `place` once the work has taken `after` seconds. Between two passes other
-    visitors' runs go first. `term` is the button's in the glossary.
+    """Give what draws a bar and *Stop* in `place` once the work has taken `after` seconds. `term` is the button's in
+    the glossary.
     """
     bars: list[DeltaGenerator] = []
     began = time.monotonic()
 
-    def tell(done: int, total: int) -> None:
+    def draw(done: int, total: int) -> None:
         if not bars and done < total and time.monotonic() - began >= after:
             with place.container(horizontal=True, vertical_alignment="center", key=f"{key}-progress"):
                 bars.append(st.empty())
                 st.button("Stop", key=f"{key}-stop", on_click=_remember, args=((key, asked),), help=definition(term))
         for bar in bars:
             bar.progress(min(1.0, done / total), text=words(done, max(done, total)))
-        hosting.give_way(queue)
 
     try:
-        yield tell
+        yield draw
     finally:
         place.empty()
+
+
+def _giving_way(draw: Callable[[int, int], None], queue: DeltaGenerator) -> Callable[[int, int], None]:
+    """Return what draws the bar between two passes, and then lets other visitors' runs go first."""
+
+    def tell(done: int, total: int) -> None:
+        draw(done, total)
+        hosting.give_way(queue)
+
+    return tell
 
 
 def forget(key: str) -> None:

@@ -15,7 +15,7 @@ from attnviz.ui.request import Request
 
 def draw(request: Request) -> None:
     """Draw the tab, and the end of the page."""
-    trace = layout.run_or_refuse(lambda: traces.full_trace(request))
+    trace = layout.trace_or_refuse(request, traces.full_trace)
     asked = controls.current_state(trace, request.entry)
     model = traces.model(request.entry.name)
     is_own = isinstance(model, Translator)
