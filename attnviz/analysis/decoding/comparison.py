@@ -77,7 +77,7 @@ def compare(decoding: Decoding, rows: DecodingRows | None = None, *, work: Cance
     candidates = _candidates(decoding, made)
     one_pass = decoding.one_pass(made)
     whole = one_pass(None)
-    rows = len(made.logits)
+    count = len(made.logits)
     assert whole.logits is not None  # the verdict compares them
     dtypes = dict.fromkeys((whole.info.dtype, made.dtype))
     verdicts = [verdict(made, whole, tolerance(whole, one_pass, dtype=dtype, work=work)) for dtype in dtypes]
@@ -86,9 +86,9 @@ def compare(decoding: Decoding, rows: DecodingRows | None = None, *, work: Cance
         made,
         verdicts[0],
         candidates,
-        passed={kind: whole.attn(kind)[:, :, :rows] for kind in made.attn if kind != "encoder_self"},
+        passed={kind: whole.attn(kind)[:, :, :count] for kind in made.attn if kind != "encoder_self"},
         coarse=verdicts[1] if len(verdicts) > 1 else None,
-        turned=int((whole.logits[0, :rows].argmax(dim=-1).cpu() != made.logits.argmax(dim=-1)).sum()),
+        turned=int((whole.logits[0, :count].argmax(dim=-1).cpu() != made.logits.argmax(dim=-1)).sum()),
         intact_loss=tables[-1].mean,
     )
 
