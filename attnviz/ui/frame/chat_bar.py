@@ -37,7 +37,7 @@ def turns(entry: Entry) -> tuple[Turn, ...]:
     except TextError as why:
         say_unsupported(str(why))
         return ()
-    typed = _without_empty_ends(drafted)
+    typed = _without_empty_turns(drafted)
     try:
         return read_turns(typed)
     except TextError as why:
@@ -45,21 +45,30 @@ def turns(entry: Entry) -> tuple[Turn, ...]:
     return typed
 
 
-def _without_empty_ends(drafted: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """Leave out an empty system turn and empty turns at the end, which the user has yet to type, and say so. A
-    conversation without another user turn stays as it is.
+def _without_empty_turns(drafted: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Leave out the turns that the user has yet to type, and say so. A question goes with its answer, since roles take
+    turns: with an empty one of them the other is left out, too, unless the answer is the last turn. A conversation of
+    which no user turn would be left stays as it is.
     """
-    first, last = 0, len(drafted)
-    if drafted and drafted[0].role == "system" and not drafted[0].content.strip():
-        first = 1
-    while last > first and not drafted[last - 1].content.strip():
-        last -= 1
-    if len(drafted) == last - first or not any(turn.role == "user" for turn in drafted[first:last]):
+    empty = {number for number, turn in enumerate(drafted) if not turn.content.strip()}
+    last = max((number for number in range(len(drafted)) if number not in empty), default=-1)
+    left_out = empty | {_partner(drafted, number) for number in empty if number <= last}
+    kept = tuple(turn for number, turn in enumerate(drafted) if number not in left_out)
+    if not empty or not any(turn.role == "user" for turn in kept):
         return drafted
-    empty = [*range(1, first + 1), *range(last + 1, len(drafted) + 1)]
-    for number in empty:
-        current_page().add(f"Turn {number} is empty and is not read yet: type it in the conversation.")
-    return drafted[first:last]
+    for number in sorted(empty):
+        other = _partner(drafted, number)
+        more = f" Turn {other + 1}, which belongs to it, is left out." if other in left_out - empty else ""
+        current_page().add(f"Turn {number + 1} is empty and is not read yet: type it in the conversation.{more}")
+    return kept
+
+
+def _partner(drafted: tuple[Turn, ...], number: int) -> int:
+    """Return the number of a question's answer, or of an answer's question; the turn's own number if there is none."""
+    role = drafted[number].role
+    other = number + {"user": 1, "assistant": -1}.get(role, 0)
+    is_pair = 0 <= other < len(drafted) and {role, drafted[other].role} == {"user", "assistant"}
+    return other if is_pair else number
 
 
 def drafted_turns() -> tuple[Turn, ...]:

@@ -1,6 +1,7 @@
 """A conversation in the address: pages run it, and say in one sentence what is wrong with one."""
 
 import json
+import re
 from datetime import date
 from types import SimpleNamespace
 
@@ -105,6 +106,32 @@ def test_an_empty_turn_at_the_end_does_not_take_the_picture_away(open_page, chat
     assert [label for label, _ in areas(app)][:2] == ["1. User", "2. Assistant"]
     count = next(field for field in app.number_input if field.label == "Tokens to write")
     assert "At most 64. The tab Reply of Decoding writes more" in count.help
+
+
+@pytest.mark.parametrize(
+    ("turns", "empty", "other", "read"),
+    [
+        ([["user", "A cat"], ["assistant", ""], ["user", "A dog"]], 2, 1, ("A dog", "A cat")),
+        ([["user", " "], ["assistant", "A cat"], ["user", "A dog"]], 1, 2, ("A dog", "A cat")),
+        ([["user", "A dog"], ["assistant", "It"], ["user", ""], ["assistant", "A cat"]], 3, 4, ("A dog", "A cat")),
+    ],
+    ids=["answer", "first question", "last question"],
+)
+def test_an_emptied_turn_in_the_middle_is_left_out_with_its_partner(
+    open_page, chat_folder, turns, empty, other, read
+) -> None:
+    app = open_page("heads", model=chat_folder, chat=json.dumps(turns), new="2")
+    assert not app.error
+    said = "".join(note.value for note in app.info).replace("\\", "")
+    assert f"Turn {empty} is empty and is not read yet" in said
+    assert f"Turn {other}, which belongs to it, is left out" in said
+    assert [value.strip() for _, value in areas(app)][: len(turns)] == [text.strip() for _, text in turns], (
+        "still there"
+    )
+    (body,) = [part.proto.body for part in app.get("html") if part.proto.body.startswith("<div class='chat-read'>")]
+    reading = re.sub("<[^>]+>", "", body)
+    assert read[0].replace(" ", "") in re.sub(r"\W", "", reading)
+    assert read[1].replace(" ", "") not in re.sub(r"\W", "", reading)
 
 
 @pytest.mark.parametrize(
