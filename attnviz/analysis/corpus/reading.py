@@ -10,7 +10,7 @@ from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.rerun import pad_sentence
 from attnviz.models.protocol import Model
-from attnviz.text.limits import TextError
+from attnviz.text.limits import TextError, cuts_are_shown
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
 
@@ -144,7 +144,8 @@ def trace_line(model: Model, line: CorpusLine, to: str) -> Trace:
     how |= {"tgt_text": line.target} if line.target else {}
     how |= {"new_tokens": 0} if asked.is_prompt else {}
     try:
-        trace = model.trace(line.text, **how)
+        with cuts_are_shown():  # as a refusal, below
+            trace = model.trace(line.text, **how)
     except TextError as error:
         if to and to not in model.languages and asked.has_language:
             raise

@@ -84,7 +84,7 @@ def test_ablation_is_what_the_targets_lose_without_the_head(model, corpus) -> No
 
 def test_stopping_keeps_what_was_done(model, corpus) -> None:
     heard = []
-    stop = Cancellable(lambda *both: heard.append(both), lambda: len(heard) == 2)
+    stop = Cancellable(lambda *both: heard.append(both), lambda: len(heard) == 3)
     found = ablation_importance(model, corpus, stop=stop)
     assert found.sentences == 2
     first = replace(corpus, lines=corpus.lines[:2], sentences=corpus.sentences[:2])

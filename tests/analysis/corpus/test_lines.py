@@ -58,9 +58,9 @@ def test_a_line_that_the_model_cannot_take_is_named(model) -> None:
 
 def test_reading_stops_where_it_is_told_to(model) -> None:
     heard = []
-    stop = Cancellable(lambda done, total: heard.append((done, total)), lambda: len(heard) == 2)
+    stop = Cancellable(lambda done, total: heard.append((done, total)), lambda: len(heard) == 3)
     corpus = read_corpus(model, lines_of(["A pond.", "I love fun.", "a dog"]), to="fr", stop=stop)
     assert [line.text for line in corpus.lines] == ["A pond.", "I love fun."]
-    assert heard == [(1, 3), (2, 3)]
+    assert heard == [(0, 3), (1, 3), (2, 3)]
     with pytest.raises(TextError, match="Stopped before the first line"):
         read_corpus(model, lines_of("A pond."), to="fr", stop=Cancellable(should_stop=lambda: True))

@@ -129,9 +129,9 @@ def test_stopping_keeps_what_was_done(model, corpus, profiles, monkeypatch) -> N
     monkeypatch.setattr(reading, "BATCH_TOKENS", 1)
     heard = []
     stopped = head_profiles(
-        model, corpus, stop=Cancellable(lambda *both: heard.append(both), lambda: len(heard) == 2)
+        model, corpus, stop=Cancellable(lambda *both: heard.append(both), lambda: len(heard) == 3)
     )  # fmt: skip
-    assert heard == [(1, 6), (2, 6)]
+    assert heard == [(0, 6), (1, 6), (2, 6)]
     done = stopped.measured
     assert int(done.sum()) == 2
     torch.testing.assert_close(stopped.written[done], profiles.written[done], atol=1e-5, rtol=1e-5)

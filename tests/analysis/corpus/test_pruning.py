@@ -26,8 +26,8 @@ from tests.analysis.corpus.conftest import LINES
 
 
 def stopping_after(steps):
-    heard = []
-    return Cancellable(lambda *both: heard.append(both), lambda: len(heard) == steps)
+    done = []
+    return Cancellable(lambda count, total: done.append(count) if count else None, lambda: len(done) == steps)
 
 
 OUT = (("cross", 1, 2), ("encoder_self", 0, 1), ("cross", 1, 0))
