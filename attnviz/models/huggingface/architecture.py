@@ -24,6 +24,8 @@ from attnviz.models.huggingface.files import folder as files_folder
 _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers", "num_decoder_layers", "n_layer")
 _AFTER_PADDING = ("camembert", "data2vec-text", "esm", "mpnet", "xmod")  # their positions are counted as RoBERTa's
 _MOST_LAYERS_A_TENSOR = 10  # ALBERT shares a layer's sixteen tensors; no model makes ten layers of one
+# What is said of a class whose main input is not named after what it is.
+_NO_IDS = {"input ids": "it has no pass of its own, only its parts have", "inputs": "its pass takes no ids of tokens"}
 _PACKED = ("quantization_config", "compression_config")  # the latter as compressed-tensors once wrote it
 _OF_DECODERS = {  # models of pictures and sounds among them, which are shown on their text alone
     AutoModelForCausalLM: modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING,
@@ -139,11 +141,11 @@ def refuse_what_reads_no_text(config: Any, model: Any) -> None:
     taken = inspect.signature(model.forward).parameters
     if "input_ids" not in taken:
         what = model.main_input_name.replace("_", " ")
-        says = f"its input is {what}" if what != "input ids" else "it has no pass of its own, only its parts have"
+        says = _NO_IDS.get(what, f"its input is {what}")
         raise ModelError(f"{config.model_type!r} is not a text model that attnviz can read: {says}.")
     if "text" not in getattr(model, "input_modalities", "text"):
         what = " and ".join(model.input_modalities)
-        raise ModelError(f"{config.model_type!r} is not a text model that attnviz can read: its ids are of {what}.")
+        raise ModelError(f"{config.model_type!r} is not a text model that attnviz can read: its ids are {what} data.")
     needs = [
         name
         for name, one in list(taken.items())[1:]

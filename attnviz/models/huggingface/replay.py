@@ -183,7 +183,7 @@ class ReplayedModel(CheckpointModel, WithoutChat):
     ) -> ReplayedWeights:
         """Make the trace of one text. Raises ModelError if a text of this length has no maps of some kind."""
         if missing := [kind for kind in self.kinds if kind not in maps.weights]:
-            raise ModelError(next((note for note in maps.notes if "no attention weights" in note), f"No {missing[0]}."))
+            raise ModelError(next((note for note in maps.notes if "is not attention" in note), f"No {missing[0]}."))
         weights: dict[Kind, Tensor] = {}
         for kind in self.kinds:
             weights[kind] = torch.stack([layer[0] for layer in maps.weights[kind]]).float().cpu()

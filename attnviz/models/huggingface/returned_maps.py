@@ -144,7 +144,7 @@ def _left_out(model_type: str, kind: str, said: str) -> str:
     """Say why there is no map; `kind` is "" for a model of one stack."""
     reason = f": {_REASONS[model_type]}" if model_type in _REASONS else ""
     where = f"the {_NAMES[kind]} of {model_type}" if kind else model_type  # type: ignore[index]
-    return f"What transformers returns for {where} are no attention weights of one token to another ({said}){reason}."
+    return f"What transformers returns for {where} is not attention from token to token ({said}){reason}."
 
 
 def _nothing(model_type: str) -> str:

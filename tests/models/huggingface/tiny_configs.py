@@ -116,6 +116,8 @@ OF_A_TYPE: dict[str, dict[str, Any]] = {
     "qwen2_5_vl_text": _sections(2, 3, 3),
     "paddleocr_vl_text": _sections(2, 3, 3),
     "deepseek_v2": {"num_experts_per_tok": 2},
+    "hunyuan_vl_text": _sections(2, 3, 3),
+    "step3p7_text": {"sliding_window": 8},
     "xmod": {"default_language": "en_XX"},
     "longcat_flash": {"head_dim": 8},
     "xlstm": {"hidden_size": 128, "embedding_dim": 128},
