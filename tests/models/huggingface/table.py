@@ -63,6 +63,9 @@ classes, each a small checkpoint with random weights and a tokenizer.json of the
 - **Eager**: the largest difference of a weight to transformers' eager pass, where it returns weights of tokens.
   **Default**: that of a logit to the class's own default pass, as a share of the largest logit. **Steps**: that of a
   weight of the last step on a cache to the same row of one pass.
+- Where a number is not small, transformers itself has two answers. Doge, GLM-5 and HY-V4 choose the keys of a row by
+  scores, and choose others step by step than in one pass; their logits differ as much without attnviz. FSMT's default
+  pass has no causal mask, which is told [above](#what-transformers-returns).
 """
 _OF_FILES = """
 ## Files
