@@ -69,8 +69,10 @@ def measure_runs(
 
 
 @torch.inference_mode()
-def write_runs(model: Model, trace: Trace, edits: Edits) -> list[tuple[int, ...]]:
-    """Write greedily in each changed run: ids, `<eos>` included where one came."""
+def write_runs(model: Model, trace: Trace, edits: Edits, *, tell: Tell = untold) -> list[tuple[int, ...]]:
+    """Write greedily in each changed run: ids, `<eos>` included where one came. `tell` is called before each step with
+    the number of steps that are done, and the most that there can be.
+    """
     sentence = trace.sentences[0]
     limit = min(2 * len(sentence.src) + 20, max(2 * len(sentence.tgt), 24))
     copies = _copies(trace, len(edits.rows))
@@ -78,7 +80,9 @@ def write_runs(model: Model, trace: Trace, edits: Edits) -> list[tuple[int, ...]
     stepper, rows, fed = writer.stepper, list(range(len(edits.rows))), writer.prompt_ids
     ids: list[list[int]] = [[] for _ in rows]
     at = 0
-    while rows and at < min(limit, writer.max_new_tokens):
+    most = int(min(limit, writer.max_new_tokens))
+    while rows and at < most:
+        tell(at, most)
         start = 0 if at == 0 else at + writer.prompt_ids.shape[1] - 1
         fed = likeliest_ids(writer.vocabulary.forbid(stepper.step(fed, probe=edits.start_at(start)))).unsqueeze(1)
         chosen, at = fed[:, 0].tolist(), at + 1

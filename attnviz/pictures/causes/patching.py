@@ -8,6 +8,7 @@ from attnviz.analysis.causes.logit_difference import LogitDifference
 from attnviz.analysis.causes.pairs.joint_patches import Cell, patch_jointly
 from attnviz.analysis.causes.pairs.matrices import Matrices, matrices
 from attnviz.analysis.causes.pairs.pair import Pair, written_under
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.models.protocol import Model
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.causes.one_token import id_of, name_of
@@ -71,10 +72,12 @@ def patching(
     *,
     found: Matrices | None = None,
     cached: Cache = make_anew,
+    work: Cancellable = TO_THE_END,
 ) -> Payload:
     """Draw the matrices of one step of two runs, and the result of patching the cells `state.put` together.
 
-    `found` are the matrices of `patch_question(model, base, state)`, computed here where they are left out.
+    `found` are the matrices of `patch_question(model, base, state)`, computed here where they are left out. `work`
+    is told of each step of what the model writes.
     """
     asked = patch_question(model, base, state)
     pair = asked.pair
@@ -85,9 +88,9 @@ def patching(
         result = cached(
             "patched cells",
             (pair.clean, pair.changed, found.metric, found.control, put),
-            lambda: patch_jointly(model, pair, found.metric, cells, found.control),
+            lambda: patch_jointly(model, pair, found.metric, cells, found.control, tell=work.tell),
         )
-        before = cached("written", (pair.changed,), lambda: written_under(model, pair.changed))
+        before = cached("written", (pair.changed,), lambda: written_under(model, pair.changed, tell=work.tell))
     turned = state.way == "out"
     steps = [
         (step, base.rows[step] if turned else step, float(apart))

@@ -27,7 +27,7 @@ from attnviz.ui.cache.pictures import get_or_make
 from attnviz.ui.causes.one_token import token_list
 from attnviz.ui.causes.state import keep_shown, new_choices
 from attnviz.ui.markdown import literal
-from attnviz.ui.progress import run_cancellable
+from attnviz.ui.progress import run_cancellable, work_without_bar
 from attnviz.ui.request import Request
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _matrices(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> "Matrices 
 
 def _payload(loaded: "Model", pair: "Pair", view: PatchState, found: "Matrices") -> "Payload":
     with threads.enough_for(len(pair.clean.src_text)):
-        return patching(loaded, pair, view, found=found, cached=get_or_make)
+        return patching(loaded, pair, view, found=found, cached=get_or_make, work=work_without_bar())
 
 
 def _keep_known(found: "Matrices", put: tuple[str, ...]) -> tuple[str, ...]:

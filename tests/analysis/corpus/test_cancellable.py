@@ -11,12 +11,14 @@ from attnviz.analysis.causes.baselines import means
 from attnviz.analysis.causes.effects import head_effects
 from attnviz.analysis.causes.gold import gold_pairs
 from attnviz.analysis.causes.lens import encoder_lens, logit_lens
+from attnviz.analysis.causes.pairs.pair import written_under
 from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.analysis.decoding.tolerance import tolerance
 from attnviz.analysis.masks.leakage import leak_test
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
+from attnviz.transformer.decoding import Stepper
 
 LOOPS: dict[str, Callable[[Translator, Trace, Cancellable], object]] = {
     "leak test": lambda model, trace, work: leak_test(model, trace, 1, trace.sentences[0].tgt[2], work=work),
@@ -28,6 +30,7 @@ LOOPS: dict[str, Callable[[Translator, Trace, Cancellable], object]] = {
     "alignment errors": lambda model, _, work: alignment_errors.alignment_errors(
         model, {"fr": gold_pairs("fr")[:3]}, progress=lambda _: work.tell(0, 1)
     ),
+    "writing": lambda model, trace, work: written_under(model, trace, tell=work.tell),
     "mean contexts": lambda model, _, work: means.measured_means(model, "fr", stop=work),
 }
 
@@ -44,6 +47,7 @@ def test_a_loop_reports_between_any_two_passes(model: Translator, monkeypatch, l
     lines = means.reference_lines(model, "fr")[:3]
     monkeypatch.setattr(means, "reference_lines", lambda *_: lines)
     events: list[str] = []
+    monkeypatch.setattr(Stepper, "step", _noting(events, Stepper.step))
     for name in ("trace", "rerun", "logits_under"):
         monkeypatch.setattr(model, name, _noting(events, getattr(model, name)))
     loop(model, trace, Cancellable(lambda _done, _total: events.append("told")))
@@ -53,8 +57,15 @@ def test_a_loop_reports_between_any_two_passes(model: Translator, monkeypatch, l
 
 
 def _noting(events: list[str], compute: Callable) -> Callable:
+    """Note each call as a pass, unless it is a part of another pass: a trace steps through what it writes."""
+
     def compute_noted(*given, **options):
-        events.append("pass")
-        return compute(*given, **options)
+        if events and events[-1] == "begun":
+            return compute(*given, **options)
+        events.append("begun")
+        try:
+            return compute(*given, **options)
+        finally:
+            events[-1] = "pass"
 
     return compute_noted

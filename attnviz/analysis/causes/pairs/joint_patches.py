@@ -10,6 +10,7 @@ from torch import Tensor
 from attnviz.analysis.causes.logit_difference import LogitDifference
 from attnviz.analysis.causes.pairs.pair import Pair, written_under
 from attnviz.analysis.causes.patching import Measurement, Restored
+from attnviz.analysis.causes.runs import Tell, untold
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.intervention import KINDS, Intervention
 from attnviz.tracing.causes.making import patch
@@ -65,10 +66,11 @@ class JointPatches:
 
 @torch.inference_mode()
 def patch_jointly(
-    model: Model, pair: Pair, metric: LogitDifference, cells: Sequence[Cell], control: LogitDifference | None = None
-) -> JointPatches:
-    """Patch all of the cells at once from `pair.clean` into `pair.changed`. Raises ValueError for a cell that the runs
-    do not have.
+    model: Model, pair: Pair, metric: LogitDifference, cells: Sequence[Cell], control: LogitDifference | None = None, *,
+    tell: Tell = untold,
+) -> JointPatches:  # fmt: skip
+    """Patch all of the cells at once from `pair.clean` into `pair.changed`. `tell` as in `write_runs`. Raises
+    ValueError for a cell that the runs do not have.
     """
     asked, into = Measurement.check(metric, control), pair.changed
     patches = tuple(cell.patch(pair.clean) for cell in cells)
@@ -78,7 +80,7 @@ def patch_jointly(
     restored = Restored(
         metric.value_in_clean(pair.clean), metric.value(into), found[:, 0], asked.control_change(found, into)
     )
-    return JointPatches(restored, written_under(model, into, patches) if model.writes else None)
+    return JointPatches(restored, written_under(model, into, patches, tell=tell) if model.writes else None)
 
 
 def _row(trace: Trace, row: int) -> Tensor:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.analysis.causes.logit_difference import LogitDifference
-from attnviz.analysis.causes.runs import write_runs
+from attnviz.analysis.causes.runs import Tell, untold, write_runs
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.alignment import align_tokens
 from attnviz.tracing.causes.edits import Edits
@@ -124,12 +124,12 @@ def pair_of(model: Model, clean: Trace, other: Trace) -> Pair:
     return Pair(clean, changed, {row: row for row in range(len(here.tgt_in))})
 
 
-def written_under(model: Model, trace: Trace, patches: Sequence[Intervention] = ()) -> str:
+def written_under(model: Model, trace: Trace, patches: Sequence[Intervention] = (), *, tell: Tell = untold) -> str:
     """Let a model write for a run's source, under the run's interventions and the patches; "" for a model that writes
-    nothing.
+    nothing. `tell` as in `write_runs`.
     """
     if not model.writes:
         return ""
     changes = CheckedInterventions.check((*trace.interventions, *patches), model.shapes, model.model_id)
     edits = changes.resolve(trace.sentences[:1]).edits or Edits(((),))
-    return model.decode_ids(write_runs(model, trace, edits)[0])[0]
+    return model.decode_ids(write_runs(model, trace, edits, tell=tell)[0])[0]
