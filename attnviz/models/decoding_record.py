@@ -34,6 +34,7 @@ class DecodingRecord:
     map that was computed once. hidden: stack -> `(1 + layers, length, d_model)`. logits `(steps, vocab_size)`.
     `fed` are the tokens that went in, `chosen` what the model chose after each of them, `hypotheses` a beam's after
     each step. `dtype` is the type that the model ran in. `recomputes` says that every step ran the whole prefix again.
+    `after` is the text's token after the last that was fed, if a teacher gave the text.
     """
 
     attn: Mapping[Kind, Float[Tensor, "layers heads q_len k_len"]]
@@ -46,6 +47,12 @@ class DecodingRecord:
     seconds: tuple[float, ...] = ()
     src: tuple[Token, ...] = ()
     recomputes: bool = False
+    after: Token | None = None
+
+    @property
+    def following(self) -> tuple[Token, ...]:
+        """The text's next token after each that was fed. It is what the model chose, unless another token was fed."""
+        return (*self.fed[1:], self.after or self.chosen[-1])
 
     @property
     def ids(self) -> tuple[int, ...]:

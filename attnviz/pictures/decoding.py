@@ -179,7 +179,10 @@ def run_decoding(
         planned = _checkpoint_decoding(model, asked, trace, state)
     most = len(trace.sentences[0].tgt)
     passes = Cancellable(lambda _done, _total: work.tell(most, most))  # after the steps, and never stopped
-    return compare(replace(planned, steps=work.iterate(planned.steps, most)), rows, work=passes)
+    run = compare(replace(planned, steps=work.iterate(planned.steps, most)), rows, work=passes)
+    if state.way != "teacher" or len(run.made.fed) >= most:
+        return run
+    return replace(run, made=replace(run.made, after=trace.sentences[0].tgt[len(run.made.fed)]))
 
 
 def copy_in_dtype(model: Model, dtype: str) -> Model:

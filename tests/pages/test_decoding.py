@@ -207,3 +207,19 @@ def test_tokens_that_are_written_are_counted_one_way(open_page) -> None:
     (bar,) = re.findall(r"in · <b>(\d+)</b> out", text)
     assert int(bar) == len(header(app)["steps"])
     assert f"{bar} go in, {bar} come out" in str(header(app))
+
+
+def test_a_row_is_named_by_the_texts_next_token_as_on_heads(open_page) -> None:
+    """With the teacher's prefix the model may have chosen another token. Words beside the row's name say which."""
+    app = open_page("decoding", **PAIR, way="teacher", more="verdict")
+    steps = header(app)["steps"]
+    heads = header(open_page("heads", **PAIR, tab="flow"))
+    following = [step["chosen"] if step["next"] is None else step["next"] for step in steps]
+    assert [[step["input"], token] for step, token in zip(steps, following, strict=True)] == heads["rows"]
+    others = [step for step in steps if step["next"] is not None]
+    assert others, "this model chooses otherwise somewhere"
+    figures = "".join(part.proto.spec for part in app.get("plotly_chart"))
+    figures = re.sub(r"\\u([0-9a-f]{4})", lambda found: chr(int(found[1], 16)), figures)
+    figures = html.unescape(figures)
+    for step in others:
+        assert f"{step['input']} → {step['next']} (chose {step['chosen']})" in figures

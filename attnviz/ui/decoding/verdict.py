@@ -11,6 +11,7 @@ from attnviz.pictures.decoding import DecodingState
 from attnviz.text.display import display_token
 from attnviz.text.entries import TokenText, token_texts
 from attnviz.text.glossary import definition
+from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.ui import charts
 from attnviz.ui.decoding.reasons import Equality, Reason, Seen, equality_reason, reasons
@@ -120,10 +121,7 @@ def picture(run: Decoded) -> None:
     made = run.made
     labels = {
         "encoder": token_texts(made.src),
-        "decoder": [
-            TokenText(f"{display_token(given)} → {display_token(taken)}", given, taken)
-            for given, taken in zip(made.fed, made.chosen, strict=True)
-        ],
+        "decoder": [_row_name(*tokens) for tokens in zip(made.fed, made.following, made.chosen, strict=True)],
     }
     table = run.verdict.table()
     is_same = run.verdict.largest_in("encoder") == 0
@@ -136,6 +134,12 @@ def picture(run: Decoded) -> None:
         charts.take_along("verdict", run.verdict.table)
     shown = table.query("stack == 'decoder'") if is_same else table
     charts.chart(verdict_map(shown, labels, theme=charts.theme()), key="verdict")
+
+
+def _row_name(given: Token, following: Token, chosen: Token) -> TokenText:
+    """Name a step by the token that was fed and the text's next token, as Heads does; add the choice if it differs."""
+    other = "" if following.id == chosen.id else f" (chose {display_token(chosen)})"
+    return TokenText(f"{display_token(given)} → {display_token(following)}{other}", given, following)
 
 
 def _place(place: Place, run: Decoded) -> str:

@@ -15,7 +15,7 @@ LOWEST, HIGHEST = -3, 6  # powers of ten; an exact zero is left blank, and above
 ROW, LEAST_HEIGHT, MOST_HEIGHT = 1.3, 204, 620  # pixels
 MOST_TICKS = 28  # below both panels together: slanted labels side by side, in half a page
 TALL = 6  # how many rows of a head a row has that is alone (outputs, logits), so that its name finds room
-_STACKS = {"encoder": "Encoder: source positions", "decoder": "Decoder: steps, input → output"}
+_STACKS = {"encoder": "Encoder: source positions", "decoder": "Decoder: steps, input → next token"}
 _QUANTITIES = {"encoder_self": "self", "decoder_self": "self", "output": "out"}
 _HOVER = (
     "%{customdata[0]}<br>%{customdata[1]}<br>|Δ| %{customdata[2]}, allowed %{customdata[3]}: "

@@ -154,7 +154,7 @@ def _one(maps: Tensor, view: dict[str, Any]) -> Tensor:
 
 
 def _step(made: DecodingRecord, inference: Inference, index: int) -> dict[str, Any]:
-    chosen = made.chosen[index]
+    chosen, following = made.chosen[index], made.following[index]
     given = inference.teacher[index] if index < len(inference.teacher) else None
     # After another choice the teacher's token at this place belongs to another sentence.
     same_prefix = [t.id for t in made.fed[1 : index + 1]] == [t.id for t in inference.teacher[:index]]
@@ -162,7 +162,9 @@ def _step(made: DecodingRecord, inference: Inference, index: int) -> dict[str, A
         "input": display_token(made.fed[index]),
         "chosen": display_token(chosen),
         "chosen_id": chosen.id,
+        "next": None if following.id == chosen.id else display_token(following),
         "entries": [entries([made.fed[index]]), entries([chosen])],
+        "row_entries": [entries([made.fed[index]]), entries([following])],
         "teacher": display_token(given) if given is not None and same_prefix else None,
         "agrees": given is not None and given.id == chosen.id,
         "ms": 1e3 * made.seconds[index] if made.seconds else None,

@@ -86,7 +86,7 @@ def test_each_stack_has_a_panel_of_its_own(table: pd.DataFrame) -> None:
     assert [np.asarray(figure.data[at].z).shape for at in (0, 2)] == [(1, 3), (5, 2)]
     assert [note.text for note in figure.layout.annotations] == [
         "Encoder: source positions",
-        "Decoder: steps, input → output",
+        "Decoder: steps, input → next token",
     ]
 
 
@@ -179,8 +179,10 @@ def test_above_the_budget_only_the_head_in_view_travels(record: DecodingRecord) 
 
 
 def test_a_step_says_what_went_in_what_was_chosen_and_how_long_it_took(record: DecodingRecord) -> None:
-    step = describe(record)[0]["steps"][2]
+    header, _ = describe(record)
+    step = header["steps"][2]
     assert (step["input"], step["chosen"], step["teacher"], step["agrees"]) == ("t11", "t12", "t12", True)
+    assert [step["next"] for step in header["steps"]] == [None] * STEPS, "what it chose is the text's next token"
     assert step["ms"] == pytest.approx(2.0)
     assert step["top"] == [["t10", 0.7, 0.9, 10]]
 

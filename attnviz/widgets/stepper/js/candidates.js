@@ -61,6 +61,16 @@ function prefixNodes(app) {
   nodes.splice(0, nodes.length, ...withNames(nodes, spans));
   nodes.push(
     element("span", { class: "arrow", text: "→" }),
+    ...(steps[at].next === null
+      ? []
+      : [
+          element("span", {
+            class: "token",
+            text: steps[at].next,
+            title: withEntry("the text's next token", entryText(steps[at].row_entries[1])),
+          }),
+          element("span", { class: "arrow", text: "chose" }),
+        ]),
     element("span", {
       class: "token chosen",
       text: steps[at].chosen,

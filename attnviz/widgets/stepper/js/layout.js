@@ -76,12 +76,15 @@ const isPair = (first, second) => Boolean(first && second && first.kind === seco
 
 export const stackedHeight = (boxes) => Math.ceil(Math.max(...boxes.map((box) => box.y + box.h * box.kind.nRows)) + 8);
 
-export const rowTexts = (app, kind) =>
-  kind.follows ? app.payload.header.steps.map((step) => rowName([step.input, step.chosen])) : kind.rows;
+// A step by its input and the text's next token, as on Heads; the model's choice is named where another token was fed.
+export const stepName = ({ input, next, chosen }) =>
+  next === null ? rowName([input, chosen]) : `${rowName([input, next])} (chose ${chosen})`;
 
-// Vocabulary entries of a row; of a step, those of its input token and of its choice.
+export const rowTexts = (app, kind) => (kind.follows ? app.payload.header.steps.map(stepName) : kind.rows);
+
+// Vocabulary entries of a row; of a step, those of its input token and of the text's next token.
 export const rowEntries = (app, kind, row) =>
-  kind.follows ? app.payload.header.steps[row]?.entries : [kind.row_entries[row], []];
+  kind.follows ? app.payload.header.steps[row]?.row_entries : [kind.row_entries[row], []];
 
 function rowLabelWidth(pen, texts, most) {
   let widest = 20;

@@ -3,7 +3,7 @@
 import { canvasPen, sharpContext, shortened } from "../../shared/js/pens/canvas_pen.js";
 import { drawBandsAbove, drawBandsBeside } from "../../shared/js/spans/bands.js";
 import { isTemplate, spokenText } from "../../shared/js/spans/spans.js";
-import { exactText, rowName, siteName } from "../../shared/js/text.js";
+import { exactText, siteName } from "../../shared/js/text.js";
 import { css, imageOf, mix, scaleOf } from "../../shared/js/theme.js";
 import {
   GAP,
@@ -17,6 +17,7 @@ import {
   layoutOf,
   rowTexts,
   stackedHeight,
+  stepName,
 } from "./layout.js";
 import { mapOf } from "./payload.js";
 
@@ -164,5 +165,5 @@ export function mapsText(app) {
       return `${kind.title} looks most at ${spokenText(kind.cols[best], kind.spans, best)} (${exactText(row[best])})`;
     });
   const { row_spans: ofRows } = app.payload.kinds.find(({ follows }) => follows) ?? {};
-  return `Step ${step}: ${spokenText(rowName([now.input, now.chosen]), ofRows, step)}. ${siteName(layer, head)}: ${parts.join("; ")}.`;
+  return `Step ${step}: ${spokenText(stepName(now), ofRows, step)}. ${siteName(layer, head)}: ${parts.join("; ")}.`;
 }
