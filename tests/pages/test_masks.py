@@ -137,7 +137,7 @@ def test_without_a_rule_no_mask_is_spoken_of(open_page, kind: str) -> None:
         text = page_html(
             open_page("masks", src="I love you", to="fr", tgt="je t'aime", masks="none", kind=kind, tab=tab)
         )
-        assert "ithout any mask" in text
+        assert "ith no mask" in text or "ithout any mask" in text
         assert "ith this mask" not in text
         assert "ithout this mask" not in text
 

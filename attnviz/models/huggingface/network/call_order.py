@@ -135,7 +135,8 @@ def cycle_names(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict
     """
     homes, names = homes_of(network, places), {id(module): name for name, module in network.named_modules()}
     found: dict[Kind, tuple[str, ...]] = {}
-    for kind in {place.site.kind for place in places}:
+    kinds: set[Kind] = {place.site.kind for place in places}
+    for kind in kinds:
         own = [homes[place] for place in places if place.site.kind == kind]
         calls = [f"{_initial(names[id(stack)])}{number}" for stack, number in own]
         again = [call for call, following in pairwise(calls) if call == following]

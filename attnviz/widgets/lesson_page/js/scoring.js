@@ -96,7 +96,11 @@ function refuseNumber(question, answer) {
   const { typed, number, whole, decimal } = typeof answer === "string" ? readNumber(answer) : { typed: "" };
   if (!typed || number !== undefined) return phrase("Write a number first, such as 12 or 0.5.");
   return whole
-    ? phrase("Is “{typed}” {whole} or {decimal}? Write it without the comma, or with a point.", { typed, whole, decimal })
+    ? phrase("Is “{typed}” {whole} or {decimal}? Write it without the comma, or with a point.", {
+        typed,
+        whole,
+        decimal,
+      })
     : phrase("“{typed}” is not one number: write one such as 12 or 0.5.", { typed: typed.slice(0, 40) });
 }
 

@@ -7,7 +7,9 @@ import { sortTables } from "./sorting.js";
 
 // Draws the parts in `node`; `view` has the place of each control's value, and keeps what is chosen.
 export function drawTab(node, parts, view) {
-  node.replaceChildren(...parts.flatMap((part) => (typeof part === "string" ? [markup(part)] : variantsOf(part, view))));
+  node.replaceChildren(
+    ...parts.flatMap((part) => (typeof part === "string" ? [markup(part)] : variantsOf(part, view))),
+  );
 }
 
 function markup(text) {
