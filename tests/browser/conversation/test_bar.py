@@ -58,10 +58,10 @@ def test_a_text_becomes_a_conversation_is_edited_and_undone(page: Page, settle: 
     assert turns(page) == [["user", "It sleeps on."]]
     conversation(page).click()
     page.get_by_role("button", name="Add a system turn").click()
-    expect(page.get_by_text("Turn 1 (system) is empty")).to_be_visible()
+    expect(page.get_by_text("Turn 1 is empty and is not read yet")).to_be_visible()
     say(page, settle, "1. System", "The cat sat.")
     assert turns(page) == SAID
-    expect(page.get_by_text("Turn 1 (system) is empty")).to_have_count(0)
+    expect(page.get_by_text("Turn 1 is empty and is not read yet")).to_have_count(0)
     page.get_by_role("button", name="Add an assistant turn").click()
     say(page, settle, "3. Assistant", "A cat.")
     page.get_by_role("button", name="Add a user turn").click()
