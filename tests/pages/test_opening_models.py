@@ -26,11 +26,11 @@ def test_a_checkpoint_that_a_link_opens_tells_how_far_it_is(open_page, tmp_path,
 
     told: list[str] = []
     real = top_bar.traces.inputs
-    monkeypatch.setattr(
-        top_bar.traces,
-        "inputs",
-        lambda entry, tell: real(entry, lambda share, what: told.append(what) or tell(share, what)),
-    )
+
+    def inputs(entry, tell=None):
+        return real(entry, tell and (lambda share, what: told.append(what) or tell(share, what)))
+
+    monkeypatch.setattr(top_bar.traces, "inputs", inputs)
     folder = checkpoints.save(tmp_path / "new", checkpoints.ALL["gpt2"])
     app = open_page("heads", model=str(folder), src="I love you.", new="0")
     assert not app.exception
