@@ -1,7 +1,5 @@
 """The line below every saved picture."""
 
-import pytest
-
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures.captions import with_caption
 from attnviz.tracing.external.from_tensors import from_tensors
@@ -32,7 +30,6 @@ def test_weights_without_a_text_have_their_tokens() -> None:
     assert plain(sentence(trace)) == "one two"
 
 
-@pytest.mark.filterwarnings("ignore:.*only the first:UserWarning")
 def test_a_long_text_is_cut() -> None:
     trace = tiny_translator(seed=0).trace("chat " * 200, to="fr", tgt_text="le chat")
     assert len(sentence(trace)) < LONGEST + 40
