@@ -132,7 +132,8 @@ def test_a_phone_held_sideways_has_the_phones_page(visitor, settle) -> None:
     page.locator(".lesson-line summary").tap()
     panel = page.locator(":has(> .st-key-lesson-panel)").last
     lower = panel.evaluate("(node) => node.getBoundingClientRect().bottom")
-    assert lower <= page.locator(".status-bar").evaluate("(node) => node.getBoundingClientRect().top")
+    below = page.locator(".status-bar").evaluate("(node) => node.getBoundingClientRect().top")
+    assert lower <= below + 3, "the panel's border may reach below the bar's"
     assert "linear-gradient" in panel.evaluate("(node) => getComputedStyle(node).backgroundImage"), (
         "it looks scrollable"
     )
