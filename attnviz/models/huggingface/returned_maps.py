@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.parity import Eager
-from attnviz.tracing.external.axes import find_other_axes
+from attnviz.tracing.external.outputs import find_other_axes
 from attnviz.transformer.probe import Kind
 
 _ROUNDING = 1e-3  # of the sum of a row
@@ -123,7 +123,7 @@ def unroll_band(band: Tensor, reach: int) -> Tensor:
 def are_joint(expected: Eager) -> bool:
     """Check whether rows of decoder self-attention and of cross-attention sum to 1 together, and not each alone."""
     own, cross = expected.attn.get("decoder_self"), expected.attn.get("cross")
-    if not own or not cross or find_other_axes(own, *own[0].shape[-2:]) or find_other_axes(cross, *cross[0].shape[-2:]):
+    if not own or not cross or find_other_axes(own) or find_other_axes(cross):
         return False
     sums = [layer.float().sum(dim=-1) for layer in (own[0], cross[0])]
     return sums[0].shape == sums[1].shape and bool(((sums[0] + sums[1] - 1).abs() < _ROUNDING).all())

@@ -242,25 +242,39 @@ def _layers_of(given: Any) -> list[Any]:
 
 
 def _stack_layers(kind: str, layers: Iterable[Any], item: int | None) -> Tensor:
-    parts = [_one_text(kind, layer, item) for layer in layers]
-    if len(shapes := {tuple(part.shape) for part in parts}) > 1:
+    """Stack one text's `(heads, q_len, k_len)` of each layer. A layer of three axes is one text's."""
+    layers = [torch.as_tensor(layer) if isinstance(layer, np.ndarray) else layer for layer in layers]
+    is_one_text = [isinstance(layer, Tensor) and layer.ndim == 3 for layer in layers]
+    said = find_other_axes([layer[None] if one else layer for layer, one in zip(layers, is_one_text, strict=True)])
+    if said is not None:
         raise ValueError(
-            f"The layers of {kind} differ in shape ({', '.join(map(str, sorted(shapes)))}), as in a model that pools "
-            "or compresses its text: give those whose axes are the tokens, as a list."
+            f"What is given of {kind} is not attention from token to token ({said}), as in a model that pools or "
+            "compresses its text: give the layers that are, as a list."
         )
-    return torch.stack(parts)
+    texts = [layer if one else select_item(kind, layer, item) for layer, one in zip(layers, is_one_text, strict=True)]
+    return torch.stack([text.detach().float().cpu() for text in texts])
 
 
-def _one_text(kind: str, layer: Any, item: int | None) -> Tensor:
-    """Return a layer's `(heads, q_len, k_len)`. A layer of three axes is one text's."""
-    if not isinstance(layer, Tensor | np.ndarray) or layer.ndim not in (3, 4):
-        found = f"of shape {tuple(layer.shape)}" if hasattr(layer, "shape") else f"a {type(layer).__name__}"
-        raise ValueError(
-            f"A layer of {kind} is {found}, not (batch, heads, q_len, k_len): "
-            "this model returns its attention in a form whose axes are not the tokens."
-        )
-    weights = torch.as_tensor(layer).detach()
-    return (select_item(kind, weights, item) if weights.ndim == 4 else weights).float().cpu()
+def find_other_axes(layers: Sequence[Any], q_len: int | None = None, k_len: int | None = None) -> str | None:
+    """Describe the first layer that is not `(batch, heads, q_len, k_len)`; None if every layer is.
+
+    Lengths that are not given are those of the first layer, as is the number of heads.
+    """
+    heads = None
+    for number, layer in enumerate(layers):
+        if not isinstance(layer, Tensor):
+            return f"layer {number} is a {type(layer).__name__} and no table of queries and keys"
+        if layer.dim() != 4:
+            return f"layer {number} has the shape {tuple(layer.shape)}, and not (texts, heads, queries, keys)"
+        found_heads, rows, columns = layer.shape[1:]
+        heads, q_len, k_len = heads or found_heads, q_len or rows, k_len or columns
+        if rows != q_len:
+            return f"layer {number} has {rows} rows for {q_len} tokens"
+        if columns != k_len:
+            return f"layer {number} has {columns} columns for {k_len} tokens"
+        if found_heads != heads:
+            return f"layer {number} has {found_heads} heads, and layer 0 has {heads}"
+    return None
 
 
 def _stack_steps(

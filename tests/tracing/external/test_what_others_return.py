@@ -268,8 +268,8 @@ NO_MAPS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "its layers alone, two streams": (lambda: xlnet().attentions, {}, "its content stream and of its query stream"),
     "Swin's windows": (swin, {}, "each window of an image, not of texts"),
     "scores": (squeezebert, {}, "values below 0, so these are scores"),
-    "dictionaries": (pegasus_x, {"kind": "encoder_self"}, "is a dict, not .* whose axes are not the tokens"),
-    "pooled lengths": (funnel, {}, "differ in shape .* pools or compresses its text"),
+    "dictionaries": (pegasus_x, {"kind": "encoder_self"}, "is not attention from token to token .*layer 0 is a dict"),
+    "pooled lengths": (funnel, {}, "rows for .* tokens.* pools or compresses its text"),
 }
 
 
