@@ -1,4 +1,4 @@
-"""The architecture in a config: its class in transformers, whether it reads, writes, or both, and its limits."""
+"""Read an architecture from a config: its class in transformers, whether the model reads or writes, and its limits."""
 
 import inspect
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ def read_config(folder: Path, tensors: int) -> Any:
 
 
 def _method(packed: Any) -> str:
-    """Return how weights are quantised, as a config says it, in brackets; "" where it does not say."""
+    """Return the quantisation method that a config names, in brackets; "" if the config names none."""
     said = packed.get("quant_method") if isinstance(packed, dict) else None
     return f" ({said[:40]})" if isinstance(said, str) and said.isprintable() else ""
 
@@ -87,10 +87,10 @@ def has_layer_count(folder: Path) -> bool:
 
 
 def choose_architecture(config: Any) -> Architecture:
-    """Choose the class to load: the one that the checkpoint was saved as, without heads that the package has no use
-    for.
+    """Choose the class to load: the class that the checkpoint was saved as, or its base model if attnviz has no use
+    for its head.
 
-    A classifier has none that writes, even where its embeddings could stand in for one. Raises ModelError for a model
+    A classifier gets no head that writes, even if its embeddings could be used as one. Raises ModelError for a model
     that reads no text.
     """
     names, sort = tuple(config.architectures or ()), type(config)
@@ -137,7 +137,7 @@ def _named_class(config: Any) -> Architecture | None:
 
 
 def refuse_what_reads_no_text(config: Any, model: Any) -> None:
-    """Raise ModelError for a class of models that takes no ids of tokens, or something else beside them."""
+    """Raise ModelError for a class whose `forward` takes no token ids, or requires other inputs too."""
     taken = inspect.signature(model.forward).parameters
     if "input_ids" not in taken:
         what = model.main_input_name.replace("_", " ")
@@ -156,7 +156,7 @@ def refuse_what_reads_no_text(config: Any, model: Any) -> None:
 
 
 def is_encoder(config: Any) -> bool:
-    """Check whether the model reads a text, or a pair, as a whole and writes none."""
+    """Check whether the model reads a whole text, or a pair of texts, and writes no text."""
     if any("EncoderModel" in name for name in config.architectures or ()):
         return True
     sort = type(config)
@@ -168,7 +168,7 @@ def is_encoder(config: Any) -> bool:
 
 
 def positions(config: Any) -> int:
-    """Return for how many tokens the model has positions; RoBERTa's begin after its padding id."""
+    """Return the number of tokens that the model has positions for. RoBERTa's positions begin after its padding id."""
     text = config.get_text_config()
     said = next((n for part in (config, text) if (n := getattr(part, "max_position_embeddings", None))), None)
     if not isinstance(said, int) or said < 1:
@@ -178,7 +178,7 @@ def positions(config: Any) -> int:
 
 
 def vocabulary_of(config: Any) -> int:
-    """Return how many tokens a model knows; those of the writing side if the sides differ (FSMT).
+    """Return the size of a model's vocabulary; of the decoder's vocabulary if it differs from the encoder's (FSMT).
 
     Raises ModelError for a model that reads characters or bytes, without a vocabulary of tokens.
     """

@@ -73,21 +73,21 @@ class GivenModel:
         return shown
 
     def convert(self, device: torch.device, dtype: torch.dtype) -> "GivenModel":
-        """Return a copy with tensors of its own, on a device and in a type."""
+        """Copy the model with its tensors, and move the copy to a device and a dtype."""
         made = copy.copy(self)
         made.whole = copy.deepcopy(self.whole)
         patches.cast(made.whole, device, dtype)
         return made
 
     def widen(self) -> "GivenModel":
-        """Return a copy with tensors of its own in float32."""
+        """Copy the model with its tensors, and convert the copy to float32."""
         made = copy.copy(self)
         made.whole = copy.deepcopy(self.whole).float()
         return made
 
     @property
     def training_forward(self) -> str | None:
-        """Where a `forward` runs the original model in training mode: "the model", a module's name, or None."""
+        """The name of a module whose replaced `forward` runs the user's own model in training mode, or None."""
         if self._original is None or not any(module.training for module in self._original.modules()):
             return None
         return self.replaced()
@@ -97,9 +97,9 @@ class GivenModel:
         self, sample: Batch, target: Batch | None, *, last_only: bool = False,
         without: Sequence[Callable[["GivenModel"], None]] = (), **how: Any,
     ) -> Tensor:  # fmt: skip
-        """Run the model as its user does, on a copy that the run may change (short texts change BigBird).
+        """Run the model as its user does, on a copy, because a run may change a model (a short text changes BigBird).
 
-        `without` changes the copy first.
+        The functions in `without` are applied to the copy first; each removes a part of the model.
         """
         given = copy.copy(self)
         given.whole = patches.share_weights(self.whole)
@@ -225,9 +225,10 @@ class GivenCheck:
             self.notes = (*self.notes, note)
 
     def _explain(self, comparison: "ShownOutput", said: str, sample: Batch, target: Batch | None) -> None:
-        """Find the cause of the difference: the part without which the model as it was given computes what is shown.
+        """Raise ModelError with the cause of a difference: attnviz removes one part of the given model after another
+        (hooks, a replaced `forward`, …) until the rest computes what is shown.
 
-        Raises ModelError, unless the model's own steps agree with what is shown.
+        If the model's own steps compute what is shown, this keeps a note instead.
         """
         given, taken = self.given, []
         for cause, change in _causes(given):

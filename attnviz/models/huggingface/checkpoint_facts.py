@@ -40,7 +40,7 @@ def _source(folder: Path | None) -> dict[str, str]:
 
 
 def positions_of(network: nn.Module, model: HuggingFaceModel | ReplayedModel) -> dict[str, str]:
-    """Say how the modules encode positions, and how many positions the model has."""
+    """Describe how the model encodes positions, and how many positions it has."""
     names = {name.rpartition(".")[2]: module for name, module in network.named_modules()}
     kinds = {type(module).__name__ for module in names.values()}
     ways = []

@@ -1,4 +1,4 @@
-"""The inputs, facts and tokens of a checkpoint, whether our attention runs in it or its own is replayed."""
+"""The inputs, facts and tokens of a checkpoint, for models with attnviz's attention and for replayed ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Texts = str | Sequence[str]
 
 @dataclass(frozen=True)
 class InputCheck:
-    """A checkpoint as far as its inputs go; `writes` is False for an encoder and without a head over the vocabulary."""
+    """Check of a model's inputs. `writes` is False for an encoder and for a model without a language-model head."""
 
     name: str
     family: Family
@@ -115,37 +115,37 @@ class CheckpointModel:
 
     @property
     def model_id(self) -> str:
-        """The id of its weights; of a model in memory, which may be trained meanwhile, as they are now."""
+        """The id of the model's weights, computed anew for a model in memory, which may have been trained meanwhile."""
         return self.known_id or weights_id(self.torch_module, self.text_id)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that it computes, encoder first."""
+        """The kinds of attention that the model computes, encoder first."""
         return tuple(self.shapes)
 
     @property
     def n_layers(self) -> int:
-        """Layers of the kind that has most."""
+        """Number of layers of the kind of attention that has the most."""
         return max(layers for layers, _ in self.shapes.values())
 
     @property
     def n_heads(self) -> int:
-        """Heads of the kind that has most."""
+        """Number of heads of the kind of attention that has the most."""
         return max(heads for _, heads in self.shapes.values())
 
     @property
     def n_parameters(self) -> int:
-        """Numbers that were learned."""
+        """Number of trainable parameters."""
         return sum(parameter.numel() for parameter in self.torch_module.parameters())
 
     @property
     def device(self) -> torch.device:
-        """The device that it runs on."""
+        """The device that the model runs on."""
         return first_weight(self.torch_module).device
 
     @property
     def dtype(self) -> torch.dtype:
-        """The type that it computes in."""
+        """The dtype that the model computes in."""
         return first_weight(self.torch_module).dtype
 
     @property
@@ -155,7 +155,7 @@ class CheckpointModel:
 
     @property
     def vocabulary(self) -> GenerationRules:
-        """The ids that end a text and those that are never written."""
+        """The ids that end a text, and the ids that the model never writes."""
         return self._rules
 
     def decode_ids(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
@@ -179,9 +179,9 @@ class CheckpointModel:
 
 @reads_arguments
 class NetworkModel(CheckpointModel):
-    """A network that runs the package's own attention, and what follows from it.
+    """A network that runs attnviz's attention, and the properties that follow from it.
 
-    `steps_note` says where steps on transformers' cache do not compute what one pass computes, in transformers itself.
+    `steps_note` says where transformers' own steps on its cache compute something else than its one pass.
     """
 
     steps_note: str = ""
@@ -191,7 +191,7 @@ class NetworkModel(CheckpointModel):
         self.family, self.shapes = network.family, dict(network.shapes)
 
     def to(self, device: torch.device, dtype: torch.dtype) -> Self:
-        """Move it to a device, and let it compute in a type."""
+        """Move the model to a device and a dtype."""
         self.network.to(device, dtype)
         self.as_given.to(device, dtype)
         return self
@@ -208,11 +208,11 @@ class NetworkModel(CheckpointModel):
 
     @property
     def writes_logits(self) -> bool:
-        """Whether it has a head over the vocabulary: a writer, or an encoder that guesses masked words."""
+        """Whether the model has a head over the vocabulary: it writes text, or predicts masked words."""
         return self.writes or self.network.model.get_output_embeddings() is not None
 
     def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
-        """Return the tokens of a text, without special ones; `to` means nothing here."""
+        """Return the tokens of a text, without special tokens; `to` is ignored."""
         read = self.text.encode_target if self.inputs.takes_target else self.text.encode
         return tuple(token for token in read(text).tokens if not token.is_special)
 

@@ -1,4 +1,4 @@
-"""Errors that refuse a model. Everything that this folder raises for a reader is a `ModelError`."""
+"""Errors that refuse a model. Every error that this folder raises for a user is a `ModelError`."""
 
 import re
 import traceback
@@ -8,11 +8,11 @@ _CLASS_NAME = re.compile(r"^\w+(Error|Exception): ")
 
 
 class ModelError(ValueError):
-    """A model that cannot be loaded, or not reproduced exactly; the message is one sentence that says why."""
+    """attnviz cannot load a model, or does not reproduce it exactly; the message is one sentence that says why."""
 
 
 class NoAttentionInterface(ModelError):  # noqa: N818 - it is a refusal like the others
-    """The model computes no attention where transformers lets others take its place."""
+    """The model bypasses transformers' attention interface, so attnviz cannot replace its attention."""
 
 
 def describe_failure(error: Exception) -> str:
@@ -28,9 +28,9 @@ def describe_failure(error: Exception) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Return the first line of an error, to stand in brackets behind our own sentence.
+    """Return the first line of an error's message, for use in brackets behind attnviz's own sentence.
 
-    A line that ends at a colon announces the next one, which then is said in its place, without the name of its class.
+    If a line ends with a colon, the next line is returned in its place, without the name of an error class.
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = next((line for line in lines if not line.endswith(":")), lines[0] if lines else type(error).__name__)

@@ -1,7 +1,7 @@
-"""Show a model of transformers that is in memory, fine-tuned, merged or quantised, as one from a folder is shown.
+"""Show a transformers model that is in memory: fine-tuned, merged or quantised.
 
-What is shown shares its weights and nothing else: modules are built a second time around the same tensors, so that the
-model that was given stays as it was, its mode and its attention included.
+attnviz copies the model's modules around the same tensors and changes only the copy. So the user's model keeps its mode
+and its attention implementation.
 """
 
 import copy
@@ -35,10 +35,11 @@ _HALF = (torch.float16, torch.bfloat16)
 def from_memory(
     model: Any, tokenizer: Any, *, device: torch.device | None = None, dtype: torch.dtype | None = None
 ) -> HuggingFaceModel | ReplayedModel:
-    """Wrap a transformers model and its tokenizer, once attnviz has compared its own pass with the model's.
+    """Wrap a transformers model and its tokenizer, after comparing attnviz's pass with the model's own pass.
 
-    The model stays on its device and in its dtype unless others are asked for; then its weights are copied. A model in
-    half precision is compared in float32, and a model with packed (quantised) weights in the dtype that it computes in.
+    The model stays on its device and in its dtype unless the caller asks for others; then attnviz copies its weights. A
+    model in half precision is compared in float32, a model with packed (quantised) weights in the dtype that it
+    computes in.
     Raises ModelError with one sentence.
     """
     part = _unwrap_adapters(model)
@@ -192,7 +193,7 @@ def _architecture(model: Any) -> Architecture:
 def _verify(
     given: GivenModel, text: CheckpointTokenizer, architecture: Architecture
 ) -> HuggingFaceModel | ReplayedModel:
-    """Wrap the model as attnviz shows it, once it was compared, in float32 if its numbers can be widened."""
+    """Compare the model with the pass that attnviz shows, in float32 if its weights can be converted, and wrap it."""
     if not _is_plain_half(given.part):
         return verified_model(given.make_shown(), text, architecture, given=given)
     check_size(sum(parameter.numel() for parameter in given.part.parameters()), 4, size_limit())
@@ -205,13 +206,13 @@ def _verify(
 
 
 def _is_plain_half(model: nn.Module) -> bool:
-    """Check whether numbers are of half precision, and none is packed."""
+    """Check whether a model has weights in half precision, and no packed (quantised) ones."""
     types = {tensor.dtype for tensor in model.state_dict().values() if isinstance(tensor, Tensor)}
     return bool(types & set(_HALF)) and all(found.is_floating_point or found == torch.bool for found in types)
 
 
 def _share_or_copy(given: GivenModel, device: torch.device | None, dtype: torch.dtype | None) -> GivenModel:
-    """Return the model around the same tensors, or with tensors of its own for another device or dtype."""
+    """Return the model as it is, or a converted copy if the caller asks for another device or dtype."""
     first = next(given.part.parameters())
     device = None if device is None else torch.empty(0, device=device).device  # with its index, as tensors have it
     if (device in (None, first.device)) and dtype in (None, first.dtype):
@@ -220,5 +221,5 @@ def _share_or_copy(given: GivenModel, device: torch.device | None, dtype: torch.
 
 
 def _name(model: Any) -> str:
-    """Return the folder or id that the model came from, or its class."""
+    """Return the name of the folder or repository that the model was loaded from, or else of its class."""
     return str(getattr(model, "name_or_path", "") or type(model).__name__).rstrip("/").rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Load a checkpoint from a folder or a hub id, verified; or refuse it with one sentence."""
+"""Load a checkpoint from a folder or a hub id and verify it, or refuse it with one sentence."""
 
 import logging
 import os
@@ -127,9 +127,7 @@ def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
 
 @contextmanager
 def _exclusive_loading() -> Iterator[None]:
-    """Load no other model inside the block, and show none of transformers' messages and bars, which we make to a reader
-    ourselves; put its settings back after it.
-    """
+    """Load one model at a time, without transformers' messages and progress bars: attnviz writes its own."""
     with _LOADING:
         level, had_bars = _LOGGER.level, is_progress_bar_enabled()
         _LOGGER.setLevel(logging.CRITICAL)

@@ -50,7 +50,7 @@ class OurPass:
 
 @torch.inference_mode()
 def run_eager(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
-    """Run the model as transformers computes it; it must be set to its eager attention."""
+    """Run the model with transformers' eager attention, which the caller has set."""
     out = model(**_arguments(model, sample, target), output_attentions=True)
     attn = {"": _weights(out, "attentions", getattr(model.config.get_text_config(), "layer_types", None))}
     if target is not None:
@@ -74,9 +74,10 @@ def _arguments(model: Any, sample: Batch, target: Batch | None) -> dict[str, Any
 
 
 def install_attention(model: Any, sample: Batch, target: Batch | None = None) -> Network:
-    """Put the package's attention in the place of the model's own, from now on.
+    """Replace the model's attention by attnviz's for all later passes.
 
-    Raises NoAttentionInterface for a model that leaves no place for it, ModelError for what it cannot compute.
+    Raises NoAttentionInterface for a model that bypasses transformers' attention interface, ModelError for an attention
+    that attnviz cannot compute.
     """
     patches.fuse(model)
     patches.set_attention(model, name_for(model))
@@ -241,8 +242,10 @@ class _ParitySpread:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Ours beside transformers' own. Rows of padding are left out: what they compute is never used, and need not agree
-    where a window leaves them no key (even weights there, zeros here, and other queries from there on).
+    """Comparison of attnviz's pass with transformers' own pass, without the rows of padding.
+
+    No row of text reads a row of padding, and the two passes may differ there: if a window hides every key from such a
+    row, transformers gives it uniform weights, and attnviz zeros.
     """
 
     found: OurPass

@@ -1,6 +1,6 @@
-"""A model whose attention cannot be replaced: transformers' own weights, as it returns them, and no more.
+"""A model whose attention attnviz cannot replace: it shows the weights that transformers returns.
 
-What was computed on the way to them stays unknown, so masks cannot be changed and decoding cannot be followed.
+Queries, keys and scores stay unknown, so masks cannot be changed and decoding cannot be followed.
 """
 
 import copy
@@ -39,10 +39,10 @@ _MOST_WEIGHTS = 64_000_000  # of all heads together: a quarter of a gigabyte
 
 @reads_arguments
 class ReplayedModel(CheckpointModel, WithoutChat):
-    """A checkpoint of which only transformers' own eager weights are shown. Every method is safe to call from many
-    threads.
+    """A checkpoint for which attnviz shows only the weights of transformers' eager attention. Every method is safe to
+    call from many threads.
 
-    `why` says in a sentence what that leaves out.
+    `why` is the sentence on what is missing.
     """
 
     languages: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class ReplayedModel(CheckpointModel, WithoutChat):
 
     @property
     def why(self) -> str:
-        """Why there are only weights, in one sentence."""
+        """The sentence that says why attnviz shows only weights."""
         refusal = f", and its attention cannot be watched ({self.refusal})" if self.refusal else ""
         return (
             f"{self.name or 'This model'} {self.obstacle}{refusal}, so attnviz shows "
@@ -78,12 +78,12 @@ class ReplayedModel(CheckpointModel, WithoutChat):
 
     @property
     def max_tokens(self) -> int:
-        """Tokens of a text of which every head's weights may be held at once."""
+        """Number of tokens up to which the weights of all heads fit in memory together."""
         heads = sum(layers * heads for layers, heads in self.shapes.values())
         return min(self.text.max_tokens, math.isqrt(_MOST_WEIGHTS // heads))
 
     def to(self, device: torch.device, dtype: torch.dtype) -> "ReplayedModel":
-        """Move it to a device, and let it compute in a type."""
+        """Move the model to a device and a dtype."""
         cast(self.model, device, dtype)
         self.as_given.to(device, dtype)
         return self
@@ -143,7 +143,7 @@ class ReplayedModel(CheckpointModel, WithoutChat):
         raise ValueError(self.why)
 
     def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
-        """Return the tokens of a text, without special ones; `to` means nothing here."""
+        """Return the tokens of a text, without special tokens; `to` is ignored."""
         return tuple(token for token in self.text.encode(text).tokens if not token.is_special)
 
     def _segments(self, read: EncodedText) -> list[list[int]] | None:

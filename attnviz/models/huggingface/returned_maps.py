@@ -1,7 +1,7 @@
-"""The attention weights that transformers returns, as maps whose axes are the tokens, or the reason why they are none.
+"""Read the attention weights that transformers returns as maps whose axes are tokens, or say why they are no such maps.
 
-Some families return something else under the name of attentions: a band around each query, blocks, landmarks, pooled
-lengths, scores before the softmax. A band is unrolled. Anything else is left out with a sentence.
+Some families return something else as `attentions`: a band around each query, blocks, landmarks, pooled lengths, scores
+before the softmax. This module unrolls a band, and leaves out anything else with a sentence.
 """
 
 from collections.abc import Sequence
@@ -43,14 +43,14 @@ _NONE = {
 
 @dataclass(frozen=True)
 class ReturnedMaps:
-    """Weights `(batch, heads, q_len, k_len)` of each layer, by kind, and sentences on what was left out or changed."""
+    """Weights `(batch, heads, q_len, k_len)` of each layer, by kind, and notes on weights left out or changed."""
 
     weights: dict[Kind, tuple[Tensor, ...]]
     notes: tuple[str, ...] = ()
 
 
 def read_returned_maps(expected: Eager, config: Any, src_len: int, tgt_len: int | None) -> ReturnedMaps:
-    """Read what transformers returned for texts of these lengths. Raises ModelError where nothing is left to show."""
+    """Read the maps that transformers returned for texts of these lengths. Raises ModelError if none can be shown."""
     weights, notes = _by_kind(expected), []
     if (window := getattr(config, "attention_window", None)) and "encoder_self" in weights:
         weights["encoder_self"] = _unroll_bands(weights["encoder_self"], window)
@@ -87,7 +87,7 @@ def _lengths(kind: Kind, src_len: int, tgt_len: int | None) -> tuple[int, int]:
 
 
 def _by_kind(expected: Eager) -> dict[Kind, Sequence[Any]]:
-    """Name the weights of a model with one stack by what their rows see."""
+    """Name the kind of the weights of a model with one stack: decoder_self if no row sees a later token."""
     only = expected.attn.get("")
     if only is None:
         return {kind: layers for kind, layers in expected.attn.items() if layers}  # type: ignore[misc]
@@ -130,7 +130,7 @@ def are_joint(expected: Eager) -> bool:
 
 
 def _find_no_weights(layers: Sequence[Tensor]) -> str | None:
-    """Describe the first row that is no softmax's: one that does not sum to 1, unless it is all zeros."""
+    """Describe the first row that no softmax made: it does not sum to 1, and is not all zeros."""
     for number, layer in enumerate(layers):
         rows = layer.float().sum(dim=-1)
         wrong = ((rows - 1).abs() > _ROUNDING) & (rows != 0) | ~rows.isfinite()

@@ -1,4 +1,4 @@
-"""Wrap a transformers model: our attention if parity holds, else the weights that it returns."""
+"""Wrap a transformers model: with attnviz's attention if parity holds, else with the weights that it returns."""
 
 import functools
 from typing import Any
@@ -87,7 +87,7 @@ def _made(
 
 
 def _run_eager(model: Any, sample: Batch, target: Batch | None, last_only: bool = False) -> Tensor:
-    """Run the pass whose returned weights are shown."""
+    """Run the eager pass whose weights a ReplayedModel shows."""
     return parity.run_eager(model, sample, target).output
 
 

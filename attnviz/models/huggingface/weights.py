@@ -1,4 +1,4 @@
-"""A checkpoint's weights: the id of what they are, and how they compare with what their config asks for."""
+"""Identify a checkpoint's weights by an id, and compare them with the shapes that its config asks for."""
 
 import hashlib
 import json
@@ -117,8 +117,8 @@ def _meta_model(config: Any, auto: Any) -> Any:
 
 
 def left_over(unexpected: set[str]) -> str | None:
-    """Return the name of an attention layer's tensor that its config has no place for: without it, it is
-    another model.
+    """Return the name of an attention layer's tensor that the config has no place for; without this tensor, attnviz
+    would show another model.
     """
     return next((name for name in sorted(unexpected) if name.endswith("weight") and _OF_A_LAYER.search(name)), None)
 

@@ -1,4 +1,4 @@
-"""A transformers model as passes: encode, decode, or its only stack; each with a probe of its own run."""
+"""Run a transformers model: its encoder, its decoder, or its only stack; each pass has a probe of its own."""
 
 import copy
 import inspect
@@ -108,19 +108,19 @@ class Network:
 
     @property
     def family(self) -> Family:
-        """The stacks that it has."""
+        """The stacks that the model has."""
         if self.has_encoder:
             return "encoder-decoder"
         return "encoder" if self.places[0].site.kind == "encoder_self" else "decoder"
 
     @property
     def device(self) -> torch.device:
-        """The device that it runs on."""
+        """The device that the model runs on."""
         return first_weight(self.model).device
 
     @property
     def dtype(self) -> torch.dtype:
-        """The type that it computes in."""
+        """The dtype that the model computes in."""
         return first_weight(self.model).dtype
 
     @property
@@ -204,7 +204,7 @@ class Network:
         return made
 
     def to(self, device: torch.device, dtype: torch.dtype) -> "Network":
-        """Move it to a device, and let it compute in a type."""
+        """Move the network to a device and a dtype."""
         cast(self.model, device, dtype)
         return self
 
