@@ -128,7 +128,8 @@ def _radio(now: OpenedLesson, label: str, names: list[str]) -> int | None:
 def _number(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     unit = question.unit
     label = phrase("Your number ({unit})", unit=unit) if unit else phrase("Your number")
-    return answer_drafts.number_of(st.text_input(label, max_chars=40, key=marks.key(now, "number")))
+    with st.container(key="lesson-number"):  # by this name the window's widget asks a phone for its number pad
+        return answer_drafts.number_of(st.text_input(label, max_chars=40, key=marks.key(now, "number")))
 
 
 def _text(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:

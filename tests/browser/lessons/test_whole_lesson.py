@@ -157,3 +157,15 @@ def test_on_a_phone_the_question_stays_above_the_picture(visitor, settle) -> Non
     expect(text).to_be_hidden()
     expect(page.get_by_text("Skipped.")).to_be_in_viewport()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_phone_shows_its_number_pad_for_a_number(visitor, settle) -> None:
+    page = visitor(**PHONE).new_page()
+    page.goto("/decoding?src=The+red+dog+sleeps.&to=fr&lesson=6-all-at-once-and-step-by-step&lesson_step=1")
+    settle(page)
+    field = page.get_by_label("Your number")
+    field.tap()
+    expect(field).to_have_attribute("inputmode", "decimal")
+    field.fill("6")
+    page.get_by_role("button", name="Answer", exact=True).tap()
+    expect(page.locator(".st-key-lesson-panel")).to_contain_text("Right.")

@@ -8,6 +8,7 @@ const ELSEWHERE = "data-lesson-elsewhere";
 const LOADING = 4000; // milliseconds until a panel's window may miss the other
 const STAYED = 700;
 const SAYING = ["elsewhere", "alone", "back", "here"];
+const NUMBER = ".st-key-lesson-number input";
 
 export default function ({ parentElement, data, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".lesson-window");
@@ -29,6 +30,12 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
   line?.tell(data);
   if (line) hear(root, line.newest);
   show(root, line);
+  document.addEventListener("focusin", askForNumberPad); // once: the function is the same each time
+}
+
+// A phone then shows its number pad, with a decimal point; Streamlit's text field cannot ask for it.
+function askForNumberPad({ target }) {
+  if (target.matches(NUMBER)) target.inputMode = "decimal";
 }
 
 // A third of the screen, on the right: from there it is dragged to another.
