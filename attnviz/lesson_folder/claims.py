@@ -25,9 +25,27 @@ _LABEL = re.compile(r"“([^“”]{1,60} → [^“”]{1,60})”")
 _BOLD = re.compile(r"\*\*([^*\n]{2,40})\*\*")
 _TAB = re.compile(r"\btab \*\*([^*\n]{2,40})\*\*")
 _CONTROL = re.compile(r"\b(?:tab|button|switch|list|field|menu) \*\*([^*\n]{2,40})\*\*")
-_NEVER_IN = re.compile(r"[`*“]([^`*“”\s]{1,20})[`*”] (?:never goes|does not go) in\b")
-_GO_IN = re.compile(r"\b(\w+) tokens go in\b")
-_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+# The claims on tokens that go in, in English and in each language of assets/phrases: de, es, fr, zh.
+_NEVER = (
+    "(?:never goes|does not go) in\\b|(?:geht|kommt) (?:nie|niemals|nicht) hinein\\b|(?:nunca|no) entra\\b"
+    "|n[’']entre (?:jamais|pas)\\b|(?:从不|从来不|绝不|不会|不)(?:进入|输入)"
+)
+_NEVER_IN = re.compile(rf"[`*“„«]\s?([^`*“”„«»\s]{{1,20}})\s?[`*”“»]\s?(?:{_NEVER})")
+_GO_IN = re.compile(
+    r"\b(\w+) (?:tokens go in|Tokens? (?:gehen|kommen) hinein|tokens entran|tokens entrent)\b"
+    r"|\b[Ee]ntran (\w+) tokens\b|([0-9]+|[零一二两三四五六七八九十]+)\s?个词元(?:会)?(?:进入|输入)"
+)
+_NUMBERS = {
+    word: number
+    for words in (
+        "zero one two three four five six seven eight nine ten eleven twelve",
+        "null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+        "cero un dos tres cuatro cinco seis siete ocho nueve diez once doce",
+        "zéro un deux trois quatre cinq six sept huit neuf dix onze douze",
+        "零 一 两 三 四 五 六 七 八 九 十 十一 十二",
+    )
+    for number, word in enumerate(words.split())
+}
 # Names in a question's `with`, and the parameter of a link that makes a page show it: (page, tab, parameter).
 _SHOWN_BY: Mapping[str, tuple[str, str, str]] = {
     "line": ("Anatomy", "skip", "skip"),
@@ -209,7 +227,7 @@ def _tokens(step: LessonStep, text: str, shown: Picture) -> Iterator[str]:
     for name in dict.fromkeys(_NEVER_IN.findall(text)):
         if name in fed:
             yield f"the text says that {name} never goes in, but in the picture it does{_padded(shown)}"
-    counts = [_NUMBERS.index(word.lower()) if word.lower() in _NUMBERS else word for word in _GO_IN.findall(text)]
+    counts = [_NUMBERS.get(word.lower(), word) for word in map("".join, _GO_IN.findall(text))]
     yield from (f"the text says that {count} tokens go in, but in the picture {len(fed)} do" for count in counts
                 if str(count).isdecimal() and int(count) != len(fed))  # fmt: skip
     asked = step.question

@@ -1,4 +1,4 @@
-"""A draft: the Markdown of a lesson that is being written, whether it can be read as a lesson yet or not.
+"""A draft: the Markdown of a lesson that somebody is writing; it may still have mistakes.
 
 Its author's browser keeps it; `attnviz/widgets/draft_keeper/js/kept.js` appends steps to the same text.
 """
@@ -43,7 +43,7 @@ _KEY = re.compile(r"[ \t-]*(row|col|measure|cover|show|by|kind):[ \t]*(.*)")
 
 
 def draft_of_kept(kept: str) -> str:
-    """Return the text of what a browser keeps, as JSON: a text, or the form's fields of version 1.0. Raises
+    """Return the draft's text from the JSON that a browser keeps: a text, or the fields of version 1.0's form. Raises
     ValueError.
     """
     try:
@@ -63,7 +63,7 @@ def clean_text(text: str) -> str:
 
 
 def without_signatures(text: str) -> str:
-    """Leave out the line `signed` of the front matter, which is valid only for the lesson that was signed."""
+    """Remove the line `signed` from the front matter: it is valid only for the lesson that was signed."""
     end = text.find("\n---", 3)
     return re.sub(r"\nsigned:.*(?:\n[ \t].*)*", "", text[:end]) + text[end:] if end > 0 else text
 
@@ -107,7 +107,7 @@ def replace_value(draft: str, line: int, value: str) -> str:
 
 
 def offers(field: str, picture: Picture | None) -> Mapping[str, str]:
-    """Return the possible values of a key, by their words on screen; rows and keys are those of the picture."""
+    """Return the possible values of a key, by the words shown for them; tokens come from the picture."""
     if field in ("row", "col"):
         if picture is None:
             return {}

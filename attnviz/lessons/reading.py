@@ -32,8 +32,9 @@ _FRONT = "front matter"
 
 @dataclass(frozen=True)
 class ReadStep:
-    """A step of a text as far as it can be read: its `link`, and the whole `step` if it has no `faults`. `line` is the
-    line of its heading, counted from 1, and `end` the line after its last.
+    """A step of a lesson's text, which may have mistakes: these are its `faults`, and without any it has a `step`.
+    `link` is None if the step has no valid link. `line` is the line of the step's heading, counted from 1, and `end`
+    the line after its last line.
     """
 
     title: str
@@ -46,8 +47,8 @@ class ReadStep:
 
 @dataclass(frozen=True)
 class ReadText:
-    """A text as far as it can be read as a lesson: `head` has arguments of `Lesson`, `faults` are the mistakes outside
-    of steps.
+    """A lesson's text, which may have mistakes: `head` has the arguments of `Lesson` that the front matter gives, and
+    `faults` are the mistakes outside of steps.
     """
 
     head: Mapping[str, Any]
@@ -97,7 +98,7 @@ def read(content: str, *, name: str = "lesson") -> Lesson:
 
 
 def read_text(content: str) -> ReadText:
-    """Read a text as far as it can be read as a lesson; its mistakes are part of what is returned."""
+    """Read a lesson's text. Mistakes do not raise: the returned text lists them, with every part that has none."""
     lines, faults = content.replace("\r\n", "\n").replace("\r", "\n").split("\n"), FaultList()
     end, head = -1, dict[str, Any]()
     with faults.collect():
@@ -110,8 +111,8 @@ def read_text(content: str) -> ReadText:
 
 
 def _end_of_front_matter(lines: Sequence[str]) -> int:
-    """Find the line of the second three dashes, counted from 0. Raises LessonError: without them nothing else is
-    known.
+    """Find the line of the second three dashes, counted from 0. Raises LessonError if it is missing: the rest of the
+    text cannot be read without it.
     """
     if lines[0].strip() != "---":
         said = "a lesson begins with “---”, then title, minutes, for and language, then “---”"

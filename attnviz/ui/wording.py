@@ -1,5 +1,9 @@
 """Texts for students, in the language of the open lesson or of the joined class."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import streamlit as st
 
 from attnviz.classroom.errors import ClassroomError
@@ -10,6 +14,7 @@ from attnviz.ui.classes.room import room
 from attnviz.ui.lessons.open_lesson import open_lesson
 
 _OF_CLASSES = "_attnviz_class_languages"
+_previewed: ContextVar[str] = ContextVar("language of a previewed lesson", default="")
 
 
 def phrase(english: str, /, **values: object) -> str:
@@ -22,8 +27,20 @@ def translate(said: str | Exception) -> str:
     return phrases.translate(phrases.sentence(said) if isinstance(said, Exception) else said, language())
 
 
+@contextmanager
+def preview_in(language: str) -> Iterator[None]:
+    """Translate phrases to `language` in this block, which draws a lesson that is not open."""
+    token = _previewed.set(language)
+    try:
+        yield
+    finally:
+        _previewed.reset(token)
+
+
 def language() -> str:
-    """Return the language of the open lesson, or of the class that the address names; "" without either."""
+    """Return the language of the previewed or open lesson, or of the class that the address names; "" without one."""
+    if previewed := _previewed.get():
+        return previewed
     known: dict[str, str] = st.session_state.setdefault(_OF_CLASSES, {})
     code, now = seat.code(), open_lesson()
     if now is not None:

@@ -4,6 +4,7 @@ import pytest
 
 from attnviz.__main__ import main
 from attnviz.lesson_folder.claims import untrue_claims
+from attnviz.lessons.phrases import LANGUAGES
 from attnviz.lessons.picture import Pictures, pictures
 from attnviz.lessons.reading import read
 from tests.lessons.front_matter import FRONT_MATTER
@@ -67,6 +68,23 @@ def test_an_untrue_claim_is_found_and_a_true_one_is_not(
     found = claims(run, text, link, question or "kind: text\nask: b")
     assert said in found
     assert bool(said) == bool(found)
+
+
+CLAIMS = {  # `<eos>` never goes in, and six tokens go in
+    "en": "`<eos>` never goes in: six tokens go in.",
+    "de": "„<eos>“ geht nie hinein: Sechs Tokens gehen hinein.",
+    "es": "`<eos>` nunca entra: entran seis tokens.",
+    "fr": "« <eos> » n’entre jamais : six tokens entrent.",
+    "zh": "`<eos>` 从不进入解码器，六个词元进入解码器。",
+}
+
+
+@pytest.mark.parametrize("language", ["en", *LANGUAGES])
+def test_claims_on_tokens_are_read_in_every_language_for_students(run: Pictures, language: str) -> None:
+    assert claims(run, CLAIMS[language], f"/decoding?{LOVE}&padding=0") == ""
+    found = claims(run, CLAIMS[language], f"/decoding?{LOVE}")
+    assert "<eos> never goes in, but in the picture it does" in found
+    assert "6 tokens go in, but in the picture" in found
 
 
 def test_the_commands_tell_the_author(tmp_path, capsys) -> None:

@@ -31,6 +31,7 @@ from attnviz.ui.lessons import lesson_draft, panel, step_navigation, step_pictur
 from attnviz.ui.lessons.open_lesson import OpenedLesson, forget_lessons, lesson_progress, progress
 from attnviz.ui.lessons.run import picture, shown_picture
 from attnviz.ui.markdown import literal, literal_lines
+from attnviz.ui.wording import preview_in
 
 EDIT = "edit"  # in the address: the number of a step, whose line the caret is taken to be on; 0 for the first lines
 _TEXT, _INSERT, _OFFER = "draft-text", "draft-insert", "draft-offer"
@@ -210,7 +211,8 @@ def _preview(step: LessonStep, link: Link | None, language: str) -> None:
     shown, refusal = _shown(link)
     with st.container(border=True, key="draft-preview"):
         st.caption("As a student sees it")
-        panel.draw_step(now)
+        with preview_in(language):
+            panel.draw_step(now)
         is_covered = step.question is not None and step.question.cover != "nothing" and not progress(now).is_over
         if is_covered:
             st.caption("The picture is covered until the question is answered or skipped.")

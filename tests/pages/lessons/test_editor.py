@@ -58,6 +58,15 @@ def test_the_carets_step_is_seen_as_a_student_sees_it_and_can_be_answered(edit) 
     assert "As the lesson opens it: Heads, tab Heads." in page_text(app)
 
 
+def test_the_preview_of_a_german_lesson_is_german(edit) -> None:
+    app = edit(GOOD.replace("language: en", "language: de"))
+    app.button(key="lesson-submit").click().run()
+    said = page_text(app)
+    assert app.button(key="lesson-submit").label == "Antworten"
+    assert "Schreib zuerst eine Zahl, zum Beispiel 12 oder 0.5." in said.replace("\\", "")
+    assert "As a student sees it" in said, "its author's page is English"
+
+
 def test_links_are_drawn_as_links(edit) -> None:
     (chart,) = edit(GOOD.replace(LINK, f"{LINK}&tab=links&lines=1.0~0.1")).get("plotly_chart")
     assert '"name":"L0 H1' in chart.proto.spec

@@ -145,7 +145,7 @@ def _write(answer: dict[str, Any]) -> None:
 
 
 def _end_with_parent(parent: int) -> None:
-    """End this process, whatever it renders, once the process that started it has ended."""
+    """Wait until the parent process has ended; then end this process, even in the middle of a template."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
