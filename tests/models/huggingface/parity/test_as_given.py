@@ -148,6 +148,20 @@ def test_a_replaced_forward_that_computes_something_else_is_refused_by_name():
         attnviz.load(model, text)
 
 
+@pytest.mark.parametrize("change", [0, 1e-4])
+def test_last_hidden_states_may_differ_by_rounding_alone(change):
+    """Of a model without a head. Rounding of these numbers moves them by some 1e-6 of their size."""
+    model, text = made("BertModel", word_pieces)
+    norm = model.encoder.layer[-1].output.LayerNorm
+    inner = norm.forward
+    norm.forward = lambda hidden: inner(hidden) * (1 + change)
+    if not change:
+        assert not attnviz.load(model, text).as_given.notes
+        return
+    with pytest.raises(ModelError, match=r"`forward` of encoder\.layer\.2\.output\.LayerNorm was replaced"):
+        attnviz.load(model, text)
+
+
 def test_a_forward_bound_to_its_module_is_copied_with_it():
     """As accelerate wraps models, and as attention is patched: the copy runs the patch, in its own mode."""
 
