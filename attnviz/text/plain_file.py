@@ -42,11 +42,13 @@ _MOST_HEADER = 8_000_000  # bytes of one file's header
 
 def count_tensors(path: Path) -> int:
     """Count the tensors that a safetensors header names by scanning its bytes, since parsing 600,000 names would take
-    many seconds and 600 MB. Raises OSError as `open_file` does, and ValueError if the header names more tensors than
-    any model has.
+    many seconds and 600 MB. A file that is no safetensors file counts as 0. Raises OSError as `open_file` does, and
+    ValueError if the header names more tensors than any model has.
     """
     with open_file(path) as file:
         length = int.from_bytes(file.read(8), "little")
+        if length > os.fstat(file.fileno()).st_size:
+            return 0
         if length > _MOST_HEADER:
             raise ValueError(f"its header takes {length / 1e6:,.0f} MB; up to {_MOST_HEADER / 1e6:,.0f} MB are read")
         count = file.read(length).count(b'"data_offsets"')

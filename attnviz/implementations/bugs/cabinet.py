@@ -125,7 +125,7 @@ BUGS: Mapping[str, Bug] = {
         catches.hidden_keys_weigh_nothing,
     ),
     "causal_at_top_left": Bug(
-        "Causal mask at the top left, with a cache",
+        "Causal mask at the top left",
         "silent",
         "weigh",
         wrong_steps.causal_at_top_left,

@@ -160,7 +160,7 @@ def find_reply(model: Model, request: Request, state: ReplyState) -> tuple[Reply
     found = _replies.get(mine.name, read=lambda *_: mine.handed_on or _begin(model, request, state))
     mine.handed_on = None
     found.limit = state.limit
-    _take_back(found, dict(state.taken), state.written if is_linked else None)
+    _take_back(found, dict(state.taken), mine.goal)
     mine.written = len(found.written)
     return found, state
 
@@ -172,10 +172,14 @@ def save(taken: Mapping[int, int], written: int) -> None:
     persistent.write({"taken": write_taken(pairs) or None, "written": str(written) if written else None})
 
 
-def _take_back(reply: Reply, taken: dict[int, int], written: int | None) -> None:
-    """Go back to the first token that the address has otherwise, and to as many tokens as it says."""
+def _take_back(reply: Reply, taken: dict[int, int], goal: int) -> None:
+    """Go back to the first token that the address has otherwise, and to at most `goal` tokens.
+
+    A reply has more tokens than its goal when *Stop* came while the run before was writing a token: Streamlit starts
+    the next run while the one before finishes its step.
+    """
     others = [at for at in {*taken, *reply.taken} if taken.get(at) != reply.taken.get(at)]
-    until = min([*others, len(reply.written) if written is None else written])
+    until = min([*others, goal])
     if until < len(reply.written):
         reply.go_back(until)
         held().sent = min(held().sent, len(reply.tokens))
