@@ -69,7 +69,7 @@ def run_sentence(name: str, src: str, to: str, tgt: str, new: int, do: str = "")
     words = {side: tuple(display_token(token) for token in tokens[side] if not token.is_special) for side in tokens}
     sentence = trace.sentences[0]
     text = "" if sentence.cut else sentence.tgt_text
-    counts = len(tokens["src"]), len(tokens["tgt"])
+    counts = len(tokens["src"]), max(0, len(tokens["tgt"]) - (1 if tokens["src"] else 0))  # <bos> is not written
     return Told(words["src"], words["tgt"], counts, text, trace.model_id, model.inputs.takes_target)
 
 
