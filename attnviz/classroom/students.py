@@ -30,7 +30,7 @@ from attnviz.classroom.state import BEFORE, OPEN, ClassVersion, Joined, MemberVi
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, HintRow, MemberRow
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.phrases import Translatable, sentence
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.scoring import score_answer
 
 MOST_MEMBERS = 400
@@ -109,7 +109,7 @@ class Students:
         self._remember_place(token, MemberPlace(rows.member.id, rows.row.id, here))
         return member_view(rows, lesson, here, stands, self._parts.truths)
 
-    def picture(self, token: str) -> Picture | None:
+    def picture(self, token: str) -> LinkedPicture | None:
         """Return the run of the student's step, for the server alone: it holds the right answer."""
 
         def find(session: Session) -> tuple[Lesson, int]:

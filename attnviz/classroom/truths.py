@@ -8,11 +8,11 @@ from attnviz.classroom.errors import ClassroomError
 from attnviz.lessons.answers import truth_of
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.phrases import Translatable, sentence
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import Question
 from attnviz.lessons.scoring import Truth
 
-RunPicture = Callable[[Link | None], Picture | None]
+RunPicture = Callable[[Link | None], LinkedPicture | None]
 TakeTurn = Callable[[], None]
 _MOST = 512  # steps of all classes
 
@@ -42,7 +42,7 @@ class Truths:
                 self._keep(key, self._compute(lesson.questions[at], lesson.picture(at)))
             return self._found[key]
 
-    def picture(self, lesson: Lesson, at: int) -> Picture | None:
+    def picture(self, lesson: Lesson, at: int) -> LinkedPicture | None:
         """Run a step's link. Raises ClassroomError."""
         try:
             return self._run(lesson.picture(at))

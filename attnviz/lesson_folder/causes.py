@@ -2,7 +2,7 @@
 
 from attnviz.learning import shipped
 from attnviz.lessons.lesson import Link
-from attnviz.lessons.picture import Picture, Pictures
+from attnviz.lessons.picture import LinkedPicture, Pictures
 from attnviz.models.catalogue import DEFAULT, TOY, entries
 from attnviz.models.toy.toy import Toy
 from attnviz.pictures.causes.compared import Side
@@ -22,7 +22,7 @@ from attnviz.text.languages import named_code
 from attnviz.views.learning.switches import toy_title
 
 
-def causes_picture(shown: Picture, run: Pictures) -> ShownPicture | None:
+def causes_picture(shown: LinkedPicture, run: Pictures) -> ShownPicture | None:
     """Draw the tab that is linked to; None where it draws nothing of these texts, or nothing that is a widget."""
     tab = shown.link.texts.get("tab") or "switch-off"
     if tab == "switch-off":
@@ -34,12 +34,12 @@ def causes_picture(shown: Picture, run: Pictures) -> ShownPicture | None:
     return picture("compared").of(*_sides(shown, run)) if tab == "compare" else None
 
 
-def rerun(run: Pictures, link: Link, **texts: str) -> Picture:
+def rerun(run: Pictures, link: Link, **texts: str) -> LinkedPicture:
     """Run a link with other texts in its address. Raises ValueError with one sentence."""
     return run(Link(link.page, {**link.texts, **texts}, link.line))
 
 
-def _patching(shown: Picture, run: Pictures) -> ShownPicture | None:
+def _patching(shown: LinkedPicture, run: Pictures) -> ShownPicture | None:
     """Patch between the sentence and the changed one; a prompt's answer is what comes next, so none is continued."""
     changed = shown.link.texts.get("changed", "")
     if not changed.strip():
@@ -49,7 +49,7 @@ def _patching(shown: Picture, run: Pictures) -> ShownPicture | None:
     return picture("patching").of(shown.model, clean.trace, other.trace)
 
 
-def _sides(shown: Picture, run: Pictures) -> tuple[Side, Side]:
+def _sides(shown: LinkedPicture, run: Pictures) -> tuple[Side, Side]:
     """Run both sides as the page Causes does. Raises ValueError with one sentence."""
     said, model = shown.link.texts, shown.model
     by = said.get("by") or "sentence"
@@ -66,7 +66,7 @@ def _sides(shown: Picture, run: Pictures) -> tuple[Side, Side]:
     return side(src, model, here), side(other, model, there, FIXED_FOR_SENTENCES)
 
 
-def _languages(shown: Picture, run: Pictures) -> tuple[Side, Side]:
+def _languages(shown: LinkedPicture, run: Pictures) -> tuple[Side, Side]:
     model, said = shown.model, shown.link.texts
     here = said.get("to", "") if said.get("to") in model.languages else model.languages[0]
     into = other_language(model, here, said.get("into", ""))
@@ -75,7 +75,7 @@ def _languages(shown: Picture, run: Pictures) -> tuple[Side, Side]:
     return side(one, model, next(runs)), side(other, model, next(runs), FIXED_FOR_LANGUAGES)
 
 
-def _models(shown: Picture, run: Pictures) -> tuple[Side, Side]:
+def _models(shown: LinkedPicture, run: Pictures) -> tuple[Side, Side]:
     """Run the same text by another model, which the changes of the first have no place in."""
     name = shown.link.texts.get("model") or DEFAULT
     against = shown.link.texts.get("against") or _first_other(name)
@@ -93,14 +93,14 @@ def _first_other(name: str) -> str:
     return next((other for other in (*alike, *others) if other != name), name)
 
 
-def _language_of(shown: Picture, against: str) -> str:
+def _language_of(shown: LinkedPicture, against: str) -> str:
     """Return the language that the other model is asked for: the first's, where it writes that; else its own first."""
     languages = next((entry.languages for entry in entries() if entry.name == against), ())
     to = shown.link.texts.get("to", "")
     return to if to in languages else ""
 
 
-def _title(name: str, shown: Picture) -> str:
+def _title(name: str, shown: LinkedPicture) -> str:
     if isinstance(shown.model, Toy):
         return toy_title(shown.model.experiment)
     return next((entry.title for entry in entries() if entry.name == name), shown.model.name)

@@ -11,7 +11,7 @@ from attnviz.lesson_folder.drawn import Drawn
 from attnviz.lesson_folder.mask_pages import bench_of
 from attnviz.lesson_folder.variants import Variants
 from attnviz.lessons.lesson import PAGES, LessonStep, Link
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import NUMBER, Question
 from attnviz.models.translator.translator import Translator
 from attnviz.pictures.decoding import DecodingState
@@ -62,7 +62,7 @@ _SHOWN_ON: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-def untrue_claims(step: LessonStep, link: Link | None, shown: Picture | None) -> Iterator[str]:
+def untrue_claims(step: LessonStep, link: Link | None, shown: LinkedPicture | None) -> Iterator[str]:
     """Yield a sentence for each claim of a step that its picture does not bear out; `shown` is the run of `link`."""
     if link is None:
         return
@@ -174,7 +174,7 @@ def _runs(said: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _rows(step: LessonStep, text: str, shown: Picture) -> Iterator[str]:
+def _rows(step: LessonStep, text: str, shown: LinkedPicture) -> Iterator[str]:
     """Find named rows that the map does not have, or that the link could choose but does not."""
     labels = [row.text for row in shown.maps.rows]
     for name in dict.fromkeys(_LABEL.findall(text)):
@@ -190,7 +190,7 @@ def _rows(step: LessonStep, text: str, shown: Picture) -> Iterator[str]:
         yield f"the step is about row {numbers[0]}, which the link does not choose: add row={numbers[0]} to it"
 
 
-def _mask(step: LessonStep, text: str, shown: Picture) -> Iterator[str]:
+def _mask(step: LessonStep, text: str, shown: LinkedPicture) -> Iterator[str]:
     """Find a fill, a number format, a mask or a row without keys of the question that the picture does not have."""
     more, said = (step.question.more if step.question else None) or {}, shown.link.texts
     if shown.link.page == "Decoding":
@@ -203,7 +203,7 @@ def _mask(step: LessonStep, text: str, shown: Picture) -> Iterator[str]:
             yield "the question is about a fill: link to Masks, which shows it"
 
 
-def _laboratory(more: Mapping[str, str], bench: MaskBench, shown: Picture) -> Iterator[str]:
+def _laboratory(more: Mapping[str, str], bench: MaskBench, shown: LinkedPicture) -> Iterator[str]:
     view = bench.view
     has = {"mask": "~".join(name for name, _ in view.rules) or "none"}
     if shown.link.texts.get("tab") != "fills":  # which shows every fill in every number format
@@ -217,11 +217,11 @@ def _laboratory(more: Mapping[str, str], bench: MaskBench, shown: Picture) -> It
         yield f"row {more['blind']} {seen}: paint the row shut, then copy the link"
 
 
-def _no_second_run(link: Link) -> Picture:
+def _no_second_run(link: Link) -> LinkedPicture:
     raise ValueError("attnviz cannot check a question about the mask where the link to Masks has a second sentence")
 
 
-def _tokens(step: LessonStep, text: str, shown: Picture) -> Iterator[str]:
+def _tokens(step: LessonStep, text: str, shown: LinkedPicture) -> Iterator[str]:
     """Find tokens for which the text is wrong about whether they go in, and wrong counts of these tokens."""
     fed = fed_tokens(shown)
     for name in dict.fromkeys(_NEVER_IN.findall(text)):
@@ -235,17 +235,17 @@ def _tokens(step: LessonStep, text: str, shown: Picture) -> Iterator[str]:
         yield f"the question counts the tokens that go in, but in the picture padding goes in, too{_padded(shown)}"
 
 
-def fed_tokens(shown: Picture) -> list[str]:
+def fed_tokens(shown: LinkedPicture) -> list[str]:
     """Return the tokens that go into the decoder, with the padding of Decoding's batch."""
     tokens = [token.text for token in shown.trace.tokens("tgt")] if shown.trace.sentences[0].tgt else []
     return (tokens + ["<pad>"] * _padding(shown))[:-1]
 
 
-def _padding(shown: Picture) -> int:
+def _padding(shown: LinkedPicture) -> int:
     if shown.link.page != "Decoding" or not isinstance(shown.model, Translator):
         return 0
     return read(DecodingState, shown.link.texts, dict.fromkeys(("layer", "head"), 1))[0].padding
 
 
-def _padded(shown: Picture) -> str:
+def _padded(shown: LinkedPicture) -> str:
     return ": add padding=0 to the link" if _padding(shown) else ""

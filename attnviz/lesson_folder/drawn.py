@@ -18,7 +18,7 @@ from attnviz.lesson_folder.stills import still
 from attnviz.lesson_folder.variants import Part
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.phrases import Translatable
-from attnviz.lessons.picture import Picture, Pictures
+from attnviz.lessons.picture import LinkedPicture, Pictures
 from attnviz.lessons.question import Question
 from attnviz.pictures.fields import specs_of
 from attnviz.pictures.head_maps.covering import Covering
@@ -63,7 +63,13 @@ class Drawn:
 
 
 def draw(
-    link: Link, shown: Picture | None, question: Question | None, say: Say, *, run: Pictures, folder: Path | None = None
+    link: Link,
+    shown: LinkedPicture | None,
+    question: Question | None,
+    say: Say,
+    *,
+    run: Pictures,
+    folder: Path | None = None,
 ) -> Drawn:
     """Draw a step's link; `shown` is its run, None for a page that runs nothing. `say` translates what stands on it,
     `run` runs the second side of a picture of two, and `folder` has the recordings that a link names.
@@ -95,7 +101,7 @@ def _tab_of(parts: Sequence[Part], only_app: str, say: Say) -> Drawn:
     return Drawn(parts=tuple(kept), note=say(only_app))
 
 
-def _heads(shown: Picture, question: Question | None, say: Say) -> Drawn:
+def _heads(shown: LinkedPicture, question: Question | None, say: Say) -> Drawn:
     name = _TABS_OF_HEADS.get(_tab(shown, "heads"), "heads")
     found = _live(_as_linked(_of_heads(name, shown), shown))
     if name != "heads" or question is None or question.cover not in _PARTS:
@@ -105,7 +111,7 @@ def _heads(shown: Picture, question: Question | None, say: Say) -> Drawn:
     return replace(found, covered=covered.opened)
 
 
-def _of_heads(name: str, shown: Picture, **more: Any) -> ShownPicture:
+def _of_heads(name: str, shown: LinkedPicture, **more: Any) -> ShownPicture:
     """Draw a tab of Heads; what a trace alone does not say, such as ALTI, its model does."""
     if name in _WITH_MODEL:
         more |= {"model": shown.model}
@@ -116,7 +122,7 @@ def _of_heads(name: str, shown: Picture, **more: Any) -> ShownPicture:
     return picture(name).of(shown.trace, **more)
 
 
-def _masks(shown: Picture, run: Pictures, say: Say) -> Drawn:
+def _masks(shown: LinkedPicture, run: Pictures, say: Say) -> Drawn:
     bench = bench_of(shown, run)
     found = HTML_TABS.get(_tab(shown, "pipeline"))
     return (
@@ -124,7 +130,7 @@ def _masks(shown: Picture, run: Pictures, say: Say) -> Drawn:
     )
 
 
-def _stepper(shown: Picture) -> ShownPicture:
+def _stepper(shown: LinkedPicture) -> ShownPicture:
     """Step through the sentence, under the link's changes to the run."""
     said, takes_target = shown.link.texts, shown.model.inputs.takes_target
     more = {"target": said.get("tgt", "").strip()} if takes_target else {"new_tokens": int(said.get("new") or 0)}
@@ -134,7 +140,7 @@ def _stepper(shown: Picture) -> ShownPicture:
     return picture("stepper").of(shown.model, said.get("src", ""), **more)
 
 
-def _causes(shown: Picture, run: Pictures, say: Say) -> Drawn:
+def _causes(shown: LinkedPicture, run: Pictures, say: Say) -> Drawn:
     if (found := causes_picture(shown, run)) is not None:
         return _live(_as_linked(found, shown))
     is_patch = _tab(shown, "switch-off") == "patch"
@@ -144,11 +150,11 @@ def _causes(shown: Picture, run: Pictures, say: Say) -> Drawn:
     return Drawn(note=say(Translatable("No picture: this link to the tab “{tab}” leaves open what is shown.", tab=tab)))
 
 
-def _tab(shown: Picture, first: str) -> str:
+def _tab(shown: LinkedPicture, first: str) -> str:
     return shown.link.texts.get("tab") or first
 
 
-def _as_linked(made: ShownPicture, shown: Picture) -> ShownPicture:
+def _as_linked(made: ShownPicture, shown: LinkedPicture) -> ShownPicture:
     """Return a picture in the state that its link says. Raises ValueError for a text that cannot be followed."""
     subject, texts = made.subject, shown.link.texts
     names = {field: spec.name or field for field, spec in specs_of(type(subject.start)).items()}

@@ -19,7 +19,7 @@ from attnviz.lessons.answers import truth_of
 from attnviz.lessons.check import fingerprint
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.phrases import Translatable, translate
-from attnviz.lessons.picture import Picture, Pictures
+from attnviz.lessons.picture import LinkedPicture, Pictures
 from attnviz.lessons.question import CELL, ROW, Question
 from attnviz.lessons.scoring import Truth
 from attnviz.widgets.wire import Payload
@@ -88,7 +88,7 @@ class _Steps:
             "picture": picture,
         }
 
-    def _picture(self, at: int, link: Link, shown: Picture | None) -> dict[str, Any]:
+    def _picture(self, at: int, link: Link, shown: LinkedPicture | None) -> dict[str, Any]:
         question = self.lesson.steps[at].question
         drawn = draw(link, shown, question, self._say, run=self.run, folder=self.lesson.folder)
         if missing := [f"“{name}”" for name in missing_controls(self.lesson.steps[at], drawn)]:
@@ -164,7 +164,7 @@ def _digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
-def question_data(question: Question, shown: Picture | None, *, say: Say, why: str) -> dict[str, Any]:
+def question_data(question: Question, shown: LinkedPicture | None, *, say: Say, why: str) -> dict[str, Any]:
     """Return a question, with its place on the map and its right answer; `why` is its reason as HTML.
 
     Raises ValueError with one sentence for a question that does not fit its picture.

@@ -13,7 +13,7 @@ from attnviz.analysis.corpus.study import CorpusStudy, run_stages
 from attnviz.lesson_folder.one_head import head_over_sentences
 from attnviz.lesson_folder.variants import Part, variants
 from attnviz.lessons.phrases import Translatable
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.models.catalogue import DEFAULT, entries
 from attnviz.pictures.causes.corpus_measures import SPREAD
 from attnviz.pictures.causes.corpus_table import shown_table
@@ -31,7 +31,7 @@ ONLY_APP = Translatable(
 )
 
 
-def many_sentences(shown: Picture) -> Sequence[Part]:
+def many_sentences(shown: LinkedPicture) -> Sequence[Part]:
     """Draw the part that is linked to; nothing where the link does not ask for sentences that come along."""
     said = shown.link.texts
     if said.get("part") == "pruning":
@@ -40,14 +40,14 @@ def many_sentences(shown: Picture) -> Sequence[Part]:
     return _every_head(shown) if is_asked else []
 
 
-def _every_head(shown: Picture) -> Sequence[Part]:
+def _every_head(shown: LinkedPicture) -> Sequence[Part]:
     """Measure every head of the unchanged model over the list. Raises ValueError with one sentence."""
     stages = run_stages(shown.model, shipped_lines(shown.trace.to), to=shown.trace.to, listen=lambda _: TO_THE_END)
     study = list(islice(stages, _QUICK))[-1]
     return [f"<p>{html.escape(_caption(study))}</p>", _spread(study, shown), _one_head(study, shown)]
 
 
-def _spread(study: CorpusStudy, shown: Picture) -> Part:
+def _spread(study: CorpusStudy, shown: LinkedPicture) -> Part:
     """Draw the table of every head for each measure; the link names one."""
     measures, asked = list(SPREAD), shown.link.texts.get("spread", "")
 
@@ -58,7 +58,7 @@ def _spread(study: CorpusStudy, shown: Picture) -> Part:
     return variants("spread", "Spread of", list(SPREAD.values()), at, table, is_list=True)
 
 
-def _one_head(study: CorpusStudy, shown: Picture) -> Part:
+def _one_head(study: CorpusStudy, shown: LinkedPicture) -> Part:
     """Draw each head by itself, first the one in focus."""
     names = [f"{KINDS[kind].tab} {head_name(layer, head)}" for kind, layer, head in study.places]
     place = (shown.kind, shown.layer, shown.head)
@@ -75,7 +75,7 @@ def _caption(study: CorpusStudy) -> str:
     return f"{count} {study.why_not or _NOT_OFF}"
 
 
-def _pruning_curve(shown: Picture) -> Sequence[Part]:
+def _pruning_curve(shown: LinkedPicture) -> Sequence[Part]:
     """Write out the curve that is shipped with the model; nothing for a model without one. Raises ValueError."""
     name = shown.link.texts.get("model") or DEFAULT
     folder = next((entry.folder for entry in entries() if entry.name == name), None)

@@ -12,7 +12,7 @@ from attnviz.analysis.rerun import Writing, batch_of_two
 from attnviz.lesson_folder.causes import rerun
 from attnviz.lesson_folder.variants import Part, variants
 from attnviz.lessons.phrases import Translatable
-from attnviz.lessons.picture import Picture, Pictures
+from attnviz.lessons.picture import LinkedPicture, Pictures
 from attnviz.pictures.fields import read
 from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.mask_tabs import broadcast, fills, leak, rows, says
@@ -37,7 +37,7 @@ class HtmlTab:
     only_app: Translatable
 
 
-def bench_of(shown: Picture, run: Pictures) -> MaskBench:
+def bench_of(shown: LinkedPicture, run: Pictures) -> MaskBench:
     """Put the head that a link names under its mask. Raises ValueError for a text that cannot be followed."""
     said, trace = shown.link.texts, shown.trace
     if second := said.get("second", "").strip():

@@ -12,7 +12,7 @@ from attnviz.analysis.site.outcome import Raised, SiteResult, describe_outcome, 
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.ways import WAYS
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.models.translator.translator import Translator
 from attnviz.text.entries import token_texts
 from attnviz.views.labels import KINDS
@@ -21,7 +21,7 @@ from attnviz.views.site.panel_tables import panel_tables
 from attnviz.views.site.panels import Panel
 
 
-def still(shown: Picture) -> str:
+def still(shown: LinkedPicture) -> str:
     """Draw what a link shows: its tab, where that can stand still, else the map of the head in focus."""
     first = {"Anatomy": "walk", "Implementations": "agreement"}.get(shown.link.page, "")
     draw = _TABS.get((shown.link.page, shown.link.texts.get("tab") or first))
@@ -30,7 +30,7 @@ def still(shown: Picture) -> str:
     return draw(shown, site_inputs(shown.model, shown.trace, shown.kind, _index(shown.layer)))
 
 
-def _walk(shown: Picture, inputs: SiteInputs) -> str:
+def _walk(shown: LinkedPicture, inputs: SiteInputs) -> str:
     layout = shown.link.texts.get("layout", "")
     steps = shape_walk(inputs, layout if layout in LAYOUTS else "batch_first")
     rows = [
@@ -41,7 +41,7 @@ def _walk(shown: Picture, inputs: SiteInputs) -> str:
     return small_table(("line", "shape", "strides", "contiguous", "bytes"), rows)
 
 
-def _skip(shown: Picture, inputs: SiteInputs) -> str:
+def _skip(shown: LinkedPicture, inputs: SiteInputs) -> str:
     """List all changed lines with what they do to this sentence alone; the link's own one is explained."""
     names, asked = skips_of(inputs.weights), shown.link.texts.get("skip", "")
     rows = [(SKIPS[name].title, describe_outcome(run_skipped(name, inputs)), SKIPS[name].right, SKIPS[name].instead)
@@ -50,13 +50,13 @@ def _skip(shown: Picture, inputs: SiteInputs) -> str:
     return why + small_table(("changed line", "result for this sentence alone", "right", "tried instead"), rows)
 
 
-def _claims(shown: Picture, inputs: SiteInputs) -> str:
+def _claims(shown: LinkedPicture, inputs: SiteInputs) -> str:
     table = parameter_counts(inputs.weights.d_model)
     text = f"<p>A site of d_model {inputs.weights.d_model}, with more and fewer heads:</p>"
     return text + number_rows({name: table[name].tolist() for name in table})
 
 
-def _modulation(shown: Picture, inputs: SiteInputs) -> str:
+def _modulation(shown: LinkedPicture, inputs: SiteInputs) -> str:
     if shown.kind == "cross":
         return _head(shown)
     mask = None if inputs.mask is None else inputs.mask[0].expand(inputs.input_.shape[1], -1)
@@ -71,7 +71,7 @@ def _modulation(shown: Picture, inputs: SiteInputs) -> str:
     return f"<p>{_site(shown)}. {moved}</p>{panel_tables(panels, tokens, tokens)}"
 
 
-def _bugs(shown: Picture, inputs: SiteInputs) -> str:
+def _bugs(shown: LinkedPicture, inputs: SiteInputs) -> str:
     bug = BUGS.get(shown.link.texts.get("bug", ""), BUGS["softmax_over_heads"])
     told = [f"<p>{html.escape(bug.what)}</p>", code_change(*bug.sources), f"<p>{html.escape(bug.unnoticed)}</p>"]
     make = bug.own_inputs or (odd_sized_inputs if bug.lacks(inputs.weights) else None)
@@ -81,7 +81,7 @@ def _bugs(shown: Picture, inputs: SiteInputs) -> str:
     return "".join(told)
 
 
-def _damage(shown: Picture, found: SiteResult | Raised, *, is_own: bool) -> str:
+def _damage(shown: LinkedPicture, found: SiteResult | Raised, *, is_own: bool) -> str:
     said = f"<p>As written: {html.escape(describe_outcome(found))}.</p>"
     if isinstance(found, Raised) or not found.has_maps:
         return said
@@ -92,22 +92,22 @@ def _damage(shown: Picture, found: SiteResult | Raised, *, is_own: bool) -> str:
     return said + panel_tables(panels, rows, cols)
 
 
-def _source(shown: Picture, inputs: SiteInputs) -> str:
+def _source(shown: LinkedPicture, inputs: SiteInputs) -> str:
     one, other = (WAYS.get(shown.link.texts.get(name, ""), WAYS[usual]) for name, usual in _SOURCES.items())
     return source_diff(one.source(), other.source(), (one.title, other.title))
 
 
-def _head(shown: Picture) -> str:
+def _head(shown: LinkedPicture) -> str:
     weights = shown.maps.weights(shown.layer, shown.head).float().numpy()
     rows, cols = ([label.text for label in labels] for labels in (shown.maps.rows, shown.maps.cols))
     return panel_tables([Panel(_site(shown), weights)], rows, cols)
 
 
-def _tokens(shown: Picture) -> tuple[list[str], list[str]]:
+def _tokens(shown: LinkedPicture) -> tuple[list[str], list[str]]:
     return token_texts(shown.trace.query_tokens(shown.kind)), token_texts(shown.trace.key_tokens(shown.kind))
 
 
-def _site(shown: Picture) -> str:
+def _site(shown: LinkedPicture) -> str:
     return f"{KINDS[shown.kind].name}, L{shown.layer} H{shown.head}"
 
 
@@ -116,7 +116,7 @@ def _index(place: int | str) -> int:
 
 
 _SOURCES = {"one": "annotated", "other": "refactored"}
-_TABS: Mapping[tuple[str, str], Callable[[Picture, SiteInputs], str]] = {
+_TABS: Mapping[tuple[str, str], Callable[[LinkedPicture, SiteInputs], str]] = {
     ("Anatomy", "walk"): _walk,
     ("Anatomy", "skip"): _skip,
     ("Anatomy", "claims"): _claims,

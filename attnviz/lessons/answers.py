@@ -8,12 +8,12 @@ from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.lessons.faults import Fault, LessonError
 from attnviz.lessons.measures import WITHOUT_PICTURE, compute_measure, metric_of, weights
 from attnviz.lessons.phrases import Translatable
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.lessons.scoring import Truth, fold_text
 
 
-def truth_of(question: Question, picture: Picture | None) -> Truth:
+def truth_of(question: Question, picture: LinkedPicture | None) -> Truth:
     """Compute the right answer. Raises ValueError with one sentence where the question does not fit its picture.
 
     A `picture` of None is that of a step whose lesson has shown none yet: then only what the author says is right.
@@ -28,7 +28,7 @@ def truth_of(question: Question, picture: Picture | None) -> Truth:
     return _TRUTH[question.kind](question, picture)  # type: ignore[arg-type]
 
 
-def _cell(question: Question, picture: Picture) -> Truth:
+def _cell(question: Question, picture: LinkedPicture) -> Truth:
     found = weights(picture)
     open_ = torch.zeros_like(found, dtype=torch.bool)
     open_[slice(None) if not question.row else picture.row(question.row)] = True
@@ -50,7 +50,7 @@ def _rows(found: torch.Tensor, open_: torch.Tensor) -> Sequence[tuple[list[float
     return list(zip(found.tolist(), open_.tolist(), strict=True))
 
 
-def _row(question: Question, picture: Picture) -> Truth:
+def _row(question: Question, picture: LinkedPicture) -> Truth:
     row = picture.row(question.row)
     found = weights(picture)[row]
     if not torch.isclose(found.sum(), torch.ones(()), atol=1e-3):
@@ -61,7 +61,7 @@ def _row(question: Question, picture: Picture) -> Truth:
     return Truth([float(weight) for weight in found], said)
 
 
-def _head(question: Question, picture: Picture) -> Truth:
+def _head(question: Question, picture: LinkedPicture) -> Truth:
     layers, heads = picture.trace.shape(picture.kind)
     for layer, head in question.heads:
         if layer >= layers or head >= heads:
@@ -75,7 +75,7 @@ def _head(question: Question, picture: Picture) -> Truth:
     return Truth(list(best), said, margin=abs(first - second))
 
 
-def _head_truth(question: Question, picture: Picture, layer: int, head: int) -> float:
+def _head_truth(question: Question, picture: LinkedPicture, layer: int, head: int) -> float:
     if question.by == "weight":
         return float(picture.maps.weights(layer, head)[picture.row(question.row), picture.col(question.col)])
     if question.by not in METRICS:
@@ -83,7 +83,7 @@ def _head_truth(question: Question, picture: Picture, layer: int, head: int) -> 
     return metric_of(picture, question.by, layer, head)
 
 
-def _token(question: Question, picture: Picture) -> Truth:
+def _token(question: Question, picture: LinkedPicture) -> Truth:
     row = picture.row(question.row)
     label = picture.maps.rows[row]
     if label.output is None:
@@ -91,7 +91,7 @@ def _token(question: Question, picture: Picture) -> Truth:
     return _written_truth(question, label.output.strip())
 
 
-def _translation(question: Question, picture: Picture) -> Truth:
+def _translation(question: Question, picture: LinkedPicture) -> Truth:
     if not picture.trace.tgt_text:
         raise ValueError("Nothing is written in this picture: link to a model that writes.")
     return _written_truth(question, picture.trace.tgt_text)
@@ -107,12 +107,12 @@ def _written_truth(question: Question, text: str) -> Truth:
     return Truth(right[0], text)
 
 
-def _number(question: Question, picture: Picture) -> Truth:
+def _number(question: Question, picture: LinkedPicture) -> Truth:
     found = compute_measure(picture, question)
     return Truth(found, f"{found:.4g} {question.unit}".strip())
 
 
-def _choice(question: Question, picture: Picture) -> Truth:
+def _choice(question: Question, picture: LinkedPicture) -> Truth:
     found = compute_measure(picture, question)
     right = [at for at, option in enumerate(question.options) if option.when is not None and found in option.when]
     if len(right) != 1:

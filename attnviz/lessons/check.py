@@ -10,7 +10,7 @@ from pathlib import Path
 from attnviz.lessons.answers import truth_of
 from attnviz.lessons.faults import Fault
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
-from attnviz.lessons.picture import Picture, Pictures
+from attnviz.lessons.picture import LinkedPicture, Pictures
 from attnviz.lessons.question import CHOICE, NUMBER, ROW, Question
 from attnviz.lessons.reading import ReadText
 from attnviz.lessons.scoring import Truth
@@ -48,10 +48,10 @@ class CheckedBlock:
         return any(one.is_problem for one in self.remarks)
 
 
-Claims = Callable[[LessonStep, Link | None, Picture | None], Iterator[str]]
+Claims = Callable[[LessonStep, Link | None, LinkedPicture | None], Iterator[str]]
 
 
-def no_claims(step: LessonStep, link: Link | None, shown: Picture | None) -> Iterator[str]:
+def no_claims(step: LessonStep, link: Link | None, shown: LinkedPicture | None) -> Iterator[str]:
     """Find no untrue claims: compare nothing with the picture."""
     yield from ()
 
@@ -97,7 +97,7 @@ def check_step(
     yield from (Remark(step.line, said, is_problem=True) for said in claims(step, link, shown))
 
 
-def _picture(run: Pictures, link: Link | None) -> Picture | None:
+def _picture(run: Pictures, link: Link | None) -> LinkedPicture | None:
     return run(link) if link is not None and link.page != "Learning" else None
 
 

@@ -11,7 +11,7 @@ from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.lessons.block import FIELDS
 from attnviz.lessons.earlier_draft import markdown_of
 from attnviz.lessons.measures import MEASURES
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import COVERS
 from attnviz.lessons.reading import ReadText
 from attnviz.lessons.values import SPOTS
@@ -106,7 +106,7 @@ def replace_value(draft: str, line: int, value: str) -> str:
     return "\n".join(lines)
 
 
-def offers(field: str, picture: Picture | None) -> Mapping[str, str]:
+def offers(field: str, picture: LinkedPicture | None) -> Mapping[str, str]:
     """Return the possible values of a key, by the words shown for them; tokens come from the picture."""
     if field in ("row", "col"):
         if picture is None:

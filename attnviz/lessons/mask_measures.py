@@ -7,11 +7,11 @@ import torch
 from attnviz.analysis.masks.fills import FillChoice, FilledScores, fill_scores, one_head
 from attnviz.analysis.masks.leakage import leak_test
 from attnviz.analysis.masks.mask_spec import RULES, MaskSpec
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import Question
 
 
-def _fill(picture: Picture, question: Question) -> FilledScores:
+def _fill(picture: LinkedPicture, question: Question) -> FilledScores:
     """Fill the head in focus with the mask and the fill in `with`; `blind` is a row that sees nothing."""
     said = question.more or {}
     layer, head = picture.one_head()
@@ -27,37 +27,37 @@ def _fill(picture: Picture, question: Question) -> FilledScores:
     return fill_scores(call, mask, FillChoice(said.get("fill", "-inf"), said.get("dtype", "float32")))
 
 
-def _row(picture: Picture, question: Question) -> torch.Tensor:
+def _row(picture: LinkedPicture, question: Question) -> torch.Tensor:
     found = _fill(picture, question)
     if found.attn is None:
         raise ValueError(f"torch refuses this: {found.error}")
     return found.attn[..., picture.row(question.row), :].flatten()
 
 
-def _nan(picture: Picture, question: Question) -> float:
+def _nan(picture: LinkedPicture, question: Question) -> float:
     return float(_row(picture, question).isnan().sum())
 
 
-def _sum(picture: Picture, question: Question) -> float:
+def _sum(picture: LinkedPicture, question: Question) -> float:
     return float(_row(picture, question).sum())
 
 
-def _largest_share(picture: Picture, question: Question) -> float:
+def _largest_share(picture: LinkedPicture, question: Question) -> float:
     return float(_row(picture, question).max())
 
 
-def _hidden_share(picture: Picture, question: Question) -> float:
+def _hidden_share(picture: LinkedPicture, question: Question) -> float:
     """Compute the share of a row's weight on cells that the mask hides."""
     found, row = _fill(picture, question), _row(picture, question)
     hidden = ~found.mask.flatten(0, -3)[0][picture.row(question.row)]
     return float(row[hidden].sum())
 
 
-def _refusal(picture: Picture, question: Question) -> float:
+def _refusal(picture: LinkedPicture, question: Question) -> float:
     return float(bool(_fill(picture, question).error))
 
 
-def _outcome(picture: Picture, question: Question) -> float:
+def _outcome(picture: LinkedPicture, question: Question) -> float:
     """Classify a filled row: 0 all zeros, 1 an even share for every key, 2 NaN, 3 anything else, 4 torch refuses."""
     if _fill(picture, question).error:
         return 4.0
@@ -68,10 +68,10 @@ def _outcome(picture: Picture, question: Question) -> float:
     return 0.0 if not bool(row.any()) else 1.0 if torch.allclose(row, even, atol=1e-3) else 3.0
 
 
-def _leaks(*, causal: bool) -> Callable[[Picture, Question], float]:
+def _leaks(*, causal: bool) -> Callable[[LinkedPicture, Question], float]:
     """Return a measure that counts the positions before the replaced one whose numbers change."""
 
-    def compute(picture: Picture, question: Question) -> float:
+    def compute(picture: LinkedPicture, question: Question) -> float:
         said = question.more or {}
         position = picture.row(said["at"])
         tokens = picture.model.encode_target(said["instead"], to=picture.link.texts.get("to", ""))

@@ -17,7 +17,7 @@ from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.lessons import mask_measures, run_measures
 from attnviz.lessons.faults import Fault, LessonError
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import Question
 from attnviz.models.translator.translator import Translator
 from attnviz.transformer.probe import SCORES_ONLY
@@ -32,10 +32,10 @@ class Measure:
 
     means: str
     needs: tuple[str, ...]
-    of: Callable[[Picture, Question], float]
+    of: Callable[[LinkedPicture, Question], float]
 
 
-def compute_measure(picture: Picture | None, question: Question) -> float:
+def compute_measure(picture: LinkedPicture | None, question: Question) -> float:
     """Compute the number that a question's measure names; some need no picture. Raises ValueError with one
     sentence, LessonError where it is about a field.
     """
@@ -58,66 +58,66 @@ def _missing_fault(need: str, name: str, measure: Measure) -> Fault:
     return Fault(said, "with", f"write “with: {{{need}: …}}”")
 
 
-def weights(picture: Picture) -> torch.Tensor:
+def weights(picture: LinkedPicture) -> torch.Tensor:
     """Return the map in focus, `(rows, cols)`."""
     return picture.maps.weights(picture.layer, picture.head)
 
 
-def _weight(picture: Picture, question: Question) -> float:
+def _weight(picture: LinkedPicture, question: Question) -> float:
     return float(weights(picture)[picture.row(question.row), picture.col(question.col)])
 
 
-def _row_sum(picture: Picture, question: Question) -> float:
+def _row_sum(picture: LinkedPicture, question: Question) -> float:
     return float(weights(picture)[picture.row(question.row)].sum())
 
 
-def _metric(name: str) -> Callable[[Picture, Question], float]:
-    def compute(picture: Picture, question: Question) -> float:
+def _metric(name: str) -> Callable[[LinkedPicture, Question], float]:
+    def compute(picture: LinkedPicture, question: Question) -> float:
         return metric_of(picture, name, *picture.one_head())
 
     return compute
 
 
-def metric_of(picture: Picture, name: str, layer: int, head: int) -> float:
+def metric_of(picture: LinkedPicture, name: str, layer: int, head: int) -> float:
     """Compute a metric of one head of the picture's kind."""
     table = head_metrics(picture.maps, picture.trace).set_index(["layer", "head"])
     return float(table[name].to_dict()[layer, head])
 
 
-def _visible_cells(picture: Picture, question: Question) -> float:
+def _visible_cells(picture: LinkedPicture, question: Question) -> float:
     seen = picture.maps.visible_cells(picture.layer, picture.head)
     return float(seen[picture.row(question.row)].sum())
 
 
-def _above_diagonal(picture: Picture, question: Question) -> float:
+def _above_diagonal(picture: LinkedPicture, question: Question) -> float:
     """Compute the share of a self-attention map's weight that lies on later tokens."""
     found = weights(picture)
     return float(found.triu(1).sum() / found.sum())
 
 
-def _maps(picture: Picture, question: Question) -> float:
+def _maps(picture: LinkedPicture, question: Question) -> float:
     return float(sum(layers * heads for layers, heads in picture.model.shapes.values()))
 
 
-def _tokens(side: str) -> Callable[[Picture, Question], float]:
+def _tokens(side: str) -> Callable[[LinkedPicture, Question], float]:
     return lambda picture, question: float(len(getattr(picture.trace.sentences[0], side)))
 
 
-def _sizes(axis: int) -> Callable[[Picture, Question], float]:
+def _sizes(axis: int) -> Callable[[LinkedPicture, Question], float]:
     return lambda picture, question: float(picture.trace.shape(picture.kind)[axis])
 
 
-def _d_k(picture: Picture, question: Question) -> float:
+def _d_k(picture: LinkedPicture, question: Question) -> float:
     if not picture.trace.call(picture.kind, 0).has_queries:
         raise ValueError(f"There is no d_k: {SCORES_ONLY}.")
     return float(picture.trace.call(picture.kind, 0).query.shape[-1])
 
 
-def _d_model(picture: Picture, question: Question) -> float:
+def _d_model(picture: LinkedPicture, question: Question) -> float:
     return float(_inputs(picture).weights.d_model)
 
 
-def _parameter_share(picture: Picture, question: Question) -> float:
+def _parameter_share(picture: LinkedPicture, question: Question) -> float:
     """Compute the parameters of a site with so many heads, as a share of those that it has."""
     inputs = _inputs(picture)
     counts = parameter_counts(inputs.weights.d_model).set_index("heads")["parameters"]
@@ -128,7 +128,7 @@ def _parameter_share(picture: Picture, question: Question) -> float:
     return float(numbers[asked] / numbers[inputs.weights.n_heads])
 
 
-def _moved_weight(picture: Picture, question: Question) -> float:
+def _moved_weight(picture: LinkedPicture, question: Question) -> float:
     """Compute how much of a row's weight the learned projections send elsewhere than softmax(x xᵀ/√d_model), on
     average.
     """
@@ -139,12 +139,12 @@ def _moved_weight(picture: Picture, question: Question) -> float:
     return float(modulation(inputs.weights, inputs.input_[0], head, mask).moved_share.mean())
 
 
-def _one_head(picture: Picture, question: Question) -> float:
+def _one_head(picture: LinkedPicture, question: Question) -> float:
     """Compute max |Δ| of the outputs of one large head and of plain self-attention on the same W_q, W_k, W_v."""
     return one_head(_inputs(picture)).output_change
 
 
-def _skip_raises(picture: Picture, question: Question) -> float:
+def _skip_raises(picture: LinkedPicture, question: Question) -> float:
     """Return 1 where leaving out or changing a line of the site's code raises, else 0."""
     line = (question.more or {})["line"]
     if line not in SKIPS:
@@ -152,7 +152,7 @@ def _skip_raises(picture: Picture, question: Question) -> float:
     return float(isinstance(run_skipped(line, _inputs(picture)), Raised))
 
 
-def _is_caught(picture: Picture, question: Question) -> float:
+def _is_caught(picture: LinkedPicture, question: Question) -> float:
     """Return 1 where a bug's one-line test catches it on this site, 0 where the test passes it."""
     name = (question.more or {})["bug"]
     if name not in BUGS:
@@ -165,7 +165,7 @@ def _is_caught(picture: Picture, question: Question) -> float:
         return 1.0
 
 
-def _inputs(picture: Picture) -> SiteInputs:
+def _inputs(picture: LinkedPicture) -> SiteInputs:
     if not isinstance(picture.model, Translator):
         raise ValueError("This measure takes a site apart: link to a shipped translator.")
     layer = picture.layer if isinstance(picture.layer, int) else 0

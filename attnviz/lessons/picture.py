@@ -23,7 +23,7 @@ _FIRST = {"Heads": "cross", "Masks": "decoder_self", "Decoding": "cross", "Anato
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
+class LinkedPicture:
     """A link with its run. `link` is that of the step, or of a step before it."""
 
     link: Link
@@ -95,7 +95,7 @@ class Picture:
         return min(int(said), count - 1) if said.isdecimal() and len(said) < 6 else 0
 
 
-Pictures = Callable[[Link], Picture]
+Pictures = Callable[[Link], LinkedPicture]
 
 
 def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
@@ -107,14 +107,14 @@ def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
     models: dict[str, Any] = {}
     traces: dict[tuple, Any] = {}
 
-    def run(link: Link) -> Picture:
+    def run(link: Link) -> LinkedPicture:
         name = link.texts.get("model") or catalogue.DEFAULT
         if name not in models:
             models[name] = (load or catalogue.load)(name)
         asked = name, *(link.texts.get(text, "") for text in ("src", "to", "tgt", "new", "do", "chat"))
         if asked not in traces:
             traces[asked] = trace_link(models[name], link.texts)
-        return Picture(link, models[name], traces[asked])
+        return LinkedPicture(link, models[name], traces[asked])
 
     return run
 

@@ -8,14 +8,14 @@ from attnviz.learning import shipped
 from attnviz.learning.names import experiment_named
 from attnviz.learning.recording import Recording
 from attnviz.learning.storage import toy_recording
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import Question
 from attnviz.models.translator.faults import Faults
 from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
 from attnviz.models.translator.translator import Translator
 
 
-def compare_decodings(picture: Picture, question: Question) -> Decoded:
+def compare_decodings(picture: LinkedPicture, question: Question) -> Decoded:
     """Compare steps and one pass as the Decoding page does; `with` may name a `mask` ("none", "ahead")."""
     model, said = picture.model, picture.link.texts
     if not isinstance(model, Translator):
@@ -36,23 +36,23 @@ def compare_decodings(picture: Picture, question: Question) -> Decoded:
     )
 
 
-def _difference(picture: Picture, question: Question) -> float:
+def _difference(picture: LinkedPicture, question: Question) -> float:
     return compare_decodings(picture, question).verdict.largest_place.delta
 
 
-def _agrees(picture: Picture, question: Question) -> float:
+def _agrees(picture: LinkedPicture, question: Question) -> float:
     return float(compare_decodings(picture, question).verdict.holds)
 
 
-def _fed_tokens(picture: Picture, question: Question) -> float:
+def _fed_tokens(picture: LinkedPicture, question: Question) -> float:
     return float(len(picture.trace.sentences[0].tgt_in))
 
 
-def _loss(picture: Picture, question: Question) -> float:
+def _loss(picture: LinkedPicture, question: Question) -> float:
     return compare_decodings(picture, question).losses.mean
 
 
-def _probability(picture: Picture, question: Question) -> float:
+def _probability(picture: LinkedPicture, question: Question) -> float:
     """Return the probability of the token that the model wrote in a row."""
     row = picture.row(question.row)
     assert picture.trace.logits is not None  # a shipped translator's trace has them
@@ -60,7 +60,7 @@ def _probability(picture: Picture, question: Question) -> float:
     return float(chances[picture.trace.tokens("tgt")[row + 1].id])
 
 
-def _prefixes(picture: Picture, question: Question) -> float:
+def _prefixes(picture: LinkedPicture, question: Question) -> float:
     """Count those of the seed's five prefixes whose earlier rows stay the same."""
     causal = (question.more or {}).get("mask", "causal") != "none"
     return float(
@@ -76,7 +76,7 @@ def _recording(name: str) -> Recording:
     return toy_recording(path)
 
 
-def _score(picture: Picture, question: Question) -> float:
+def _score(picture: LinkedPicture, question: Question) -> float:
     said = question.more or {}
     scores = _recording(said["run"]).scores
     if said["score"] not in scores:

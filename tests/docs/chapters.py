@@ -8,7 +8,7 @@ from pathlib import Path
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.measures import compute_measure
 from attnviz.lessons.parts import link_of
-from attnviz.lessons.picture import Picture, pictures
+from attnviz.lessons.picture import LinkedPicture, pictures
 from attnviz.lessons.question import NUMBER, Question
 from tests.lessons.told import says
 
@@ -58,7 +58,7 @@ def links() -> dict[str, Link]:
     return {address: link for address, link in found.items() if link is not None}
 
 
-def picture(name: str, part: str) -> Picture:
+def picture(name: str, part: str) -> LinkedPicture:
     """Run a chapter's one link that has `part` in its query."""
     (address,) = [found for found in addresses(DOCS / f"{name}.md") if part in found]
     link = link_of(address)
@@ -66,11 +66,11 @@ def picture(name: str, part: str) -> Picture:
     return _run(link)
 
 
-def run(link: Link) -> Picture:
+def run(link: Link) -> LinkedPicture:
     """Run a link, or return its earlier run."""
     return _run(link)
 
 
-def measure(shown: Picture, name: str, row: str = "", **more: str) -> float:
+def measure(shown: LinkedPicture, name: str, row: str = "", **more: str) -> float:
     """Compute a number of a picture that a lesson could ask for."""
     return compute_measure(shown, Question(NUMBER, "", row=row, measure=name, more=more))

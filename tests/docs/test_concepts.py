@@ -14,7 +14,7 @@ from attnviz.analysis.causes.pairs.pair import pair_of
 from attnviz.analysis.causes.presets.experiments import ready_experiments
 from attnviz.analysis.corpus.shipped_curve import curve_path
 from attnviz.analysis.decoding.cost import multiply_adds
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.models import catalogue
 from attnviz.models.translator.translator import Translator
 from attnviz.pictures.causes.attribution import AttributeState, question
@@ -125,7 +125,7 @@ def test_what_a_head_adds_and_what_falls_without_it() -> None:
     assert tells("concepts/causes", said, adds, falls[place])
 
 
-def restored(shown: Picture, way: str) -> dict[tuple, float]:
+def restored(shown: LinkedPicture, way: str) -> dict[tuple, float]:
     said = shown.link.texts
     pair = pair_of(shown.model, shown.trace, shown.model.trace(said["changed"], to="fr"))
     state = PatchState(said["changed"], way=way, step=int(said["step"]), a=said["a"], b=said["b"])

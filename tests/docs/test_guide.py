@@ -13,7 +13,7 @@ from attnviz.analysis.causes.pairs.matrices import matrices
 from attnviz.analysis.causes.pairs.pair import pair_of
 from attnviz.analysis.rerun import batch_of_two
 from attnviz.lessons.measures import compute_measure
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import NUMBER, Question
 from attnviz.pictures.causes.patching import PatchState, patch_question
 from attnviz.pictures.decoding import DecodingState, run_decoding
@@ -31,7 +31,7 @@ def written(bench: MaskBench, item: int = 0) -> str:
     return bench.start_writing().go_on(LONG).so_far(item).text
 
 
-def bench(shown: Picture, second: str = "", **changed) -> MaskBench:
+def bench(shown: LinkedPicture, second: str = "", **changed) -> MaskBench:
     trace = shown.trace
     if second:
         trace = batch_of_two(shown.model, trace, shown.model.trace(second, to=trace.to))

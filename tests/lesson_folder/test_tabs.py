@@ -13,14 +13,14 @@ from attnviz.lesson_folder.drawn import Drawn, draw
 from attnviz.lesson_folder.variants import MOST_BYTES, Variants, nearest, variants
 from attnviz.lessons.parts import link_of
 from attnviz.lessons.phrases import translate
-from attnviz.lessons.picture import Picture, Pictures, pictures
+from attnviz.lessons.picture import LinkedPicture, Pictures, pictures
 from attnviz.text.entries import token_texts
 from attnviz.views.masks.matrices import format_number
 
 RED = "src=A+big+red+dog+jumped+over+a+small+pond.&to=fr&kind=decoder_self&layer=1&head=0"
 LOVE = "src=I+love+you.&to=fr"
 HOSTILE = "%3Cimg+src%3Dx+onerror%3Dalert(1)%3E"
-Drawing = Callable[[str], tuple[Drawn, Picture]]
+Drawing = Callable[[str], tuple[Drawn, LinkedPicture]]
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def run() -> Pictures:
 
 @pytest.fixture(scope="module")
 def drawing(run: Pictures) -> Drawing:
-    def draw_link(address: str) -> tuple[Drawn, Picture]:
+    def draw_link(address: str) -> tuple[Drawn, LinkedPicture]:
         link = link_of(address)
         assert link is not None
         shown = run(link)

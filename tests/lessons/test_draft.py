@@ -20,7 +20,7 @@ from attnviz.lessons.draft import (
     without_signatures,
 )
 from attnviz.lessons.lesson import Link
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.reading import read, read_text
 from tests.lessons.front_matter import FRONT_MATTER
 from tests.lessons.told import DOG
@@ -31,8 +31,8 @@ NAMES = ["title", "minutes", "steps", "link", "question", "kind", "ask", "option
 
 
 @pytest.fixture(scope="module")
-def picture(model, dog) -> Picture:
-    return Picture(Link("Heads", {"src": DOG, "to": "fr", "kind": "cross"}), model, dog)
+def picture(model, dog) -> LinkedPicture:
+    return LinkedPicture(Link("Heads", {"src": DOG, "to": "fr", "kind": "cross"}), model, dog)
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
@@ -64,7 +64,7 @@ def test_the_step_of_a_line() -> None:
     assert [step_at(read_text(TEXT), line) for line in (1, 6, 7, 9, 10, 11, 12, 99)] == [0, 0, 1, 1, 1, 2, 2, 2]
 
 
-def test_a_row_is_offered_by_its_token_where_that_is_the_only_one(picture: Picture) -> None:
+def test_a_row_is_offered_by_its_token_where_that_is_the_only_one(picture: LinkedPicture) -> None:
     draft = "kind: cell\nrow: \n"
     assert (field_on(draft, 2), field_on(draft, 3), field_on("ask: row: b", 1)) == ("row", "", "")
     found = offers("row", picture)

@@ -5,7 +5,7 @@ from functools import cache
 
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.library import SHIPPED
-from attnviz.lessons.picture import Picture, pictures
+from attnviz.lessons.picture import LinkedPicture, pictures
 from attnviz.lessons.reading import read_file
 
 DOG = "A big red dog jumped over a small pond."
@@ -27,7 +27,7 @@ def lesson_of(lesson: str) -> Lesson:
     return read_file(file)
 
 
-def step(lesson: str, nth: int) -> Picture:
+def step(lesson: str, nth: int) -> LinkedPicture:
     """Return the picture of a lesson's step, counted from 1."""
     link = lesson_of(lesson).picture(nth - 1)
     assert link is not None

@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.state import MemberView, Receipt
 from attnviz.lessons.phrases import Translatable, sentence
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import ROW, Question
 from attnviz.ui.classes import following
 from attnviz.ui.classes.dates import countdown
@@ -49,7 +49,7 @@ def draw_answer(own: Seat) -> None:
         st.info(translate(_CLOSED), icon=":material/hourglass:")
 
 
-def _ask(own: Seat, found: MemberView, now: OpenedLesson, question: Question, shown: Picture | None) -> None:
+def _ask(own: Seat, found: MemberView, now: OpenedLesson, question: Question, shown: LinkedPicture | None) -> None:
     did = progress(now)
     did.draft = answering.draft(now, question, shown)
     panel.hints(question, found.rungs)
@@ -72,7 +72,7 @@ def _ask(own: Seat, found: MemberView, now: OpenedLesson, question: Question, sh
             st.fragment(countdown, run_every=1.0)(found.ends, translate)
 
 
-def _is_in(found: MemberView, question: Question, shown: Picture | None, further: str) -> None:
+def _is_in(found: MemberView, question: Question, shown: LinkedPicture | None, further: str) -> None:
     """Show the answer that counts by now, and what can be done."""
     then = translate(further)
     if found.is_skipped:

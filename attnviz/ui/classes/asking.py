@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import streamlit as st
 
 from attnviz.lessons.lesson import Link
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
@@ -53,7 +53,7 @@ def draw_form(page: str, query: str) -> None:
         _start(link, said, shown)
 
 
-def _fields(kind: str, shown: Picture | None) -> dict[str, Any]:
+def _fields(kind: str, shown: LinkedPicture | None) -> dict[str, Any]:
     """Draw the further fields of this kind of question; return their values."""
     found: dict[str, Any] = {}
     if kind in _ROWS and shown is not None:
@@ -69,7 +69,7 @@ def _fields(kind: str, shown: Picture | None) -> dict[str, Any]:
     return found
 
 
-def _row(shown: Picture, *, may_be_none: bool) -> dict[str, str]:
+def _row(shown: LinkedPicture, *, may_be_none: bool) -> dict[str, str]:
     names = [f"{at}  {row.text}" for at, row in enumerate(shown.maps.rows)]
     places = [None, *range(len(names))] if may_be_none else list(range(len(names)))
     at = st.selectbox(
@@ -86,7 +86,7 @@ def _heads() -> dict[str, Any]:
     return {"heads": [part.strip() for part in typed.split(",") if part.strip()], "by": by}
 
 
-def _number(shown: Picture) -> dict[str, str]:
+def _number(shown: LinkedPicture) -> dict[str, str]:
     from attnviz.lessons.measures import MEASURES
 
     names = [name for name, one in MEASURES.items() if set(one.needs) <= {"row"}]
@@ -113,7 +113,7 @@ def _options(kind: str) -> dict[str, Any]:
     return found
 
 
-def _start(link: Link, said: Mapping[str, Any], shown: Picture | None) -> None:
+def _start(link: Link, said: Mapping[str, Any], shown: LinkedPicture | None) -> None:
     from attnviz.ui.classes import starting
 
     try:
@@ -124,7 +124,7 @@ def _start(link: Link, said: Mapping[str, Any], shown: Picture | None) -> None:
     st.rerun()
 
 
-def _question(said: Mapping[str, Any], shown: Picture | None) -> Question:
+def _question(said: Mapping[str, Any], shown: LinkedPicture | None) -> Question:
     """Return the question, whose answer the picture has. Raises ValueError with one sentence."""
     from attnviz.lessons.answers import truth_of
     from attnviz.lessons.block import question_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from attnviz.classroom.state import AFTER, BEFORE, BothRounds, RoundSummary, TeacherView, WrittenText
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, Question
 from attnviz.lessons.scoring import RIGHT_FROM, fold_text
 from attnviz.ui import charts
@@ -122,7 +122,7 @@ def _draw_figure(found: TeacherView, question: Question, chosen: str) -> None:
 
 
 def _figure(
-    question: Question, one: RoundSummary, truth: Any, shown: Picture | None
+    question: Question, one: RoundSummary, truth: Any, shown: LinkedPicture | None
 ) -> "tuple[Any, Callable[[], pd.DataFrame]]":
     """Return the figure of the question's kind, with its numbers as a table; None for texts to read."""
     import pandas as pd

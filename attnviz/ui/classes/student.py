@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.state import AFTER, MemberView
 from attnviz.lessons.phrases import Translatable
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import CELL, ROW, TEXT, Question
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import answer_form, following, seat
@@ -104,7 +104,7 @@ def _question(own: Seat, found: MemberView, now: OpenedLesson, question: Questio
         st.fragment(answer_form.draw_answer)(own)
 
 
-def _draw_first_answer(found: MemberView, question: Question, shown: Picture | None) -> None:
+def _draw_first_answer(found: MemberView, question: Question, shown: LinkedPicture | None) -> None:
     """Show the answer of the first round, if the class had two."""
     if found.round == AFTER and found.first is not None and question.kind not in (ROW, TEXT):
         answer = answering.shown_answer(question, found.first, shown)

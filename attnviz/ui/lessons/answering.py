@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.lessons.scoring import MOST_TEXT, RIGHT_FROM, Truth
 from attnviz.ui.lessons import answer_drafts, marks
@@ -15,7 +15,7 @@ from attnviz.ui.mount import row_guess
 from attnviz.ui.wording import phrase
 
 
-def draft(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+def draft(now: OpenedLesson, question: Question, shown: LinkedPicture | None) -> Any:
     """Draw the controls; return the answer as it stands."""
     return _DRAW[question.kind](now, question, shown)
 
@@ -27,7 +27,7 @@ def how_rows_count() -> str:
     )
 
 
-def _cells(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+def _cells(now: OpenedLesson, question: Question, shown: LinkedPicture | None) -> Any:
     """Draw lists for the keyboard; on the map a click marks the same cells."""
     assert shown is not None  # a question about cells has a picture
     rows, row_names, col_names = marks.lists_of(shown, question)
@@ -68,7 +68,7 @@ def _ask_several(now: OpenedLesson, question: Question, found: tuple[list[int], 
     return [list(cell) for cell in chosen]
 
 
-def _row(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+def _row(now: OpenedLesson, question: Question, shown: LinkedPicture | None) -> Any:
     assert shown is not None  # a question about a row has a picture
     of = phrase("The row of “{token}”.", token=shown.maps.rows[shown.row(question.row)].text)
     st.caption(literal(f"{of} {how_rows_count()}"))
@@ -76,17 +76,17 @@ def _row(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     return answer_drafts.weights_of(answer_drafts.row(now))
 
 
-def drawn_row(now: OpenedLesson, shown: Picture, guess: Any, truth: Truth) -> None:
+def drawn_row(now: OpenedLesson, shown: LinkedPicture, guess: Any, truth: Truth) -> None:
     """Draw a row as it was guessed, and beside it the model's; it moves from one to the other."""
     _bars(shown, marks.key(now, "told"), guess=guess, truth=truth.answer)
 
 
-def given_row(now: OpenedLesson, shown: Picture, guess: Any) -> None:
+def given_row(now: OpenedLesson, shown: LinkedPicture, guess: Any) -> None:
     """Draw a row as it was guessed, for the time until the model's is shown."""
     _bars(shown, marks.key(now, "given"), guess=guess, closed=True)
 
 
-def _bars(shown: Picture, key: str, **state: Any) -> None:
+def _bars(shown: LinkedPicture, key: str, **state: Any) -> None:
     words = {
         "group": phrase("Your row: drag the bars"),
         "scaled": phrase("The numbers are your bars, scaled to sum to 1."),
@@ -102,17 +102,17 @@ def _bars(shown: Picture, key: str, **state: Any) -> None:
     row_guess(data | state, key=key)
 
 
-def _heads(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+def _heads(now: OpenedLesson, question: Question, shown: LinkedPicture | None) -> Any:
     names = [f"L{layer} H{head}" for layer, head in question.heads]
     at = _radio(now, phrase("Which head?"), names)
     return None if at is None else list(question.heads[at])
 
 
-def _options(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+def _options(now: OpenedLesson, question: Question, shown: LinkedPicture | None) -> Any:
     return _radio(now, phrase("Which one?"), [literal(option.text) for option in question.options])
 
 
-def _option_or_text(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+def _option_or_text(now: OpenedLesson, question: Question, shown: LinkedPicture | None) -> Any:
     if question.options:
         return _options(now, question, shown)
     return st.text_input(phrase("Your answer"), max_chars=200, key=marks.key(now, "said")).strip() or None
@@ -125,18 +125,18 @@ def _radio(now: OpenedLesson, label: str, names: list[str]) -> int | None:
     )
 
 
-def _number(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+def _number(now: OpenedLesson, question: Question, shown: LinkedPicture | None) -> Any:
     unit = question.unit
     label = phrase("Your number ({unit})", unit=unit) if unit else phrase("Your number")
     with st.container(key="lesson-number"):  # by this name the window's widget asks a phone for its number pad
         return answer_drafts.number_of(st.text_input(label, max_chars=40, key=marks.key(now, "number")))
 
 
-def _text(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+def _text(now: OpenedLesson, question: Question, shown: LinkedPicture | None) -> Any:
     return st.text_area(phrase("In your own words"), max_chars=MOST_TEXT, key=marks.key(now, "text")).strip() or None
 
 
-def shown_answer(question: Question, answer: Any, shown: Picture | None) -> str:
+def shown_answer(question: Question, answer: Any, shown: LinkedPicture | None) -> str:
     """Return an answer in words."""
     if question.kind == CELL and shown is not None:
         rows, cols = shown.maps.rows, shown.maps.cols
@@ -153,7 +153,7 @@ def keep(now: OpenedLesson, answer: Any) -> None:
     progress(now).draft = answer
 
 
-_DRAW: dict[str, Callable[[OpenedLesson, Question, Picture | None], Any]] = {
+_DRAW: dict[str, Callable[[OpenedLesson, Question, LinkedPicture | None], Any]] = {
     CELL: _cells,
     ROW: _row,
     HEAD: _heads,

@@ -22,7 +22,7 @@ from attnviz.lessons.draft import (
     step_at,
 )
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.reading import ReadText, read_text
 from attnviz.ui import hosting
 from attnviz.ui.address import persistent, widgets
@@ -222,7 +222,7 @@ def _preview(step: LessonStep, link: Link | None, language: str) -> None:
             step_picture.draw(link, shown)
 
 
-def _shown(link: Link | None) -> tuple[Picture | None, str]:
+def _shown(link: Link | None) -> tuple[LinkedPicture | None, str]:
     """Return the picture of a link, or the reason why there is none."""
     try:
         return picture(link), ""

@@ -4,7 +4,7 @@ from typing import Any
 
 from attnviz.lessons.answers import truth_of
 from attnviz.lessons.phrases import sentence
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import Question
 from attnviz.lessons.scoring import score_answer
 from attnviz.ui import hosting
@@ -12,7 +12,7 @@ from attnviz.ui.lessons.open_lesson import OpenedLesson, Progress, lesson_progre
 from attnviz.ui.wording import phrase
 
 
-def answer(did: Progress, question: Question, shown: Picture | None, guess: Any) -> None:
+def answer(did: Progress, question: Question, shown: LinkedPicture | None, guess: Any) -> None:
     """Mark a guess; a refusal is noted."""
     try:
         hosting.ensure_turn()
@@ -22,7 +22,7 @@ def answer(did: Progress, question: Question, shown: Picture | None, guess: Any)
         did.said = sentence(error)
 
 
-def skip(did: Progress, question: Question, shown: Picture | None) -> None:
+def skip(did: Progress, question: Question, shown: LinkedPicture | None) -> None:
     """Show the right answer without a guess."""
     did.is_skipped, did.said = True, ""
     try:

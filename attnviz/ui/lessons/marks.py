@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import CELL, Question, positions
 from attnviz.ui.lessons.open_lesson import OpenedLesson, open_lesson, progress
 from attnviz.ui.lessons.run import picture
@@ -85,7 +85,7 @@ def map_task(view: Any) -> dict[str, Any] | None:
     return told | ({"spot": question.show} if did.rungs > len(question.hints) else {})
 
 
-def lists_of(shown: Picture, question: Question) -> tuple[list[int], list[str], list[str]]:
+def lists_of(shown: LinkedPicture, question: Question) -> tuple[list[int], list[str], list[str]]:
     """Return the rows that may be chosen, and the names of all rows and keys."""
     rows = [shown.row(question.row)] if question.row else list(range(len(shown.maps.rows)))
     return rows, [row.text for row in shown.maps.rows], [col.text for col in shown.maps.cols]

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.lessons.library import next_lesson
 from attnviz.lessons.phrases import Translatable
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import CHOICE, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.ui.classes import starting
 from attnviz.ui.lessons import answer_drafts, answering, companion, judging, lesson_draft, step_navigation, windows
@@ -144,12 +144,14 @@ def _hint(did: Progress) -> None:
     did.rungs += 1
 
 
-def _submit(now: OpenedLesson, question: Question, shown: Picture | None) -> None:
+def _submit(now: OpenedLesson, question: Question, shown: LinkedPicture | None) -> None:
     did = progress(now)
     judging.answer(did, question, shown, answer_drafts.answer(now, question, did.draft))
 
 
-def draw_solution(now: OpenedLesson, question: Question, shown: Picture | None, *, unanswered: str = _SKIPPED) -> None:
+def draw_solution(
+    now: OpenedLesson, question: Question, shown: LinkedPicture | None, *, unanswered: str = _SKIPPED
+) -> None:
     """Draw the solution and its reason; a student without an answer reads `unanswered`."""
     did = progress(now)
     if did.truth is None:

@@ -1,7 +1,7 @@
 """Runs of a step's link, with the models and traces that all visitors share."""
 
 from attnviz.lessons.lesson import Link
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.models.catalogue import DEFAULT, entries, unshipped_entry
 from attnviz.text.chat_link import read_chat
 from attnviz.ui import hosting
@@ -26,7 +26,7 @@ def request(link: Link) -> Request:
     )
 
 
-def picture(link: Link | None) -> Picture | None:
+def picture(link: Link | None) -> LinkedPicture | None:
     """Return the link's picture; None for no link, and for a page that runs nothing of the bar.
 
     Raises ValueError with one sentence.
@@ -36,9 +36,9 @@ def picture(link: Link | None) -> Picture | None:
     return shown_picture(link)
 
 
-def shown_picture(link: Link) -> Picture:
+def shown_picture(link: Link) -> LinkedPicture:
     """Return the picture of a link to a page that runs the bar's model. Raises ValueError with one sentence."""
     asked = request(link)
     if not traces.is_cached(asked):
         hosting.ensure_turn()
-    return Picture(link, traces.model(asked.entry.name), traces.trace(asked))
+    return LinkedPicture(link, traces.model(asked.entry.name), traces.trace(asked))

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.lessons.lesson import Link
-from attnviz.lessons.picture import Picture
+from attnviz.lessons.picture import LinkedPicture
 from attnviz.ui import charts
 from attnviz.ui.heads.tabs import TABS
 from attnviz.ui.markdown import literal
@@ -14,7 +14,7 @@ _TALLEST = 400  # pixels
 _DRAWN = (TABS["heads"], TABS["links"])
 
 
-def draw(link: Link | None, shown: Picture | None) -> None:
+def draw(link: Link | None, shown: LinkedPicture | None) -> None:
     """Draw the picture, and name the page on which the lesson opens it."""
     if link is None:
         st.caption("No picture: put a link into this step, or into one before it.")
@@ -37,7 +37,7 @@ def draw(link: Link | None, shown: Picture | None) -> None:
     )
 
 
-def _figure(shown: Picture) -> Any:
+def _figure(shown: LinkedPicture) -> Any:
     """Draw the map in focus, or on the tab Links its links."""
     from attnviz.pictures.heads_state import HeadsState
     from attnviz.ui.heads.state import read_page_state

@@ -7,7 +7,7 @@ import pytest
 
 from attnviz.lesson_folder.lesson_data import question_data
 from attnviz.lessons.library import SHIPPED
-from attnviz.lessons.picture import Picture, pictures
+from attnviz.lessons.picture import LinkedPicture, pictures
 from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, Question
 from attnviz.lessons.reading import read_file
 from attnviz.lessons.scoring import Truth, fold_text, read_number, score_answer
@@ -64,7 +64,7 @@ def python_score(question: Question, answer: Any, truth: Truth) -> Any:
     return [share, str(scored.said), scored.is_right]
 
 
-def question_fields(question: Question, truth: Truth, shown: Picture | None = None) -> dict[str, Any]:
+def question_fields(question: Question, truth: Truth, shown: LinkedPicture | None = None) -> dict[str, Any]:
     found = question_data(question, shown, say=str, why="") if shown else None
     return found or vars(question) | {"options": [option.text for option in question.options], "truth": vars(truth)}
 
