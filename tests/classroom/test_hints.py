@@ -2,9 +2,7 @@
 
 import csv
 import io
-import sqlite3
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -87,25 +85,3 @@ def test_hints_go_with_their_student(room: Classroom, key: TeacherKey) -> None:
     room.students.hint(ana, 0)
     room.teachers.remove(key, room.teachers.view(key).members[0].id)
     assert room.teachers.view(key).hinted == 0
-
-
-def test_a_database_of_the_version_before_keeps_its_answers(tmp_path: Path, lesson: Lesson) -> None:
-    file = tmp_path / "older.sqlite"
-    room = Classroom(str(file), lambda link: None)
-    key = room.teachers.start(lesson)
-    token = room.students.join(key.code, "Ana").token
-    room.teachers.open(key)
-    room.students.answer(token, 0, 0, in_round=BEFORE, client_id="a")
-    room.close()
-    with sqlite3.connect(file) as older:
-        older.executescript(
-            "drop table hints; alter table classes drop column is_anonymous; alter table classes drop column ends;"
-            "alter table answers drop column is_picked;"
-            "alter table answers drop column former_ids; alter table answers drop column is_final;"
-            "update alembic_version set version_num = '0001'"
-        )
-    older.close()
-    room = Classroom(str(file), lambda link: None)
-    assert room.teachers.view(key).summaries[BEFORE].options == (1, 0, 0)
-    assert room.students.view(token).rungs == 0
-    room.close()

@@ -130,19 +130,24 @@ def test_an_address_that_is_none_is_said_without_its_password(address: str, word
     assert "secret" not in str(refused.value)
 
 
-def test_a_file_of_another_kind_or_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("Not a database. " * 100)
     with pytest.raises(StoreError, match="is no SQLite database"):
         Store(str(text))
     assert text.read_text() == "Not a database. " * 100
-    newer = tmp_path / "newer.sqlite"
-    Store(str(newer)).close()
-    with sqlite3.connect(newer) as connection:
-        connection.execute("update alembic_version set version_num = '9999'")
+
+
+@pytest.mark.parametrize("revision", ["0004", "9999"], ids=["before 1.0", "newer"])
+def test_a_database_of_another_version_is_refused(file: Path, revision: str) -> None:
+    Store(str(file)).close()
+    with sqlite3.connect(file) as connection:
+        connection.execute("update alembic_version set version_num = ?", [revision])
     connection.close()
+    before = file.read_bytes()
     with pytest.raises(ClassroomError, match="written by another version of attnviz"):
-        Store(str(newer))
+        Store(str(file))
+    assert file.read_bytes() == before
 
 
 def test_the_process_has_one_classroom_where_the_environment_says(file: Path, monkeypatch) -> None:

@@ -1,6 +1,5 @@
 """The timer of an open question: set, the same for all, and gone with the next question or the reveal."""
 
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,18 +73,3 @@ def test_the_second_round_may_have_one_and_a_step_that_is_not_open_none(room: Cl
         stop(key)
         with pytest.raises(ClassroomError, match="open the step first"):
             room.teachers.set_timer(key, minutes=1)
-
-
-def test_a_class_of_the_version_before_goes_on_without_a_timer(room, key, tmp_path: Path, clock: Clock) -> None:
-    room.close()
-    file = tmp_path / "classes.sqlite"
-    with sqlite3.connect(file) as connection:
-        connection.execute("alter table classes drop column ends")
-        connection.execute("update alembic_version set version_num = '0004'")
-    connection.close()
-    again = Classroom(str(file), lambda link: None, clock=clock)
-    found = again.teachers.view(key)
-    assert (found.state, found.ends) == (OPEN, None)
-    again.teachers.set_timer(key, minutes=1)
-    assert again.teachers.view(key).ends == clock.now + 60
-    again.close()

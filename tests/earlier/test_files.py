@@ -96,16 +96,19 @@ def test_a_lesson_opens_and_so_does_its_draft() -> None:
         assert replace(one.question, line=0) == replace(other.question, line=0) if one.question else not other.question
 
 
-def test_a_database_of_classes_is_migrated_and_has_its_answers(tmp_path: Path) -> None:
-    file, then = tmp_path / "classes.sqlite", expected(NEWEST / "classes.sql")
+@pytest.mark.parametrize("saved", files("classes.sql"), ids=version)
+def test_a_database_of_classes_opens_with_its_answers(saved: Path, tmp_path: Path) -> None:
+    file, then = tmp_path / "classes.sqlite", expected(saved)
     with sqlite3.connect(file) as database:
-        database.executescript((NEWEST / "classes.sql").read_text(encoding="utf-8"))
+        database.executescript(saved.read_text(encoding="utf-8"))
     database.close()
     room = Classroom(str(file), lambda link: None, clock=lambda: 1_800_000_060.0)
     try:
         teacher = room.teachers.view(TeacherKey(then["code"], then["secret"]))
-        assert teacher.summaries[BEFORE].options == (1, 1, 0)
-        assert teacher.summaries[BEFORE].mean_score == 0.5
+        assert teacher.summaries[BEFORE].options == tuple(then["options"])
+        assert (teacher.summaries[BEFORE].mean_score, teacher.ends) == (then["mean score"], then["ends"])
         assert room.students.view(then["students"]["Ana"]).has_answered
+        room.students.answer(then["students"]["Ben"], 0, 0, in_round=BEFORE, client_id="d")
+        room.teachers.set_timer(TeacherKey(then["code"], then["secret"]), minutes=1)
     finally:
         room.close()

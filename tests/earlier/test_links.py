@@ -12,13 +12,13 @@ from streamlit.testing.v1 import AppTest
 from attnviz.models import catalogue
 from attnviz.ui.address import share
 from attnviz.ui.address.names import FORMER
-from tests.earlier.kept import EARLIER, FOLDERS, NEWEST
+from tests.earlier.kept import EARLIER, NEWEST, files, version
 
 DASHBOARD = EARLIER.parents[2] / "dashboard.py"
 LINKS = [
-    pytest.param(link, id=f"{folder.name}-{urlsplit(link).path}-{number}")
-    for folder in FOLDERS
-    for number, link in enumerate(json.loads((folder / "links.json").read_text(encoding="utf-8")))
+    pytest.param(link, id=f"{version(file)}-{urlsplit(link).path}-{number}")
+    for file in files("links.json")
+    for number, link in enumerate(json.loads(file.read_text(encoding="utf-8")))
 ]
 # Links of Masks carried the defaults of all its tabs; today's carry the open tab's own.
 OF_OTHER_TABS = {"instead": "", "step": "", "at": "", "arrived": "2"}

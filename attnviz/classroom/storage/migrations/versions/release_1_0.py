@@ -1,9 +1,12 @@
-"""Classes, their steps, members and answers."""
+"""The tables of release 1.0: classes, their steps, members, answers and hints.
+
+The revision is called 0005 because release 1.0 wrote this name into its databases.
+"""
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001"
+revision = "0005"
 down_revision = None
 
 
@@ -22,6 +25,8 @@ def upgrade() -> None:
         sa.Column("news", sa.Integer, nullable=False),
         sa.Column("created", sa.Double, nullable=False),
         sa.Column("expires", sa.Double, nullable=False, index=True),
+        sa.Column("is_anonymous", sa.Boolean, nullable=False, server_default=sa.false()),
+        sa.Column("ends", sa.Double),
         sqlite_autoincrement=True,
     )
     op.create_table(
@@ -55,6 +60,15 @@ def upgrade() -> None:
         sa.Column("given", sa.Text, nullable=False),
         sa.Column("score", sa.Double),
         sa.Column("saved", sa.Double, nullable=False),
+        sa.Column("is_picked", sa.Boolean, nullable=False, server_default=sa.false()),
+        sa.Column("former_ids", sa.Text, nullable=False, server_default="[]"),
+        sa.Column("is_final", sa.Boolean, nullable=False, server_default=sa.false()),
         sa.UniqueConstraint("member_id", "step", "round"),
         sqlite_autoincrement=True,
+    )
+    op.create_table(
+        "hints",
+        sa.Column("member_id", sa.Integer, sa.ForeignKey("members.id", ondelete="CASCADE"), primary_key=True),
+        sa.Column("step", sa.Integer, primary_key=True),
+        sa.Column("rungs", sa.Integer, nullable=False),
     )
