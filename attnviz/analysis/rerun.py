@@ -8,6 +8,7 @@ from threading import Lock
 import torch
 from torch import Tensor
 
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.models.protocol import Model, TextGenerator
 from attnviz.text.limits import MAX_TOKENS
 from attnviz.text.tokens import Token
@@ -32,17 +33,26 @@ class Written:
 
 @dataclass
 class _IdsSoFar:
-    """Each row's ids so far, and why it stops where it does: the sentence for a cut holds until an end comes."""
+    """Each row's ids so far, and why it stops where it does: the sentence for a cut holds until an end comes. A row
+    gets at most `most` ids.
+    """
 
     ids: list[list[int]]
     notes: list[str]
+    most: int = 0
 
 
 class Writing:
-    """A text in the making, a token at a time. Several visitors may wait for the same one."""
+    """A text in the making, a token at a time. Several visitors may wait for the same one.
 
-    def __init__(self, model: Model, begin: Callable[[], Generator[_IdsSoFar, None, None]]) -> None:
+    Until the text is finished, it holds the trace that it is written for, of `trace_bytes` bytes.
+    """
+
+    def __init__(
+        self, model: Model, begin: Callable[[], Generator[_IdsSoFar, None, None]], *, trace_bytes: int
+    ) -> None:
         self._model, self._begin, self._steps, self._lock = model, begin, begin(), Lock()
+        self._trace_bytes = trace_bytes
         self._rows, self.done, self.error = _IdsSoFar([], []), False, ""
 
     def go_on(self, seconds: float) -> "Writing":
@@ -61,12 +71,22 @@ class Writing:
         try:
             self._rows = next(self._steps)
         except StopIteration:
-            self.done = True
+            self._finish()
         except RuntimeError as refusal:
             if is_out_of_memory(refusal):
                 self._steps = self._begin()
                 raise
-            self.done, self.error = True, str(refusal).strip().splitlines()[0]
+            self.error = str(refusal).strip().splitlines()[0]
+            self._finish()
+
+    def _finish(self) -> None:
+        """Note that nothing is left to write, and let go of the trace."""
+        self.done = True
+        del self._begin
+
+    def nbytes(self) -> int:
+        """Count the bytes of the trace that is held."""
+        return 0 if self.done else self._trace_bytes
 
     @property
     def count(self) -> int:
@@ -102,19 +122,24 @@ def run_again(model: Model, trace: Trace, probe: Probe | None = None) -> Trace:
     return model.rerun(trace, probe)
 
 
-def write_again(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> list[Written]:
+def write_again(
+    model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True, work: Cancellable = TO_THE_END
+) -> list[Written]:
     """Write greedily for each sentence of `trace` under `probe`.
 
     Without a cache the whole prefix runs again at each step: needed where earlier positions may see later ones.
+    `work` is told of each token, and is not stopped before the end of the texts.
     Raises RuntimeError where torch refuses what the probe asks for, ValueError for a model that does not write.
     """
-    *_, rows = _steps(model, trace, probe, cached=cached)
+    rows = _IdsSoFar([], [])
+    for done, rows in enumerate(_steps(model, trace, probe, cached=cached), 1):
+        work.tell(done, rows.most)
     return [Written(*model.decode_ids(ids), note) for ids, note in zip(rows.ids, rows.notes, strict=True)]
 
 
 def start_writing(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> Writing:
     """Prepare to write piece by piece. Nothing is computed before the first `go_on`."""
-    return Writing(model, lambda: _steps(model, trace, probe, cached=cached))
+    return Writing(model, lambda: _steps(model, trace, probe, cached=cached), trace_bytes=trace.nbytes())
 
 
 def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Token, float]]:
@@ -142,7 +167,7 @@ def _steps(model: Model, trace: Trace, probe: Probe | None, *, cached: bool) -> 
     writer = model.generator(trace, probe, cached=cached, limit=limit)
     limit = int(min(limit, writer.max_new_tokens))
     fed, at = writer.prompt_ids, 0
-    rows = _IdsSoFar([[] for _ in fed], [cut.format(limit)] * len(fed))
+    rows = _IdsSoFar([[] for _ in fed], [cut.format(limit)] * len(fed), limit)
     going = set(range(len(fed)))
     while going and at < limit + writer.prompt_ids.shape[1] - 1:
         logits = writer.stepper.step(fed, probe=None if probe is None else probe.start_at(at if cached else 0))

@@ -7,6 +7,7 @@ else. Finished passes are kept, so that the same work goes on from there.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -36,12 +37,9 @@ def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Cancell
         st.button("Go on", key=f"{key}-again", on_click=_remember, args=(None,), help=definition("Go on"))
         return None
 
-    def keep(name: object, made: Callable[[], Any]) -> Any:
-        return get_or_make(f"a pass of {key}", (asked, name), made)
-
     queue, place = st.empty(), st.empty()
     with _bar(place, key, asked, lambda done, total: f"{doing}: {done} of {total} runs") as draw:
-        return make(Cancellable(_giving_way(draw, queue), keep=keep))
+        return make(Cancellable(_giving_way(draw, queue), keep=_keep_as(key, asked)))
 
 
 @contextmanager
@@ -93,12 +91,26 @@ def run_pass(key: str, asked: object, layer_count: int, make: Callable[[], Made]
     return made
 
 
-def work_without_bar() -> Cancellable:
+def work_without_bar(key: str = "", asked: object = None) -> Cancellable:
     """Return a Cancellable for a loop over a few passes: it draws nothing, and between two passes other visitors' runs
-    go first. If the visitor has left, the run ends there.
+    go first. If the visitor has left, the run ends there. With a `key`, which names the work, and `asked`, its subject,
+    it keeps what is finished.
     """
     place = current_page().above.empty()
-    return Cancellable(lambda _done, _total: hosting.give_way(place))
+    made = Cancellable(lambda _done, _total: hosting.give_way(place))
+    return replace(made, keep=_keep_as(key, asked)) if key else made
+
+
+def run_then_give_way(make: Callable[[], Made]) -> Made:
+    """Run a pass of a page that runs several, and let other visitors' runs go first afterwards."""
+    made = make()
+    work_without_bar().tell(1, 1)
+    return made
+
+
+def _keep_as(key: str, asked: object) -> Callable[[object, Callable[[], Any]], Any]:
+    """Return what keeps the finished parts of a work in the cache that all visitors share."""
+    return lambda name, make: get_or_make(f"a pass of {key}", (asked, name), make)
 
 
 def is_stopped(key: str, asked: object) -> bool:

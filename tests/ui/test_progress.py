@@ -1,18 +1,31 @@
 """Long work on a page gives way between two passes of the model: each work that draws its own bar, or none."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 
 from attnviz.analysis.causes import gold
 from attnviz.analysis.causes.baselines import means as measured
+from attnviz.models.catalogue import Entry
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.ui import hosting
-from attnviz.ui.cache import means
+from attnviz.pictures.causes.compared import CompareState
+from attnviz.pictures.masks import MasksState
+from attnviz.ui import hosting, progress
+from attnviz.ui.cache import means, pictures, traces
+from attnviz.ui.causes import sides
+from attnviz.ui.frame.page import Page
 from attnviz.ui.heads import alignment_bar
-from attnviz.ui.masks import streaming
+from attnviz.ui.implementations import bugs
+from attnviz.ui.implementations.state import ImplementationsState
+from attnviz.ui.masks import experiment, streaming
+from attnviz.ui.request import Request
+from attnviz.ui.site import experiment as site_module
+from attnviz.ui.site.experiment import SiteExperiment, SiteState, site_experiment
 
-STEPS = 3
+STEPS, TOKENS = 3, 5
+REQUEST = Request(Entry("tiny", Path(), "tiny", ("fr", "zh")), "I love you", "fr")
 
 
 class LongHeld:
@@ -46,17 +59,49 @@ def write_under_a_mask(model) -> None:
     streaming.drawn_while_written(bench, lambda: None)
 
 
-WORKS = {
-    "mean contexts": lambda model: means.means(model, "fr", lambda _share, _what: None),
-    "mean contexts without a bar": lambda model: means.means(model, "zh"),
-    "alignment errors": lambda model: alignment_bar.compute_rates(model, "fr", "fr"),
-    "writing under a mask": write_under_a_mask,
+def compare_under_a_mask(model) -> None:
+    view, trace = CompareState(by="mask", rule="causal", kind="decoder_self"), model.trace(REQUEST.src, to="fr")
+    sides.run_both(view, REQUEST, model, trace)
+
+
+def put_a_bug_into_the_model(model) -> None:
+    trace, view = model.trace(REQUEST.src, to="fr"), ImplementationsState(kind="cross", bug="no_scale")
+    bugs._effect_in_model((), SiteExperiment(REQUEST, trace, trace, trace, view), view)
+
+
+def run_two_sentences_under_a_mask(model) -> None:
+    view = MasksState(kind="decoder_self", rules=(("causal", ()),), second="machine learning is fun")
+    bench = experiment.mask_experiment(REQUEST, model.trace(REQUEST.src, to="fr"), view)
+    bench.effect()
+    bench.written_up_to(0)
+
+
+def run_two_sentences_at_a_site(model) -> None:
+    view = SiteState(kind="cross", second="machine learning is fun")
+    site_experiment(REQUEST, model.trace(REQUEST.src, to="fr"), view)
+
+
+WORKS = {  # and how often it gives way, at the least
+    "mean contexts": (lambda model: means.means(model, "fr", lambda _share, _what: None), STEPS - 1),
+    "mean contexts without a bar": (lambda model: means.means(model, "zh"), STEPS - 1),
+    "alignment errors": (lambda model: alignment_bar.compute_rates(model, "fr", "fr"), STEPS - 1),
+    "writing under a mask": (write_under_a_mask, STEPS - 1),
+    "comparing under a mask": (compare_under_a_mask, TOKENS),
+    "a bug in the model": (put_a_bug_into_the_model, 2 * TOKENS),
+    "two sentences under a mask": (run_two_sentences_under_a_mask, 4),
+    "two sentences at a site": (run_two_sentences_at_a_site, 2),
 }
 
 
-@pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
-def test_a_long_work_gives_way_between_two_steps(monkeypatch, work) -> None:
+@pytest.mark.parametrize(("work", "least"), WORKS.values(), ids=WORKS)
+def test_a_long_work_gives_way_between_two_steps(monkeypatch, work, least) -> None:
     model, queue = tiny_translator(n_heads=2, n_layers=2), LongHeld()
+    page = Page()
+    page.above = st.container()
+    monkeypatch.setattr(progress, "current_page", lambda: page)
+    monkeypatch.setattr(traces, "model", lambda *_: model)
+    for cache in (pictures._made, experiment._again, experiment._batches, site_module._pairs):
+        cache.forget(lambda _: True)
     lines, pairs = measured.reference_lines(model, "fr")[:STEPS], gold.gold_pairs("fr")[:STEPS]
     monkeypatch.setattr(measured, "reference_lines", lambda *_: lines)
     monkeypatch.setattr(gold, "gold_pairs", lambda _: pairs)
@@ -65,4 +110,4 @@ def test_a_long_work_gives_way_between_two_steps(monkeypatch, work) -> None:
         work(model)
     finally:
         hosting.use(None)
-    assert queue.count >= STEPS - 1
+    assert queue.count >= least

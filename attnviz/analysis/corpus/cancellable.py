@@ -40,5 +40,9 @@ class Cancellable:
             lambda done, _: self.tell(before + done, total), keep=lambda own, make: self.keep((name, own), make)
         )
 
+    def inside_step(self, done: int, total: int) -> "Cancellable":
+        """Return the Cancellable of the passes of one step, before which `done` steps of `total` are finished."""
+        return Cancellable(lambda _done, _total: self.tell(done, total))
+
 
 TO_THE_END = Cancellable()

@@ -29,9 +29,10 @@ def log_probabilities_under(model: Model, corpus: ReadCorpus, done: Done, *, sto
 
 def written_under(model: Model, corpus: ReadCorpus, done: Done, *, stop: Cancellable = TO_THE_END) -> list[str]:
     """Write greedily for each source under interventions; "" for those that were not reached."""
-    texts = [""] * len(corpus.sentences)
-    for batch in stop.iterate(corpus.batches(model), corpus.batch_count()):
-        again = write_again(model, replace(batch.trace, interventions=tuple(done)), None)
+    texts, count = [""] * len(corpus.sentences), corpus.batch_count()
+    for number, batch in enumerate(stop.iterate(corpus.batches(model), count)):
+        changed = replace(batch.trace, interventions=tuple(done))
+        again = write_again(model, changed, None, work=stop.inside_step(number, count))
         for item, written in zip(batch.items, again, strict=True):
             texts[item] = written.text
     return texts

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.rerun import run_again, write_again
 from attnviz.analysis.site.outcome import Raised, largest_change
 from attnviz.implementations.bugs.probe import BuggySites
@@ -39,21 +40,25 @@ MOST = 64  # tokens: with a bug the whole prefix runs again at every step
 
 @torch.inference_mode()
 def bug_in_model(
-    model: Model, trace: Trace, steps: AttentionSteps, sites: Mapping[Site, SiteWeights], *, off: int | None = None
-) -> BugEffect | Raised:
+    model: Model, trace: Trace, steps: AttentionSteps, sites: Mapping[Site, SiteWeights], *, off: int | None = None,
+    work: Cancellable = TO_THE_END,
+) -> BugEffect | Raised:  # fmt: skip
     """Run `trace`'s first sentence with `steps` at `sites`, and let the model write it with and without them.
 
-    Where a head is `off` at these sites, it is so in both: rightly without the bug.
+    Where a head is `off` at these sites, it is so in both: rightly without the bug. `work` is told of each pass, and
+    keeps a text that is finished.
     """
     written = _write_with_translator if isinstance(model, Translator) else _write_with_checkpoint
     fine, wrong = (None if off is None else BuggySites(sites, RIGHT, off)), BuggySites(sites, steps, off)
+
+    def write(name: str, probe: BuggySites | None) -> tuple[str, int]:
+        return work.keep(name, lambda: written(model, trace, probe, work))  # type: ignore[arg-type]
+
     try:
-        before, before_cut = written(model, trace, fine)  # type: ignore[arg-type]
-        change = largest_change(
-            _scores_or_output(run_again(model, trace, wrong)), _scores_or_output(run_again(model, trace, fine))
-        )
-        after, after_cut = written(model, trace, wrong)  # type: ignore[arg-type]
-        return BugEffect(change, before, after, max(before_cut, after_cut))
+        before, before_cut = write("without the bug", fine)
+        outputs = [_scores_or_output(run_again(model, trace, probe)) for probe in work.iterate((wrong, fine), 2)]
+        after, after_cut = write("with the bug", wrong)
+        return BugEffect(largest_change(*outputs), before, after, max(before_cut, after_cut))
     except (RuntimeError, TypeError, ValueError) as error:
         if isinstance(error, RuntimeError) and is_out_of_memory(error):
             raise
@@ -65,11 +70,11 @@ def _scores_or_output(trace: Trace) -> Tensor:
     return trace.logits if trace.logits is not None else trace.layers[max(trace.layers, key=lambda at: at[1])]
 
 
-def _write_with_checkpoint(model: Model, trace: Trace, probe: BuggySites | None) -> tuple[str, int]:
+def _write_with_checkpoint(model: Model, trace: Trace, probe: BuggySites | None, work: Cancellable) -> tuple[str, int]:
     if not model.writes:
         return "", 0
     first = replace(trace, sentences=trace.sentences[:1])
-    found = write_again(model, first, probe, cached=False)[0]
+    found = write_again(model, first, probe, cached=False, work=work)[0]
     return found.text, len(found.tokens) if found.note else 0
 
 
@@ -77,21 +82,28 @@ def _write_with_checkpoint(model: Model, trace: Trace, probe: BuggySites | None)
 class _ProbedStepper:
     stepper: Stepper
     probe: Probe | None
+    work: Cancellable
+    most: int
+    done: int = 0
 
     def step(self, ids: Tensor) -> Tensor:
         """Run the stepper's step with the probe attached; NaN logits choose the first id, as argmax does."""
-        return self.stepper.step(ids, probe=self.probe)
+        logits = self.stepper.step(ids, probe=self.probe)
+        self.done += 1
+        self.work.tell(self.done, self.most)
+        return logits
 
     def select_rows(self, rows: Tensor) -> None:
         """Select rows of the stepper."""
         self.stepper.select_rows(rows)
 
 
-def _write_with_translator(model: Translator, trace: Trace, probe: Probe | None) -> tuple[str, int]:
+def _write_with_translator(model: Translator, trace: Trace, probe: Probe | None, work: Cancellable) -> tuple[str, int]:
     src = torch.tensor([[token.id for token in trace.tokens("src")]], device=model.device)
     memory = model.model.encode(src, None, ForwardContext(probe))
     limit = min(decoding_limit(src.shape[1]), MOST)
-    stepper = _ProbedStepper(Stepper(model.model, memory, None, capacity=limit, cached=False), probe)
+    plain = Stepper(model.model, memory, None, capacity=limit, cached=False)
+    stepper = _ProbedStepper(plain, probe, work, limit)
     first = torch.full((1,), model.codec.bos_id(trace.to), device=model.device)
     ids = decode(stepper, first, model.vocabulary, max_tokens=limit)[0]
     return model.codec.text(ids), 0 if ids[-1] == model.codec.eos_id else limit

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import torch
 
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.masks.mask_spec import RULES as MASK_RULES
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import run_again, write_again
@@ -73,9 +74,11 @@ def changed_sides(model: Model, plain: Trace, trace: Trace) -> tuple[Side, Side]
     )
 
 
-def masked_sides(model: Model, trace: Trace, kind: str, rule: str, *, cached: Cache = make_anew) -> tuple[Side, Side]:
-    """Make the sides of a run, and of it with a rule's mask in every layer of a kind. Raises ValueError, with one
-    sentence, for a mask that torch refuses.
+def masked_sides(
+    model: Model, trace: Trace, kind: str, rule: str, *, cached: Cache = make_anew, work: Cancellable = TO_THE_END
+) -> tuple[Side, Side]:
+    """Make the sides of a run, and of it with a rule's mask in every layer of a kind; `work` is told of each pass.
+    Raises ValueError, with one sentence, for a mask that torch refuses.
     """
     focused: Kind = kind if kind in trace.kinds else trace.kinds[0]  # type: ignore[assignment]
     spec = MaskSpec({} if rule == "none" else {rule: MASK_RULES[rule].defaults})
@@ -86,12 +89,12 @@ def masked_sides(model: Model, trace: Trace, kind: str, rule: str, *, cached: Ca
 
     probe = MaskOverride([Site(focused, layer) for layer in range(trace.shape(focused)[0])], mask)
 
-    def again() -> tuple[Trace, str]:
-        written = write_again(model, trace, probe, cached=not ahead)[0].text if model.writes else ""
-        return run_again(model, trace, probe), written
+    def write() -> str:
+        return write_again(model, trace, probe, cached=not ahead, work=work)[0].text
 
     try:
-        after, written = cached("masked run", (trace, focused, rule), again)
+        written = cached("text under a mask", (trace, focused, rule), write) if model.writes else ""
+        after = cached("masked run", (trace, focused, rule), lambda: run_again(model, trace, probe))
     except RuntimeError as why:
         raise ValueError(f"torch refuses that mask: {str(why).strip().splitlines()[0]}") from None
     fixed = (

@@ -8,7 +8,8 @@ from pathlib import Path, PurePosixPath
 PARTS = {
     "traces": 0.23,
     "decodings": 0.12,
-    "masked runs": 0.12,
+    "masked runs": 0.08,
+    "written under masks": 0.04,
     "own tensors": 0.16,  # and what is made of them
     "pictures": 0.15,  # and what they are made from
     "batches": 0.05,

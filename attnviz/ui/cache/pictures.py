@@ -54,7 +54,7 @@ def get_or_make(picture: str, key: tuple[Any, ...], make: Callable[[], Made]) ->
     """
     from attnviz.tracing.trace_like import TraceLike  # torch, which a page's frame does without
 
-    said = repr((picture, [_name_of(part) if isinstance(part, TraceLike) else part for part in key]))
+    said = repr((picture, [name_of(part) if isinstance(part, TraceLike) else part for part in key]))
     name = hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest()
     traces = [part for part in key if isinstance(part, TraceLike)]
     if any(trace.from_file for trace in traces):
@@ -63,7 +63,8 @@ def get_or_make(picture: str, key: tuple[Any, ...], make: Callable[[], Made]) ->
     return _made.get(name, read=lambda *_: _make(make, longest))
 
 
-def _name_of(trace: Any) -> tuple[Any, ...]:
+def name_of(trace: Any) -> tuple[Any, ...]:
+    """Return what a trace counts by in a key: its weights, sentences and interventions."""
     return trace.model_id, trace.info.dtype, trace.sentences, [each.digest for each in trace.interventions]
 
 

@@ -27,6 +27,7 @@ from attnviz.ui.address.widgets import segments, select, text_field
 from attnviz.ui.cache import traces
 from attnviz.ui.cache.pictures import get_or_make
 from attnviz.ui.learning import toys
+from attnviz.ui.progress import work_without_bar
 from attnviz.ui.request import Request
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _changed_sides(view: CompareState, request: Request, loaded: "Model", trace:
 
 
 def _masked_sides(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
-    return masked_sides(loaded, trace, view.kind, view.rule, cached=get_or_make)
+    return masked_sides(loaded, trace, view.kind, view.rule, cached=get_or_make, work=work_without_bar())
 
 
 def _model(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:

@@ -50,10 +50,11 @@ def _measure(model, src_len: int) -> list[dict]:
     from attnviz.analysis.decoding.cost import LENGTHS, WAYS, measure_costs
 
     hosting.ensure_turn()
-    progress, costs = st.progress(0.0, "Measuring …"), []
+    progress, queue, costs = st.progress(0.0, "Measuring …"), st.empty(), []
     for done, found in enumerate(measure_costs(model, src_len=src_len), start=1):
         costs.append(vars(found))
         progress.progress(done / (len(LENGTHS) * len(WAYS)), f"Measuring: {found.way}, {found.length} tokens")
+        hosting.give_way(queue)
     progress.empty()
     return costs
 

@@ -22,7 +22,7 @@ from attnviz.tracing.trace_like import TraceLike
 from attnviz.ui import captions, extensions, layout, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import traces
-from attnviz.ui.cache.pictures import get_or_make
+from attnviz.ui.cache.pictures import get_or_make, name_of
 from attnviz.ui.heads import alignment_bar, choices
 from attnviz.ui.heads.state import HeadsPageState
 from attnviz.ui.markdown import literal
@@ -124,8 +124,7 @@ def _spans(trace: TraceLike, page: HeadsPageState, model: "Model | None") -> Pay
     asked = page.spans
     if not asked.hidden:
         return spans(trace, asked, model=model, cached=get_or_make)
-    about = (trace.model_id, trace.info.dtype, trace.sentences, [each.digest for each in trace.interventions])
-    subject = (about, asked.spans, asked.answer, asked.hidden)
+    subject = (name_of(trace), asked.spans, asked.answer, asked.hidden)
     made = run_cancellable(
         "spans-hidden", subject, "Hiding each span in turn",
         lambda work: spans(trace, asked, model=model, cached=get_or_make, work=work),

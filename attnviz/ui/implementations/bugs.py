@@ -15,9 +15,10 @@ from attnviz.text.display import display
 from attnviz.transformer.probe import Site
 from attnviz.ui import charts
 from attnviz.ui.address import widgets
-from attnviz.ui.cache import bounded
+from attnviz.ui.cache.pictures import get_or_make, name_of
 from attnviz.ui.implementations.state import SCOPES, ImplementationsState
 from attnviz.ui.line_list import Lines, line_list
+from attnviz.ui.progress import work_without_bar
 from attnviz.ui.site.experiment import SiteExperiment
 from attnviz.ui.site.outcome import numbers, wrong_vs_right
 from attnviz.views.site.code_tables import code_change
@@ -99,17 +100,8 @@ def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
     widgets.segments("scope", "Put into the model at", SCOPES, view.scope)
     writes = bench.model.writes
     with st.spinner("Running with the bug …"):
-        found = _effect_in_model(
-            (
-                bench.trace.model_id,
-                *bench.request.to_params().values(),
-                view.bug,
-                str(_off_phrase(view)),
-                *_scope_key(view),
-            ),
-            bench,
-            view,
-        )
+        choice = (view.bug, _off_phrase(view), view.scope, view.kind, view.layer)
+        found = get_or_make("bug in the model", (bench.trace, *choice), lambda: _effect_in_model(choice, bench, view))
     if isinstance(found, Raised):
         st.code(found.error, language=None, wrap_lines=True)
         return
@@ -125,19 +117,16 @@ def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
     st.caption(f"max |Δ| {of} {found.logits_change:.3g}; {same}{far}.")
 
 
-def _scope_key(view: ImplementationsState) -> tuple[str, ...]:
-    return view.scope, view.kind, str(view.layer)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _effect_in_model(key: tuple[str, ...], _bench: SiteExperiment, _view: ImplementationsState) -> BugEffect | Raised:
-    sites = [site for site in _bench.trace.calls if _is_in_scope(site, _view)]
+def _effect_in_model(
+    choice: tuple[object, ...], bench: SiteExperiment, view: ImplementationsState
+) -> BugEffect | Raised:
+    sites = [site for site in bench.trace.calls if _is_in_scope(site, view)]
     try:
-        weights = _bench.weights(sites)
+        weights = bench.weights(sites)
     except ValueError as refusal:  # of another layer than the one that is open
         return Raised.from_error(refusal)
-    steps, off = BUGS[_view.bug].steps, _off_phrase(_view)
-    return bounded.with_room(lambda: bug_in_model(_bench.model, _bench.trace, steps, weights, off=off))
+    work = work_without_bar("bug in the model", (name_of(bench.trace), *choice))
+    return bug_in_model(bench.model, bench.trace, BUGS[view.bug].steps, weights, off=_off_phrase(view), work=work)
 
 
 def _off_phrase(view: ImplementationsState) -> int | None:

@@ -10,7 +10,7 @@ from attnviz.analysis.implementations.relative_positions import relative_positio
 from attnviz.analysis.site.peak_memory import METHOD, warm_up
 from attnviz.analysis.tables import tensor_table
 from attnviz.implementations.ways import WAYS
-from attnviz.ui import captions, charts
+from attnviz.ui import captions, charts, hosting
 from attnviz.ui.address import widgets
 from attnviz.ui.implementations.state import REACHES, STRENGTHS, ImplementationsState
 from attnviz.ui.site.experiment import SiteExperiment
@@ -57,12 +57,13 @@ def cost(bench: SiteExperiment, view: ImplementationsState) -> None:
     about = note.empty()
     place = st.empty()
     if asked:
-        rows, bar = [], place.progress(0.0, "Starting …")
+        rows, bar, queue = [], place.progress(0.0, "Starting …"), st.empty()
         warm_up()
         for result in implementation_cost(bench.inputs.weights):
             rows.append(vars(result))
             share = len(rows) / (len(LENGTHS) * len(WAYS))
             bar.progress(min(1.0, share), f"{TITLES[result.way]}, {result.length} tokens")
+            hosting.give_way(queue)
         place.empty()
         st.session_state["measured-cost"] = (key, pd.DataFrame(rows))
     kept = st.session_state.get("measured-cost")

@@ -1,8 +1,7 @@
 """The Masks page's bench: one head of a run or of a batch of two, its re-runs remembered."""
 
 from dataclasses import dataclass
-
-import streamlit as st
+from functools import cached_property, partial
 
 from attnviz.analysis.masks.effect import Effect, Refused
 from attnviz.analysis.rerun import Writing, batch_of_two
@@ -10,6 +9,7 @@ from attnviz.pictures.masks import MaskBench, MasksState
 from attnviz.tracing.trace import Trace
 from attnviz.ui.cache import budget, traces
 from attnviz.ui.cache.bounded import BoundedCache
+from attnviz.ui.progress import run_then_give_way
 from attnviz.ui.request import Request
 
 
@@ -21,7 +21,7 @@ class MaskExperiment(MaskBench):
 
     def effect(self) -> Effect | Refused:
         """Run the model again with the mask on, or return it from the cache."""
-        after = _again.get(self._key(self._settings), read=lambda *_: self._masked_run())
+        after = _again.get(self._key(self._settings), read=lambda *_: run_then_give_way(self._masked_run))
         # Cached without the run before, which has a cache of its own.
         return after if isinstance(after, Refused) else Effect(self.trace, after, self.probe(writing=False))
 
@@ -31,18 +31,29 @@ class MaskExperiment(MaskBench):
 
     def written_up_to(self, step: int) -> Trace:
         """Run the pass that writing makes at a decoder row with the mask on, or return it from the cache."""
-        up_to = super().written_up_to
-        made = _again.get(self._key((*self._settings, "up to", step)), read=lambda *_: up_to(step))
+        up_to = partial(super().written_up_to, step)
+        made = _again.get(self._key((*self._settings, "up to", step)), read=lambda *_: run_then_give_way(up_to))
         assert not isinstance(made, Refused)  # a refusal is raised here, and met by `effect` before
         return made
 
     def start_writing(self) -> Writing:
         """Return what the model has written so far with the mask."""
-        return _cached_writing(self._key(self._settings), super().start_writing)
+        return self._masked_text
 
     def unmasked_writing(self) -> Writing:
         """Return what the model has written so far without the mask; all masks share it."""
-        return _cached_writing(self._key(()), super().unmasked_writing)
+        return self._unmasked_text
+
+    # Held by this run, too: a text that was evicted while it is written would be begun again and again.
+    @cached_property
+    def _masked_text(self) -> Writing:
+        begin = super().start_writing
+        return _writings.get(self._key(self._settings), read=lambda *_: begin())
+
+    @cached_property
+    def _unmasked_text(self) -> Writing:
+        begin = super().unmasked_writing
+        return _writings.get(self._key(()), read=lambda *_: begin())
 
     @property
     def _settings(self) -> tuple:
@@ -60,8 +71,13 @@ def mask_experiment(request: Request, trace: Trace, view: MasksState) -> MaskExp
     if second:
         asked = repr((trace.model_id, request.to_params(), second))
         alone = trace
-        how = {"to": alone.to, "interventions": alone.interventions}
-        trace = _batches.get(asked, read=lambda *_: batch_of_two(model, alone, traces.run(model, second, **how)))
+
+        def run_both(*_: object) -> Trace:
+            how = {"to": alone.to, "interventions": alone.interventions}
+            other = run_then_give_way(lambda: traces.run(model, second, **how))
+            return run_then_give_way(lambda: batch_of_two(model, alone, other))
+
+        trace = _batches.get(asked, read=run_both)
     return MaskExperiment(model, trace, view, request)
 
 
@@ -73,6 +89,7 @@ _again: BoundedCache[str, Trace | Refused] = BoundedCache(
 )
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _cached_writing(key: str, _begin) -> Writing:
-    return _begin()
+# By the trace that each holds until it is finished.
+_writings: BoundedCache[str, Writing] = BoundedCache(
+    most=budget.bytes_for("written under masks"), size=lambda text: text.nbytes()
+)

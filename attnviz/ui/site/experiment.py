@@ -23,6 +23,7 @@ from attnviz.ui import captions, layout
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.cache import budget, traces
 from attnviz.ui.cache.bounded import BoundedCache
+from attnviz.ui.progress import run_then_give_way
 from attnviz.ui.request import Request
 from attnviz.ui.site.terms import explain_terms
 from attnviz.views.labels import KINDS
@@ -197,8 +198,8 @@ _pairs: BoundedCache[tuple[str, ...], tuple[Trace, Trace]] = BoundedCache(
 
 
 def _pair(model: Model, second: str, trace: Trace) -> tuple[Trace, Trace]:
-    other = traces.run(model, second, to=trace.to)
-    return other, batch_of_two(model, trace, other)
+    other = run_then_give_way(lambda: traces.run(model, second, to=trace.to))
+    return other, run_then_give_way(lambda: batch_of_two(model, trace, other))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

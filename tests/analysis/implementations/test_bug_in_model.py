@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.analysis.implementations.bug_in_model import MOST, BugEffect, bug_in_model
 from attnviz.analysis.masks.effect import effect
 from attnviz.analysis.rerun import run_again, start_writing, write_again
@@ -107,3 +108,18 @@ def test_a_head_that_is_rightly_off_is_an_ablation_and_zeroing_the_output_is_not
     result = bug_in_model(model, trace, BUGS["ablation_after_output"].steps, sites, off=2)
     assert isinstance(result, BugEffect)
     assert result.logits_change > 1e-3
+
+
+def test_every_pass_is_told_and_a_finished_text_is_kept(model, trace, everywhere) -> None:
+    told, kept = [], dict[object, object]()
+
+    def keep(name, make):
+        kept[name] = kept[name] if name in kept else make()
+        return kept[name]
+
+    work = Cancellable(lambda done, most: told.append((done, most)), keep=keep)
+    result = bug_in_model(model, trace, BUGS["no_scale"].steps, everywhere, work=work)
+    passes = len(told)
+    assert passes > len(trace.tokens("tgt"))
+    assert bug_in_model(model, trace, BUGS["no_scale"].steps, everywhere, work=work) == result
+    assert len(told) - passes <= 3, "only the two passes over the traced tokens run again"

@@ -49,6 +49,11 @@ def decoding_steps(trace, seed: int):
     return run.run_decoding(traces.model(""), REQUEST, trace, DecodingState(choose="sampled", seed=seed)).made
 
 
+def text_under_a_mask(trace, reach: int):
+    view = MasksState(kind="decoder_self", rules=(("window", (reach,)),))
+    return experiment.mask_experiment(REQUEST, trace, view).start_writing()
+
+
 def surviving(make: Callable[[int], object], numbers: Iterable[int] = NUMBERS) -> list[int]:
     """Which of the things that were made one after the other are still there."""
     made = {number: ref(make(number)) for number in numbers}
@@ -62,8 +67,9 @@ def surviving(make: Callable[[int], object], numbers: Iterable[int] = NUMBERS) -
         (experiment._again, lambda trace, number: mask_effect(trace, number).after),
         (experiment._batches, second_trace),
         (run._runs, decoding_steps),
+        (experiment._writings, text_under_a_mask),
     ],
-    ids=["masked runs", "batches", "decodings"],
+    ids=["masked runs", "batches", "decodings", "written under masks"],
 )
 def test_as_many_runs_are_kept_as_there_is_room_for(trace, monkeypatch, shelf, make) -> None:
     monkeypatch.setattr(shelf, "_most", 2.5 * make(trace, 5).nbytes())
@@ -82,6 +88,19 @@ def test_a_masked_run_does_not_keep_the_run_before_it(trace) -> None:
     gc.collect()
     assert before() is None
     assert mask_effect(trace, 17).after is after
+
+
+def test_a_finished_text_under_a_mask_does_not_keep_its_trace(trace) -> None:
+    first = replace(trace)  # the fixture's own stays
+    text, before = text_under_a_mask(first, 18), ref(first)
+    del first
+    gc.collect()
+    assert before() is not None
+    while not text.done:
+        text.go_on(60.0)
+    gc.collect()
+    assert before() is None
+    assert text.so_far().text
 
 
 def test_what_torch_refuses_is_remembered_as_its_sentence(trace, monkeypatch) -> None:
