@@ -87,6 +87,11 @@ def wait(place: DeltaGenerator) -> None:
         slot.empty()
 
 
+def has_turn() -> bool:
+    """Check whether this run has its turn."""
+    return any(hosting.queue.has_turn for hosting in _hosting)
+
+
 def give_back_turn() -> None:
     """End this run's turn early, because it waits for something else; other runs compute meanwhile."""
     for hosting in _hosting:
@@ -124,7 +129,7 @@ def hold(lock: Lock) -> Iterator[None]:
     turn, and would never get one if the runs that wait for the lock had all the places.
     """
     if not lock.acquire(blocking=False):
-        had_turn = any(hosting.queue.has_turn for hosting in _hosting)
+        had_turn = has_turn()
         give_back_turn()
         lock.acquire()
     else:

@@ -128,7 +128,8 @@ class BoundedCache(Generic[Name, Kept]):
         other waiting threads get one "already loading" message.
 
         `read` takes the place of the cache's own: for what takes more to compute than its name. It is not cached.
-        Raises what it raises; the name is then tried again the next time.
+        Raises what it raises; the name is then tried again the next time. So it is where the server has ended the run
+        meanwhile, since `read` may have caught that and made a result of the refusal.
         """
         read = read or self._read
         if read is None:
@@ -139,7 +140,11 @@ class BoundedCache(Generic[Name, Kept]):
             progress(0.0, UNDER_WAY)
         with hosting.hold(place.lock):
             if place.model is None:
+                had_turn = hosting.has_turn()
                 loaded = self._load_once(name, place, lambda: read(name, progress))
+                if hosting.is_over() or (had_turn and not hosting.has_turn()):
+                    self._drop(name, place)
+                    return loaded
                 size = self._size(loaded)
                 with self._lock:
                     place.model, place.size = loaded, size
@@ -180,10 +185,14 @@ class BoundedCache(Generic[Name, Kept]):
         try:
             return with_room(load)
         except BaseException:
-            with self._lock:
-                if self._places.get(name) is place:
-                    del self._places[name]
+            self._drop(name, place)
             raise
+
+    def _drop(self, name: Name, place: _Slot[Kept]) -> None:
+        """Remove a name's place, which holds no model."""
+        with self._lock:
+            if self._places.get(name) is place:
+                del self._places[name]
 
     def _keep(self, name: Name, place: _Slot[Kept]) -> None:
         if self._places.get(name) is not place:  # it may have made room for others while this thread waited

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -191,3 +192,22 @@ def test_who_waits_for_what_another_run_computes_holds_no_place_of_the_queue():
     finally:
         hosting.use(None)
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+@pytest.mark.parametrize("ended", [{"is_over": True}, {"has_turn": False}], ids=["too long", "too many wait"])
+def test_what_a_run_makes_after_the_server_has_ended_it_is_not_kept(ended):
+    queue = SimpleNamespace(has_turn=True, is_over=False)
+    cache = BoundedCache()
+
+    def refused(*_):
+        vars(queue).update(ended)
+        return "This took too long."
+
+    hosting.use(hosting.Hosting(queue, str, lambda _: False))
+    try:
+        assert cache.get("worth of heads", read=refused) == "This took too long."
+        vars(queue).update(has_turn=True, is_over=False)
+        assert cache.get("worth of heads", read=lambda *_: "0.7 nats") == "0.7 nats"
+        assert cache.get("worth of heads", read=refused) == "0.7 nats"
+    finally:
+        hosting.use(None)
