@@ -7,19 +7,21 @@ from dataclasses import asdict
 from pathlib import Path
 
 import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.training.corpus import Change, Corpus, PairBatch, epoch_batches
-from attnviz.training.loss import smoothed_cross_entropy
 from attnviz.training.recipe import Recipe
 from attnviz.training.state import read
-from attnviz.training.warm_start import warm_start
 from attnviz.training.workers import Share
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.transformer import Transformer
+
+EMBEDDING = "embedding.weight"
 
 
 class Trainer:
@@ -195,3 +197,90 @@ def product_dtype(device: torch.device) -> torch.dtype:
     else:
         fast = True
     return torch.bfloat16 if fast else torch.float32
+
+
+class _ChunkedCrossEntropy(torch.autograd.Function):
+    """Compute the logits of `CHUNK` positions at a time, with their gradient, so that only its products are kept."""
+
+    CHUNK = 256
+
+    @staticmethod
+    def forward(ctx, hidden, weight, labels, smoothing, dtype):
+        low_weight = weight.detach().to(dtype)
+        grad_hidden, grad_weight = torch.empty_like(hidden), torch.zeros_like(weight)
+        loss = hidden.new_zeros((), dtype=torch.float32)
+        for start in range(0, len(hidden), _ChunkedCrossEntropy.CHUNK):
+            rows = slice(start, start + _ChunkedCrossEntropy.CHUNK)
+            x, label = hidden.detach()[rows].to(dtype), labels[rows].unsqueeze(1)
+            logits = F.linear(x, low_weight).float()
+            logits -= logits.amax(dim=1, keepdim=True)
+            kept = (1 - smoothing) * logits.gather(1, label).sum() + smoothing * logits.mean(dim=1).sum()
+            grad = logits.exp_()
+            normaliser = grad.sum(dim=1, keepdim=True)
+            loss += normaliser.log().sum() - kept
+            grad.div_(normaliser).sub_(smoothing / len(weight))
+            grad.scatter_add_(1, label, grad.new_full(label.shape, smoothing - 1))
+            grad = grad.to(dtype)
+            grad_hidden[rows] = grad @ low_weight
+            grad_weight += grad.T @ x
+        ctx.save_for_backward(grad_hidden, grad_weight)
+        return loss
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        (scale,) = grad_outputs
+        grad_hidden, grad_weight = ctx.saved_tensors
+        return grad_hidden * scale, grad_weight * scale, None, None, None
+
+
+def smoothed_cross_entropy(
+    hidden: Float[Tensor, "positions d_model"],
+    weight: Float[Tensor, "vocab_size d_model"],
+    labels: Int[Tensor, " positions"],
+    *,
+    smoothing: float = 0.0,
+    dtype: torch.dtype = torch.float32,
+) -> Float[Tensor, ""]:
+    """Compute the sum over positions of `F.cross_entropy(hidden @ weight^T, labels, label_smoothing=smoothing)`.
+
+    Products are computed in `dtype`, softmax and sums in float32. Leave padded positions out before calling.
+    """
+    return _ChunkedCrossEntropy.apply(hidden, weight, labels, smoothing, dtype)
+
+
+@torch.no_grad()
+def warm_start(
+    model: Transformer, codec: TranslatorTokenizer, teacher: Transformer, its_codec: TranslatorTokenizer
+) -> None:
+    """Copy a trained model's weights into `model`, whose vocabulary may be another.
+
+    A piece that both vocabularies hold keeps its vector; a new one begins as the mean of the pieces that spelled it
+    before, a new language as the mean of the languages there were. Where `model` has more feed-forward units, the
+    additional ones keep their random weights on the way in and write nothing yet (`W_2` is zero), so that both compute
+    the same (Chen et al. 2016, Net2Net). Raises ValueError where the layers do not fit otherwise.
+    """
+    own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items() if name != EMBEDDING}
+    learned = _widen(teacher, model)
+    vectors = learned.pop(EMBEDDING)
+    shapes = {name: tuple(tensor.shape) for name, tensor in learned.items()}
+    if misfit := sorted(name for name in own.keys() | shapes.keys() if own.get(name) != shapes.get(name)):
+        raise ValueError(
+            f"The model to begin from differs in {misfit[0]!r}: {shapes.get(misfit[0], 'it has none')}, where the "
+            f"recipe asks for {own.get(misfit[0], 'none')}. Give its d_model, n_layers and d_ff in --recipe."
+        )
+    languages = [its_codec.bos_id(to) for to in its_codec.languages]
+    rows = [vectors[list(its_codec.spell(piece)) or languages].mean(0) for piece in codec.pieces]
+    model.load_state_dict(learned | {EMBEDDING: torch.stack(rows)})
+
+
+def _widen(teacher: Transformer, model: Transformer) -> dict[str, Tensor]:
+    """Return the teacher's weights, with as many feed-forward units as `model` where that one only has more of them."""
+    learned = teacher.state_dict()
+    if teacher.config.d_model != model.config.d_model or teacher.config.d_ff >= model.config.d_ff:
+        return learned
+    for name, own in model.state_dict().items():
+        if ".feed_forward." in name and name in learned:
+            wide = own.clone() if ".W_1." in name else torch.zeros_like(own)
+            wide[tuple(map(slice, learned[name].shape))] = learned[name]
+            learned[name] = wide
+    return learned

@@ -18,7 +18,7 @@ from attnviz.learning.evaluation import evaluation
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.recording import record_run
 from attnviz.learning.run import MOMENTS, TrainingRun, moments, one_thread
-from attnviz.learning.tasks.letters import Reverse
+from attnviz.learning.tasks.catalogue import Reverse
 from attnviz.learning.tasks.task import distinct
 from attnviz.learning.words import ToyWords
 

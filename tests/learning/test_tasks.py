@@ -6,9 +6,8 @@ from random import Random
 
 import pytest
 
-from attnviz.learning.tasks.catalogue import TASKS, task
+from attnviz.learning.tasks.catalogue import TASKS, floor, task
 from attnviz.learning.tasks.task import Example, distinct
-from attnviz.learning.tasks.twice import floor
 from attnviz.learning.words import ToyWords
 from attnviz.text.limits import TextError
 

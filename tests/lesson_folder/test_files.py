@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attnviz.lesson_folder.files import Files, file_names, folder_files
-from attnviz.lesson_folder.markdown import to_html
+from attnviz.lesson_folder.lesson_data import to_html
 from attnviz.lesson_folder.mask_pages import HTML_TABS
 from attnviz.lesson_folder.words import words
 from attnviz.lessons.check import fingerprint

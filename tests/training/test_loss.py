@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attnviz.training.loss import smoothed_cross_entropy
+from attnviz.training.trainer import smoothed_cross_entropy
 
 D_MODEL, VOCAB_SIZE = 7, 13
 

@@ -8,7 +8,7 @@ import torch
 
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.training.corpus import Corpus, epoch_batches
-from attnviz.training.piece_dropout import PieceDropout
+from attnviz.training.run import PieceDropout
 
 CODEC = tiny_translator().codec
 SENTENCES = [("machine learning is fun.", "un petit chien rouge, je t'aime"), ("i love you", "机器学习真好玩")]

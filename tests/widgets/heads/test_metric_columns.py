@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attnviz.widgets.heads.metric_columns import metric_columns
+from attnviz.widgets.heads.payload import metric_columns
 from attnviz.widgets.wire import Blobs
 
 LAYERS, HEADS = 2, 3

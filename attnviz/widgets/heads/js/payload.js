@@ -54,7 +54,7 @@ function stripLabels({ kind, rows, cols, shape }, { lines, axes }) {
   return labels;
 }
 
-// Each metric of a kind as numbers by layer and head; null where there is none (attnviz/widgets/heads/metric_columns.py).
+// Each metric of a kind as numbers by layer and head; null where there is none (metric_columns in attnviz/widgets/heads/payload.py).
 function readMetrics({ names, offsets }, kinds, array) {
   const values = {};
   for (const [name, { layers, heads }] of kinds) {
