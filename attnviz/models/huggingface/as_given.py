@@ -8,6 +8,7 @@ only differences that rounding explains.
 
 import copy
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,15 +24,46 @@ from attnviz.models.huggingface.network import patches
 from attnviz.models.huggingface.network.network import Batch, cache_argument
 from attnviz.tracing.rounding import FACTOR, PASSES, RoundOtherwise, largest_magnitude
 from attnviz.transformer.device import rounding_unit
+from attnviz.transformer.probe import Kind, Site, tell_listener
 
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+_KEPT = ("output_attentions", "output_hidden_states")  # settings of a config that make a pass return more
 _COMPUTING = ("torch", "transformers", "peft", "accelerate")  # libraries whose hooks are a part of the model
-_LAST_ROW_ONLY = 64  # of a longer text the last row is compared: the scores of a vocabulary for all rows are large
+_LONG = 64  # tokens: of a longer text the last row is compared, since the logits of all its rows are large
 _ENOUGH = 8  # enough tokens to tell two computations of a decoder apart, since its rows do not depend on later tokens
 _IN_STEPS = (
     "transformers makes no causal mask when it runs {name} over a whole target with use_cache=True. The maps are those "
     "of its steps, as generate computes them."
 )
+
+
+@dataclass(frozen=True)
+class GivenOutput:
+    """Output of a pass of the model as it was given: its logits, or the last hidden states of a model without a head;
+    the last hidden states that the head read, where the head is a module of its own; and the cache that the pass
+    filled.
+    """
+
+    output: Tensor
+    hidden: Tensor | None = None
+    cache: Any = None
+
+
+@dataclass(frozen=True)
+class ShownRows:
+    """Output of a pass that is shown, `(batch, length, size)`: logits, or the last hidden states if `are_hidden`."""
+
+    output: Tensor
+    are_hidden: bool = False
+
+    @classmethod
+    def read(cls, out: Any) -> "ShownRows":
+        """Read the output of a transformers model."""
+        return cls(parity.output_of(out), getattr(out, "logits", None) is None)
+
+    def row(self, item: int, length: int) -> "ShownRows":
+        """Return the output of one text of the batch, without its padding."""
+        return ShownRows(self.output[item : item + 1, :length], self.are_hidden)
 
 
 class ShownPass(Protocol):
@@ -96,21 +128,31 @@ class GivenModel:
     def run(
         self, sample: Batch, target: Batch | None, *, last_only: bool = False,
         without: Sequence[Callable[["GivenModel"], None]] = (), **how: Any,
-    ) -> Tensor:  # fmt: skip
+    ) -> GivenOutput:  # fmt: skip
         """Run the model as its user does, on a copy, because a run may change a model (a short text changes BigBird).
 
-        The functions in `without` are applied to the copy first; each removes a part of the model.
+        The functions in `without` are applied to the copy first; each removes a part of the model. The pass returns no
+        weights and no layers' outputs, even if the model's config asks for them: those of a long text are large. It
+        tells this thread's listener which layer runs.
         """
         given = copy.copy(self)
         given.whole = patches.share_weights(self.whole)
         for change in without:
             change(given)
-        arguments = parity.arguments_of(sample, target) | how
-        if last_only and "logits_to_keep" in parity.parameters_of(given.part):
+        part = given.part
+        asked = (name for name in _KEPT if getattr(part.config, name, False))
+        arguments = parity.arguments_of(sample, target) | dict.fromkeys(asked, False) | how
+        if last_only and "logits_to_keep" in parity.parameters_of(part):
             arguments["logits_to_keep"] = 1
-        inner = _watch_output(given.part)
+        inner = _watch_output(part)
+        under_head = inner if part.base_model is part else _watch_output(part.base_model)
+        _tell_layers(part)
         returned = given.whole(**arguments)
-        return parity.output_of(inner[-1] if inner and given.part_name else returned)
+        if inner and given.part_name:
+            returned = inner[-1]
+        hidden = getattr(under_head[-1], "last_hidden_state", None) if under_head else None
+        cache = getattr(returned, cache_argument(part) or "past_key_values", None)
+        return GivenOutput(parity.output_of(returned), hidden, cache)
 
     @torch.inference_mode()
     def run_in_steps(self, sample: Batch, target: Batch) -> Tensor:
@@ -147,9 +189,10 @@ def remove_hooks(model: nn.Module) -> None:
 class GivenCheck:
     """Comparison of the shown pass with the model as it was given, when a model is opened, and for longer texts.
 
-    A text longer than all that were compared before is compared once, at the next power of two of its length, with its
-    tokens repeated; then all texts up to that length are shown without another pass. If this fails, because the model
-    computes long texts in another way, the text is compared as it is.
+    A text longer than all that were compared before is compared once. If it is short, or if no output of the shown pass
+    is at hand, it is compared at the next power of two of its length, with its tokens repeated; then all texts up to
+    that length are shown without another pass. If this fails, because the model computes long texts in another way, the
+    text is compared as it is. A long text whose pass is at hand costs a single pass more, of the model as it was given.
     """
 
     given: GivenModel
@@ -159,58 +202,93 @@ class GivenCheck:
     notes: tuple[str, ...] = ()
     _lock: Any = field(default_factory=Lock, repr=False)
 
-    def check(self, sample: Batch, target: Batch | None, shown: Tensor, *, is_decoder: bool) -> None:
+    def check(self, sample: Batch, target: Batch | None, shown: Tensor, *, is_decoder: bool) -> Any:
         """Compare both passes when the model is opened, on the first row of the sample, without its padding.
 
         Padding would hide differences: transformers leaves the mask to its fused kernels only where nothing is padded.
-        `shown` is the output of the shown pass over the whole sample. Keeps a note where the check cannot run. Raises
-        ModelError for a difference that rounding does not explain.
+        `shown` is the output of the shown pass over the whole sample. Of a decoder's text, the last token is left out:
+        steps can read it after the cache that the pass filled, which is returned, if there is one. Keeps a note where
+        the check cannot run. Raises ModelError for a difference that rounding does not explain.
         """
         sample, target = _first_row(sample), None if target is None else _first_row(target)
         if is_decoder:
-            sample = sample.cut(_ENOUGH)
+            sample = sample.cut(max(1, min(_ENOUGH, sample.ids.shape[1] - 1)))
         if (where := self.given.training_forward) is not None:
             self._note(
                 f"`forward` of {where} was replaced by a function that runs the original model, which is in training "
                 "mode (call its eval() before loading)"
             )
-            return
+            return None
+        own = None
         try:
-            self._compare(sample, target, shown[:1, : (sample if target is None else target).ids.shape[1]])
+            own = self._compare(sample, target, shown[:1, : (sample if target is None else target).ids.shape[1]])
         except _CannotRun as error:
             self._note(f"one more pass fails ({error})")
         remove_hooks(self.given.whole)  # they change nothing, and need not run again
+        return None if own is None else own.cache
 
-    def check_longer(self, sample: Batch, target: Batch | None, most: int) -> None:
-        """Compare both passes for a text longer than any before; `most` is what the model can read."""
+    def check_longer(self, sample: Batch, target: Batch | None, most: int, shown: ShownRows | None = None) -> None:
+        """Compare both passes for a text longer than any before; `most` is what the model can read, `shown` the output
+        of the pass over this text that is to be shown, where it is at hand.
+        """
         if (length := _length(sample, target)) <= self.longest or self.given.training_forward is not None:
             return
         with self._lock:
             if length <= self.longest:
                 return
-            reached = min(max(most, length), 1 << (length - 1).bit_length())
-            try:
-                self._compare(_repeat(sample, reached), None if target is None else _repeat(target, reached))
+            if shown is None or length <= _LONG:
+                agrees = self._compare_repeated(sample, target, most)
+            else:
+                agrees = self._agrees(sample, target, shown)
+            if agrees:
                 return
-            except (ModelError, _CannotRun):  # this failure says nothing about the text itself
-                pass
             try:
                 self._compare(sample, target)
             except _CannotRun as error:
                 self._note(f"one more pass fails ({error})")
 
-    def _compare(self, sample: Batch, target: Batch | None, shown: Tensor | None = None) -> None:
-        """Compare both passes. Raises ModelError for a difference, _CannotRun where one of the passes fails."""
+    def _agrees(self, sample: Batch, target: Batch | None, shown: ShownRows) -> bool:
+        """Check whether one pass of the model as it was given agrees with what is shown, as a single rounding in each
+        layer lets them.
+        """
+        try:
+            own = self.given.run(sample, target, last_only=True)
+        except Exception:  # of any type: `_compare` says which
+            return False
+        rows = own.hidden if shown.are_hidden else own.output
+        if rows is None or rows.shape[0] != 1:
+            return False
+        found = shown.output[:, -1:] if rows.shape[1] == 1 else shown.output
+        if agrees := _differ_nowhere(found, rows, _tolerance(rows, self.layers)):
+            self.longest = _length(sample, target)
+        return agrees
+
+    def _compare_repeated(self, sample: Batch, target: Batch | None, most: int) -> bool:
+        """Compare both passes at the next power of two of a text's length; False if they differ there or fail."""
         length = _length(sample, target)
-        last_only = length > _LAST_ROW_ONLY
+        reached = min(max(most, length), 1 << (length - 1).bit_length())
+        try:
+            self._compare(_repeat(sample, reached), None if target is None else _repeat(target, reached))
+        except (ModelError, _CannotRun):  # this failure says nothing about the text itself
+            return False
+        return True
+
+    def _compare(self, sample: Batch, target: Batch | None, shown: Tensor | None = None) -> GivenOutput:
+        """Compare both passes; return that of the model as it was given. Raises ModelError for a difference, _CannotRun
+        where one of the passes fails.
+        """
+        length = _length(sample, target)
+        last_only = length > _LONG
         output = ShownOutput(lambda: self.run_shown(sample, target, last_only=last_only), self.layers, shown)
         try:
-            said = output.difference(self.given.run(sample, target, last_only=last_only))
+            own = self.given.run(sample, target, last_only=last_only)
+            said = output.difference(own.output)
         except Exception as error:  # of any type: the text is too large for one more pass, or the model fails by itself
             raise _CannotRun(reason(error)) from error
         if said is not None:
             self._explain(output, said, sample, target)
         self.longest = max(self.longest, length)
+        return own
 
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
         """Move the model as it was given along with the one that is shown."""
@@ -234,7 +312,7 @@ class GivenCheck:
         for cause, change in _causes(given):
             taken.append(change)
             try:
-                if comparison.difference(given.run(sample, target, without=taken)) is None:
+                if comparison.difference(given.run(sample, target, without=taken).output) is None:
                     raise ModelError(f"{cause} ({said}).")
             except ModelError:
                 raise
@@ -300,18 +378,17 @@ class ShownOutput:
         self._run, self._layers = run, layers
         self._in_batch = found  # its output in a batch with another row, which may differ (experts of a fixed capacity)
         self._found: Tensor | None = None
-        self._spread: Tensor | None = None
+        self._moves: list[Tensor] = []  # of each row, in the passes with other roundings so far
+        self._generator = torch.Generator().manual_seed(0)
 
     @torch.inference_mode()
     def difference(self, own: Tensor) -> str | None:
         """Describe a difference to the model's own outputs that rounding does not explain; None without one.
 
-        Roundings of float32 in each layer add up as the square root of the number of layers. How far rounding really
-        moves the outputs is measured only where they differ by more.
+        How far rounding really moves the outputs is measured only where they differ by more than one rounding in each
+        layer explains, and by no more passes than are needed.
         """
-        epsilon = rounding_unit(own.dtype, own.device.type)
-        layers = self._layers if own.dtype is torch.float32 else 1
-        allowed = FACTOR * epsilon * math.sqrt(layers) * largest_magnitude(own.float())
+        allowed = _tolerance(own, self._layers)
         if self._in_batch is not None and _differ_nowhere(self._in_batch, own, allowed):
             return None
         if self._found is None:
@@ -323,26 +400,35 @@ class ShownOutput:
             return f"its outputs have shape {tuple(own.shape)} and not {tuple(found.shape)}"
         if _differ_nowhere(found, own, allowed):
             return None
-        allowed = allowed + FACTOR * self._measure_spread(self._found.float(), epsilon)[:, -rows:]
-        if _differ_nowhere(found, own, allowed):
-            return None
+        most = allowed
+        for spread in self._spreads(self._found.float(), rounding_unit(own.dtype, own.device.type)):
+            most = allowed + FACTOR * spread[:, -rows:]
+            if _differ_nowhere(found, own, most):
+                return None
         difference = largest_magnitude(found.float() - own.float())
-        worst = int((difference - allowed).argmax())
+        worst = int((difference - most).argmax())
         return (
             f"its outputs differ by {float(difference.flatten()[worst]):.1e}, more than the "
-            f"{float(allowed.flatten()[worst]):.1e} that rounding explains"
+            f"{float(most.flatten()[worst]):.1e} that rounding explains"
         )
 
-    def _measure_spread(self, found: Tensor, epsilon: float) -> Tensor:
-        """Return how far each row's outputs move at most over passes with other roundings."""
-        if self._spread is None:
-            generator = torch.Generator().manual_seed(0)
-            self._spread = torch.zeros(found.shape[:2], device=found.device)
-            for _ in range(PASSES):
-                with RoundOtherwise(epsilon, generator):
+    def _spreads(self, found: Tensor, epsilon: float) -> Iterator[Tensor]:
+        """Yield how far each row's outputs move at most, after each further pass with other roundings."""
+        for count in range(1, PASSES + 1):
+            if len(self._moves) < count:
+                with RoundOtherwise(epsilon, self._generator):
                     moved = self._run().float()
-                self._spread = torch.maximum(self._spread, largest_magnitude(moved - found))
-        return self._spread
+                self._moves.append(largest_magnitude(moved - found))
+            yield torch.stack(self._moves[:count]).amax(dim=0)
+
+
+def _tolerance(own: Tensor, layers: int) -> Tensor:
+    """Return how far each row of outputs may be moved by one rounding in each layer.
+
+    Roundings of float32 in each layer add up as the square root of the number of layers.
+    """
+    times = math.sqrt(layers) if own.dtype is torch.float32 else 1.0
+    return FACTOR * rounding_unit(own.dtype, own.device.type) * times * largest_magnitude(own.float())
 
 
 def _differ_nowhere(found: Tensor, own: Tensor, allowed: Tensor) -> bool:
@@ -409,3 +495,18 @@ def _watch_output(part: nn.Module) -> list[Any]:
 
     part.forward = watched
     return returned
+
+
+def _tell_layers(part: nn.Module) -> None:
+    """Let each layer of a model tell this thread's listener when it runs."""
+    lists = [name for name, module in part.named_modules() if isinstance(module, nn.ModuleList)]
+    for name in lists:
+        if any(name.startswith(f"{other}.") for other in lists):  # a list inside a layer
+            continue
+        counted, kind = itertools.count(), "encoder_self" if "encoder" in name else "decoder_self"
+        for layer in part.get_submodule(name).children():
+            layer.register_forward_pre_hook(functools.partial(_tell_layer, counted, kind))
+
+
+def _tell_layer(counted: Iterator[int], kind: Kind, layer: nn.Module, args: Any) -> None:
+    tell_listener(Site(kind, next(counted)))

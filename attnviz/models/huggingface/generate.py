@@ -14,7 +14,7 @@ from transformers.cache_utils import DynamicLayer
 
 from attnviz.models.huggingface.as_given import ShownOutput
 from attnviz.models.huggingface.errors import ModelError
-from attnviz.models.huggingface.network.network import Batch, Network, PassRequest
+from attnviz.models.huggingface.network.network import Batch, Cache, Network, PassRequest
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
 from attnviz.models.protocol import Step
 from attnviz.tracing.causes.edits import Edits
@@ -150,27 +150,36 @@ _STEPS_DIFFER = (
 
 
 _FEWEST = 2  # tokens: the first one is read at once, the second is a step
+_PROBED = 10  # tokens of a decoder's probe that are read for its steps: enough for every sort of layer
 
 
 @torch.inference_mode()
-def check_steps(network: Network, sample: Batch, target: Batch | None = None) -> str:
+def check_steps(
+    network: Network, sample: Batch, target: Batch | None, *, shown: Tensor, begun: Cache | None = None
+) -> str:
     """Compare the last step of a decoding on the cache with one pass over the same text, the first of a sample.
 
-    If they differ, the network tells each step its position (without it, Bamba counts from 0). If that does not help
-    and transformers itself is not at fault, each step runs the whole prefix. Returns a note on a difference that stays,
+    `shown` are the logits of the one pass over the whole sample, `begun` a cache that a pass over its first tokens has
+    filled: where this cache holds nothing but keys and values, a single step after it is enough. If steps and pass
+    differ, the network tells each step its position (without it, Bamba counts from 0). If that does not help and
+    transformers itself is not at fault, each step runs the whole prefix. Returns a note on a difference that stays,
     else "".
     """
     if not network.has_cache:
         return ""
     memory, length = None, int((sample if target is None else target).mask[0].sum())
-    if target is not None:
+    if target is None:
+        length = min(length, _PROBED)
+    else:
         memory = network.encode(sample.cut(int(sample.mask[0].sum())), PassRequest(_NOBODY, hidden=False))
-    ids = (sample if target is None else target).ids[:1, :length]
+    ids, last = (sample if target is None else target).ids[:1, :length], shown[:1, length - 1 : length]
     try:
-        found = _steps_difference(network, ids, memory)
+        if _goes_on(network, ids, shown, begun):
+            return ""
+        found = _steps_difference(network, ids, memory, last)
         if found is not None and network.takes_positions and target is None:
             network.tells_positions = True
-            network.tells_positions = (told := _steps_difference(network, ids, memory)) is None
+            network.tells_positions = (told := _steps_difference(network, ids, memory, last)) is None
             found = found if told else None
         if found is None:
             return ""
@@ -181,6 +190,25 @@ def check_steps(network: Network, sample: Batch, target: Batch | None = None) ->
         network.has_cache = False
         return ""
     return _STEPS_DIFFER.format(difference=own)
+
+
+def _goes_on(network: Network, ids: Tensor, shown: Tensor, begun: Cache | None) -> bool:
+    """Check whether a step after the first tokens of a text, whose keys and values are in the cache `begun`, gives the
+    logits of one pass; False also for another sort of cache.
+    """
+    plain, own = (type(cache) is DynamicCache for cache in (begun, network.empty_cache()))
+    if not (plain and own) or not all(type(layer) is DynamicLayer for layer in begun.layers):  # type: ignore[union-attr]
+        return False
+    if (held := begun.get_seq_length()) not in range(1, ids.shape[1]):  # type: ignore[union-attr]
+        return False
+    stepper = CheckpointStepper(network)
+    stepper.cache, stepper.prefix = begun, ids[:, :held]
+    try:
+        stepped = stepper.step(ids[:, held]).unsqueeze(1)
+    except Exception:  # of any type: another implementation may keep keys that this one does not take
+        return False
+    expected = ShownOutput(lambda: _one_pass(network, ids[:, : held + 1], None), found=shown[:1, held : held + 1])
+    return expected.difference(stepped) is None
 
 
 @torch.inference_mode()
@@ -195,19 +223,26 @@ def explain_steps(network: Network, ids: Sequence[int]) -> str:
     return "" if own is None else _STEPS_DIFFER.format(difference=own)
 
 
-def _steps_difference(network: Network, ids: Tensor, memory: Tensor | None) -> str | None:
-    """Describe how the logits of the last step differ from those of one pass; None where rounding explains it."""
+def _steps_difference(network: Network, ids: Tensor, memory: Tensor | None, shown: Tensor | None = None) -> str | None:
+    """Describe how the logits of the last step differ from those of one pass, which are `shown` if it has run already;
+    None where rounding explains it.
+    """
+    stepper = _stepper(network, memory, cached=True)
+    first = 1 if memory is not None else max(1, ids.shape[1] - 2)
+    logits = stepper.step(ids[:, :first])
+    for at in range(first, ids.shape[1]):
+        logits = stepper.step(ids[:, at])
+    return ShownOutput(lambda: _one_pass(network, ids, memory), found=shown).difference(logits.unsqueeze(1))
 
-    def run(*, cached: bool) -> Tensor:
-        mask = None if memory is None else torch.ones(memory.shape[:2], dtype=torch.long, device=memory.device)
-        stepper = CheckpointStepper(network, memory, src_mask=mask, cached=cached)
-        first = max(1, ids.shape[1] - 2) if cached and memory is None else 1 if cached else ids.shape[1]
-        logits = stepper.step(ids[:, :first])
-        for at in range(first, ids.shape[1]):
-            logits = stepper.step(ids[:, at])
-        return logits.unsqueeze(1)
 
-    return ShownOutput(lambda: run(cached=False)).difference(run(cached=True))
+def _one_pass(network: Network, ids: Tensor, memory: Tensor | None) -> Tensor:
+    """Return the logits `(1, 1, vocab_size)` after the last id of a text, of one pass over the text."""
+    return _stepper(network, memory, cached=False).step(ids).unsqueeze(1)
+
+
+def _stepper(network: Network, memory: Tensor | None, *, cached: bool) -> CheckpointStepper:
+    mask = None if memory is None else torch.ones(memory.shape[:2], dtype=torch.long, device=memory.device)
+    return CheckpointStepper(network, memory, src_mask=mask, cached=cached)
 
 
 def write_ids(stepper: CheckpointStepper, prompt: Sequence[int], rules: GenerationRules, count: int) -> list[int]:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from attnviz.models.huggingface.as_given import ShownRows
 from attnviz.models.huggingface.checkpoint_model import NetworkModel
 from attnviz.models.huggingface.generate import GenerationRules
 from attnviz.models.huggingface.inputs import InputBuilder
@@ -52,8 +53,10 @@ class RecordedModel(NetworkModel):
         self, sentences: list[Sentence], request: PassRequest, notes: tuple[str, ...] = (), *,
         first: Probe | None = None, changes: CheckedInterventions = NO_INTERVENTIONS,
     ) -> Trace:  # fmt: skip
-        """Run one recorded pass over sentences whose tokens are known; `first` acts, then the interventions."""
-        self._check_longer(sentences)
+        """Run one recorded pass over sentences whose tokens are known; `first` acts, then the interventions.
+
+        Raises ModelError for a text longer than all before that the model as it was given computes otherwise.
+        """
         recorder, asked, resolved = request.probe, request.hidden, changes.resolve(sentences)
         assert isinstance(recorder, Recorder)  # each pass has its own
         looking = resolved.chain_with(recorder)
@@ -72,7 +75,10 @@ class RecordedModel(NetworkModel):
             out = self.network.run_only_stack(self._builder.batch(src if self.family == "encoder" else tgt), request)
             memory = out.last_hidden_state if self.family == "encoder" and not request.logits else None
         wait_for(self.device)
-        info = self._info(time.perf_counter() - started, (*notes, *resolved.notes))
+        seconds = time.perf_counter() - started
+        is_plain = first is None and not changes.interventions
+        self._check_longer(sentences, ShownRows.read(out) if is_plain else None)
+        info = self._info(seconds, (*notes, *resolved.notes))
         logits = out.logits if request.logits else None
         return Trace.from_recorder(
             recorder, sentences, memory=memory, logits=logits, info=info, numbers=self.network.layer_numbers,
@@ -80,12 +86,16 @@ class RecordedModel(NetworkModel):
             interventions=changes.interventions,
         )  # fmt: skip
 
-    def _check_longer(self, sentences: Sequence[Sentence]) -> None:
-        """Compare a text longer than all before with the model as it was given. Raises ModelError for a difference."""
-        longest = max(sentences, key=lambda sentence: max(len(sentence.src), len(sentence.tgt_in)))
-        sides = [self._builder.batch([side]) for side in (longest.src, longest.tgt_in) if side]
+    def _check_longer(self, sentences: Sequence[Sentence], shown: ShownRows | None = None) -> None:
+        """Compare a text longer than all before with the model as it was given; `shown` is the output of the pass over
+        the sentences, where it is at hand. Raises ModelError for a difference.
+        """
+        lengths = [max(len(sentence.src), len(sentence.tgt_in)) for sentence in sentences]
+        row = lengths.index(max(lengths))
+        sides = [self._builder.batch([side]) for side in (sentences[row].src, sentences[row].tgt_in) if side]
         target = sides[1] if self.family == "encoder-decoder" else None
-        self.as_given.check_longer(sides[0], target, self.text.max_tokens)
+        own = None if shown is None else shown.row(row, sides[-1].ids.shape[1])
+        self.as_given.check_longer(sides[0], target, self.text.max_tokens, own)
 
     def _info(self, forward: float, notes: tuple[str, ...]) -> RunInfo:
         dtype = str(self.dtype).removeprefix("torch.")

@@ -15,6 +15,7 @@ from torch import Tensor
 from attnviz.models import chat
 from attnviz.models.chat import WithoutChat
 from attnviz.models.huggingface import parity
+from attnviz.models.huggingface.as_given import ShownRows
 from attnviz.models.huggingface.checkpoint_model import CheckpointModel, Texts, split_pairs
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.generate import GenerationRules
@@ -114,9 +115,9 @@ class ReplayedModel(CheckpointModel, WithoutChat):
         read, started = self.text.encode(texts[0], *pairs, limit=limit), time.perf_counter()
         batch = Batch.from_rows([read.ids], self.text.pad_id, self._segments(read)).to(self.device)
         sentence, target = self._sentence(read, batch, targets, limit)
-        self.as_given.check_longer(batch, target, self.max_tokens)
         expected = parity.run_eager(self.model, batch, target)
         wait_for(self.device)
+        self.as_given.check_longer(batch, target, self.max_tokens, ShownRows(expected.output))
         notes = (*prefix_notes("Text", read.notes), *prefix_notes("Second sentence", read.pair_notes))
         if max_tokens is None or max_tokens > limit:
             warn_of_cuts(

@@ -43,10 +43,11 @@ def verified_model(
         rules = GenerationRules.from_model(model, has_both=architecture.has_both)
         made, run, shown = _made(model, text, architecture, (expected, sample, target), rules, is_known=is_known)
         made.as_given = GivenCheck(given, run, made.n_layers)
+        begun = None
         if not is_known:
-            made.as_given.check(sample, target, shown, is_decoder=made.family == "decoder")
+            begun = made.as_given.check(sample, target, shown, is_decoder=made.family == "decoder")
         if made.writes and isinstance(made, HuggingFaceModel):
-            made.steps_note = check_steps(made.network, sample, target)
+            made.steps_note = check_steps(made.network, sample, target, shown=shown, begun=begun)
     except ModelError:
         raise
     except Exception as error:  # a model that cannot even run has its own reasons, of every type

@@ -14,6 +14,7 @@ from transformers.masking_utils import sdpa_mask
 import attnviz
 from attnviz.models.huggingface import ModelError
 from attnviz.models.huggingface.network.network import cache_argument
+from attnviz.transformer.probe import listen_to_sites
 from tests.models.huggingface.checkpoints import DECODERS, ENCODERS, PAIRS, random_model
 from tests.models.huggingface.tokenizers_made import byte_level, byte_prompts, pieces, word_pieces
 
@@ -221,24 +222,52 @@ def implementation(monkeypatch):
     return register
 
 
-def test_a_longer_text_is_compared_once(implementation):
-    lengths = []
+@pytest.mark.parametrize("logits", [True, False])
+def test_a_longer_text_is_compared_once(implementation, logits, monkeypatch):
+    """A short text at the next power of two, a long text at its own length, in one pass beside the shown pass."""
+    lengths, passes = [], []
     held = attnviz.load(*implementation(lambda context: lengths.append(context.shape[1]) or context))
-    opened = set(lengths)
+    opened, forward = set(lengths), transformers.GPT2Model.forward
     lengths.clear()
+
+    @functools.wraps(forward)
+    def counted(self, input_ids=None, **how):
+        passes.append(input_ids.shape[1])
+        return forward(self, input_ids, **how)
+
+    monkeypatch.setattr(transformers.GPT2Model, "forward", counted)
     for text in (TEXT, TEXT, TEXT[:-3], LONG, LONG):
-        trace(held, text)
-    assert set(lengths) == {32, 128}
-    assert len(lengths) == 2 * 3  # two passes of three layers
+        held.trace(text, new_tokens=0, logits=logits)
     assert opened == {8}
+    assert lengths == [32] * 3 + [71] * 3  # a pass of three layers each
+    short, cut = (len(held.text.encode(text).ids) for text in (TEXT, TEXT[:-3]))
+    assert sorted(passes) == sorted([short, short, cut, 32, 32, 71, 71, 71])  # those with 71: shown, as given, shown
+
+
+def test_a_run_is_ended_between_two_layers_of_the_check(implementation):
+    """As Stop on a page does, by an exception that is no `Exception`."""
+    computed, heard = [], []
+
+    def stop(site):
+        heard.append(site.layer)
+        if len(heard) > 4:  # three layers of the shown pass, then the second of the model as it was given
+            raise KeyboardInterrupt
+
+    held = attnviz.load(*implementation(lambda context: computed.append(context.shape[1]) or context))
+    computed.clear()
+    with listen_to_sites(stop), pytest.raises(KeyboardInterrupt):
+        trace(held, LONG)
+    assert heard == [0, 1, 2, 0, 1]
+    assert computed == [71]
+    assert trace(held, LONG).kinds
 
 
 def test_a_text_that_is_computed_otherwise_because_it_is_longer_is_refused(implementation):
     held = attnviz.load(*implementation(lambda context: context * (1 if context.shape[1] <= 40 else 1.01)))
     assert trace(held).kinds  # checked at 32 tokens
-    for _ in range(2):
+    for logits in (True, False):
         with pytest.raises(ModelError, match="attention implementation 'changed' this model computes something else"):
-            trace(held, LONG)
+            held.trace(LONG, new_tokens=0, logits=logits)
         with pytest.raises(ModelError, match="attention implementation 'changed'"):
             held.stepwise(LONG).__next__()
     assert trace(held, f"{TEXT} {TEXT[:12]}").kinds  # 64 tokens differ, these 35 do not
