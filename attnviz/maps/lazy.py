@@ -19,14 +19,18 @@ from attnviz.maps.selection import EVERY_TOKEN, select
 from attnviz.maps.selection import labels as axes
 from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.tracing.trace import TraceLike
-from attnviz.transformer.probe import Kind
+from attnviz.transformer.probe import Kind, Site, tell_listener
 
 _AT_ONCE = 4_000_000  # weights of a map: of larger ones one head is in memory at a time, of others a layer's
 
 
 def layer_by_layer(trace: TraceLike, kind: Kind) -> Iterator[TraceLike]:
-    """Yield traces of one layer each, which becomes layer 0, with the same tokens; of one kind only."""
-    return (trace.one_layer(kind, layer) for layer in range(trace.shape(kind)[0]))
+    """Yield traces of one layer each, which becomes layer 0, with the same tokens; of one kind only. Tell this thread's
+    listener before each.
+    """
+    for layer in range(trace.shape(kind)[0]):
+        tell_listener(Site(kind, layer))
+        yield trace.one_layer(kind, layer)
 
 
 Look = Callable[[int, int, EagerMaps, TraceLike], object]
@@ -102,7 +106,8 @@ def maps_overview(
     trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, side: int, look: Look | None = None
 ) -> MapsOverview:
     """Look at every head once: make thumbnails of `side` cells, and call `look(layer, head, maps, their trace)` with
-    the maps that are in memory at a time: a layer's, or one head's. `head` is the first of them.
+    the maps that are in memory at a time: a layer's, or one head's. `head` is the first of them. This thread's listener
+    is told before each, and what it raises ends the work.
 
     `attnviz.maps.selection.select` says what it raises.
     """
@@ -111,6 +116,7 @@ def maps_overview(
     small, masks, keyless = ([[] for _ in range(layers)] for _ in range(3))
     labelled, labels = axes(trace, kind, options), None
     for layer, head in product(range(layers), range(heads) if large else [None]):
+        tell_listener(Site(kind, layer))
         one = trace.one_layer(kind, layer, head)
         maps = select(one, kind, options, labelled=labelled)
         labels = maps.labels

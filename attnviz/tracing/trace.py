@@ -28,6 +28,7 @@ from attnviz.transformer.probe import (
     bytes_kept,
     cut_to_lengths,
     select_item,
+    tell_listener,
     visible_cells,
 )
 
@@ -158,8 +159,12 @@ class Trace(TraceLike):
 
         A cell of a reduced map is the largest weight under it, so that no peak is lost. For pictures only.
         """
-        maps = (call_attn(self._one(kind, layer, None, item))[0] for layer in self._layers(kind))
-        return torch.stack([thumbnail(attn, side).cpu() for attn in maps])  # layers may be on several devices
+        made = []
+        for layer in self._layers(kind):
+            tell_listener(Site(kind, layer))
+            attn = call_attn(self._one(kind, layer, None, item))[0]
+            made.append(thumbnail(attn, side).cpu())  # layers may be on several devices
+        return torch.stack(made)
 
     def nbytes(self) -> int:
         """Bytes of memory that the trace keeps alive, storage that is shared counted once."""

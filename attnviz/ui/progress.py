@@ -7,8 +7,8 @@ else. Finished passes are kept, so that the same work goes on from there.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,6 +19,9 @@ from attnviz.ui import hosting
 from attnviz.ui.cache.bounded import give_memory_back
 from attnviz.ui.cache.pictures import get_or_make
 from attnviz.ui.frame.page import current_page
+
+if TYPE_CHECKING:
+    from attnviz.transformer.probe import Site
 
 Made = TypeVar("Made")
 PATIENCE = 1.0  # seconds of short steps, before a bar is drawn
@@ -62,32 +65,67 @@ def run_pass(key: str, asked: object, layer_count: int, make: Callable[[], Made]
 
     Other visitors' runs do not go first in the middle of a pass, which may hold a lock that they wait for.
     """
-    from attnviz.transformer.probe import Site, listen_to_sites  # imports torch, which a page's frame does without
-
-    above = current_page().above
-    if is_stopped(key, asked):
-        current_page().say("Running the model on this text was stopped.")
-        above.button("Run again", key=f"{key}-again", on_click=_remember, args=(None,), help=definition("Run again"))
-        return None
-
-    began, passes = time.monotonic(), 1
-    sites: set[Site] = set()  # of the pass that runs: a site that comes again begins another pass
+    passes = 1
+    sites: set[Any] = set()  # of the pass that runs: a site that comes again begins another pass
 
     def words(done: int, total: int) -> str:
         return f"Running the model: pass {passes}, {done} of {total} layers"
 
-    def listen(site: Site) -> None:
+    def count(site: "Site") -> int:
         nonlocal passes
         if site in sites:
             passes += 1
             sites.clear()
         sites.add(site)
-        draw(site.layer, layer_count)
+        return site.layer
 
-    with _bar(above.empty(), key, asked, words, term="Stop the run", after=PATIENCE) as draw, listen_to_sites(listen):
+    said = _Words("Running the model on this text", words, "Stop the run", "Run again")
+    return _run_listening(said, (key, asked), (layer_count, count), make)
+
+
+def make_maps(key: str, asked: object, layer_count: int, make: Callable[[], Made]) -> Made | None:
+    """Run `make`, which computes every head's map, as `run_pass` runs passes: layer by layer, until it is stopped."""
+
+    def words(done: int, total: int) -> str:
+        return f"Making every head's map: {done} of {total} layers"
+
+    said = _Words("Making every head's map", words, "Stop", "Go on")
+    return _run_listening(said, (key, asked), (layer_count, lambda site: site.layer), make)
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What is said of work: its name, how far it is (of done and total steps), the glossary's term for the button
+    *Stop*, and the label of the button that begins the work again.
+    """
+
+    name: str
+    progress: Callable[[int, int], str]
+    stop: str
+    again: str
+
+
+def _run_listening(
+    words: _Words, subject: tuple[str, object], layers: tuple[int, Callable[["Site"], int]], make: Callable[[], Made]
+) -> Made | None:
+    """Run `make` with a bar that goes on at each site that it computes; `layers` are the number of layers, and the
+    function that returns how many are done at a site.
+    """
+    from attnviz.transformer.probe import listen_to_sites  # imports torch, which a page's frame does without
+
+    (key, asked), (layer_count, count), above = subject, layers, current_page().above
+    if is_stopped(key, asked):
+        current_page().say(f"{words.name} was stopped.")
+        above.button(words.again, key=f"{key}-again", on_click=_remember, args=(None,), help=definition(words.again))
+        return None
+    began = time.monotonic()
+    with (
+        _bar(above.empty(), key, asked, words.progress, term=words.stop, after=PATIENCE) as draw,
+        listen_to_sites(lambda site: draw(count(site), layer_count)),
+    ):
         made = make()
     if time.monotonic() - began >= PATIENCE:
-        give_memory_back(now_and_then=True)  # of what the passes took on their way
+        give_memory_back(now_and_then=True)  # of what the work took on its way
     return made
 
 

@@ -1,5 +1,6 @@
 """What each tab of the Heads page shows of a trace."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ from attnviz.ui.cache.pictures import get_or_make, name_of
 from attnviz.ui.heads import alignment_bar, choices
 from attnviz.ui.heads.state import HeadsPageState
 from attnviz.ui.markdown import literal
-from attnviz.ui.progress import run_cancellable
+from attnviz.ui.progress import make_maps, run_cancellable
 from attnviz.ui.request import Request
 from attnviz.views.interventions import changed_head_note
 from attnviz.widgets.wire import Payload
@@ -50,19 +51,35 @@ def draw(trace: TraceLike, page: HeadsPageState, request: Request | None) -> Hea
     if page.tab == "heads":
         cache = make_anew if trace.from_file else get_or_make  # maps of own files would fill the room of all visitors
         picture = HeadsPicture(trace, page.heads, page.segments, covering, model, cache)
-        mount.heads(captions.add_caption(picture.payload()), on_change=choices.adopt("heads"))
+        payload = _make_until_stopped(trace, page, picture.payload)
+        if payload is None:
+            return None
+        mount.heads(captions.add_caption(payload), on_change=choices.adopt("heads"))
         return picture
     if asking is not None and covering.cover:
         st.info(asking.covered_sentence(), icon=":material/visibility_off:")
         return None
     try:
-        made = _PICTURES[page.tab](trace, page, model)
+        made = _make_until_stopped(trace, page, lambda: _PICTURES[page.tab](trace, page, model))
     except ValueError as why:
         st.info(literal(str(why)), icon=":material/info:")
+        return None
+    if made is None:
         return None
     name, key = _WIDGETS.get(page.tab, page.tab), choices.KEYS.get(page.tab, page.tab)
     mount.tab(name, captions.add_caption(made), key=key, on_change=choices.adopt(page.tab))
     return None
+
+
+def _make_until_stopped(trace: TraceLike, page: HeadsPageState, make: Callable[[], Payload]) -> Payload | None:
+    """Make a tab's picture; None if the visitor has stopped it. Only tabs that compute every head's map can be stopped
+    here. Pictures of a visitor's own file cannot be: Streamlit's cache, which keeps them, cannot draw a bar.
+    """
+    if trace.from_file or page.tab not in ("heads", "links", "model"):
+        return make()
+    changed = [each.digest for each in trace.interventions]
+    subject = (page.tab, trace.model_id, trace.info.dtype, trace.sentences, changed, page.options)
+    return make_maps("maps", subject, max(trace.shape(kind)[0] for kind in trace.kinds), make)
 
 
 def settle_flow(trace: TraceLike, page: HeadsPageState) -> HeadsPageState:
