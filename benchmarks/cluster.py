@@ -1,6 +1,6 @@
 """Traces a second of an engine on Ray: with one replica and with two, alone and in batches.
 
-Needs Ray (requirements-cluster.txt) and root, for a network that keeps Ray's ports from others. The clients run on the
+Needs Ray (the group `cluster`) and root, for a network that keeps Ray's ports from others. The clients run on the
 same machine, so that with two cores a second replica has little to gain: read the ratios.
 """
 

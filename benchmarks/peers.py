@@ -1,5 +1,5 @@
 """A GPT-2-small of random weights traced by attnviz, by transformers itself and, if it is installed
-(requirements-bench.txt), by TransformerLens.
+(the group `bench` of pyproject.toml), by TransformerLens.
 
 All compute the same function. Part of what attnviz saves is not attention: GPT-2's activation runs in one kernel
 (`attnviz/models/huggingface/network/patches.py`), some 3 % of a pass.

@@ -28,7 +28,7 @@ def run(settings: EngineSettings) -> None:
     Raises ValueError, with one sentence, for a port that is taken and for a model that cannot be loaded.
     """
     require_port(settings.host, settings.port)  # Ray's proxy would look for one for a minute, and fail far from here
-    import ray  # pyright: ignore[reportMissingImports]  # an extra: requirements-cluster.txt
+    import ray  # pyright: ignore[reportMissingImports]  # the extra `cluster`
     from ray import serve  # pyright: ignore[reportMissingImports]
 
     stop, again = threading.Event(), threading.Event()
@@ -53,7 +53,7 @@ def run(settings: EngineSettings) -> None:
 
 def start(settings: EngineSettings) -> None:
     """Start Ray on this machine, and its HTTP proxy."""
-    import ray  # pyright: ignore[reportMissingImports]  # an extra: requirements-cluster.txt
+    import ray  # pyright: ignore[reportMissingImports]  # the extra `cluster`
     from ray import serve  # pyright: ignore[reportMissingImports]
 
     os.environ.update(door.variables(paths_of(settings.models)))  # which Ray's processes inherit

@@ -1,5 +1,5 @@
 """Pictures in a notebook, each the value of the cell that asks for it: `attnviz.show`.
 
 What a cell shows is drawn in the browser, reports each choice to Python, and follows what Python sets. That needs
-anywidget (requirements-notebook.txt).
+anywidget (the extra `notebook`).
 """

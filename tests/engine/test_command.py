@@ -37,7 +37,7 @@ def test_without_ray_it_says_what_to_install(capsys: pytest.CaptureFixture[str])
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     assert main(["engine", "--model", "gpt2", "--port", port]) == 2
-    assert "requirements-cluster.txt, or start it with --alone" in capsys.readouterr().err
+    assert "--group cluster, or start it with --alone" in capsys.readouterr().err
 
 
 def test_a_port_that_is_taken_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -15,7 +16,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.server import ROOT, free_port
 
-PYTHON = ROOT / ".venv-notebook" / "bin" / "python"
 _SETTINGS = {  # of JupyterLab, by plugin
     "@jupyter-widgets/jupyterlab-manager/plugin": {"saveState": True},
     "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -66,7 +66,7 @@ def running_lab(folder: Path) -> Iterator[Lab]:
     log = folder / "jupyterlab.log"
     with log.open("w", encoding="utf-8") as out:
         server = subprocess.Popen(
-            (str(PYTHON), "-m", "jupyterlab", *options), env=environment, stdout=out, stderr=subprocess.STDOUT
+            (sys.executable, "-m", "jupyterlab", *options), env=environment, stdout=out, stderr=subprocess.STDOUT
         )
     try:
         _wait(server, f"http://127.0.0.1:{port}", log)

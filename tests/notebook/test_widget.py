@@ -139,5 +139,5 @@ def test_a_widgets_repr_names_its_picture_and_text(trace) -> None:
 def test_without_anywidget_the_command_that_gets_it_is_said(trace, monkeypatch) -> None:
     monkeypatch.delitem(sys.modules, "attnviz.notebook.widget")
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    with pytest.raises(ValueError, match=r"^attnviz.show needs anywidget: pip install -r requirements-notebook.txt"):
+    with pytest.raises(ValueError, match=r"^attnviz.show needs anywidget: pip install --group notebook"):
         attnviz.show(trace)

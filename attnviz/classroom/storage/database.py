@@ -57,7 +57,7 @@ def engine_of(address: str) -> Engine:
         )
     except ImportError:
         raise ClassroomError(
-            f"{VARIABLE} names PostgreSQL: install requirements-serve.txt, which has psycopg."
+            f"{VARIABLE} names PostgreSQL, which needs psycopg: pip install 'psycopg[binary]'."
         ) from None
 
 

@@ -1,7 +1,7 @@
 """TransformerLens gives the same numbers for a GPT-2 where both can: attribution, patching, ablation, attention.
 
 It is no requirement of the tests and is skipped where it is missing. To run it, install what the benchmarks compare
-with, beside the rest: `pip install -r requirements-bench.txt`, then `python -m pytest
+with, beside the rest: `pip install --group bench`, then `python -m pytest
 tests/analysis/causes/test_against_lens.py`.
 
 Its weights are processed as far as attribution asks for: the last norm's gain is folded into the vocabulary's map, as
@@ -22,8 +22,8 @@ from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from tests.models.huggingface.tokenizers_made import byte_prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the other library's own
-lens_bridge = pytest.importorskip("transformer_lens.model_bridge", reason="see requirements-bench.txt")
-patching = pytest.importorskip("transformer_lens.patching", reason="see requirements-bench.txt")
+lens_bridge = pytest.importorskip("transformer_lens.model_bridge", reason="pip install --group bench")
+patching = pytest.importorskip("transformer_lens.patching", reason="pip install --group bench")
 
 CLEAN, CHANGED = "A cat sat on it.", "A dog sat on it."
 LAYERS, HEADS = 2, 3

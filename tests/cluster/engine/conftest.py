@@ -31,7 +31,7 @@ _NEW_NETWORK = 0x40000000
 def alone() -> Iterator[None]:
     """Provide a network with a loopback and nothing else, for this thread and all that it starts."""
     if importlib.util.find_spec("ray") is None:
-        pytest.skip("Ray is not installed: pip install -r requirements-cluster.txt")
+        pytest.skip("Ray is not installed: pip install --group cluster")
     libc, before = ctypes.CDLL(None, use_errno=True), os.open("/proc/self/ns/net", os.O_RDONLY)
     if libc.unshare(_NEW_NETWORK) != 0:
         pytest.skip("only root can give Ray a network of its own, and in any other its ports are open")

@@ -118,7 +118,7 @@ def test_a_missing_library_is_one_sentence_with_its_command(given, file, monkeyp
         monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingExtraError) as missing:
         load(path if given == "file" else path.parent, **CPU)
-    assert str(missing.value) == "A GGUF file needs gguf: pip install -r requirements-gguf.txt."
+    assert str(missing.value) == "A GGUF file needs gguf: pip install --group gguf."
 
 
 @pytest.mark.usefixtures("_has_library")
