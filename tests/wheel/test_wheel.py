@@ -18,7 +18,8 @@ from tests.websocket.visitor import Visitor
 from tests.wheel.conftest import ROOT, Installed, build_wheel
 
 MOST = 30_000_000  # bytes
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 TRACED = """
 import json, attnviz
 trace = attnviz.load().trace("I love you.", to="fr")
@@ -147,10 +148,11 @@ def requirements() -> dict[str, list[Requirement]]:
 
 
 def pins() -> list[Requirement]:
-    files = ("", "-serve", "-cluster", "-train", "-notebook", "-gguf")
-    texts = [path.read_text(encoding="utf-8") for end in files if (path := ROOT / f"requirements{end}.txt").is_file()]
-    lines = [line for text in texts for line in text.splitlines() if line and line[0] not in "#-"]
-    return [Requirement(line) for line in lines]
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    groups = PYPROJECT["dependency-groups"]
+    texts = [line for line in lines if line and line[0] != "#"]
+    texts += chain.from_iterable(groups[name] for name in ("serve", "cluster", "train", "notebook", "gguf"))
+    return [Requirement(text) for text in texts]
 
 
 @pytest.mark.parametrize("pin", pins(), ids=lambda pin: pin.name)
