@@ -88,9 +88,11 @@ def _checkpoint_lines(options: argparse.Namespace, model: Any, given: "tuple[Tur
 
     from attnviz.analysis.decoding.verdict import judge
     from attnviz.models.decoding_record import decoding_record
+    from attnviz.text.limits import cuts_are_shown
 
     read = input_arguments(given, options.text, model)
-    steps = model.stepwise(**read, cached=not options.recompute, **_arguments(options, model))
+    with cuts_are_shown():
+        steps = model.stepwise(**read, cached=not options.recompute, **_arguments(options, model))
     kept: list[Trace] = []
 
     def first_kept() -> "Iterator[Step]":

@@ -74,13 +74,16 @@ def warn_of_cuts(notes: Iterable[str], hint: str = "") -> None:
         warnings.warn(" ".join((*said, hint)).strip(), UserWarning, stacklevel=_levels_to_the_caller())
 
 
-def require_whole(notes: Iterable[str], new_tokens: int | None, limit: int) -> None:
-    """Raise ValueError if a text that is to be continued was cut, unless the caller shows notes."""
+def require_whole(notes: Iterable[str], new_tokens: int | None, limit: int, most: int) -> None:
+    """Raise ValueError if a text that is to be continued was cut, unless the caller shows notes. `limit` is where it
+    was cut, `most` how many tokens can be read.
+    """
     said = cut_notes(notes)
     if new_tokens and said and not _shows_cuts.get():
+        whole = "give a larger max_tokens=… to read the whole text" if limit < most else "give a shorter text"
         raise ValueError(
-            f"{said[0]} New tokens would follow the cut: give a larger max_tokens=… to read the whole text, or "
-            f"max_tokens={limit} to write on from the part that was read."
+            f"{said[0]} New tokens would follow the cut: {whole}, or max_tokens={limit} to write on from the part that "
+            "was read."
         )
 
 

@@ -100,7 +100,7 @@ class HuggingFaceModel(ChatModel):
         """
         limit = min(limit, self.text.max_tokens)
         if asked is None:
-            require_whole(notes, new_tokens, limit)
+            require_whole(notes, new_tokens, limit, min(self.text.max_tokens, self.network.most_tokens))
         if asked is None or asked > limit:
             most = min(self.text.max_tokens, self.network.most_tokens)
             what = "The model reads" if most == self.text.max_tokens else "The memory for its scores is enough for"
@@ -122,18 +122,19 @@ class HuggingFaceModel(ChatModel):
     def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
         self, text: str = "", *, to: str = "", tgt_text: str | None = None, tgt_in: Sequence[int] | None = None,
         cached: bool = True, new_tokens: int | None = None, choose: Choose = likeliest_ids,
-        max_tokens: int = MAX_TOKENS, interventions: Sequence[Intervention] = (),
+        max_tokens: int | None = None, interventions: Sequence[Intervention] = (),
         messages: Sequence[Mapping[str, Any]] | None = None,
     ) -> Iterator[Step]:  # fmt: skip
         """Decode one token at a time, each step recorded, on transformers' cache or without one.
 
         A decoder is fed its prompt token by token, then writes up to `new_tokens`; an encoder-decoder writes its
-        target. Neither writes more than `max_tokens`. If a teacher's prefix is given, it is fed instead: the ids
-        `tgt_in` (for a decoder: prompt and continuation), or an encoder-decoder's `tgt_text`. `Step.token` is always
-        the token that the model would choose. 512 tokens of a text are read; a UserWarning says if the text is longer.
-        `messages` are a conversation in place of the text. The `interventions` apply to each step. Raises ValueError
-        for a model that does not write, for ids that do not begin as a target or the prompt does, and for an impossible
-        intervention.
+        target. If a teacher's prefix is given, it is fed instead: the ids `tgt_in` (for a decoder: prompt and
+        continuation), or an encoder-decoder's `tgt_text`. `Step.token` is always the token that the model would choose.
+        At most `max_tokens` are written, 512 by default. At most 512 tokens of a text are read, or `max_tokens` if that
+        is more; a UserWarning says if the text was cut. `messages` are a conversation in place of the text. The
+        `interventions` apply to each step. Raises ValueError for a model that does not write, for ids that do not begin
+        as a target or the prompt does, for an impossible intervention, and for tokens to be written after a prompt that
+        was cut although no `max_tokens` asked for the cut.
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text, so it has no decoding to follow.")
@@ -142,21 +143,25 @@ class HuggingFaceModel(ChatModel):
         else:
             self._check.check([text], targets=() if tgt_text is None else (tgt_text,))
         require_count(new_tokens)
-        require_room(max_tokens)
+        most = MAX_TOKENS if max_tokens is None else max_tokens
+        require_room(most)
         if new_tokens is None and self.family == "decoder":
             new_tokens = _WRITTEN
-        new_tokens = max_tokens if new_tokens is None else min(new_tokens, max_tokens)
+        new_tokens = most if new_tokens is None else min(new_tokens, most)
+        limit = min(max(MAX_TOKENS, most), self.text.max_tokens)
         builder, taught = self._builder_under(interventions), None
         if messages is not None:
-            conversation = self._encode_conversation(messages, MAX_TOKENS, continues=new_tokens > 0)
+            conversation = self._encode_conversation(messages, limit, continues=new_tokens > 0)
             read = conversation.encoded
         else:
-            conversation, read = None, self.text.encode(text, to=to, limit=MAX_TOKENS)
+            conversation, read = None, self.text.encode(text, to=to, limit=limit)
         if tgt_in is not None:
             taught = self._builder.check_teacher(read, tgt_in)
         elif tgt_text is not None and tgt_text.strip():
             whole = self._builder.given_target(tgt_text, read)
             taught = EncodedText(whole.tokens[:-1], whole.text)
+        if max_tokens is None and taught is None and self.family == "decoder":
+            require_whole(self._notes([read]), new_tokens, limit, self.text.max_tokens)
         warn_of_cuts(self._notes([read]))
         made = self._steps(builder, read, taught, cached, new_tokens, choose)
         return made if conversation is None else self._name_turns(conversation, made)

@@ -41,18 +41,26 @@ def test_what_was_asked_for_is_no_surprise(model, n_tokens: int) -> None:
         model.trace("cat " * 2_500, max_tokens=9_000, hidden=False, logits=False)
 
 
-def test_writing_after_a_cut_has_to_be_asked_for(model, n_tokens: int) -> None:
+def test_writing_after_a_cut_has_to_be_asked_for(model, n_tokens: int, monkeypatch) -> None:
     said = (
         f"1,024 of {n_tokens:,} tokens were kept. New tokens would follow the cut: give a larger max_tokens=.*=1024 to"
     )
     with pytest.raises(ValueError, match=said):
         model.trace(LONG, new_tokens=3)
+    with pytest.raises(ValueError, match=r"only the first 4,096 of .* give a larger max_tokens=.*=512 to write on from"):
+        model.stepwise(LONG)
+    assert len(model.stepwise(LONG, max_tokens=n_tokens, new_tokens=0).__next__().trace.info.notes) == 0
+    monkeypatch.setattr(model.text, "max_tokens", 40)
+    for write in (model.trace, model.stepwise):
+        with pytest.raises(ValueError, match=r"only the first .* cut: give a shorter text, or max_tokens=40 to write on"):
+            write(LONG, new_tokens=3)
 
 
 def test_steps_and_translators_warn_too(model) -> None:
     translator = tiny_translator()
     runs = {
-        "512 of": lambda: next(model.stepwise(LONG)),
+        "512 of": lambda: next(model.stepwise(LONG, max_tokens=512)),
+        "first 512": lambda: next(model.stepwise(LONG, new_tokens=0)),
         "Source: only": lambda: translator.trace("dog " * 600, to="fr", max_tokens=1),
         "only the first": lambda: next(translator.stepwise("dog " * 600, to="fr")),
         "Only the first": lambda: translator.translate("dog " * 600, to="fr"),
