@@ -86,7 +86,9 @@ def draw(
         return _live(_as_linked(_stepper(shown), shown))
     if link.page == "Causes":
         return _causes(shown, run, say)
-    note = Translatable("A still picture: the page {page} of attnviz needs a model that runs.", page=link.page)
+    note = Translatable(
+        "This picture cannot be changed here: the page {page} of attnviz needs a running model.", page=link.page
+    )
     return Drawn(html=still(shown), note=say(note))
 
 
@@ -147,7 +149,7 @@ def _causes(shown: LinkedPicture, run: Pictures, say: Say) -> Drawn:
     if not is_patch and (parts := many_sentences(shown)):
         return _tab_of(parts, ONLY_APP, say)
     tab = "Patch" if is_patch else "Many sentences"
-    return Drawn(note=say(Translatable("No picture: this link to the tab “{tab}” leaves open what is shown.", tab=tab)))
+    return Drawn(note=say(Translatable("No picture: this link to the tab “{tab}” does not say what to show.", tab=tab)))
 
 
 def _tab(shown: LinkedPicture, first: str) -> str:

@@ -128,7 +128,7 @@ class _Steps:
             return part
         shown, count = len(part.values), part.offered
         left_out = Translatable(
-            "{shown} of {count} choices are here, those nearest to the link’s: attnviz itself has all of them.",
+            "This folder has {shown} of {count} choices, those nearest to the link’s; attnviz itself has all of them.",
             shown=shown,
             count=count,
         )

@@ -123,7 +123,7 @@ def _measures(study: CorpusStudy, place: HeadPlace) -> str:
         drawn = bars((counts / counts.max()).tolist(), title=f"sentences, from {along[0]:.3g} to {along[-1]:.3g}")
         numbers = "".join(f"<td>{number:.3g}</td>" for number in (np.nanmedian(mine), along[0], along[-1]))
         lines.append(f"<tr><th>{html.escape(title)}</th>{numbers}<td>{drawn}</td></tr>")
-    top = "<tr><th>measure</th><th>median</th><th>from</th><th>to</th><th>a bar counts sentences</th></tr>"
+    top = "<tr><th>measure</th><th>median</th><th>from</th><th>to</th><th>each bar counts sentences</th></tr>"
     return f"<div class='number-rows' tabindex=0><table>{top}{''.join(lines)}</table></div>"
 
 
@@ -141,7 +141,7 @@ def _reads(study: CorpusStudy, place: HeadPlace) -> str:
         (display(one["token"]), f"{one['lift']:.2f} ×", f"{one['share']:.1%}", f"{one['occurrences']:,}")
         for _, one in more.iterrows()
     ]
-    heads = ("reads more than an even head", "lift", "share of its weight", "occurrences")
+    heads = ("tokens that it reads more than an even head does", "lift", "share of its weight", "occurrences")
     return small_table(heads, rows) if rows else "<p>No token occurs three times in the list.</p>"
 
 
@@ -152,7 +152,8 @@ def _samples(study: CorpusStudy, place: HeadPlace) -> str:
         return f"<p>How much a head writes is not known for this model: {why}.</p>"
     top = top_sentences(study.profiles, place, count=_TOP)
     drawn = quantile_samples(study.profiles, place, buckets=len(_FIFTHS), each=2)
-    return _sentences("it writes the most in", top) + _sentences("random sample, two from each fifth", drawn)
+    random = _sentences("random sample, two sentences from each fifth", drawn)
+    return _sentences("sentences in which it writes most", top) + random
 
 
 def _sentences(title: str, samples: Sequence[CorpusSample]) -> str:

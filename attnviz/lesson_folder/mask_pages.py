@@ -96,7 +96,7 @@ def _moved(bench: MaskBench, found: Effect) -> str:
     )  # fmt: skip
     nan = spread.astype(str).to_numpy().tolist() if spread["NaN positions"].to_numpy().any() else []
     lost = f"<p>{says.NAN_SPREADS}</p>{small_table(list(spread.columns), nan)}" if nan else ""
-    title = "<h4 class='room'>How far every map moved: share of a row that moved</h4>"
+    title = "<h4 class='room'>How far each map changed: share of a row’s weight that moved</h4>"
     return f"{title}{maps}<p>{says.maps_caption(bench)}</p>{lost}"
 
 

@@ -31,7 +31,9 @@ def instance_address(said: str) -> str:
     except ValueError:
         is_address = False
     if not is_address or re.search(r"[\"'<>\\]|[^\x21-\x7e]", said):
-        raise ValueError(f"“{said[:60]}” is no address of an instance: write one such as https://attnviz.example.org.")
+        raise ValueError(
+            f"“{said[:60]}” is not the address of an instance: write one such as https://attnviz.example.org."
+        )
     return said.rstrip("/")
 
 

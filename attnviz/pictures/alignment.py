@@ -35,7 +35,7 @@ def _read_way(text: str, bound: object, default: str, say: Say) -> str:
     """Read a way of aligning; `alignment` knows whether the model has it."""
     if _WAY.fullmatch(text):
         return text
-    say("it is a method, a layer, a head and what a row is read as, such as attribution.1.all.out", "the best one")
+    say("it is a method, a layer, a head, and what each row is read as, such as attribution.1.all.out", "the best one")
     return default
 
 

@@ -223,7 +223,7 @@ def specs_of(state: Any) -> dict[str, Spec]:
 
 def _sayer(problems: list[Problem], name: str, asked: str) -> Say:
     def say(allowed: str = "", used: object = "", part: str = "", *, sentence: str = "") -> None:
-        usual = f"The link asks for {name} “{(part or asked)[:40]}”, but {allowed}; shown is {used}."
+        usual = f"The link asks for {name} “{(part or asked)[:40]}”, but {allowed}; used instead: {used}."
         problem = Problem(sentence or usual)
         problem.name, problem.is_part, problem.allowed = name, bool(part), allowed or sentence
         problems.append(problem)

@@ -108,10 +108,12 @@ def _facts(trace: Any, known: KnownMaps | None, rollout: tuple[Mix, ...], rates:
     too_long = f"Maximum flow is computed for up to {MOST_OF_FLOW} tokens; this text has {longest}."
     why_no_flow = too_long if longest > MOST_OF_FLOW else ""
     if known is None or trace.weights_only:
-        why = BARE if trace.weights_only else f"No ALTI here: {NO_MODEL}."
+        why = BARE if trace.weights_only else f"ALTI cannot be computed here: {NO_MODEL}."
         return FlowFacts(why_no_alti=why, why_no_flow=why_no_flow, opens_on=UNKNOWN)
     if why := known.missing_reason("ALTI"):
-        return FlowFacts(why_no_alti=f"No ALTI for this model: {why}.", why_no_flow=why_no_flow, opens_on=UNKNOWN)
+        return FlowFacts(
+            why_no_alti=f"ALTI cannot be computed for this model: {why}.", why_no_flow=why_no_flow, opens_on=UNKNOWN
+        )
     stream: Any = known.stream
     measured = cached("flow residual", (trace,), lambda: round(mean_residual(stream, trace), 4))
     return FlowFacts(measured, "", why_no_flow, *_errors(trace, rates))

@@ -40,7 +40,7 @@ def _parts(text: str, bound: Any, default: Parts | None, say: Say) -> Parts | No
     words = tuple(dict.fromkeys(text.split("~")))
     if len(words) <= MOST_PARTS and all(map(_WORD.fullmatch, words)):
         return words
-    say("switches are such as without-causal-mask~pairs-30", _parts_text(default))
+    say("switches look like without-causal-mask~pairs-30", _parts_text(default))
     return default
 
 
@@ -51,7 +51,7 @@ def _parts_text(value: Parts | None) -> str:
 def _site(text: str, bound: Any, default: str, say: Say) -> str:
     if _SITE.fullmatch(text):
         return text
-    say("a head is such as cross.0.1", "every head")
+    say("a head looks like cross.0.1", "every head")
     return default
 
 

@@ -52,7 +52,7 @@ def _training_table(run: Decoded, state: DecodingState) -> Training:
     note = ""
     if state.smoothing:
         note = (
-            f"Label smoothing {state.smoothing:g} is on: the label is to get {1 - state.smoothing:g} of the "
+            f"Label smoothing {state.smoothing:g} is on: the label should get {1 - state.smoothing:g} of the "
             "probability and the rest is spread evenly over the whole vocabulary, so even a perfect guess has a loss."
         )
     return Training(rows, losses.mean, losses.counts, note)

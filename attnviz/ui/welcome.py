@@ -23,7 +23,7 @@ QUOTED = 220  # characters of a sentence; the field above holds all of them
 _PAGES = (
     ("pages/heads.py", "**Heads**: every attention map, with exact numbers"),
     ("pages/masks.py", "**Masks**: hide cells and see what changes"),
-    ("pages/decoding.py", "**Decoding**: one pass in training, step by step in use"),
+    ("pages/decoding.py", "**Decoding**: one pass in training, step by step when it writes"),
     ("pages/causes.py", "**Causes**: switch a head off and see what it did"),
     ("pages/learning.py", "**Learning**: watch a small Transformer learn"),
     ("pages/anatomy.py", "**Anatomy**: one attention layer, line by line"),

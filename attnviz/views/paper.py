@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 FORMATS = (".svg", ".png", ".pdf")
 _NEEDS = (
-    "Plotly writes svg, png and pdf by the package kaleido and a Chrome or Chromium on this machine: "
-    "pip install kaleido, then plotly_get_chrome where there is no browser"
+    "Plotly writes svg, png and pdf with the package kaleido and a Chrome or Chromium on this machine: "
+    "pip install kaleido, then plotly_get_chrome if there is no browser"
 )
 
 
@@ -26,7 +26,7 @@ def save(
     """
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
-        raise ValueError(f"{target.name} is to be a picture: its name ends in {', '.join(FORMATS)}.")
+        raise ValueError(f"{target.name} is not the name of a picture: give a name that ends in {', '.join(FORMATS)}.")
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         content = figure.to_image(target.suffix[1:].lower(), width=width, height=height, scale=scale)

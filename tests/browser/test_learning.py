@@ -53,7 +53,7 @@ def test_a_guess_plays_the_recordings_in_step_and_stands_beside_the_outcome(page
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     page.get_by_role("button", name="Last moment").click()
     expect(page.get_by_text("update 1,500 of 1,500")).to_be_visible()
-    expect(page.get_by_text("You said: it will. It does not.")).to_be_visible()
+    expect(page.get_by_text("You said: it will. It gets almost no line right.")).to_be_visible()
     expect(run(page, "Nothing left out").locator(".meter")).to_contain_text("own prefix 100%gap 0%")
     blind = run(page, "No causal mask")
     expect(blind.locator(".meter")).to_contain_text("teacher’s prefix 100%own prefix 0%gap 100%")
@@ -63,7 +63,7 @@ def test_a_guess_plays_the_recordings_in_step_and_stands_beside_the_outcome(page
     settle(page)
     page.reload()
     page.locator(ROOT).wait_for()
-    expect(page.get_by_text("You said: it will. It does not.")).to_be_visible()
+    expect(page.get_by_text("You said: it will. It gets almost no line right.")).to_be_visible()
     assert address_params(page) == {"moment": "59", "guess": "yes"}
 
 
@@ -110,7 +110,7 @@ def test_an_experiment_of_the_menu_and_a_switch_change_what_is_compared(page: Pa
     open_learning(page, "/learning?guess=no&moment=59")
     settle(page)
     page.get_by_role("button", name="Experiments").click()
-    page.get_by_role("menuitem", name="Sorting needs none").click()
+    page.get_by_role("menuitem", name="Sorting needs no positions").click()
     expect(run(page, "No positions")).to_be_visible()
     settle(page)
     assert address_params(page) == {"task": "sort", "second": "without-positions"}
@@ -152,7 +152,7 @@ def test_it_is_trained_before_ones_eyes_and_what_was_trained_reads_a_line_and_op
     open_learning(page, TRAINED)
     page.get_by_role("button", name="Yes, almost all lines").click()
     page.get_by_role("button", name="Last moment").click()
-    expect(page.get_by_text("You said: it will. It does not.")).to_be_visible()
+    expect(page.get_by_text("You said: it will. It gets almost no line right.")).to_be_visible()
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ def test_a_bug_that_a_model_cannot_have_is_said_and_shown_elsewhere(open_page, f
     assert not app.exception
     captions = [caption.value for caption in app.caption]
     assert any("does not divide its scores by √d" in said and "at other sizes" in said for said in captions)
-    assert not [group for group in app.button_group if group.label == "Put into the model at"]
+    assert not [group for group in app.button_group if group.label == "Put the bug into the model at"]
 
 
 def test_what_is_not_four_projections_cannot_be_taken_apart_and_says_why(open_page, tmp_path) -> None:
@@ -62,7 +62,7 @@ def test_what_is_not_four_projections_cannot_be_taken_apart_and_says_why(open_pa
         app = open_page(page, model=folder, src="I", new="0")
         assert not app.exception
         (error,) = app.error
-        assert "bent by a tanh" in error.value.replace("\\", "")
+        assert "go through a tanh" in error.value.replace("\\", "")
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_number_of_tokens_that_is_none_is_answered_in_a_sentence(open_page, fo
         app = open_page("heads", model=folder("gpt2"), src="I love you.", new=asked)
         assert not app.exception
         assert app.number_input(key="new-shown").value == 8
-        assert f"new “{asked}”, but it is a whole number from 0 to 64; shown is 8" in notes(app)
+        assert f"new “{asked}”, but it is a whole number from 0 to 64; used instead: 8" in notes(app)
     app.number_input(key="new-shown").set_value(2).run()
     assert "link asks" not in notes(app)
     app = open_page("heads", model=folder("gpt2"), src="I love you.", new="64")

@@ -52,7 +52,7 @@ def test_every_label_of_the_page_has_its_definition_under_the_pointer(open_page)
         assert len(helps) > 9
         for widget, words in zip([*widgets, "Break it"], helps, strict=True):
             assert any(text in " ".join(words.split()) for text in defined), widget
-        for term in ("Causal mask", "Type that the steps run in"):
+        for term in ("Causal mask", "Precision (dtype) of the steps"):
             assert glossary.definition(term) in switches
         for term in ("what rounding allows", "|Δ|", "breaks first at", "blank", "embedding", "out", "logits"):
             assert glossary.definition(term) in html.unescape(verdict(app))

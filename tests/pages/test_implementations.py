@@ -68,7 +68,7 @@ def test_time_and_memory_are_measured_up_to_1024_tokens_when_asked(open_page) ->
     assert app.get("plotly_chart")
 
 
-@pytest.mark.parametrize(("axes", "word"), [("key", "prepare_mask says"), ("turned", "A check of sizes cannot know")])
+@pytest.mark.parametrize(("axes", "word"), [("key", "prepare_mask says"), ("turned", "cannot find this mistake")])
 def test_a_mask_that_is_refused_and_one_that_should_be_are_told_apart(open_page, axes: str, word: str) -> None:
     app = open_page("implementations", **LINK, tab="shapes", axes=axes)
     assert not app.exception

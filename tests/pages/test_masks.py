@@ -109,7 +109,7 @@ LEAK = {"src": "machine learning", "to": "zh", "tgt": "机器学习", "tab": "le
 
 def test_a_token_that_is_replaced_by_itself_is_said_and_nothing_is_concluded(open_page) -> None:
     app = open_page("masks", **LEAK, at="1", instead="机器学习")
-    assert "It is replaced by itself" in page_html(app)
+    assert "The token is replaced by itself" in page_html(app)
     assert "would depend" not in page_html(app)
 
 
@@ -178,7 +178,7 @@ def test_what_the_model_would_say_is_shown_whole_and_as_text(open_page, monkeypa
 @pytest.mark.parametrize(
     ("moved", "told"),
     [
-        ([0.0, 3e-7], "no map of the model moves by more than rounding"),
+        ([0.0, 3e-7], "no map of the model changes by more than rounding"),
         ([0.0, 0.25], "L0 H1: 25.0% of a row"),
         ([0.0, np.nan], "1 of the model's 2 maps become NaN"),
     ],
@@ -197,8 +197,8 @@ def test_of_a_model_that_writes_nothing_the_maps_are_told(moved, told) -> None:
         ("masks", "causal~magic_3", "magic_3"),
         ("masks", "window_far", "window_far"),
         ("fill", "nought", "it can be"),
-        ("number", "inf", "from -40 to 10; shown is -10"),
-        ("number", "1e30", "from -40 to 10; shown is -10"),
+        ("number", "inf", "from -40 to 10; used instead: -10"),
+        ("number", "1e30", "from -40 to 10; used instead: -10"),
         ("number", "nan", "from -40 to 10"),
         ("dtype", "int8", "float32"),
         ("scope", "all", "head"),

@@ -106,7 +106,7 @@ def test_masks_keep_the_sink_in_the_softmax(open_page, folder):
         assert not app.exception
         header = picture_header(app)
         assert isinstance(header["sink"], float)
-        assert any("the head's sink, which is no token, takes up to" in said for said in header["findings"])
+        assert any("the head's sink, which is not a token, takes up to" in said for said in header["findings"])
 
 
 @pytest.mark.parametrize("tab", ["links", "model"])

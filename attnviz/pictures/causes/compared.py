@@ -25,10 +25,10 @@ RULES = ("none", *(name for name in MASK_RULES if name != "padding"))
 FIXED = (
     "Rows and columns are paired where their words match (difflib). Those without a partner are hatched, and a row's "
     "weight on all such keys counts as one key that the other run does not have.",
-    "Heads are compared by number. Between two models this is only their place: heads of separately trained models are "
-    "unrelated.",
+    "Heads are compared by number. Between two models an equal number means nothing: heads of separately trained "
+    "models are unrelated.",
     "A divergence shows that a head looks elsewhere, not that this changes the text. To see that, switch the head off.",
-    "This is one pair. What differs here may differ for another reason than you think.",
+    "This is one pair. A difference here may have another reason than you think.",
 )
 
 

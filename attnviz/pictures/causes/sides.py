@@ -97,9 +97,10 @@ def masked_sides(
         after = cached("masked run", (trace, focused, rule), lambda: run_again(model, trace, probe))
     except RuntimeError as why:
         raise ValueError(f"torch refuses that mask: {str(why).strip().splitlines()[0]}") from None
+    done = "left out" if rule == "none" else "replaced by this mask"
     fixed = (
-        f"Held fixed: model, source and target. {'No' if rule == 'none' else 'The'} mask replaces the model's own "
-        f"in every layer of {KINDS[focused].name.lower()}; the text is written anew."
+        f"Held fixed: model, source and target. The model's own mask is {done} in every layer of "
+        f"{KINDS[focused].name.lower()}; the text is written anew."
     )
     return side("unchanged", model, trace), Side(rule_name(rule), model, after, written, fixed)
 

@@ -26,8 +26,9 @@ FIXED = (
     "steps can be compared.",
     "Weights, tokens, positions and masks stay the same. Later layers read the changed numbers and may compensate.",
     "Only the heads are off, before W_o joins them. The bias of W_o, residuals and feed-forward layers stay.",
-    "Necessary is not sufficient, and one sentence proves little: a word that falls without a head is not necessarily "
-    "made by it. Count on many sentences, or measure each head on the tab Many sentences.",
+    "A head may be necessary without being sufficient, and one sentence proves little: if a word becomes less likely "
+    "without a head, other parts may still have made the word. Count on many sentences, or measure each head on the "
+    "tab Many sentences.",
 )
 ASKS = {
     "target": "of the target",

@@ -53,8 +53,8 @@ class SpansState(PageState):
     looked at (`focus`; None: all of it).
     """
 
-    spans: str = _checked(read_spans, "Shown are the usual spans.")
-    answer: str = _checked(read_answer, "Shown is the usual answer.")
+    spans: str = _checked(read_spans, "The usual spans are shown.")
+    answer: str = _checked(read_answer, "The usual answer is shown.")
     layer: int | str = or_mean(MEAN, of="layer")
     head: int | str = or_mean(MEAN, of="head")
     shares: str = choice("weight", {"weight": "Weight", "norm": "‖α f(x)‖"})
@@ -143,8 +143,8 @@ def _check_size(trace: TraceLike, chosen: Sequence[Span], answer: Span) -> None:
     size = layers * heads * (len(answer) + len(chosen)) * (len(chosen) + 3)
     if size > MOST:
         raise ValueError(
-            f"An answer of {len(answer)} tokens and {len(chosen)} spans are {size:,} shares over all heads, and "
-            f"{MOST:,} are drawn: take a shorter answer, or fewer spans."
+            f"An answer of {len(answer)} tokens and {len(chosen)} spans have {size:,} shares over all heads, and at "
+            f"most {MOST:,} can be drawn: choose a shorter answer or fewer spans."
         )
 
 
@@ -170,7 +170,7 @@ def _output_maps(model: Model | None, trace: TraceLike, cached: Cache) -> list[O
     except ValueError as why:
         return str(why)
     if isinstance(known, NotPlain):
-        return f"It is not known of this model: {known.why}."
+        return f"It is not known for this model: {known.why}."
     return [known[Site("decoder_self", at)] for at in range(trace.shape("decoder_self")[0])]  # type: ignore[index,misc]
 
 

@@ -46,9 +46,9 @@ def leak_sentence(masked: Leak, unmasked: Leak, *, is_same: bool) -> str:
     """Say, as HTML, which earlier positions move, with the causal mask and without any."""
     at = masked.position
     if is_same:
-        return "It is replaced by itself: nothing can move. Type another token."
+        return "The token is replaced by itself, so nothing can change. Type another token."
     if at == 0 and masked.original.shape[1] == 1:
-        return "This target has one token only: nothing stands before it."
+        return "This target has only one token, so there is no earlier position."
     if at == 0:
         return "There is nothing before the first token. Replace a later one to see whether earlier positions change."
     before, it, notices = ("the position before it", "it", "moves") if at == 1 else (

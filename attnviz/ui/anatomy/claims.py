@@ -23,7 +23,7 @@ from attnviz.views.site.charts import histogram_figure, histogram_table, spectru
 from attnviz.views.site.code_tables import number_rows, small_table
 from attnviz.views.site.panels import Panel, panels_figure, panels_table
 
-MEASURES = {"peak": "peak", "alive when W_o begins": "alive", "peak from there on": "late"}
+MEASURES = {"peak": "peak", "in memory when W_o starts": "alive", "peak after that": "late"}
 SHORTER = 128  # tokens at which scores are compared: additive ones need d_k times the memory
 LENGTH = 256  # tokens at which memory is measured: long enough for the scores to matter
 
@@ -138,13 +138,13 @@ def _rotation(bench: SiteExperiment) -> None:
     if bench.inputs.weights.scoring.rotation is None:
         return
     found = claim.rotate_further(bench.inputs)
-    with _claim("A rotated product knows the distance, not the place") as tell:
+    with _claim("A rotated product depends on the distance, not on the positions") as tell:
         tell(by=found.by, queries=found.queries, scores=_rounding_text(found.scores))
 
 
 def _draw_additive(bench: SiteExperiment) -> None:
     weights = bench.inputs.weights
-    with _claim("A dot product is faster and smaller than additive scores", explains="additive") as tell:
+    with _claim("A dot product takes less time and space than additive scores", explains="additive") as tell:
         if not st.button(f"Measure at {SHORTER} tokens", key="measure-additive"):
             st.caption(_text("before measuring scores"))
             return
@@ -238,4 +238,4 @@ def _spectrum_table(spectrum: list[float]) -> pd.DataFrame:
 
 
 def _rounding_text(change: float) -> str:
-    return f"{change:.1e}" if change else "0, to the last bit"
+    return f"{change:.1e}" if change else "0 (bit for bit)"

@@ -103,10 +103,10 @@ def _target(bench: SiteExperiment) -> None:
         rows = [
             ("source", *(str(shift.src) for shift in shifts)),
             ("target, with <bos:…> and <eos>", *(str(shift.tgt) for shift in shifts)),
-            ("tgt_in, what goes in", *(_input(shift) for shift in shifts)),
+            ("tgt_in, the decoder's input", *(_input(shift) for shift in shifts)),
             ("tgt_out, the labels", *(f"{len(shift.rows)}, without {_display(shift.rows[0][0])}" for shift in shifts)),
             ("<pad> after them, not counted in the loss", *(str(longest - len(shift.rows)) for shift in shifts)),
-            ("“one shorter than the source” would be", *(_one_less(shift) for shift in shifts)),
+            ("“one shorter than the source” would give", *(_one_less(shift) for shift in shifts)),
         ]
         st.html(word_table(("tokens", *SENTENCES), rows))
         ends = [(f"row {at}", *map(_display, shifts[0].rows[at])) for at in sorted({0, 1, len(shifts[0].rows) - 1})]
@@ -127,11 +127,14 @@ def _xavier(bench: SiteExperiment) -> None:
     weights = bench.inputs.weights
     found = xavier_spread(weights)
     with st.container(border=True):
-        st.markdown("**Xavier initialisation mistakes the head axis for a kernel's**", help=explain_terms("Xavier"))
+        st.markdown(
+            "**Xavier initialisation treats the head axis like the axis of a convolution kernel**",
+            help=explain_terms("Xavier"),
+        )
         st.caption(
             f"`xavier_normal_` on one tensor ({weights.n_heads}, {weights.d_model}, {weights.d_k}) gives W_Q a "
-            f"standard deviation of {found.whole:.4f}; on each head's ({weights.d_model}, {weights.d_k}) it gives "
-            f"{found.each:.4f}, {found.each / found.whole:.1f} times as much. Nothing is raised."
+            f"standard deviation of {found.whole:.4f}; on each head's tensor ({weights.d_model}, {weights.d_k}) it "
+            f"gives {found.each:.4f}, {found.each / found.whole:.1f} times as much. No error is raised."
         )
 
 

@@ -30,7 +30,7 @@ class Room:
         """Let `thing` take `size` bytes for as long as it lives. Raises MemoryError where they are not there."""
         with self._lock:
             if self._taken + size > self._most:
-                raise MemoryError(f"{size:,} bytes are asked for, and {self._most - self._taken:,} are left")
+                raise MemoryError(f"{size:,} bytes are needed, and {self._most - self._taken:,} are left")
             self._taken += size
         weakref.finalize(thing, self._give_back, size).atexit = False
 

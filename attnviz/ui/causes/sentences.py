@@ -87,8 +87,8 @@ def _pruning_curve(request: Request, loaded: "Model") -> None:
     first = table.iloc[0]
     title = f"Into {language_name(request.to)}, {first['sentences']} held-out sentences"
     said = (
-        f"Orders were found on {first['orders_from']} other sentences. Bands: 95 % of bootstrap draws of the "
-        "sentences; of the random orders, from the worst seed to the best."
+        f"Orders were found on {first['orders_from']} other sentences. A band shows where 95 % of bootstrap draws of "
+        "the sentences lie; for the random orders it reaches from the worst seed to the best."
     )
     made = pruning_chart(merged_seeds(table), title=title, theme=charts.theme())
     charts.show(made, key="pruning-curve", table=lambda: table, caption=[said, _curve_caption(request, loaded)])

@@ -138,7 +138,7 @@ def _names(own: Seat, found: TeacherView) -> None:
             on_change=_set_anonymous, args=(own,),
         )  # fmt: skip
     elif not found.is_anonymous:
-        st.toggle("Show nicknames on this screen", key=_NAMES, help="Off, so that the class does not see them.")
+        st.toggle("Show nicknames on this screen", key=_NAMES, help="Leave this off if the class sees this screen.")
 
 
 def _set_anonymous(own: Seat) -> None:
@@ -218,11 +218,11 @@ def _draw_ending(own: Seat, found: TeacherView) -> None:
             mime="text/csv",
             on_click="ignore",
             key="class-grades",
-            help="A line for each student: user, grade from 0 to 100, and what it is made of. Gradebooks read it, "
-            "such as Moodle's CSV import with `user` as the identifier.",
+            help="A line for each student: user, grade from 0 to 100, and how the grade is made up. Gradebooks read "
+            "the file, such as Moodle's CSV import with `user` as the identifier.",
         )
         with st.popover("Your link"):
-            st.markdown("Anybody with this link can teach this class. Keep it, and show it to nobody.")
+            st.markdown("Anybody with this link can teach this class. Keep the link, and show it to nobody.")
             st.code(invitation.secret_link(own), language=None)
         if not found.is_over:
             _end(own)
@@ -232,7 +232,7 @@ def _draw_ending(own: Seat, found: TeacherView) -> None:
 
 def _end(own: Seat) -> None:
     with st.popover("End the class"):
-        st.markdown("Nobody can join or answer then. Answers stay until they are deleted.")
+        st.markdown("Then nobody can join or answer any more. Answers stay until they are deleted.")
         st.button("End it", key="class-end", on_click=teacher.act, args=(teachers(own).end, own))
 
 

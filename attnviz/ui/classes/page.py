@@ -21,7 +21,7 @@ _CODE, _NAME, _SAID = "class-code", "class-nickname", "_attnviz_join_said"
 
 def bar() -> None:
     """Draw the page's line in the place of the sentence."""
-    st.markdown(phrase("**Class** · A lesson or a question together. No account needed."))
+    st.markdown(phrase("**Class** · Take a lesson or answer a question together. No account needed."))
 
 
 def draw() -> None:

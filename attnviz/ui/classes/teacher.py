@@ -98,7 +98,9 @@ def _stage(own: Seat, found: TeacherView) -> None:
 def _timer(own: Seat, found: TeacherView) -> None:
     """Draw the minutes for the open question; each choice starts the timer anew, and closes the popover."""
     with st.popover("Timer", icon=":material/timer:", key=_TIMER, on_change="rerun"):
-        st.markdown("Counts down on this screen and on the phones. At 0 the step stays open until you close it.")
+        st.markdown(
+            "The time is counted down on this screen and on the phones. At 0 the step stays open until you close it."
+        )
         with st.container(horizontal=True):
             for minutes in _MINUTES:
                 _minutes_button(own, f"{minutes} min", minutes)

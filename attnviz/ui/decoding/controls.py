@@ -73,7 +73,7 @@ def draw_switches(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any
     here.markdown("What each does", width="content", help=_definitions(*SWITCHES, first=definition("Break it")))
     return {
         "causal": _list(asked, "causal", "Causal mask", here),
-        "dtype": _list(asked, "dtype", "Type that the steps run in", here),
+        "dtype": _list(asked, "dtype", "Precision (dtype) of the steps", here),
         "dropout": _switch(asked, "dropout", f"Dropout {DROPOUT:g} left on", here, help=definition("Dropout left on")),
         "restart": _switch(
             asked,
@@ -187,8 +187,8 @@ def _take(name: str, key: str) -> None:
     persistent.write({name: str(int(value)) if isinstance(value, bool) else None if value is None else str(value)})
 
 
-_WIDTHS = {"smoothing": 94, "temperature": 76, "padding": 78, "beam": 76}  # pixels; a label fits on one line
-SWITCHES = ("Causal mask", "Type that the steps run in", "Dropout left on", "Positions restart in the cache")
+_WIDTHS = {"smoothing": 94, "temperature": 82, "padding": 78, "beam": 76}  # pixels; a label fits on one line
+SWITCHES = ("Causal mask", "Precision (dtype) of the steps", "Dropout left on", "Positions restart in the cache")
 
 
 def _definitions(*terms: str, first: str = "") -> str:

@@ -88,11 +88,11 @@ def _mask(view: DecodingState, seen: Seen) -> Reason | None:
             "seen.",
             f"This model was trained with the mask and never learned what to do with them.{loss} A model trained "
             "without it would read each label off the next input: its loss would be near 0, and it would write "
-            "nonsense, for when it writes there is no next input to read.",
+            "nonsense, because there is no next input to read while it writes.",
         )
     if view.causal == "ahead":
         return Reason(
-            "The mask shows each row but the last one token too many, the very one that it should predict.",
+            "The mask shows one token too many to each row but the last: the very token that the row should predict.",
             f"This model was trained with the right mask and never learned to copy that token.{loss} A model trained "
             "so would copy it: its loss would be near 0, and it would write nonsense, for when it writes there is no "
             "such token to copy.",

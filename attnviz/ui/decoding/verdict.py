@@ -39,20 +39,22 @@ def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = (),
         f"{_share(verdict.closest_place.share)}</span> <span class='verdict-head'>{_head(run, view)}</span></p>"
         + "".join([*(f"<p class='verdict-line'>{line}</p>" for line in _changes(done)), *seen])
         + f"<details class='verdict-words'><summary>What rounding allows in {verdict.dtype}"
-        f"{', where steps and pass differ most,' if folded else ''} and other words here</summary>{''.join(folded)}"
+        f"{', where steps and pass differ most,' if folded else ''} and what the words mean</summary>{''.join(folded)}"
         f"<dl>{_WORDS}</dl></details></div>"
     )
 
 
 def _head(run: Decoded, view: DecodingState) -> str:
     if not run.verdict.holds:
-        return "times what rounding allows: " + ("no longer equal" if view.broken_switches else "not equal")
-    return "of what rounding allows: " + ("still equal" if view.broken_switches else "equal, as it must be")
+        return "times what rounding allows: steps and pass " + (
+            "are no longer equal" if view.broken_switches else "differ"
+        )
+    return "of what rounding allows: steps and pass are " + ("still equal" if view.broken_switches else "equal")
 
 
 def _changes(interventions: Sequence[Intervention]) -> list[str]:
     said = html.escape(describe_changes(interventions))
-    return [f"applied to steps and pass alike: <b>{said}</b>"] if said else []
+    return [f"these changes apply to steps and pass alike: <b>{said}</b>"] if said else []
 
 
 def _lines(run: Decoded) -> list[str]:

@@ -87,7 +87,7 @@ def _inputs(entry: Entry) -> Request:
     for place in places:
         place.empty()
     if asked is not Inputs.PROMPT:
-        chat_bar.say_unsupported(f"{entry.title} takes no conversation: that takes a decoder that writes text.")
+        chat_bar.say_unsupported(f"{entry.title} cannot read a conversation: this needs a decoder that writes text.")
     return _ASKED[asked](entry)
 
 

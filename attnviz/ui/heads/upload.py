@@ -34,7 +34,7 @@ _KEYS = """
 | key | what |
 | --- | --- |
 | `attn` | weights, (layers, heads, q_len, k_len) |
-| `tokens` | the query tokens, one a row |
+| `tokens` | the query tokens, one for each row |
 | `key_tokens` | the key tokens, if they differ |
 | `kind` | encoder_self, decoder_self or cross; left out: cross with key tokens, decoder_self if no row looks ahead |
 | `mask` | bool, (q_len, k_len), True = may attend |

@@ -65,7 +65,7 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
         why = (
             f"{lacks} The bug is shown at other sizes"
             if lacks
-            else ("Shown at other sizes, because the model's own would hide it")
+            else ("Shown at other sizes, because the model's own sizes would hide the bug")
         )
         st.caption(
             f"{why}: {inputs.weights.n_heads} heads, d_model {inputs.weights.d_model}, d_k {inputs.weights.d_k}, d_v "
@@ -97,7 +97,7 @@ def _draw_removed_head(bench: SiteExperiment, inputs: SiteInputs, found: SiteRes
 
 
 def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
-    widgets.segments("scope", "Put into the model at", SCOPES, view.scope)
+    widgets.segments("scope", "Put the bug into the model at", SCOPES, view.scope)
     writes = bench.model.writes
     with st.spinner("Running with the bug …"):
         choice = (view.bug, _off_phrase(view), view.scope, view.kind, view.layer)
@@ -109,11 +109,14 @@ def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
     if not writes:
         st.caption(f"max |Δ| {of} {found.logits_change:.3g}. This model writes no text to compare.")
         return
-    without, with_ = ("without", "with   ") if _off_phrase(view) is None else ("correctly off", "as written ")
-    st.text(f"{without}: {display(found.before)}\n{with_}: {display(found.after)}")
+    is_off = _off_phrase(view) is not None
+    names = ("Head correctly off", "Head off with the bug") if is_off else ("Without the bug", "With the bug")
+    st.text(
+        "\n".join(f"{name}: {display(text)}" for name, text in zip(names, (found.before, found.after), strict=True))
+    )
     said = "translation" if bench.model.inputs.has_language else "text"
     same = f"the {said} stays the same" if found.before == found.after else f"the {said} changes"
-    far = f"(only the first {found.cut} tokens are compared)" if found.cut else ""
+    far = f" (only the first {found.cut} tokens are compared)" if found.cut else ""
     st.caption(f"max |Δ| {of} {found.logits_change:.3g}; {same}{far}.")
 
 
@@ -148,7 +151,7 @@ def _visitors(bench: SiteExperiment, head: int) -> None:
         f"second, and read `self.attn` a moment later: **{visits.wrong} of {visits.maps} maps were the other "
         "visitor's**."
     )
-    st.caption("Each visitor still gets the right output; only the map that is drawn belongs to the other one.")
+    st.caption("Each visitor still gets the right output; only the map that is drawn belongs to the other visitor.")
     if visits.example is not None:
         _draw_mixed_heads(bench, visits, head)
 

@@ -46,7 +46,7 @@ def _scores_outcome(one: MaskTry) -> str:
     if isinstance(one.reached, Raised):
         error = one.reached.error
         return "raise " + error.split(":")[0] if ":" in error else error
-    return f"{one.wrong_cells:,} of {one.meant.numel():,} cells wrong" if one.wrong_cells else "as meant"
+    return f"{one.wrong_cells:,} of {one.meant.numel():,} cells wrong" if one.wrong_cells else "match the expected mask"
 
 
 def _errors(one: MaskTry) -> None:
@@ -60,10 +60,10 @@ def _errors(one: MaskTry) -> None:
     elif one.wrong_cells:
         st.text(
             f"{one.wrong_cells:,} of {one.meant.numel():,} cells of the scores would be wrong. "
-            + ("" if is_refused else "The sizes are allowed. A check of sizes cannot know what was meant.")
+            + ("" if is_refused else "The sizes are allowed, so a check of sizes cannot find this mistake.")
         )
     else:
-        st.text("Every cell of the scores is as meant.")
+        st.text("All scores match the expected mask.")
 
 
 def _cells(bench: SiteExperiment, one: MaskTry) -> None:
@@ -72,9 +72,9 @@ def _cells(bench: SiteExperiment, one: MaskTry) -> None:
     reached = one.meant if isinstance(one.reached, Raised) else one.reached
     item = int((reached != one.meant).sum(dim=(0, 1, 3)).argmax())
     meant, got = (cells[:, :, item, 0].float().numpy() for cells in (one.meant, reached))
-    panels = [Panel("visible as meant", meant)]
+    panels = [Panel("expected mask", meant)]
     if not raises:
-        panels += [Panel("unchecked", got), Panel("difference", got - meant, "signed")]
+        panels += [Panel("without prepare_mask", got), Panel("difference", got - meant, "signed")]
     labels = bench.labels(item)
     made = panels_figure(panels, *labels, title=f"{bench.name}, {SENTENCES[item]}: {one.title}", theme=charts.theme())
     charts.show(made, key="mask-cells", table=lambda: panels_table(panels, *labels))

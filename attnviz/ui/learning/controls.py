@@ -35,20 +35,20 @@ _RECORDED = "A recorded training run, step by step."
 HOW_IT_LEARNED = "How the translator learned"  # in the list where this instance has the recording
 # Pairs of runs whose difference is a lesson; all of them are recorded.
 LESSONS: dict[str, dict[str, str]] = {
-    "With the causal mask, and without": {"task": "french", "second": "without-causal-mask"},
-    "One head of two leaks": {"task": "french", "second": "leak-one-head"},
+    "With and without the causal mask": {"task": "french", "second": "without-causal-mask"},
+    "The causal mask is missing in one of two heads": {"task": "french", "second": "leak-one-head"},
     "Labels that are not shifted": {"task": "french", "second": "without-shifted-labels"},
-    "Positions, and none": {"task": "french", "second": "without-positions"},
-    "A decoder that sees no source": {"task": "french", "second": "without-cross-attention"},
-    "300 pairs, and 30": {"task": "french", "first": "pairs-300", "second": "pairs-30"},
+    "With and without positions": {"task": "french", "second": "without-positions"},
+    "A decoder without cross-attention": {"task": "french", "second": "without-cross-attention"},
+    "300 and 30 training pairs": {"task": "french", "first": "pairs-300", "second": "pairs-30"},
     "Reversing needs positions": {"task": "reverse", "second": "without-positions"},
-    "Sorting needs none": {"task": "sort", "second": "without-positions"},
+    "Sorting needs no positions": {"task": "sort", "second": "without-positions"},
     "Padding without a mask": {"task": "reverse", "second": "without-padding-mask"},
     "Scores without 1/√d_k": {
         "task": "reverse", "first": "heads-1~d-model-64", "second": "heads-1~d-model-64~without-scale", "seed": "2",
     },
-    "Induction: two layers, and one": {"task": "twice", "second": "layers-1"},
-    "Induction: two heads a layer, and one": {"task": "twice", "second": "heads-1"},
+    "Induction: two layers and one layer": {"task": "twice", "second": "layers-1"},
+    "Induction: two heads and one head in each layer": {"task": "twice", "second": "heads-1"},
     "Induction: a loss that is too low": {"task": "twice", "second": "without-causal-mask"},
     "Adding two numbers": {"task": "add", "second": ALONE},
 }  # fmt: skip

@@ -78,7 +78,7 @@ def _draw_unlisted(found: list[LibraryFile]) -> None:
     """Draw unlisted lessons, and files with mistakes."""
     if not found:
         return
-    st.markdown("##### Only you see these")
+    st.markdown("##### Only you see these lessons")
     who = "Students do not see this part of the list. It is for teachers, and for a dashboard on your own machine."
     st.caption(who)
     for one in found:

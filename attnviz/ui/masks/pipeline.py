@@ -102,8 +102,9 @@ def _farthest_map(table: pd.DataFrame) -> str:
         return f"{lost} of the model's {len(table)} maps become NaN"
     row = table.loc[table["moved"].idxmax()]
     if row["moved"] < ROUNDING:
-        return "no map of the model moves by more than rounding"
-    return f"the map that moves furthest is L{row['layer']} H{row['head']}: {row['moved']:.1%} of a row moves"
+        return "no map of the model changes by more than rounding"
+    most = f"{row['moved']:.1%} of a row's weight moves to other keys"
+    return f"the map that changes most is L{row['layer']} H{row['head']}: {most}"
 
 
 def _quote(written) -> str:

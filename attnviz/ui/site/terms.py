@@ -26,5 +26,5 @@ def choose_part(page: str, parts: Mapping[str, str], chosen: str) -> None:
         widgets.segments("tab", "Part of the page", parts, chosen, hide_label=True)
         terms = {name: definition(name) for name in words_on(page, chosen)}
         listed = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in terms.items())
-        with st.popover("Words", help="The terms on this part of the page", key="words"):
+        with st.popover("Words", help="Terms on this part of the page", key="words"):
             st.html(f"<dl class='words' tabindex='0'>{listed}</dl>")

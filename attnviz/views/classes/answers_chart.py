@@ -164,7 +164,7 @@ def dots_on_a_line(values: Sequence[float], right: float, within: float, *, unit
         annotation={"text": f"the model: {right:.4g}", "font": {"size": LETTERS, "color": look.text}, "yshift": 22},
     )
     figure.update_yaxes(visible=False, range=[0, max(6, *y, 0) + 1])
-    far = "▸ lies further off" if len(set(symbols)) > 1 or "circle" not in symbols else ""
+    far = "▸ an answer beyond this axis" if len(set(symbols)) > 1 or "circle" not in symbols else ""
     said = " · ".join(filter(None, (unit, far)))
     figure.update_xaxes(title=escape_for_plotly(said), range=[low, high], gridcolor=look.line, zeroline=False)
     return _style_large(figure, look).update_layout(height=360, margin_t=50)

@@ -7,7 +7,11 @@ from attnviz.learning.experiment import Experiment
 # What can be guessed, and how many of the held-out lines that is.
 GUESSES = {"yes": "Yes, almost all lines", "some": "Some lines", "no": "No, almost none"}
 _SAID = {"yes": "it will", "some": "some lines", "no": "it won’t"}
-_DID = {"yes": "It does, almost all of them", "some": "It does, some of them", "no": "It does not"}
+_DID = {
+    "yes": "It gets almost all lines right",
+    "some": "It gets some lines right",
+    "no": "It gets almost no line right",
+}
 _MOST, _FEW = 0.9, 0.1
 _DOES = {
     "french": "translate sentences it has never seen",
@@ -57,9 +61,9 @@ def more_measures(scores: Mapping[str, float]) -> list[str]:
         said.append(f"When words are sampled, {scores['grammatical']:.0%} of what it writes is grammatical.")
     if "own_prefix_1_more_pad" in scores:
         said.append(
-            f"Right with one more <pad>: {scores['own_prefix_1_more_pad']:.0%}, with twenty: "
-            f"{scores['own_prefix_20_more_pad']:.0%}, alone without padding: {scores['own_prefix_alone']:.0%}."
+            f"Lines right with one more <pad>: {scores['own_prefix_1_more_pad']:.0%}, with twenty more: "
+            f"{scores['own_prefix_20_more_pad']:.0%}, alone and without padding: {scores['own_prefix_alone']:.0%}."
         )
     if scores.get("own_prefix_seen", 0) > scores.get("own_prefix", 1) + 0.05:
-        said.append(f"Of lines that it was trained on it writes {scores['own_prefix_seen']:.0%} right.")
+        said.append(f"Of the lines that it was trained on, it writes {scores['own_prefix_seen']:.0%} right.")
     return said

@@ -21,10 +21,10 @@ SWITCHES = {
     "leak-one-head": Switch("one head leaks", "One head of the first decoder layer sees later words"),
     "leak-one-token": Switch("one token leaks", "Every position sees one token too many"),
     "without-shifted-labels": Switch(
-        "labels not shifted", "Each position has to say the word that it was given, not the next one"
+        "labels not shifted", "Each position has to output the word that it was given, not the next word"
     ),
     "without-positions": Switch("no positions", "Words carry no position"),
-    "without-padding-mask": Switch("no padding mask", "Padding is attended to like words"),
+    "without-padding-mask": Switch("no padding mask", "Attention treats padding like words"),
     "without-cross-attention": Switch("no cross-attention", "The decoder sees nothing of the source"),
     "pairs-30": Switch("30 pairs", "It trains on 30 pairs only"),
     "pairs-100": Switch("100 pairs", "It trains on 100 pairs only"),
@@ -32,9 +32,9 @@ SWITCHES = {
     "pairs-1000": Switch("1,000 pairs", "It trains on 1,000 pairs only"),
     "layers-1": Switch("1 layer", "It has one layer"),
     "layers-2": Switch("2 layers", "It has two layers"),
-    "heads-1": Switch("1 head", "It has one head a layer"),
-    "heads-2": Switch("2 heads", "It has two heads a layer"),
-    "heads-4": Switch("4 heads", "It has four heads a layer"),
+    "heads-1": Switch("1 head", "It has one head in each layer"),
+    "heads-2": Switch("2 heads", "It has two heads in each layer"),
+    "heads-4": Switch("4 heads", "It has four heads in each layer"),
     "d-model-64": Switch("d_model 64", "Its vectors have 64 numbers"),
     "without-scale": Switch("no 1/√d_k", "Scores are not divided by the square root of d_k"),
     "learning-rate-0.0003": Switch("learning rate 0.0003", "Its learning rate is a tenth as large"),

@@ -38,7 +38,7 @@ def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
     figure.update_xaxes(title="head", row=len(kinds))
     figure.update_yaxes(title="layer", dtick=-(-max(layers, default=1) // 8), autorange="reversed", **_axis(look))
     figure.update_annotations(font={"size": 12})
-    figure.update_layout(_layout("How far every map moved: share of a row that moved", look))
+    figure.update_layout(_layout("How far each map changed: share of a row’s weight that moved", look))
     return figure.update_layout(height=_moved_height(layers), margin={"l": 50, "t": 66})
 
 
@@ -92,7 +92,7 @@ def leak_figure(
     names = ["embedding", *(f"L{layer}" for layer in range(len(changes[0][1]) - 1))]
     marks = _name_ticks(tokens, position)
     figure.update_xaxes(
-        title={"text": "target position (dotted line: the token right of it was replaced)", "standoff": 8},
+        title={"text": "target position", "standoff": 8},
         tickangle=-50,
         **marks,
         **_axis(look),
@@ -100,7 +100,9 @@ def leak_figure(
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names, autorange="reversed", **_axis(look))
     figure.update_annotations(font={"size": 12})
     figure.add_vline(x=position - 0.5, line={"color": look.accent, "width": 1.5, "dash": "dot"})
-    figure.update_layout(_layout("Change in each position's output", look))
+    figure.update_layout(
+        _layout("Change in each position’s output (the token right of the dotted line was replaced)", look)
+    )
     return figure.update_layout(height=170 + 30 * len(names), margin={"l": 84, "b": 92})
 
 

@@ -18,7 +18,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid", "dash")
 def agreement_figure(
     grids: Mapping[str, pd.DataFrame], titles: Mapping[str, str], *, theme: str = "light"
 ) -> go.Figure:
-    """Draw max |Δ| between every two ways, a square for each entry of `grids`; `titles` are the ways' names."""
+    """Draw max |Δ| between each pair of ways, a square for each entry of `grids`; `titles` are the ways' names."""
     look = colour.theme(theme)
     figure = make_subplots(1, len(grids), subplot_titles=list(grids), shared_yaxes=True, horizontal_spacing=0.03)
     for column, grid in enumerate(grids.values(), start=1):
@@ -50,7 +50,7 @@ def agreement_figure(
     figure.update_xaxes(tickangle=-30, showgrid=False, color=look.muted)
     figure.update_yaxes(autorange="reversed", showgrid=False, color=look.muted)
     figure.update_annotations(font_size=12)
-    title = "max |Δ| between every two ways · shades from 1e-8 to 1e-3"
+    title = "max |Δ| between each pair of ways · shades from 1e-8 to 1e-3"
     return style_figure(figure, title, look).update_layout(height=370, margin={"l": 170, "r": 20, "t": 62, "b": 100})
 
 
@@ -76,7 +76,7 @@ def cost_figure(table: pd.DataFrame, titles: Mapping[str, str], *, theme: str = 
                 col=column,
             )
     figure.update_xaxes(type="log", title="tokens", tickvals=sorted(set(table["length"])), gridcolor=look.line)
-    figure.update_yaxes(type="log", gridcolor=look.line)
+    figure.update_yaxes(type="log", dtick="D2", gridcolor=look.line)  # names 1, 2 and 5: more would overlap
     figure.update_annotations(font_size=12)
     return style_figure(figure, "What each way costs as the sentence grows", look).update_layout(
         height=400, margin={"l": 50, "r": 10, "t": 62, "b": 40}

@@ -41,9 +41,9 @@ def test_a_head_goes_off_and_comes_back(page: Page, settle) -> None:
 
     page.get_by_role("link", name="Decoding").first.click()
     settle(page)
-    expect(page.locator(".verdict")).to_contain_text("applied to steps and pass alike: cross L1 H3 off")
+    expect(page.locator(".verdict")).to_contain_text("these changes apply to steps and pass alike: cross L1 H3 off")
     chip(page, "cross L1 H3 off").click()
     settle(page)
     expect(chip(page, "cross L1 H3 off")).to_have_count(0)
-    expect(page.locator(".verdict")).not_to_contain_text("applied to steps")
+    expect(page.locator(".verdict")).not_to_contain_text("these changes apply to steps")
     assert "do=" not in page.url

@@ -14,7 +14,7 @@ from tests.pages.decoding.decoding_page import PAIR, header, verdict
 def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
     app = open_page("decoding", **PAIR, way=way)
     assert not app.exception
-    assert "of what rounding allows: equal, as it must be" in verdict(app)
+    assert "of what rounding allows: steps and pass are equal" in verdict(app)
     assert 0 < float(verdict(app).split()[0]) < 1, "a share of what is allowed, not a bare difference"
     assert re.search(r"\|Δ\| \d\.\de-\d\d, allowed \d\.\de-\d\d", verdict(app)), "absolute numbers beside it"
     assert "What rounding allows in float32" in verdict(app)
@@ -37,7 +37,7 @@ def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
 def test_each_switch_of_a_link_breaks_it_and_says_why(open_page, switch: dict, words: str) -> None:
     app = open_page("decoding", **PAIR, way="cached", **switch)
     assert not app.exception
-    assert "times what rounding allows: no longer equal" in verdict(app)
+    assert "times what rounding allows: steps and pass are no longer equal" in verdict(app)
     assert "breaks first at" in verdict(app)
     assert "e+" not in verdict(app), "large differences are plain numbers"
     assert words in verdict(app)
@@ -90,7 +90,7 @@ def test_what_a_break_does_to_the_choice_is_counted(open_page) -> None:
 
 def test_a_switch_is_this_visitors_alone(open_page) -> None:
     open_page("decoding", **PAIR, dropout="true", causal="none")
-    assert "equal, as it must be" in verdict(open_page("decoding", **PAIR))
+    assert "steps and pass are equal" in verdict(open_page("decoding", **PAIR))
 
 
 def test_how_much_is_equal_to_the_last_bit_is_counted(open_page) -> None:
@@ -106,7 +106,7 @@ def test_a_model_that_sees_ahead_is_not_excused_by_rounding(open_page) -> None:
     app = open_page("decoding", model="toy:french-without-causal-mask", src="the big red dog")
     assert not app.exception
     told = verdict(app)
-    assert "times what rounding allows: not equal" in told
+    assert "times what rounding allows: steps and pass differ" in told
     assert "Each position of this model sees later tokens" in told
     assert "any more" not in told
     assert "rounded differently" not in told

@@ -169,7 +169,7 @@ def test_a_text_that_is_no_conversation_is_named_and_the_sentence_is_shown(open_
 
 
 def test_a_model_without_a_template_says_so_and_reads_the_question(open_page, folder) -> None:
-    for name, says in (("gpt2", "has no chat template"), ("bert", "takes no conversation")):
+    for name, says in (("gpt2", "has no chat template"), ("bert", "cannot read a conversation")):
         app = open_page("heads", model=folder(name), chat=CHAT)
         assert not app.exception
         assert not app.error

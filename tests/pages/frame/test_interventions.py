@@ -77,8 +77,8 @@ def test_steps_and_pass_agree_with_heads_off_and_the_verdict_says_so(
 ) -> None:
     app = open_page("decoding", **ASKED, do=done, way=way)
     assert not app.exception
-    assert "equal, as it must be" in verdict(app)
-    assert f"applied to steps and pass alike:  {words}" in verdict(app)
+    assert "steps and pass are equal" in verdict(app)
+    assert f"these changes apply to steps and pass alike:  {words}" in verdict(app)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bert", "bart"])
@@ -93,7 +93,7 @@ def test_a_head_of_a_checkpoint_is_off_too(open_page, folder, name: str) -> None
     if name == "gpt2":
         app = open_page("decoding", src="A big dog", model=model, new="3", do=f"off.{kind}.0.1")
         assert "decoder self L0 H1 off" in verdict(app)
-        assert "equal, as it must be" in verdict(app)
+        assert "steps and pass are equal" in verdict(app)
 
 
 def test_what_the_model_has_no_head_for_is_said_and_left_out(open_page) -> None:

@@ -29,7 +29,7 @@ def test_it_opens_with_the_mask_beside_without_and_asks_first(open_page) -> None
     asked = told["asked"]
     assert asked["text"].startswith(f"The training loss ends at {scores['loss']:.4f}. Will it translate ")
     assert told["runs"][asked["run"]]["title"] == "No causal mask"
-    assert asked["verdict"]["yes"] == "You said: it will. It does not."
+    assert asked["verdict"]["yes"] == "You said: it will. It gets almost no line right."
     assert asked["verdict"]["no"] == "You said: it won’t. Right."
 
 
@@ -73,19 +73,22 @@ def test_every_experiment_of_the_menu_is_recorded(lesson: str) -> None:
 @pytest.mark.parametrize(
     ("link", "sentence"),
     [
-        ({"task": "german"}, "task “german”, but it can be french, reverse, sort, twice, add; shown is french."),
-        ({"seed": "-1"}, "seed “-1”, but it is a whole number from 0 to 99999; shown is 1."),
+        ({"task": "german"}, "task “german”, but it can be french, reverse, sort, twice, add; used instead: french."),
+        ({"seed": "-1"}, "seed “-1”, but it is a whole number from 0 to 99999; used instead: 1."),
         (
             {"second": "x y"},
-            "“x y”, but switches are such as without-causal-mask~pairs-30; shown is without-causal-mask.",
+            "“x y”, but switches look like without-causal-mask~pairs-30; used instead: without-causal-mask.",
         ),
-        ({"site": "cross"}, "The link asks for site “cross”, but a head is such as cross.0.1; shown is every head."),
-        ({"guess": "maybe"}, "but a guess is yes, some, no, or open for no guess; shown is the question."),
+        (
+            {"site": "cross"},
+            "The link asks for site “cross”, but a head looks like cross.0.1; used instead: every head.",
+        ),
+        ({"guess": "maybe"}, "but a guess is yes, some, no, or open for no guess; used instead: the question."),
         ({"first": "without-causal-mask~leak-one-head"}, "is visible already, so nothing can leak."),
         ({"first": "pairs-30~pairs-100"}, "pairs is given twice, as 30 and as 100. Keep one."),
         ({"first": "layers-99"}, "layers is a whole number from 1 to 6, not 99."),
         ({"task": "twice", "first": "without-cross-attention"}, "by a decoder alone: it has no cross-attention."),
-        ({"line": "the zebra sees"}, "'zebra' is no word of this toy; it knows 83 words"),
+        ({"line": "the zebra sees"}, "'zebra' is not a word of this toy, which knows 83 words"),
         (
             {"task": "twice", "first": "layers-1", "second": "none", "line": "a b"},
             "” was recorded without its weights. ",
@@ -177,7 +180,9 @@ def test_a_toy_that_is_not_there_is_said(open_page, name: str) -> None:
     app = open_page("heads", model=name, src="the dog sees the cat")
     assert not app.exception
     (sentence,) = notes(app)
-    assert "train it again" in sentence or "is no name of an experiment" in sentence or "There is no task" in sentence
+    assert (
+        "train it again" in sentence or "is not the name of an experiment" in sentence or "There is no task" in sentence
+    )
 
 
 def test_another_experiment_forgets_what_was_guessed(open_page) -> None:

@@ -34,13 +34,13 @@ def test_a_state_comes_back_from_its_texts() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("kind", "both", "it can be cross, self; shown is cross"),
-        ("layer", "3", "this model has layers 0 to 2; shown is 0"),
-        ("map_layer", "-1", "this model has layers 0 to 2; shown is mean"),
-        ("row", "²", "it is a position counted from 0; shown is none"),
-        ("share", "nan", "it is a number from 0 to 1; shown is 0.5"),
-        ("words", "maybe", "it is true or false; shown is false"),
-        ("zoom", "3.3.0.5", "shown is the whole map"),
+        ("kind", "both", "it can be cross, self; used instead: cross"),
+        ("layer", "3", "this model has layers 0 to 2; used instead: 0"),
+        ("map_layer", "-1", "this model has layers 0 to 2; used instead: mean"),
+        ("row", "²", "it is a position counted from 0; used instead: none"),
+        ("share", "nan", "it is a number from 0 to 1; used instead: 0.5"),
+        ("words", "maybe", "it is true or false; used instead: false"),
+        ("zoom", "3.3.0.5", "used instead: the whole map"),
     ],
 )
 def test_a_text_that_cannot_be_followed_is_said_and_the_others_count(name: str, text: str, says: str) -> None:

@@ -60,12 +60,12 @@ def test_an_empty_address_is_the_models_start_state():
 @pytest.mark.parametrize(
     ("params", "says"),
     [
-        ({"layer": "7"}, "layer “7”, but this model has layers 0 to 2; shown is 1"),
+        ({"layer": "7"}, "layer “7”, but this model has layers 0 to 2; used instead: 1"),
         ({"layer": "-1"}, "layers 0 to 2"),
         ({"zoom": "0.3.5"}, "zoom “0.3.5”"),
-        ({"zoom": "3.3.0.5"}, "shown is the whole map"),
+        ({"zoom": "3.3.0.5"}, "used instead: the whole map"),
         ({"layer": "²"}, "layers 0 to 2"),
-        ({"head": "five"}, "head “five”, but this model has heads 0 to 4; shown is 2"),
+        ({"head": "five"}, "head “five”, but this model has heads 0 to 4; used instead: 2"),
         ({"kind": "self"}, "kind “self”"),
         ({"row": "x"}, "row “x”"),
         ({"pins": "cross.9.9"}, "pins “cross.9.9”"),

@@ -14,7 +14,7 @@ class Thing:
 def test_what_does_not_fit_is_refused_and_takes_nothing() -> None:
     room, first = Room(100), Thing()
     room.put(first, 60)
-    with pytest.raises(MemoryError, match="41 bytes are asked for, and 40 are left"):
+    with pytest.raises(MemoryError, match="41 bytes are needed, and 40 are left"):
         room.put(Thing(), 41)
     assert room.taken_bytes == 60
 

@@ -62,7 +62,7 @@ def test_numbers_are_dots_and_what_lies_far_off_says_so() -> None:
     assert dots.y[:2] == (1, 2), "equal ones are stacked"
     assert dots.marker.symbol[3] == "triangle-right"
     assert dots.customdata[3] == 10_000
-    assert "further off" in figure.layout.xaxis.title.text
+    assert "beyond this axis" in figure.layout.xaxis.title.text
     assert figure.layout.xaxis.range[1] < 2
 
 

@@ -44,7 +44,7 @@ def _distributions(study: CorpusStudy, place: HeadPlace, name: str, caption: lis
     for measure, title in SPREAD.items():
         values = values_of(study, measure)
         found[title] = values[:, nth], distributions.edges(values)
-    title = "A bar counts sentences; dotted: the median.<br>Axes are the same for every head"
+    title = "Each bar counts sentences; the dotted line is the median.<br>All heads have the same axes"
     made = distributions.distribution_figure(found, title=title, theme=charts.theme())
     charts.show(
         made, key="corpus-spread", table=lambda: distributions.distribution_table(found), caption=[name, *caption]
@@ -64,7 +64,7 @@ def _roles(study: CorpusStudy, place: HeadPlace, name: str, caption: list[str]) 
 
 
 def _reads(study: CorpusStudy, place: HeadPlace) -> None:
-    st.markdown("**Reads more than an even head**", help=definition("lift"))
+    st.markdown("**Tokens that it reads more than an even head does**", help=definition("lift"))
     table = study.profiles.lift(place)
     more = table.loc[table["lift"] > 1].head(_WORDS)
     if more.empty:
@@ -86,7 +86,7 @@ def _reads(study: CorpusStudy, place: HeadPlace) -> None:
 
 def _samples(study: CorpusStudy, place: HeadPlace) -> None:
     """Draw sentences as links into Heads, the row that writes most pinned there."""
-    st.markdown("**Sentences by how much it writes**", help=definition("writes"))
+    st.markdown("**Sentences, by how much the head writes in them**", help=definition("writes"))
     if study.profiles.why_not:
         st.caption(literal(f"How much a head writes is not known for this model: {study.profiles.why_not}."))
         return
@@ -97,7 +97,7 @@ def _samples(study: CorpusStudy, place: HeadPlace) -> None:
         st.caption("The most", help=definition("The most"))
         _list(study, place, top)
     with columns[1]:
-        st.caption("Random sample: two from each fifth, the smallest first", help=definition("Random sample"))
+        st.caption("Random sample: two sentences from each fifth, smallest first", help=definition("Random sample"))
         _list(study, place, drawn)
 
 

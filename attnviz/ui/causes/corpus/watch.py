@@ -24,7 +24,7 @@ _DOING = {
     "gradient": "Importance by gradient: {} of {} batches",
     "ablation": "Switching off each head in turn: {} of {} sentences",
 }
-OTHERS = "The list goes on, because {} more {} for it."
+OTHERS = "The measuring continues, because {} more {} for this list."
 
 
 @cache
@@ -106,7 +106,7 @@ def _share(view: StudyView) -> float:
 
 def _text(view: StudyView) -> str:
     if view.state == "waiting":
-        return f"Waiting: {view.ahead} {'list goes' if view.ahead == 1 else 'lists go'} before this one"
+        return f"Waiting: {view.ahead} {'list is' if view.ahead == 1 else 'lists are'} measured before this one"
     return f"{STAGES.index(view.stage) + 1} of {len(STAGES)}. {_DOING[view.stage].format(view.done, view.total)}"
 
 

@@ -8,7 +8,7 @@ import { sumText, titleOf } from "./shell.js";
 
 const WIDTH = 860;
 const TITLE = 24;
-const BESIDE = "Broad: adds directly; thin: falls without it.";
+const BESIDE = "Wide bar: what the part adds directly. Thin bar: how far the logit falls without it.";
 
 export const moreFiles = [["CSV of the logit lens", saveLens]];
 

@@ -36,7 +36,7 @@ function outputs(built, { stack, ends_normed: normed }, isLast) {
   if (!built.ends) return [...items, { id: "end", type: "hidden", title: "Hidden states" }];
   return [
     ...items,
-    { id: "scores", type: "scores", title: "Linear: a score a token", size: scoresSize(built) },
+    { id: "scores", type: "scores", title: "Linear: one score for each token", size: scoresSize(built) },
     { id: "softmax", type: "softmax", title: "Softmax" },
     { id: "end", type: "end", title: endTitle(built) },
   ];

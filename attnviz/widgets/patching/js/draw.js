@@ -97,7 +97,7 @@ export function paintLegend(app, pen, top, width) {
   const style = { size: 11, colour: app.theme.muted };
   pen.text("−1", 8, top + 22, style);
   pen.text("0", 8 + long / 2, top + 22, { ...style, align: "center" });
-  pen.text("1 and more: all of it", 8 + long - 6, top + 22, style);
+  pen.text("1 or more: fully restored", 8 + long - 6, top + 22, style);
   const x = Math.max(8 + long + 140, 300);
   if (x + 220 > width) return;
   pen.box(x, top + 4, 16, 12, { fill: app.theme.line });

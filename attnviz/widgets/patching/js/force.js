@@ -6,7 +6,7 @@ import { isolated, shortText } from "../../shared/js/text.js";
 import { toggle, undo, undoAll } from "./choice.js";
 
 const HONEST =
-  "Held fixed: the target, word for word, and everything before the patched place that is not patched. Everything after it is " +
+  "Held fixed: the target, word for word, and what comes before the patched place and is not patched. All that follows is " +
   "computed again. Enough is not the same as necessary, and one pair of sentences proves little.";
 
 export function forcePane(app) {

@@ -147,7 +147,7 @@ def test_a_field_that_cannot_be_followed_is_refused_in_one_sentence(asked, says,
 def test_too_many_shares_and_a_trace_of_new_rows_are_refused(answered, monkeypatch) -> None:
     model, trace = answered()
     monkeypatch.setattr("attnviz.pictures.conversation.spans.MOST", 10)
-    with pytest.raises(ValueError, match="take a shorter answer, or fewer spans"):
+    with pytest.raises(ValueError, match="choose a shorter answer or fewer spans"):
         spans(trace)
     step = next(iter(model.reply(ASKED, new_tokens=2)))
     steps = list(model.reply(ASKED, new_tokens=2))
