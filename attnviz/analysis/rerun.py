@@ -19,7 +19,7 @@ from attnviz.transformer.device import is_out_of_memory
 from attnviz.transformer.probe import Probe
 
 MOST_UNCACHED = 128  # tokens, where each of them costs a pass over all before it
-_SLOW = "with this mask earlier positions may see later ones, so that each token takes a pass over all before it"
+_SLOW = "with this mask earlier positions may see later ones, so each new token needs a pass over all tokens before it"
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from attnviz.classroom.state import BEFORE, CLOSED, OPEN, REVEALED, TeacherKey
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
 from attnviz.lessons.phrases import Translatable
 
-NO_LINK = "There is no class at this link, or none any more: start a new one."
+NO_LINK = "There is no class at this link, or it has been deleted: start a new one."
 NO_REHEARSAL = Translatable(
     "This is the code of a rehearsal, whose students are invented: nobody else can join it. Ask your teacher for the "
     "code of the class."

@@ -193,9 +193,7 @@ class Students:
         if row.is_over:
             raise ClassroomError(Translatable("This class has ended: nobody can join it any more."))
         if session.scalars(select(func.count()).where(MemberRow.class_id == row.id)).one() >= MOST_MEMBERS:
-            raise ClassroomError(
-                Translatable("This class has {count} members, as many as there can be.", count=MOST_MEMBERS)
-            )
+            raise ClassroomError(Translatable("This class is full: it has {count} members.", count=MOST_MEMBERS))
         name = _free_name(session, row) if row.is_anonymous else validate_nickname(nickname)
         member = MemberRow(class_id=row.id, nickname=name, folded=fold_nickname(name), token=hash_token(token))
         member.step, member.joined, member.seen = self._clamp_step(row, unpack_lesson(row.material), 0), now, now

@@ -208,7 +208,7 @@ class Teachers:
 
     def _begin(self, session: Session, key: TeacherKey, material: str, is_guided: bool) -> None:
         if session.scalars(select(func.count(ClassRow.id))).one() >= MOST_CLASSES:
-            raise ClassroomError(f"{MOST_CLASSES:,} classes are stored here, as many as there can be.")
+            raise ClassroomError(f"{MOST_CLASSES:,} classes are stored here, and there is no room for more.")
         now = self._parts.clock()
         session.add(
             ClassRow(

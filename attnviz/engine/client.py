@@ -83,7 +83,7 @@ class Engine:
         headers = {ID: uuid.uuid4().hex, **({WEIGHTS: weights} if weights else {})}
         response = self._request("POST", f"{self._path(name)}/{operation}", message.to_bytes(), headers)
         if response.headers.get(ID) != headers[ID]:
-            raise EngineGoneError(f"{self.address} is no engine: it answered another request than this one.")
+            raise EngineGoneError(f"{self.address} is not an engine: its answer belongs to another request.")
         return response.content
 
     def _path(self, name: str) -> str:

@@ -48,7 +48,7 @@ class Message:
             arrays = file.arrays(file.keys)
             meta = json.loads(arrays.pop(_META).tobytes().decode("utf-8"))
             if not isinstance(meta, dict):
-                raise TypeError("its meta is no object")
+                raise TypeError("its meta is not an object")
             return cls(meta, {name: torch.from_numpy(array) for name, array in arrays.items()})
         except (*DAMAGED, *NOT_AN_ARRAY, KeyError) as error:
             raise ValueError(f"The body is not a message of attnviz ({first_line(error)}).") from error

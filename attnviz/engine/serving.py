@@ -65,7 +65,7 @@ def load(name: str, threads: int) -> Model:
     torch.set_num_threads(threads)
     model = catalogue.load(name)
     if not isinstance(model, Model) or hasattr(model, "why"):
-        raise ValueError(getattr(model, "why", f"{name} is no model that the engine can serve."))
+        raise ValueError(getattr(model, "why", f"{name} is not a model that the engine can serve."))
     return model
 
 

@@ -64,7 +64,7 @@ WAYS: Mapping[str, Way] = {
     ),
     "refactored": Way(
         "Refactored (attnviz's own)",
-        "Named projections, input_ and memory, nothing kept on the module; every page of attnviz runs on it.",
+        "Named projections, input_ and memory; nothing is kept on the module. Every page of attnviz runs on this code.",
         RefactoredAttention,
         (attention.MultiHeadAttention, attention.scores, attention.masked_softmax, attention.context),
         _linears("module.W_q.weight", "module.W_k.weight", "module.W_v.weight", "module.W_o.weight"),
@@ -92,7 +92,7 @@ WAYS: Mapping[str, Way] = {
     ),
     "torch_module": Way(
         "nn.MultiheadAttention",
-        "PyTorch's module: the projections lie one under another in one matrix, and True in a mask hides.",
+        "PyTorch's module: one matrix holds the three projections, and True in a mask hides a key.",
         TorchModuleAttention,
         (TorchModuleAttention,),
         dict.fromkeys("QKV", "module.in_proj_weight[{c}:{d}].T") | {"O": "module.out_proj.weight[:, {a}:{b}].T"},

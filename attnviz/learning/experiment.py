@@ -11,9 +11,9 @@ from attnviz.transformer.config import ModelConfig
 # What may be left out, and what that means.
 WITHOUT = {
     "causal-mask": "the decoder sees the words that it has to write",
-    "shifted-labels": "each position has to say the word that it was given, not the next one",
+    "shifted-labels": "each position has to output the word that it was given, not the next word",
     "positions": "words carry no position",
-    "padding-mask": "the padding that fills a batch is attended to like words",
+    "padding-mask": "attention treats the padding that fills a batch like words",
     "cross-attention": "the decoder sees nothing of the source",
     "scale": "scores are not divided by the square root of d_k",
 }
@@ -132,7 +132,7 @@ class Experiment:
                 raise ValueError(f"{name} is a whole number from {least} to {most:,}, not {_display_value(value)}.")
         size = self.size
         if size.d_model % size.n_heads:
-            raise ValueError(f"Heads share d_model evenly, and {size.d_model} is no multiple of {size.n_heads}.")
+            raise ValueError(f"The heads share d_model evenly, and {size.d_model} is not a multiple of {size.n_heads}.")
         rate = self.learning_rate
         if isinstance(rate, bool) or not isinstance(rate, int | float) or not 1e-6 <= rate <= 0.3:
             raise ValueError(f"learning_rate is a number from 0.000001 to 0.3, not {_display_value(rate)}.")
@@ -144,7 +144,7 @@ class Experiment:
         if self.leak and "causal-mask" in self.without:
             raise ValueError("Without a causal mask everything is visible already, so nothing can leak.")
         if self.leak == "one-head" and self.heads == 1:
-            raise ValueError("With one head, a leak in one head is no mask at all: leave out causal-mask instead.")
+            raise ValueError("With one head, a leak in one head means no mask at all: leave out causal-mask instead.")
         if self.toy_task.is_decoder_only:
             for name, what in (
                 ("cross-attention", "cross-attention"),

@@ -35,7 +35,7 @@ def experiment_named(name: str) -> Experiment:
     """Return the experiment whose `name` this is. Raises ValueError with one sentence for any other text."""
     found = _NAME.fullmatch(name) if len(name) <= MOST else None
     if found is None:
-        raise ValueError(f"{name[:60]!r} is no name of an experiment, as french-without-causal-mask is one.")
+        raise ValueError(f"{name[:60]!r} is not the name of an experiment, such as french-without-causal-mask.")
     return experiment_of(found[1], [part[0] for part in _PART.finditer(found[2])])
 
 
@@ -44,8 +44,9 @@ def _read(part: str) -> tuple[str, Any]:
     found = _PART.fullmatch(part)
     if found is None:
         raise ValueError(
-            f"{part[:40]!r} is no switch: there are {', '.join(f'without-{name}' for name in WITHOUT)}, leak-one-head, "
-            f"leak-one-token, {', '.join(f'{name}-…' for name in _WHOLE)} and learning-rate-…, each with its number."
+            f"{part[:40]!r} is not a switch. Switches are {', '.join(f'without-{name}' for name in WITHOUT)}, "
+            f"leak-one-head, leak-one-token, {', '.join(f'{name}-…' for name in _WHOLE)} and learning-rate-…, with a "
+            "number in place of …."
         )
     if found["without"]:
         return "without", part.removeprefix("without-")

@@ -160,10 +160,10 @@ def _check_version(arrays: dict[str, np.ndarray]) -> None:
 def _check(found: Recording) -> None:
     """Check a recording. Raises ValueError for arrays that no run of this experiment leaves."""
     moments, size, words = len(found.steps), found.experiment.size, found.words
-    require(moments >= 2 and list(found.steps) == sorted(set(found.steps)), "its moments are in no order")
+    require(moments >= 2 and list(found.steps) == sorted(set(found.steps)), "its moments are not in order")
     require(found.losses.shape == (found.steps[-1],), "its losses are not one for each update")
     require(all(getattr(found, name).shape == (moments,) for name in _CURVES), "its curves are of other lengths")
-    require(all(map(math.isfinite, found.scores.values())), "its scores are no numbers")
+    require(all(map(math.isfinite, found.scores.values())), "its scores are not numbers")
     require(all(map(_NAME.fullmatch, found.scores)), "its scores have no names")
     require(
         set(found.heads) <= {*SCORES, *(f"sharpness.{kind}" for kind in KINDS)}, "it scores heads in an unknown way"
@@ -187,9 +187,11 @@ def _check(found: Recording) -> None:
     if found.weights is not None:
         count = _n_weights(found.experiment, len(words.pieces))
         require(found.weights.shape == (count,), f"its weights are not the {count:,} of this experiment")
-        require(bool(np.isfinite(found.weights).all()), "its weights are no numbers")
+        require(bool(np.isfinite(found.weights).all()), "its weights are not numbers")
     numbers = (found.losses, *(getattr(found, name) for name in _CURVES), *found.heads.values())
-    require(all(array.dtype.kind == "f" and np.isfinite(array).all() for array in numbers), "its curves are no numbers")
+    require(
+        all(array.dtype.kind == "f" and np.isfinite(array).all() for array in numbers), "its curves are not numbers"
+    )
 
 
 def _check_maps(found: Recording, heads: tuple[int, ...]) -> None:

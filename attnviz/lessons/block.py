@@ -65,10 +65,10 @@ def _require_an_answer(question: Question, found: Mapping[str, Any]) -> None:
     """
     ranged, is_measured = [option.when is not None for option in question.options], bool(found.get("measure"))
     if is_measured and not all(ranged):
-        said = "needs a range beside each sentence, for there is a measure"
+        said = "needs a range beside each sentence, because the question has a measure"
         raise field_error(said, "write “- say: …” and “when: 0 to 0.5”", field="options")
     if not is_measured and any(ranged):
-        raise field_error("is missing: the ranges are of a measure", "write “measure: …”", field="measure")
+        raise field_error("is missing: the ranges need a measure", "write “measure: …”", field="measure")
     if not is_measured and "right" not in found:
         said = "is missing: say which answer is right, or choose a measure and a range for each"
         raise field_error(said, "“right: 2” is the second", field="right")

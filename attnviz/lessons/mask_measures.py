@@ -85,11 +85,15 @@ def _leaks(*, causal: bool) -> Callable[[LinkedPicture, Question], float]:
 
 
 MEASURES = {
-    "nan_weights": ("weights of a row that are no number, under a fill", ("row",), _nan),
+    "nan_weights": ("weights of a row that are NaN, under a fill", ("row",), _nan),
     "filled_row_sum": ("the sum of a row, under a fill", ("row",), _sum),
     "filled_largest": ("the largest weight of a row, under a fill", ("row",), _largest_share),
     "hidden_weight": ("weight of a row on hidden keys, under a fill", ("row",), _hidden_share),
-    "row_outcome": ("0 zeros, 1 an even share, 2 NaN, 3 else, 4 refused: of a row, under a fill", ("row",), _outcome),
+    "row_outcome": (
+        "what a fill makes of a row: 0 zeros, 1 an even share, 2 NaN, 3 anything else, 4 an error",
+        ("row",),
+        _outcome,
+    ),
     "refused": ("1 where torch refuses a fill", (), _refusal),
     "leak": ("earlier positions that change when a token is replaced", ("at", "instead"), _leaks(causal=True)),
     "leak_without_mask": ("the same without that mask", ("at", "instead"), _leaks(causal=False)),

@@ -90,7 +90,7 @@ def _certificate(settings: Settings) -> None:
         )
     except (ssl.SSLError, OSError) as error:
         raise ValueError(
-            f"{settings.certificate} and {settings.key} are no certificate and its key: {error}."
+            f"{settings.certificate} and {settings.key} are not a certificate and its key: {error}."
         ) from None
 
 
@@ -175,7 +175,7 @@ def check_port(host: str, port: int) -> None:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
-        raise ValueError(f"host is {host!r}, which is no address of this machine.") from None
+        raise ValueError(f"host is {host!r}, which is not an address of this machine.") from None
     family, kind, protocol, _, address = found[0]
     with socket.socket(family, kind, protocol) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -59,14 +59,17 @@ def _network_reach(settings: Settings, names: tuple[str, ...]) -> Reach:
     """Return the names that the settings allow; without any, the machine's own addresses."""
     own = own_addresses(_EVERY[settings.host]) if settings.host in _EVERY else (settings.host,)
     if not own:
-        note = f"This machine is in no network now. In one, others reach it at its address there, port {settings.port}."
+        note = (
+            "This machine is not in a network now. In a network, others reach it at its address there, port "
+            f"{settings.port}."
+        )
         return Reach(tuple(_address(settings, name) for name in names), note)
     foreign = [name for name in names if _is_address(name) and name not in own]
     note = ""
     if foreign:
         note = (
-            f"hosts has {', '.join(foreign)}, which is no address of this machine; {', '.join(own)} is. Unless a router"
-            " passes it on, set hosts to the machine's own."
+            f"hosts has {', '.join(foreign)}, which is not an address of this machine; {', '.join(own)} is. Unless a "
+            "router passes it on, set hosts to the machine's own."
         )
     return Reach(tuple(_address(settings, name) for name in names or own), note)
 

@@ -134,10 +134,10 @@ def _read_file(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise ValueError(f"The settings cannot be read from {file}: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{file} is no TOML file: {error}.") from None
+        raise ValueError(f"{file} is not a TOML file: {error}.") from None
     for name in said:
         if name not in _FIELDS:
-            raise ValueError(f"{file} sets {name!r}, which is no setting{_suggestion(name)}.")
+            raise ValueError(f"{file} sets {name!r}, which is not a setting{_suggestion(name)}.")
     if any(said.get(name) for name in _FIELDS if _is_secret(name)) and file.stat().st_mode & stat.S_IROTH:
         raise ValueError(f"{file} holds secrets and everybody on this machine may read it: chmod 600 {file}.")
     return {name: _validate(name, value, f"{name} in {file}") for name, value in said.items()}

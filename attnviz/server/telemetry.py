@@ -39,7 +39,7 @@ class Telemetry:
             "attnviz_wait_seconds", "Of that, the wait for a turn", buckets=_SECONDS, registry=self.registry
         )
         self.refusals = Counter("attnviz_refusals", "What was refused, by reason", ["reason"], registry=self.registry)
-        self.errors = Counter("attnviz_errors", "Faults of ours", ["type"], registry=self.registry)
+        self.errors = Counter("attnviz_errors", "Errors of this server", ["type"], registry=self.registry)
         self.requests = Counter("attnviz_requests", "HTTP requests", ["status"], registry=self.registry)
 
     def say(self, event: str, **said: Any) -> None:

@@ -25,7 +25,7 @@ def read_draft(text: str) -> tuple[Turn, ...]:
     except (ValueError, RecursionError):
         raise TextError(f"The conversation in the link (chat) is not JSON: {_FORM}.") from None
     if not isinstance(said, list) or not said:
-        raise TextError(f"The conversation in the link (chat) is no list of turns: {_FORM}.")
+        raise TextError(f"The conversation in the link (chat) is not a list of turns: {_FORM}.")
     if len(said) > MOST_TURNS:
         raise TextError(f"The conversation in the link (chat) has {len(said):,} turns; at most {MOST_TURNS} are read.")
     return tuple(_turn(pair, number) for number, pair in enumerate(said, start=1))
@@ -61,7 +61,7 @@ def with_question(texts: Mapping[str, str], text: str) -> dict[str, str]:
 
 def _turn(pair: object, number: int) -> Turn:
     if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
-        raise TextError(f"Turn {number} of the link's conversation (chat) is no role and content: {_FORM}.")
+        raise TextError(f"Turn {number} of the link's conversation (chat) is not a role and a content: {_FORM}.")
     role, content = pair
     if role not in ROLES:
         raise TextError(

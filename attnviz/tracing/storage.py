@@ -81,7 +81,7 @@ def from_bytes(content: bytes | bytearray | memoryview) -> Trace:
         file = Archive(io.BytesIO(content), most=max(_UNPACKED, _TIMES_AS_LARGE * len(content)))
         return _trace(file.arrays(key for key in file.keys if not key.startswith(_COMPUTED)))
     except _ANYTHING_ELSE as error:
-        raise ValueError(f"What was received is no trace ({first_line(error)}).") from error
+        raise ValueError(f"What was received is not a trace ({first_line(error)}).") from error
 
 
 def _bare_arrays(trace: BareWeights) -> dict[str, Any]:

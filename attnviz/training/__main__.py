@@ -116,7 +116,7 @@ def _recipe(options: argparse.Namespace) -> Recipe:
 def _positive_number(text: str) -> int:
     """Read a number of at least 1, for argparse, which names the option and says the rest."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
     return int(text)
 
 

@@ -35,7 +35,7 @@ def choose_device(name: str | None = None) -> torch.device:
     except RuntimeError:
         device = None
     if device is None or device.type not in DEVICES:
-        raise ValueError(f"{said_by}={name!r} is no device that attnviz runs on: give cpu, cuda, cuda:1 or mps.")
+        raise ValueError(f"{said_by}={name!r} is not a device that attnviz runs on: give cpu, cuda, cuda:1 or mps.")
     if not _exists(device):
         raise ValueError(f"{said_by}={name!r}, but this machine offers {', '.join(available_devices())}.")
     return device
@@ -51,7 +51,7 @@ def choose_dtype(name: str | None = None, *, device: torch.device) -> torch.dtyp
     if not name:
         return torch.float32
     if name not in DTYPES:
-        raise ValueError(f"{said_by}={name!r} is no type that attnviz runs in: give {', '.join(DTYPES)}.")
+        raise ValueError(f"{said_by}={name!r} is not a type that attnviz runs in: give {', '.join(DTYPES)}.")
     try:
         one = torch.ones(2, 2, dtype=DTYPES[name], device=device)
         (one @ one).sum().item()

@@ -133,7 +133,7 @@ def test_an_address_that_is_none_is_said_without_its_password(address: str, word
 def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("Not a database. " * 100)
-    with pytest.raises(StoreError, match="is no SQLite database"):
+    with pytest.raises(StoreError, match="is not a SQLite database"):
         Store(str(text))
     assert text.read_text() == "Not a database. " * 100
 

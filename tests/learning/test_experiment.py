@@ -32,8 +32,8 @@ def test_no_two_shipped_runs_share_a_name():
     [
         ({"without": "causal-mask", "leak": "one-head"}, "Without a causal mask everything is visible already, so "
             "nothing can leak."),
-        ({"heads": 1, "leak": "one-head"}, "With one head, a leak in one head is no mask at all: leave out causal-mask "
-         "instead."),
+        ({"heads": 1, "leak": "one-head"}, "With one head, a leak in one head means no mask at all: leave out "
+         "causal-mask instead."),
         ({"task": "twice", "without": ("cross-attention",)}, "twice is learned by a decoder alone: it has no "
          "cross-attention."),
         ({"task": "twice", "without": ("padding-mask",)}, "twice is learned by a decoder alone: it has no padding: its "
@@ -41,7 +41,7 @@ def test_no_two_shipped_runs_share_a_name():
         ({"without": ("mask",)}, "There is no 'mask' to leave out: there are " + ", ".join(WITHOUT) + "."),
         ({"without": 5}, "without is a list of names, such as 'causal-mask', not 5."),
         ({"leak": "two"}, "leak is one of one-head, one-token, not 'two'."),
-        ({"heads": 3}, "Heads share d_model evenly, and 32 is no multiple of 3."),
+        ({"heads": 3}, "The heads share d_model evenly, and 32 is not a multiple of 3."),
         ({"d_model": 33, "heads": 1}, "Sinusoidal positions need an even d_model, not 33."),
         ({"layers": 7}, "layers is a whole number from 1 to 6, not 7."),
         ({"layers": True}, "layers is a whole number from 1 to 6, not True."),

@@ -76,15 +76,15 @@ ARRAYS = {
     "digits": ({"meta": byte_array(b"9" * 900_000)}, "Exceeds the limit"),
     "heads with markup": ({"heads.<b>": np.zeros((4, 1, 2), np.float16)}, "it scores heads in an unknown way"),
     "a million moments": ({"steps": np.arange(10**6, dtype=np.uint32)}, "its steps are not whole numbers"),
-    "moments backwards": ({"steps": np.array([3, 2, 1, 0], np.uint16)}, "its moments are in no order"),
+    "moments backwards": ({"steps": np.array([3, 2, 1, 0], np.uint16)}, "its moments are not in order"),
     "too few losses": ({"losses": np.zeros(2, np.float16)}, "its losses are not one for each update"),
-    "losses that are none": ({"losses": np.full(3, np.nan, np.float16)}, "its curves are no numbers"),
-    "curves of words": ({"own_prefix": np.array(["a"] * 4)}, "its curves are no numbers"),
+    "losses that are none": ({"losses": np.full(3, np.nan, np.float16)}, "its curves are not numbers"),
+    "curves of words": ({"own_prefix": np.array(["a"] * 4)}, "its curves are not numbers"),
     "no curve": ({"own_prefix": None}, "'own_prefix'"),
     "maps of four axes": ({"changes.cross": np.zeros((1, 2, 8, 4), np.uint8)}, SIZE),
     "no maps": ({"changes.cross": None}, "it lacks the maps of a kind of attention"),
     "too few weights": ({"weights": np.zeros(7, np.float16)}, "its weights are not the 22,112 of this experiment"),
-    "infinite weights": ({"weights": np.full(22_112, np.inf, np.float16)}, "its weights are no numbers"),
+    "infinite weights": ({"weights": np.full(22_112, np.inf, np.float16)}, "its weights are not numbers"),
     "ids beyond the words": ({"wrote": np.full((4, 5, 3), 200, np.uint8)}, "it wrote unknown words"),
 }
 META = {
@@ -99,7 +99,7 @@ META = {
     "a line of a book": ({"watched": [["a" * 999, "a"]]}, "it watches an unknown line"),
     "a shorter line": ({"watched": [[["a"], ["a"]]] * 5}, SIZE),
     "no lines": ({"watched": []}, "it watches no line"),
-    "scores that are none": ({"scores": {"loss": float("nan")}}, "its scores are no numbers"),
+    "scores that are none": ({"scores": {"loss": float("nan")}}, "its scores are not numbers"),
     "scores with markup": ({"scores": {"<b>": 1.0}}, "its scores have no names"),
 }
 

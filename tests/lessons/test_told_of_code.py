@@ -26,7 +26,7 @@ def test_what_meets_in_self_attention(dog) -> None:
     query, key, _ = query_key_value(inputs)
     torch.testing.assert_close((query[0, 7] @ key[0, 7].T / weights.d_k**0.5).softmax(-1), found.own, atol=1e-5, rtol=0)
     assert max(float(bias.abs().max()) for bias in (weights.b_q, weights.b_k)) > 0.1
-    assert tells("7", "what meets is x W_q + b_q and x W_k + b_k, divided by √d_k.")
+    assert tells("7", "the scores are products of x W_q + b_q and x W_k + b_k, divided by √d_k.")
     other = step("7", 6)
     inputs = site_inputs(other.model, other.trace, "encoder_self", 0)
     assert tells(

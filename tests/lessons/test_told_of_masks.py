@@ -60,7 +60,7 @@ def test_without_the_mask_every_row_weighs_the_changed_word() -> None:
     seen = run_again(step("4", 3).model, trace, full)
     heads = torch.stack([seen.attn("decoder_self", layer=0, head=head)[:, 4] for head in range(8)])
     assert (heads.sum(dim=0) > 1e-4).all()
-    assert tells("4", "every row has some weight on the changed word, in the first layer already")
+    assert tells("4", "every row has some weight on the changed word, even in the first layer")
 
 
 def test_the_toys_words_scores_and_losses() -> None:
@@ -86,7 +86,7 @@ def test_the_last_target_of_the_lesson_on_leaks() -> None:
     assert words.index("aime") == 4
     assert tells("4", "of which six tokens go in. *aime*, at position 4,")
     assert MEASURES["leak"][2](shown, question) == 0
-    assert tells("4", "with it nothing before the changed word moves")
+    assert tells("4", "with it, nothing before the changed word changes")
 
 
 def test_a_row_of_nan_reaches_every_position_in_the_next_layer() -> None:
@@ -124,7 +124,7 @@ def test_the_three_answers_of_a_row_without_keys() -> None:
 def test_minus_a_milliard_in_half_precision() -> None:
     """Lesson 5, steps 4 and 7."""
     assert torch.finfo(torch.float16).min == -65504
-    assert tells("5", "its most negative number is −65,504")
+    assert tells("5", "whose most negative number is −65,504")
     scores, hidden = torch.zeros(3, dtype=torch.float16), torch.tensor([False, True, True])
     by_index = scores.clone()
     by_index[hidden] = -1e9
@@ -160,7 +160,9 @@ def test_what_the_masks_page_says_of_fills_and_wait_k() -> None:
     torch.testing.assert_close(renormalised, fill(trace, "-inf"))
     assert not renormalised[ROW + 1 :].any()
     assert fill(trace, "zero after, renormalised", blind=True).isnan().all()
-    assert "The same as −∞ but for rounding, and NaN where nothing is left" in definition("0 after, renormalised")
+    assert "This gives what −∞ gives, except for rounding; a row without keys becomes NaN" in definition(
+        "0 after, renormalised"
+    )
     assert "so does 0 after it, once each row is divided by its sum" in definition("Fill")
     for name in ("finfo.min", "-1e9"):
         even = fill(trace, name, blind=True)

@@ -63,7 +63,7 @@ def test_without_a_network_it_says_so(machine_addresses) -> None:
     machine_addresses.clear()
     found = reach.reach(Settings(host="0.0.0.0"))
     assert found.addresses == ()
-    assert "in no network" in found.note
+    assert "not in a network" in found.note
 
 
 def test_names_of_the_settings_are_told_and_one_that_is_not_this_machine_s_is_named(machine_addresses) -> None:
@@ -71,7 +71,7 @@ def test_names_of_the_settings_are_told_and_one_that_is_not_this_machine_s_is_na
     assert found == reach.Reach(("http://attn.example:8501", "http://192.0.2.10:8501"))
     found = reach.reach(Settings(host="0.0.0.0", hosts=(ELSEWHERE,)))
     assert found.addresses == (f"http://{ELSEWHERE}:8501",)
-    assert f"hosts has {ELSEWHERE}, which is no address of this machine; 192.0.2.10 is." in found.note
+    assert f"hosts has {ELSEWHERE}, which is not an address of this machine; 192.0.2.10 is." in found.note
     assert reach.reach(Settings(host="0.0.0.0", hosts=("*.example",))).addresses == ()
 
 

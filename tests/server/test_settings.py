@@ -58,7 +58,7 @@ def test_the_environment_holds_over_the_file_and_the_command_line_over_both(tmp_
         ("hosts = [1]", "it has to be a list of texts"),
         ('login = "ldap"', "it can be none, password, oidc"),
         ("class_password = 12345678", "a hidden value: it has to be a text"),
-        ("port = ", "is no TOML file"),
+        ("port = ", "is not a TOML file"),
         ("memory_share = nan", "it has to be from 0.05 to 0.9"),
     ],
 )
@@ -111,7 +111,7 @@ def test_a_file_with_a_password_that_everybody_can_read_is_refused(tmp_path) -> 
         ({"metrics_port": 8501}, "metrics_port is 8501, the port of the pages: give it one of its own"),
         ({"certificate": "c.pem"}, "certificate and key go together"),
         ({"certificate": "no.pem", "key": "no.pem"}, "certificate names no.pem, and there is no such file"),
-        ({"certificate": str(TEMPLATE), "key": str(TEMPLATE)}, "are no certificate and its key"),
+        ({"certificate": str(TEMPLATE), "key": str(TEMPLATE)}, "are not a certificate and its key"),
         ({"redirect_port": 80}, "which needs certificate and key"),
         ({"models": ("gpt2", "/nowhere/at/all")}, "models names /nowhere/at/all, and there is no such folder"),
         ({"login": "password"}, "needs class_password"),
@@ -125,7 +125,7 @@ def test_a_file_with_a_password_that_everybody_can_read_is_refused(tmp_path) -> 
         (OIDC | {"public_address": "attn.example"}, "give it whole"),
         ({"open_models": "teachers"}, "only a login tells who is a teacher"),
         ({"database": "mysql://ana:short@host/name"}, "names no database that classes can be stored in"),
-        ({"host": "no.such.host.invalid"}, "no address of this machine"),
+        ({"host": "no.such.host.invalid"}, "not an address of this machine"),
     ],
 )
 def test_settings_that_do_not_go_together_are_said(given, said) -> None:

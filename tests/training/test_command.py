@@ -182,7 +182,7 @@ def test_an_impossible_device_is_one_sentence(options, capsys, tmp_path):
 def test_a_number_of_none_is_refused(option, capsys):
     with pytest.raises(SystemExit):
         main(["--data", "nowhere", option, "0"])
-    assert f"{option}: '0' is no number of at least 1" in capsys.readouterr().err
+    assert f"{option}: '0' is not a number of at least 1" in capsys.readouterr().err
 
 
 def test_a_language_without_dev_pairs_is_said_before_the_first_step(data, recipe, capsys, tmp_path):

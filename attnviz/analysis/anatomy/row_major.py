@@ -41,18 +41,18 @@ def memory_order(length: int = 3, heads: int = 2, d_k: int = 2) -> tuple[Orderin
     turned = viewed.transpose(0, 1)
     return (
         _ordering("x", "length heads·d_k", flat, "Row after row: the last axis runs fastest."),
-        _ordering("x.view(length, heads, d_k)", "length heads d_k", viewed, "The same memory with one more bracket."),
+        _ordering("x.view(length, heads, d_k)", "length heads d_k", viewed, "The same memory, with one more axis."),
         _ordering(
             "x.view(length, heads, d_k).transpose(0, 1)",
             "heads length d_k",
             turned,
-            "Still the same memory, read in another order: the strides have changed places.",
+            "Still the same memory, read in another order: two strides are swapped.",
         ),
         _ordering(
             "….transpose(0, 1).contiguous()",
             "heads length d_k",
             turned.contiguous(),
-            "Copied: memory is in order again.",
+            "Copied, so the numbers are in order in memory again.",
         ),
         _ordering(
             "x.view(heads, length, d_k)",

@@ -67,15 +67,15 @@ SKIPS: Mapping[str, Skip] = {
         _BACK,
         "context.transpose(1, 2).view(batch, q_len, -1)",
         replace(RIGHT, merge=_no_contiguous),
-        "A view must read memory at even steps; after the transpose, heads and d_v do not lie in one even run. With "
-        "one head, or one query, they do.",
+        "A view needs numbers at regular steps in memory. After the transpose, the steps over heads and d_v are not "
+        "regular, unless there is one head or one query.",
     ),
     "transpose back": Skip(
         "no transpose back",
         _BACK,
         "context.view(batch, q_len, -1)",
         replace(RIGHT, merge=_no_transpose_back),
-        "The size fits and memory is contiguous, so that nothing stops it; a row now holds several tokens of one head.",
+        "The size fits and memory is contiguous, so nothing raises; but a row now holds several tokens of one head.",
     ),
     "transpose": Skip(
         "no transpose",

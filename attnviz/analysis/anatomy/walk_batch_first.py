@@ -89,14 +89,14 @@ class BatchFirstWalk(Walk):
             "masked_scores = scores.masked_fill(~mask, -inf)",
             product.masked_fill(~spread.tensor, -math.inf),
             "batch heads q_len k_len",
-            "Before the softmax, so that the weight of hidden keys goes to the others.",
+            "This comes before the softmax, so that the weight of hidden keys goes to the other keys.",
             scores,
         )
         attn = self.line(
             "attn = masked_scores.softmax(dim=-1)",
             masked.tensor.softmax(dim=-1),
             "batch heads q_len k_len",
-            "Over the keys, the last axis: each row of a head sums to 1.",
+            "Softmax over the keys, the last axis: each row of a head sums to 1.",
             masked,
         )
         return self.line(

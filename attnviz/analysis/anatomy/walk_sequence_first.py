@@ -92,14 +92,14 @@ class SequenceFirstWalk(Walk):
             "masked_scores = scores.masked_fill(~mask, -inf)",
             product.masked_fill(~spread.tensor, -math.inf),
             axes,
-            "Before the softmax, so that the weight of hidden keys goes to the others.",
+            "This comes before the softmax, so that the weight of hidden keys goes to the other keys.",
             scores,
         )
         attn = self.line(
             "attn = masked_scores.softmax(dim=1)",
             masked.tensor.softmax(dim=1),
             axes,
-            "Over the keys: that is axis 1 in this layout, and another axis in the other one.",
+            "Softmax over the keys: axis 1 in this layout, the last axis in the other layout.",
             masked,
         )
         return self.line(

@@ -101,7 +101,7 @@ def _pair(line: str, to: str) -> GoldPair:
     for link in written.split():
         sides = _LINK.fullmatch(link)
         if not sides:
-            raise ValueError(f"{link!r} is no link: write one = (sure) or ~ (possible) between two words.")
+            raise ValueError(f"{link!r} is not a link: write = (sure) or ~ (possible) between two words.")
         one = _spans(sides[1], src), _spans(sides[3], tgt)
         if one in found["="] or one in found["~"]:
             raise ValueError(f"{link!r}: these words are linked already.")
@@ -125,7 +125,7 @@ def _span(part: str, text: str) -> Span:
     places = [found.start() for found in re.finditer(f"(?={re.escape(wanted)})", text)]
     places = [at for at in places if not is_within_word(text, at) and not is_within_word(text, at + len(wanted))]
     if not places:
-        raise ValueError(f"{wanted!r} is no word of {text!r}.")
+        raise ValueError(f"{wanted!r} is not a word of {text!r}.")
     if match[2] is None and len(places) > 1:
         raise ValueError(f"{wanted!r} is {len(places)} times in {text!r}: write {match[1]}#1 for the first.")
     which = int(match[2] or 1)

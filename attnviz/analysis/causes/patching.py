@@ -76,7 +76,7 @@ class Restored:
             return ""
         return (
             f"The two runs differ by {abs(self.clean - self.changed):.3f} logits in this metric, less than {LEAST}: "
-            "shares of so little say nothing. Choose another step or other tokens."
+            "a share of so small a difference says nothing. Choose another step or other tokens."
         )
 
     @property

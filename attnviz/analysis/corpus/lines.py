@@ -57,7 +57,7 @@ def _require(line: CorpusLine) -> None:
         if len(part) > MAX_CHARACTERS:
             raise line.refusal(f"has {len(part):,} characters, more than {MAX_CHARACTERS:,}: cut it in several.")
         if strange := [mark for mark in part if unicodedata.category(mark) in _UNUSABLE]:
-            raise line.refusal(f"has a character that is no text (U+{ord(strange[0]):04X}): take it out.")
+            raise line.refusal(f"has a character that is not text (U+{ord(strange[0]):04X}): remove it.")
     if not any(mark.isalnum() for mark in line.text):
         raise line.refusal("has neither a letter nor a digit: leave it out.")
 

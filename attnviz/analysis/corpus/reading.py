@@ -139,7 +139,7 @@ def trace_line(model: Model, line: CorpusLine, to: str) -> Trace:
     """Run one line. Raises TextError, which names the line, for one that the model cannot read whole."""
     asked = model.inputs
     if line.target and not asked.takes_target:
-        raise line.refusal(f"gives a target after a tab, and {model.name} takes none: take it out.")
+        raise line.refusal(f"gives a target after a tab, and {model.name} takes none: remove it.")
     how = {"to": to} if asked.has_language else {}
     how |= {"tgt_text": line.target} if line.target else {}
     how |= {"new_tokens": 0} if asked.is_prompt else {}

@@ -65,7 +65,9 @@ METRICS = {
     "entropy": Metric("entropy", "bits", "how evenly a row is spread; at most log2 of the number of keys"),
     "mean_distance": Metric("mean distance", "tokens", "how far from the diagonal a row looks"),
     "diagonality": Metric(
-        "diagonality", "", "1: all weight on the diagonal; about 0.5: spread evenly; 0: as far off as can be"
+        "diagonality",
+        "",
+        "1: all weight on the diagonal; about 0.5: spread evenly; 0: as far from the diagonal as possible",
     ),
     "previous_token": Metric("previous token", "", "weight on the token before the query's own"),
     "next_token": Metric("next token", "", "weight on the token after the query's own"),

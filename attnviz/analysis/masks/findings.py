@@ -61,7 +61,9 @@ def findings(filled: FilledScores) -> tuple[str, ...]:
     every = "The row" if len(rows.sums) == 1 else "Every row"
     if rows.has_sink:
         most = float(1 - rows.sums.min())
-        return (f"{every} sums to less than 1: the head's sink, which is no token, takes up to {most:.4g}; {hidden}.",)
+        return (
+            f"{every} sums to less than 1: the head's sink, which is not a token, takes up to {most:.4g}; {hidden}.",
+        )
     return (f"{every} sums to 1, within {filled.choice.dtype}'s rounding, and {hidden}.",)
 
 
@@ -158,7 +160,7 @@ def _overflow_finding(filled: FilledScores) -> list[str]:
     if not (rows := overflowed_contexts(filled)):
         return []
     held = _rows(rows, len(filled.mask)).removesuffix(" is").removesuffix(" are")
-    return [f"{held}: the weights are numbers, but a value is not: {filled.choice.dtype} cannot hold it."]
+    return [f"{held}: the weights are numbers, but a value is too large for {filled.choice.dtype}."]
 
 
 def _rows(rows: Sequence[int], of: int) -> str:
@@ -214,7 +216,7 @@ def _silent(filled: FilledScores, rows: Rows) -> list[str]:
     where = filled.choice.fill == "-1e9 by where" and filled.choice.dtype == "float16"
     if not where or bool(filled.mask.all()) or bool(rows.nan.any()):
         return []
-    return ["torch.where says nothing, but float16 ends at −65504: the fill has become −∞."]
+    return ["torch.where raises no error, but float16 ends at −65504, so the fill has become −∞."]
 
 
 _TELLERS: Sequence[Callable[[Rows, FillChoice], str]] = (_uniform, _leak_finding, _row_sum_finding, _empty_rows_finding)

@@ -61,7 +61,7 @@ class Reply:
         limit: int = LIMIT,
     ) -> None:  # fmt: skip
         if not 1 <= limit <= MOST:
-            raise ValueError(f"A reply has 1 to {MOST:,} tokens at most, not {limit}.")
+            raise ValueError(f"A reply may have 1 to {MOST:,} tokens, not {limit}.")
         self.prompt, self.choosing, self.limit = prompt, choosing, limit
         self.taken = dict(taken or {})
         require_ids(self.taken.values(), prompt.text.known)

@@ -37,7 +37,7 @@ _MOVED = Translatable(
     "The file of the class's database was moved or deleted, so this is not saved: tell the people who run attnviz."
 )
 _DAMAGED = Translatable(
-    "The file that ATTNVIZ_DATABASE names is no SQLite database, or a damaged one: tell the people who run attnviz."
+    "The file that ATTNVIZ_DATABASE names is not a SQLite database, or is damaged: tell the people who run attnviz."
 )
 _SQLITE = {
     sqlite3.SQLITE_BUSY: _BUSY,

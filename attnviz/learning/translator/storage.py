@@ -80,14 +80,14 @@ def _is_typed(said: dict[str, Any], kind: type) -> bool:
 def _check(found: TranslatorRecording) -> None:
     """Check a recording. Raises ValueError for arrays that no training leaves."""
     moments = len(found.steps)
-    require(moments >= 1 and list(found.steps) == sorted(set(found.steps)), "its moments are in no order")
+    require(moments >= 1 and list(found.steps) == sorted(set(found.steps)), "its moments are not in order")
     require(
         type(found.vocab_size) is int and 1 < found.vocab_size <= _MOST_VOCABULARY, "it has no size of a vocabulary"
     )
     require(all(map(_SCORE.fullmatch, found.scores)), "it scores translations in an unknown way")
     curves = (found.held_out_loss, *found.scores.values())
     require(all(array.shape == (moments,) for array in curves), "its curves are of other lengths")
-    require(all(array.dtype.kind == "f" and np.isfinite(array).all() for array in curves), "its curves are no numbers")
+    require(all(array.dtype.kind == "f" and np.isfinite(array).all() for array in curves), "its curves are not numbers")
     require(found.held_out_loss.min() >= 0 and found.held_out_loss.max() <= _MOST_LOSS, "its losses are none")
     require(len(found.scores) <= _MOST_SCORES, "it has more scores than languages")
     require(all(s.min() >= 0 and s.max() <= 100.01 for s in found.scores.values()), "its scores are not from 0 to 100")

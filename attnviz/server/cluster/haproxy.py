@@ -87,7 +87,7 @@ def check(program: str, file: Path) -> None:
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if "ALERT" in line] or ["it does not say why"]
         said = lines[0].split(" : ", 1)[-1].strip().rstrip(".")
-        raise ValueError(f"HAProxy does not take the configuration that was made for it: {said}.")
+        raise ValueError(f"HAProxy rejects the configuration that attnviz made: {said}.")
 
 
 class Runtime:

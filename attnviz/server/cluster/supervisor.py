@@ -124,7 +124,7 @@ class Cluster:
             late = not is_known and time.monotonic() - since > self._plan.ready_seconds
             is_known = is_known or not said
             if said and (late or (is_known and misses >= _MISSES)):
-                self._say("fault", process=front.name, sentence=f"{front.name} {said}: it is ended.")
+                self._say("fault", process=front.name, sentence=f"{front.name} {said}: it is stopped.")
                 kept.send_signal(signal.SIGKILL)
 
     def _begin_stop(self) -> None:

@@ -146,7 +146,7 @@ class _Chosen:
             if wrong := [one for one in each if not isinstance(one, int) or isinstance(one, bool) or one < 0]:
                 raise ValueError(f"A {name} is a number from 0 on, not {wrong[0]!r:.60}.")
         if heads is not None and not numbers:
-            raise ValueError("heads names no head: leave it out for all of a layer.")
+            raise ValueError("heads names no head: leave it out to take all heads of a layer.")
         return cls(found, layer, None if heads is None else tuple(sorted(set(numbers))), _or_places(positions))
 
     def put(self, what: What, how: How, values: Mapping[int, Tensor] | None = None, source: str = "") -> Intervention:
@@ -230,5 +230,5 @@ def _places(positions: Sequence[Place]) -> tuple[Place, ...]:
         if isinstance(place, bool) or not isinstance(place, int | str) or (isinstance(place, int) and place < 0):
             raise ValueError(f"A position is a number from 0 on, or a word, not {place!r:.60}.")
     if not places:
-        raise ValueError("positions names no position: leave it out for all of them.")
+        raise ValueError("positions names no position: leave it out to take all positions.")
     return places

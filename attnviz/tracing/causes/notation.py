@@ -87,7 +87,7 @@ def length_problem(text: str) -> str:
 
 def _items(each: Intervention) -> list[str]:
     if not is_writable(each):
-        raise ValueError(f"{each}: that needs numbers which no address can carry.")
+        raise ValueError(f"{each}: that needs numbers, which an address cannot carry.")
     verb = _VERBS[each.what, each.how]
     layer = _ALL if each.layer is None else str(each.layer)
     place = [verb, _SHORT[each.where], layer]  # type: ignore[index]  # a writable one is of a kind

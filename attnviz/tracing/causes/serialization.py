@@ -46,7 +46,7 @@ def _one(said: Mapping[str, Any], values: dict[int, Tensor]) -> Intervention:
     numbers = [*lists["heads"], *(() if said["layer"] is None else (said["layer"],))]
     places = [*lists["positions"], *lists["columns"]]
     if any(type(number) is not int for number in numbers) or any(type(place) not in (int, str) for place in places):
-        raise ValueError("an intervention in it names layers, heads or positions that are none")
+        raise ValueError("an intervention in it names layers, heads or positions that do not exist")
     needs = said["how"] in ("values", "mean")
     if needs != bool(values) or any(not _fits(put, said["what"]) for put in values.values()):
         raise ValueError("an intervention in it has numbers that do not fit what it says")

@@ -149,7 +149,9 @@ def _safetensors(content: bytes) -> dict[str, Any]:
         said = header.get("__metadata__", {})
         texts = {key: _texts(key, json.loads(said[key])) for key in TEXTS if key in said}
     except (SafetensorError, ValueError, RecursionError) as error:  # of JSON, of UTF-8, of a number of many digits
-        raise ValueError(f"it is no .safetensors file, or its tokens are no JSON list ({first_line(error)})") from None
+        raise ValueError(
+            f"it is not a .safetensors file, or its tokens are not a JSON list ({first_line(error)})"
+        ) from None
     except KeyError as error:  # a type of numbers that torch has no name for
         raise ValueError(f"it holds numbers of the type {error}, which are not read") from None
     found: dict[str, Any] = {key: tensor for key, tensor in tensors.items() if key in ARRAYS} | texts

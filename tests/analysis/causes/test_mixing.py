@@ -1,4 +1,4 @@
-"""What sublayers mix: the share that a row keeps is measured, and weights that are no shares are refused."""
+"""What sublayers mix: the share that a row keeps is measured, and weights that are not shares are refused."""
 
 import pytest
 import torch
@@ -58,5 +58,5 @@ def test_anybodys_weights_can_be_rolled_out() -> None:
 
 def test_weights_that_are_no_shares_are_refused() -> None:
     twice = attnviz.from_tensors(torch.rand(2, 3, 4, 4).softmax(-1) * 2, list("abcd"))
-    with pytest.raises(ValueError, match="are no shares"):
+    with pytest.raises(ValueError, match="are not shares"):
         attention_mixes(twice)

@@ -64,7 +64,7 @@ def test_a_text_is_cut_early_where_each_token_takes_a_pass_over_all_before_it(mo
     cut = write_again(model, trace, probe, cached=False)[0]
     assert len(cut.tokens) == 3
     assert cut.note.startswith("cut after 3 tokens")
-    assert "a pass over all before it" in cut.note
+    assert "a pass over all tokens before it" in cut.note
     assert len(write_again(model, trace, probe)[0].tokens) > 3, "with a cache nothing is cut so early"
 
 

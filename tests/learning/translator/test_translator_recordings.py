@@ -143,11 +143,11 @@ def _tokens(**said) -> list[dict]:
 SIZE, CURVES = "its maps are of another size", "its curves are"
 WRONG = {
     "another version": ({"format_version": np.array(2)}, "its format_version is 2, this attnviz reads 1"),
-    "moments in no order": ({"steps": np.array([0, 5, 5], np.uint32)}, "its moments are in no order"),
-    "no moments": ({"steps": np.array([], np.uint32)}, "its moments are in no order"),
+    "moments in no order": ({"steps": np.array([0, 5, 5], np.uint32)}, "its moments are not in order"),
+    "no moments": ({"steps": np.array([], np.uint32)}, "its moments are not in order"),
     "a shorter curve": ({"held_out_loss": np.zeros(2, np.float32)}, f"{CURVES} of other lengths"),
-    "a loss that is none": ({"held_out_loss": np.full(3, np.nan, np.float32)}, f"{CURVES} no numbers"),
-    "a score of words": ({"scores.chrf.fr": np.array(["a"] * 3)}, f"{CURVES} no numbers"),
+    "a loss that is none": ({"held_out_loss": np.full(3, np.nan, np.float32)}, f"{CURVES} not numbers"),
+    "a score of words": ({"scores.chrf.fr": np.array(["a"] * 3)}, f"{CURVES} not numbers"),
     "a score with markup": ({"scores.<b>": np.zeros(3, np.float32)}, "it scores translations in an unknown way"),
     "no maps of a kind": ({"changes.1.cross": None}, "'changes.1.cross'"),
     "maps of four axes": ({"changes.0.cross": np.zeros((2, 3, 7, 5), np.uint8)}, SIZE),

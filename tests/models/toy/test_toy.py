@@ -140,7 +140,7 @@ def test_the_next_tokens_are_named(french):
         (
             lambda toy: toy.trace("the zebra sees the dog"),
             TextError,
-            "'zebra' is no word of this toy; it knows 83 words",
+            "'zebra' is not a word of this toy, which knows 83 words",
         ),
         (lambda toy: toy.trace(LINE, tgt_text="le zèbre"), TextError, "'zèbre' is no word of this toy"),
         (lambda toy: toy.trace(LINE, new_tokens=3), ValueError, "french takes no new_tokens: only a decoder writes"),

@@ -98,7 +98,7 @@ def test_a_text_of_ten_thousand_characters_is_refused_unread(text: str, monkeypa
 
 def test_what_needs_a_donor_has_no_text() -> None:
     donor = tiny_translator().trace("I love you", to="fr")
-    with pytest.raises(ValueError, match="no address can carry"):
+    with pytest.raises(ValueError, match="an address cannot carry"):
         notation.write([attnviz.patch(donor, "cross", layer=0)])
 
 

@@ -34,7 +34,7 @@ def effect_findings(effects: HeadEffects, reference: ReferenceEffects | None) ->
     before = float(effects.before.mean())
     cost = f"{percent(-math.expm1(-loss))} less likely on average ({change_in_nats(before, before - loss)})"
     if loss <= 0:
-        first = "No single head matters here: without any one of them, tokens are not less likely on average."
+        first = "No single head matters here: with any one head off, tokens are not less likely on average."
     elif loss < DECISIVE:
         first = f"No single head is decisive here: without {name}, which costs most, a token gets {cost}."
     else:
@@ -90,7 +90,7 @@ def text_findings(
     if ahead <= 0 or behind <= 0 or int(after.rivals[place]) != other[at].id:
         return (f"The first difference is at “{here}”: the model now writes “{there}”.",)
     hair = min(ahead, behind) < HAIR
-    verdict = " The lead was tiny, so any small change turns it." if hair else ""
+    verdict = " The lead was tiny, so any small change reverses it." if hair else ""
     return (
         f"The first difference is at “{here}”: it was ahead of its runner-up by {amount(ahead)} nats, and is now "
         f"behind “{there}” by {amount(behind)}.{verdict}",
@@ -123,7 +123,7 @@ def pair_findings(runs: RunComparison) -> tuple[str, ...]:
         if not math.isnan(bits)
     ]
     if not apart:
-        return ("The two have no row in common, so no head can be compared.", *_unaligned_sentences(runs))
+        return ("The two runs have no row in common, so no head can be compared.", *_unaligned_sentences(runs))
     most, place = max(apart)
     moved = sum(bits > 0 for bits, _ in apart)
     if most == 0:
@@ -143,7 +143,11 @@ def _unaligned_sentences(runs: RunComparison) -> tuple[str, ...]:
     )
     said = [f"{_SHORT[kind]}: {lone}" for kind, found in runs.kinds.items() if found.in_step and (lone := _lone(found))]
     words = ("Vocabularies may differ: pieces are merged, and words are compared.",) if runs.by_words else ()
-    return (*words, *alone[: len(apart)], *(f"Without a partner, hatched: {'; '.join(said)}." for _ in said[:1]))
+    return (
+        *words,
+        *alone[: len(apart)],
+        *(f"Hatched, because they have no partner: {'; '.join(said)}." for _ in said[:1]),
+    )
 
 
 def _lone(found: ComparedKind) -> str:

@@ -65,7 +65,7 @@ def attention_mixes(trace: TraceLike, *, item: int = 0) -> tuple[Mix, ...]:
     for mix in found:
         if float(mix.read.min()) < 0 or float(mix.read.sum(dim=1).max()) > 1 + _MORE:
             raise ValueError(
-                f"Rows of {mix.kind}, layer {mix.layer}, are no shares: they must be 0 or more and sum to 1."
+                f"Rows of {mix.kind}, layer {mix.layer}, are not shares: they must be 0 or more and sum to 1."
             )
     return found
 

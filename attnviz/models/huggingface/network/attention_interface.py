@@ -169,5 +169,5 @@ def _repeat_heads(tensor: Tensor, heads: int) -> Tensor:
     """Repeat key or value heads to as many as query heads: with grouped queries, neighbours share one."""
     groups, rest = divmod(heads, tensor.shape[1])
     if rest:
-        raise ModelError(f"The model has {heads} query heads on {tensor.shape[1]} key heads, which do not group.")
+        raise ModelError(f"The model has {heads} query heads and {tensor.shape[1]} key heads, which cannot be grouped.")
     return tensor if groups == 1 else tensor.repeat_interleave(groups, dim=1)
