@@ -40,17 +40,9 @@ cluster: $(SERVE_READY) ## several of them behind HAProxy, which one command sta
 test: $(TEST_READY) $(BROWSER_READY) ## every test, the browser's included (ARGS="-k words" for some of them)
 	@exec $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-# Files that compare what was computed; not those that train, start servers, only read text, or go over many sentences.
-# Nor those in half precision, where torch refuses on a processor with AMX to do without its vector units.
-COMPUTING := --ignore tests/analysis/corpus --ignore tests/analysis/causes/test_alignment_errors.py \
-	--ignore tests/models/translator/test_reading_notes.py \
-	tests/transformer tests/tracing tests/maps tests/implementations tests/analysis tests/models/toy tests/models/translator \
-	$(addprefix tests/models/huggingface/,causes network/test_activations.py parity test_model.py test_in_memory.py test_generate.py test_pairs.py) \
-	tests/lessons/test_shipped.py tests/lessons/test_told.py tests/learning/test_head_scores.py tests/learning/test_network.py \
-	tests/pages/causes/test_compare.py tests/pages/decoding tests/pages/frame/test_one_row.py
-
+# Not those in half precision: there torch refuses on a processor with AMX to do without its vector units.
 test-portable: $(TEST_READY) ## what computes, without vector units, as another processor rounds it (two minutes)
-	@ATEN_CPU_CAPABILITY=default exec $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(COMPUTING) $(ARGS)
+	@ATEN_CPU_CAPABILITY=default exec $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder -m computes $(ARGS)
 
 test-cluster: $(CLUSTER_READY) ## what takes more than one process: dashboards behind HAProxy, models on an engine (ARGS="-k words")
 	@exec $(BIN)/python -m pytest tests/cluster $(ARGS)

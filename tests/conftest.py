@@ -38,6 +38,12 @@ _CHECKED = [
 install_import_hook(_CHECKED, "beartype.beartype")
 # Where tests are about tensors; elsewhere a trace would take five times as long for what these have found already.
 _ABOUT_TENSORS = {"transformer", "tracing", "maps", "implementations", "analysis", "models"}
+# Folders whose tests all compare what was computed. A file elsewhere says so: `pytestmark = pytest.mark.computes`.
+_COMPUTING = (
+    "transformer", "tracing", "maps", "implementations", "models/toy", "analysis/anatomy", "analysis/causes",
+    "analysis/decoding", "analysis/heads", "analysis/implementations", "analysis/masks", "analysis/reply",
+    "analysis/site",
+)  # fmt: skip
 
 import torch  # noqa: E402 - after the environment variable that it reads
 
@@ -47,6 +53,15 @@ _CALM = {"deadline": None, "derandomize": True, "suppress_health_check": [Health
 settings.register_profile("default", max_examples=100, **_CALM)
 settings.register_profile("thorough", max_examples=10_000, **_CALM)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of computing folders, which `make test-portable` runs again without vector units."""
+    here = Path(__file__).parent
+    folders = [here / name for name in _COMPUTING]
+    for item in items:
+        if any(folder in item.path.parents for folder in folders):
+            item.add_marker(pytest.mark.computes)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -11,6 +11,8 @@ from attnviz.analysis.tables import weights_table
 from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
 
+pytestmark = pytest.mark.computes
+
 
 @pytest.fixture(scope="module")
 def trace():

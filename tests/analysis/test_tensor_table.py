@@ -6,6 +6,8 @@ import pytest
 from attnviz.analysis import tables as module
 from attnviz.analysis.tables import tensor_table
 
+pytestmark = pytest.mark.computes
+
 AXES = ("batch", "heads", "q_len")
 TENSOR = np.arange(2 * 3 * 5, dtype=np.float32).reshape(2, 3, 5)
 

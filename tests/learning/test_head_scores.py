@@ -9,6 +9,8 @@ from attnviz.learning.tasks.catalogue import TASKS
 from attnviz.learning.tasks.task import Example
 from attnviz.learning.words import ToyWords
 
+pytestmark = pytest.mark.computes
+
 
 def wanted_keys(task: str, *sources: str) -> dict[str, torch.Tensor]:
     about = TASKS[task]

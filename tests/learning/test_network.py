@@ -14,6 +14,8 @@ from attnviz.transformer.decoding import Stepper
 from attnviz.transformer.from_torch import from_torch
 from attnviz.transformer.probe import Site
 
+pytestmark = pytest.mark.computes
+
 
 def untrained_network(experiment: Experiment, count: int = 7):
     """Return the untrained network of an experiment, and a batch of held-out lines."""

@@ -24,6 +24,8 @@ from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.implementations.state import ImplementationsState
 from attnviz.ui.masks.state import MasksTab
 
+pytestmark = pytest.mark.computes
+
 FILES = sorted(SHIPPED.glob("*.md"))
 STATES = {
     "Masks": (MasksState, MasksTab, LeakState),

@@ -11,6 +11,8 @@ from attnviz.lessons.run_measures import compare_decodings
 from attnviz.transformer.attention import MultiHeadAttention
 from tests.lessons.told import DOG, MARGIN, lesson_of, step, strongest, tells
 
+pytestmark = pytest.mark.computes
+
 HEADS = range(8)
 
 

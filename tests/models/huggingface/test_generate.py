@@ -9,6 +9,8 @@ from attnviz.models.decoding_record import decoding_record
 from tests.models.huggingface.checkpoints import DECODERS, ENCODERS, PAIRS
 from tests.models.huggingface.parity.test_parity import CLOSE, outputs
 
+pytestmark = pytest.mark.computes
+
 PROMPT, COUNT = "The dog looked at the", 7
 
 

@@ -16,6 +16,8 @@ from tests.models.huggingface import architectures, checkpoints
 from tests.models.huggingface.refused import CPU
 from tests.models.huggingface.tokenizers_made import byte_level, byte_prompts
 
+pytestmark = pytest.mark.computes
+
 TEXT = "The quick brown fox jumps over the dog."
 
 

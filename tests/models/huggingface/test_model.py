@@ -13,6 +13,8 @@ from attnviz.transformer.probe import Site
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.tokenizers_made import one_special
 
+pytestmark = pytest.mark.computes
+
 TEXT = "A cat sat on the mat."
 KINDS = {"albert": "encoder_self", "gpt2": "decoder_self", "t5": "cross"}
 THREE = pytest.mark.parametrize("name", KINDS)

@@ -14,6 +14,8 @@ from tests.models.huggingface import checkpoints
 from tests.models.huggingface.checkpoints import ENCODERS
 from tests.models.huggingface.refused import CPU, change
 
+pytestmark = pytest.mark.computes
+
 A, B = "A cat sat on the mat.", "Where is it?"
 
 

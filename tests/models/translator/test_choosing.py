@@ -14,6 +14,8 @@ from attnviz.transformer.beam import Beam
 from attnviz.transformer.decoding import Sampling
 from tests.models.stepping import TARGET, TEXT, judged_run, plan_of, run
 
+pytestmark = pytest.mark.computes
+
 
 def make_sampling(seed: int) -> Sampling:
     return Sampling(torch.Generator().manual_seed(seed), temperature=1.3, top_k=40, top_p=0.95)

@@ -15,6 +15,8 @@ from attnviz.models.translator.translator import Translator
 from attnviz.tracing.causes.making import ablate
 from attnviz.transformer.draft import DraftModel
 
+pytestmark = pytest.mark.computes
+
 SENTENCES = (
     "I love you.",
     "A big red dog jumped over a small pond.",

@@ -12,6 +12,8 @@ from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Probe
 from tests.models.stepping import TEXT, judged_run, plan_of, run
 
+pytestmark = pytest.mark.computes
+
 BREAKAGES = {
     "no causal mask": ("recomputed", Faults(mask="none"), "decoder_self"),
     "no causal mask, cached": ("cached", Faults(mask="none"), "decoder_self"),

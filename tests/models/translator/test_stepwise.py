@@ -18,6 +18,8 @@ from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Probe
 from tests.models.stepping import TEXT, judged_run, run
 
+pytestmark = pytest.mark.computes
+
 WAYS = ("cached", "recomputed", "teacher")
 
 

@@ -12,6 +12,8 @@ from attnviz.text.limits import TextError
 from attnviz.transformer import checkpoint
 from attnviz.transformer.checkpoint import weights_id
 
+pytestmark = pytest.mark.computes
+
 SENTENCES = ["I love you", "", "A big red dog jumped over a small pond", "   ", "dog", "machine learning is fun"]
 
 

@@ -11,6 +11,8 @@ from attnviz.pictures.causes.compared import compared
 from tests.pages.causes.causes_page import SRC, head_numbers, header, notes, payload
 from tests.pages.learning.learning_page import copied_link
 
+pytestmark = pytest.mark.computes
+
 
 @pytest.mark.parametrize("by", ["sentence", "language", "do", "mask", "model"])
 def test_every_pair_opens_and_says_what_it_holds_fixed(open_page, by: str) -> None:

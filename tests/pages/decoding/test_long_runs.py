@@ -12,6 +12,8 @@ from attnviz.ui import progress
 from attnviz.ui.decoding import run
 from tests.pages.decoding.decoding_page import PAIR, header, notes
 
+pytestmark = pytest.mark.computes
+
 
 @pytest.fixture(autouse=True)
 def all_are_large(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:

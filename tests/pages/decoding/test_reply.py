@@ -12,6 +12,8 @@ from attnviz.ui.cache import traces
 from attnviz.widgets.wire import unpack
 from tests.pages.on_screen import notes
 
+pytestmark = pytest.mark.computes
+
 SAID = [["system", "The cat sat."], ["user", "The dog looked at the cat"]]
 CHAT = json.dumps(SAID)
 

@@ -9,6 +9,8 @@ from attnviz.pictures.decoding import DecodingState
 from attnviz.ui.decoding.reasons import Equality, Seen, equality_reason, reasons
 from tests.pages.decoding.decoding_page import PAIR, header, verdict
 
+pytestmark = pytest.mark.computes
+
 
 @pytest.mark.parametrize("way", ["cached", "recomputed", "teacher"])
 def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:

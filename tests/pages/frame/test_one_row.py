@@ -10,6 +10,8 @@ from attnviz.ui.cache import traces
 from attnviz.ui.request import Request
 from attnviz.widgets.wire import Payload, unpack
 
+pytestmark = pytest.mark.computes
+
 ASKED = {"src": "I love you", "to": "fr", "tgt": "un chien rouge"}
 
 

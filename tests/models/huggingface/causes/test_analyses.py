@@ -13,6 +13,8 @@ from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from attnviz.analysis.site.projections import NotPlain
 from tests.models.huggingface.checkpoints import PAIRS
 
+pytestmark = pytest.mark.computes
+
 TEXT, TARGET = "A cat sat on it.", "I love you."
 
 

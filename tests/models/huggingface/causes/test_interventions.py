@@ -11,6 +11,8 @@ from tests.models.huggingface.refused import CPU
 from tests.tracing.causes import invariants
 from tests.tracing.causes.invariants import Pair
 
+pytestmark = pytest.mark.computes
+
 TEXTS, TARGET = ("The quick brown fox jumps.", "The quick dog jumps over the fox."), "I love you."
 NAMES = ("bert", "albert", "gpt2", "llama", "marian", "t5")  # ALBERT: one module for all layers; Llama: shared keys
 

@@ -1,10 +1,13 @@
 """An activation that transformers writes out in Python runs in one kernel: the same numbers, nothing else replaced."""
 
+import pytest
 import torch
 from torch import nn
 from transformers.activations import ACT2FN
 
 from attnviz.models.huggingface.network.patches import fuse
+
+pytestmark = pytest.mark.computes
 
 
 def _feed_forward(name: str) -> nn.Module:

@@ -18,6 +18,8 @@ from attnviz.transformer.probe import listen_to_sites
 from tests.models.huggingface.checkpoints import DECODERS, ENCODERS, PAIRS, random_model
 from tests.models.huggingface.tokenizers_made import byte_level, byte_prompts, pieces, word_pieces
 
+pytestmark = pytest.mark.computes
+
 TEXT = "The quick brown fox jumps over the dog."
 LONG = " ".join([TEXT] * 3)
 CLOSE = {"atol": 5e-5, "rtol": 5e-5}

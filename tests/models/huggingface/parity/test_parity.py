@@ -6,6 +6,8 @@ import transformers
 
 from tests.models.huggingface.checkpoints import ALL, DECODERS, ENCODERS, PAIRS
 
+pytestmark = pytest.mark.computes
+
 TEXTS = ["The quick brown fox jumps over the dog.", "Where is it?"]
 TARGETS = ["A cat sat on the mat.", "I love you, and the town."]
 CLOSE = {"atol": 5e-5, "rtol": 5e-5}

@@ -10,6 +10,8 @@ from attnviz.transformer.attention import attend
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.refused import CPU, refusal
 
+pytestmark = pytest.mark.computes
+
 DEEP = 32
 
 
