@@ -124,10 +124,11 @@ def chat_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def browser():
     """One browser for every test that needs one: Playwright can be started only once in a process."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
     from tests.browser import chromium
 
+    expect.set_options(timeout=30_000)  # milliseconds: the machine may be busy
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.ARGUMENTS))
         yield browser

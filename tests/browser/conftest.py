@@ -14,7 +14,6 @@ from tests.browser import chromium, server
 SETTLED = "[data-testid='stApp'][data-test-script-state='notRunning'][data-test-connection-state='CONNECTED']"
 PATIENCE = 60_000  # milliseconds: the first page waits for the model, on a machine that may be busy
 WINDOW: ViewportSize = {"width": 1440, "height": 900}
-expect.set_options(timeout=PATIENCE / 2)
 # What may be asked for: the dashboard, and what a page makes itself.
 HOME = re.compile(r"^((https?|wss?)://127\.0\.0\.1[:/]|data:|blob:|about:|chrome-error:)")
 

@@ -54,7 +54,7 @@ def texts(query: str, page: str = "") -> dict[str, str]:
 def test_an_earlier_link_shows_what_it_showed(link: str, offered: list[str]) -> None:
     asked = urlsplit(link)
     page = Path(asked.path).name
-    app = AppTest.from_file(str(DASHBOARD), default_timeout=60)
+    app = AppTest.from_file(str(DASHBOARD), default_timeout=300)
     for name, text in parse_qsl(asked.query, keep_blank_values=True):
         app.query_params[name] = text
     (app.switch_page(f"pages/{page}.py") if page else app).run()

@@ -26,7 +26,7 @@ def trace():
 def page(browser: Browser) -> Iterator[Page]:
     """Open a page; what its scripts raise fails the test."""
     page, errors = browser.new_page(), []
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(60_000)
     page.on("pageerror", lambda error: errors.append(str(error)))
     yield page
     page.close()

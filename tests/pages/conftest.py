@@ -33,7 +33,7 @@ def open_page(tiny_catalogue: Path, monkeypatch: pytest.MonkeyPatch) -> Callable
     monkeypatch.chdir(ROOT)
 
     def make(name: str = "", **params: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "dashboard.py"), default_timeout=60)
+        app = AppTest.from_file(str(ROOT / "dashboard.py"), default_timeout=300)
         for key, value in params.items():
             app.query_params[key] = value
         if name:

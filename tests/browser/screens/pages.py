@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from attnviz.ui.anatomy import state as anatomy
 from attnviz.ui.causes import state as causes
@@ -52,6 +52,12 @@ def addresses() -> Iterator[str]:
         for tab in tabs:
             yield f"/{page}?{SRC}" + (f"&tab={tab}" if tab else "")
     yield from MORE
+
+
+def press_p(page: Page) -> None:
+    """Press the key once the frame's script is there to hear it: it fills the line of narrow screens on every one."""
+    expect(page.locator(".line .fold span")).not_to_be_empty()
+    page.keyboard.press("p")
 
 
 def overhang(page: Page) -> int:

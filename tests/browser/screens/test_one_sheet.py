@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.screens.pages import press_p
+
 LONG = "src=The+old+man+who+lived+in+the+small+house+gave+the+red+dog+some+bread+and+went+to+sleep.&to=fr"
 # How far the picture, or what it is in, can be scrolled.
 SCROLLED = """() => Math.max(...[".align-body", ".avz"].map((name) => {
@@ -24,7 +26,7 @@ def test_a_long_alignment_is_presented_whole_and_printed_as_it_stands(page: Page
     settle(page)
     expect(page.locator(".align-body")).to_be_visible()
     assert sheets(page) == [pytest.approx((1440, 1440 / 2**0.5), abs=1)], "as wide as the window"
-    page.keyboard.press("p")
+    press_p(page)
     expect(page.locator("[data-presented] .align-body")).to_be_visible()
     expect(page.locator(".ways-box")).to_be_hidden()
     page.wait_for_function(f"() => ({SCROLLED})() <= 0")

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.screens.pages import SRC
+from tests.browser.screens.pages import SRC, press_p
 
 HEADS = f"/heads?{SRC}&kind=cross&layer=1&head=3"
 LEAVE = "Leave the presentation (Esc)"
@@ -35,12 +35,6 @@ TICK = f"""() => parseFloat(getComputedStyle(document.querySelector(".js-plotly-
 
 def wait_until_presented(page: Page) -> None:
     expect(page.locator("[data-presented] [lang=und], [data-present=page] body").first).to_be_visible()
-
-
-def press_p(page: Page) -> None:
-    """Press the key once the frame's script is there to hear it: it fills the line of narrow screens on every one."""
-    expect(page.locator(".line .fold span")).not_to_be_empty()
-    page.keyboard.press("p")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ def form(open_page) -> AppTest:
         asking.draw_form("Heads", "src=I+love+you&to=fr&kind=cross&layer=1&head=0")
 
     open_page("heads", src="I love you", to="fr")
-    return AppTest.from_function(draw_asking_form, default_timeout=60).run()
+    return AppTest.from_function(draw_asking_form, default_timeout=300).run()
 
 
 def test_every_kind_of_question_has_its_fields(form: AppTest) -> None:

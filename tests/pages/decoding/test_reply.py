@@ -1,6 +1,7 @@
 """The tab Reply: what is written, what a link gives again, and what is said of an input that cannot be answered."""
 
 import json
+from math import inf
 from urllib.parse import parse_qs
 
 import pytest
@@ -9,6 +10,7 @@ from attnviz.analysis.reply.choosing import GREEDY, Choosing
 from attnviz.analysis.reply.reply import start_reply
 from attnviz.text.chat_link import read_chat
 from attnviz.ui.cache import traces
+from attnviz.ui.decoding.reply import held
 from attnviz.widgets.wire import unpack
 from tests.pages.on_screen import notes
 
@@ -16,6 +18,14 @@ pytestmark = pytest.mark.computes
 
 SAID = [["system", "The cat sat."], ["user", "The dog looked at the cat"]]
 CHAT = json.dumps(SAID)
+
+
+@pytest.fixture(autouse=True)
+def _each_message_has_the_whole_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each message bring the reply from its first token; else it brings what was written in the last 0.3 seconds,
+    which is less on a slow machine.
+    """
+    monkeypatch.setattr(held, "_OVERLAP", inf)
 
 
 def message(app) -> dict:
@@ -29,7 +39,7 @@ def go(app):
 
 
 def ids(app) -> list[int]:
-    """Return the ids of the reply, of a message that has all of it."""
+    """Return the ids of the reply's tokens."""
     found = message(app)
     assert found["since"] == 0
     return [entry[1] for _, _, _, entry in found["tokens"][found["prompt"] :]]

@@ -23,7 +23,7 @@ def tab(browser: Browser, address: str) -> Iterator[tuple[Page, list[str]]]:
     """Provide a tab, and what scripts of its pages have raised."""
     raised: list[str] = []
     context = browser.new_context(base_url=address)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     context.on("weberror", lambda error: raised.append(str(error.error)))
     yield context.new_page(), raised
     context.close()
