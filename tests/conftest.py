@@ -56,12 +56,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of computing folders, which `make test-portable` runs again without vector units."""
+    """Mark the tests of computing folders, which `make test-portable` runs again without vector units. Put files that
+    drive a browser first: they take longest, and the last of them would keep one worker busy after the other is done.
+    """
     here = Path(__file__).parent
     folders = [here / name for name in _COMPUTING]
     for item in items:
         if any(folder in item.path.parents for folder in folders):
             item.add_marker(pytest.mark.computes)
+    with_browser = {item.path for item in items if "browser" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path not in with_browser)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
