@@ -1,6 +1,8 @@
-"""Wait until a picture has found its place."""
+"""Wait until a page has been drawn, and until a picture has found its place."""
 
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, Page, expect
+
+SETTLED = "[data-testid='stApp'][data-test-script-state='notRunning'][data-test-connection-state='CONNECTED']"
 
 # A picture looks at its place again some moments after it was drawn, the last time after more than a second. A window
 # that says that it was resized makes it look at once.
@@ -16,6 +18,13 @@ AT_REST = """(root) => new Promise((done) => {
   };
   look();
 })"""
+
+
+def wait_until_settled(page: Page) -> None:
+    """Return once the page is connected, its script has run without an exception, and words are explained."""
+    page.locator(SETTLED).wait_for()
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.locator(".definitions[data-hears]")).to_have_count(1)
 
 
 def wait_until_at_rest(picture: Locator) -> None:

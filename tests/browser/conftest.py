@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 
 from tests.browser import chromium, server
+from tests.browser.at_rest import wait_until_settled
 
-SETTLED = "[data-testid='stApp'][data-test-script-state='notRunning'][data-test-connection-state='CONNECTED']"
 PATIENCE = 60_000  # milliseconds: the first page waits for the model, on a machine that may be busy
 WINDOW: ViewportSize = {"width": 1440, "height": 900}
 # What may be asked for: the dashboard, and what a page makes itself.
@@ -147,11 +147,5 @@ def page(tab: tuple[Page, Heard]) -> Iterator[Page]:
 
 @pytest.fixture
 def settle() -> Callable[[Page], None]:
-    """Wait until a page is connected, its script has run without an exception, and words are explained."""
-
-    def wait(page: Page) -> None:
-        page.locator(SETTLED).wait_for()
-        expect(page.get_by_test_id("stException")).to_have_count(0)
-        expect(page.locator(".definitions[data-hears]")).to_have_count(1)
-
-    return wait
+    """Provide `wait_until_settled`."""
+    return wait_until_settled

@@ -5,8 +5,6 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from attnviz.text.glossary import definition
-
 SLOW = 20_000  # milliseconds: a machine may be busy with other things
 STATUS_BAR = 26  # pixels at the foot of the window
 LINK = "/anatomy?src=A+big+red+dog.&to=fr&kind=cross&layer=1&line=6"
@@ -42,24 +40,6 @@ def save_download(page: Page, name: str) -> str:
     with page.expect_download() as download:
         page.get_by_role("button", name=name).click()
     return Path(download.value.path()).read_text("utf-8")
-
-
-def test_terms_are_explained_under_the_pointer_and_by_the_keyboard(page: Page, settle) -> None:
-    open_anatomy(page, settle)
-    term, tip = page.locator(".status-bar .term", has_text="d_k"), page.locator(".definitions")
-    expect(tip).to_be_hidden()
-    term.hover()
-    expect(tip).to_be_in_viewport()
-    page.mouse.move(700, 300)
-    expect(tip).to_be_hidden()
-    term.focus()
-    expect(tip).to_have_text(definition("d_k"))
-    expect(tip).to_be_in_viewport()
-    page.locator(".lines .term", has_text="strides").focus()
-    expect(tip.locator("p")).to_have_text(definition("strides"))
-    expect(tip).to_be_in_viewport()
-    page.keyboard.press("Escape")
-    expect(tip).to_be_hidden()
 
 
 def test_arrow_keys_walk_the_lines_and_the_address_follows(page: Page, settle) -> None:

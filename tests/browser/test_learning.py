@@ -47,6 +47,7 @@ def wait_for_param(page: Page, name: str, value: str) -> None:
 
 def test_a_guess_plays_the_recordings_in_step_and_stands_beside_the_outcome(page: Page, settle: Callable) -> None:
     open_learning(page)
+    settle(page)
     expect(page.get_by_text("The training loss ends at 0.0000. Will it translate")).to_be_visible()
     expect(run(page, "No causal mask").locator(".meter")).to_contain_text("own prefix 0%")
     page.get_by_role("button", name="Yes, almost all lines").click()

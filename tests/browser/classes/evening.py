@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.at_rest import wait_until_settled
 from tests.browser.screens.phone import PHONE
 
 PASSWORD = "correct horse battery"
@@ -37,6 +38,7 @@ class Evening:
         self.projector.goto(self.teacher.get_by_test_id("stCode").inner_text().strip())
         self.teacher.keyboard.press("Escape")
         expect(self.projector.locator(".class-invitation strong")).to_have_text(self.code)
+        wait_until_settled(self.projector)
         self.projector.keyboard.press("p")
         expect(self.projector.locator("[data-present=page] .st-key-class-stage")).to_be_visible()
 
@@ -45,6 +47,7 @@ class Evening:
         phone = self.phones[name] = self._page(self._visitor(**PHONE))
         phone.goto("/class")
         login(phone)
+        wait_until_settled(phone)
         phone.get_by_label("Code").fill(self.code)
         phone.get_by_label("Nickname").fill(name)
         tap(phone, "Join")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from playwright.sync_api import BrowserContext, Page, expect
 
 from attnviz.classroom.room import Classroom
+from tests.browser.at_rest import wait_until_settled
 from tests.classroom.lesson import choices
 
 
@@ -17,6 +18,7 @@ def test_a_phone_that_slept_is_where_the_class_is(classes: Classroom, visitor: C
     key = classes.teachers.start(choices(3))
     phone = visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
     phone.goto(f"/class?class={key.code}")
+    wait_until_settled(phone)
     phone.get_by_label("Nickname").fill("Ann")
     phone.get_by_role("button", name="Join", exact=True).click()
     expect(phone.get_by_text("Waiting for the teacher to open the first step.")).to_be_visible()

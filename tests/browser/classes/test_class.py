@@ -6,6 +6,8 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.at_rest import wait_until_settled
+
 ANSWERS = {"ann": "gros", "Bo<b>": "chien"}
 
 
@@ -47,6 +49,7 @@ def everybody_joins(teacher: Page, students: dict[str, Page]) -> None:
     code = teacher.locator(".class-invitation strong").inner_text()
     for name, student in students.items():
         student.goto("/class")
+        wait_until_settled(student)
         if name != "ann":
             join(student, code, "ANN")
             expect(student.get_by_text("choose another nickname")).to_be_visible()

@@ -8,6 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.reading import read
+from tests.browser.at_rest import wait_until_settled
 from tests.browser.classes.thumb import tap_on
 from tests.browser.screens.phone import PHONE
 from tests.lessons.front_matter import FRONT_MATTER
@@ -39,6 +40,7 @@ def phone(visitor: Callable[..., BrowserContext], classes: Classroom, key: Teach
     """Provide Ann's phone, at the class's first step, which is open."""
     page = visitor(**PHONE).new_page()
     page.goto(f"/class?class={key.code}")
+    wait_until_settled(page)
     page.get_by_label("Nickname").fill("Ann")
     page.get_by_role("button", name="Join", exact=True).tap()
     expect(page.get_by_text("Waiting for the teacher to open the first step.")).to_be_visible()

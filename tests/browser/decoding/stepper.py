@@ -4,13 +4,17 @@ import json
 
 from playwright.sync_api import Page
 
+from tests.browser.at_rest import wait_until_settled
+
 PATH = "/decoding?src=I%20love%20you.&to=fr"
 ROOT = ".stepper[data-attnviz-painted]"
 
 
 def open_decoding(page: Page, path: str = PATH) -> Page:
+    """Open the page, and wait until its verdict is there too: until then, each step that is computed moves the page."""
     page.goto(path)
     page.locator(ROOT).wait_for(timeout=60_000)
+    wait_until_settled(page)
     return page
 
 

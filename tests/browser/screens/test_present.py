@@ -81,6 +81,7 @@ def test_names_are_24_pixels_on_a_projector(projector: Page, settle) -> None:
 def test_the_pointer_says_the_cell_that_it_is_on(projector: Page, settle) -> None:
     page = projector
     page.goto(f"{HEADS}&present=1")
+    settle(page)
     expect(page.locator("[data-presented] .map-box")).to_be_visible()
     box = page.locator(".map-box").bounding_box()
     assert box is not None
