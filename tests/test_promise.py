@@ -25,7 +25,7 @@ from attnviz.pictures.shown import registry
 from attnviz.server.session import Session
 from attnviz.server.settings import Settings
 from attnviz.tracing.external.weights import BareWeights
-from attnviz.ui.frame.menu import PATHS
+from attnviz.ui.layout import PATHS
 from tests import promised_files
 from tests.promised_states import fields_of_pictures, names_in_addresses
 

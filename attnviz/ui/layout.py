@@ -1,27 +1,48 @@
-"""The frame of every page: page config, menu, top bar, status bar. A page calls `begin_page` first."""
+"""The frame of every page: page config, menu, top bar, status bar. A page calls `begin_page` first.
 
+The menu leads to every page as this visitor left it, with the sentence that is typed above.
+"""
+
+import html
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.pictures.fields import PageState, read
 from attnviz.places import ASSETS
-from attnviz.ui import extensions, hosting, interventions, progress, streamlit_internals
+from attnviz.ui import extensions, hosting, interventions, mount, progress, streamlit_internals
 from attnviz.ui.address import browser, navigation, persistent, share, stale_values
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.traces import model
 from attnviz.ui.drawing import sheet, words
-from attnviz.ui.frame import chat_bar, menu, screen, status_bar, top_bar
+from attnviz.ui.frame import chat_bar, screen, top_bar
 from attnviz.ui.frame.page import Page, current_page
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link
+from attnviz.ui.reports import TEXT, reported_value
 from attnviz.ui.request import Request
 from attnviz.ui.styles import style
+from attnviz.views.terms import term
 
 T = TypeVar("T")
 State = TypeVar("State", bound=PageState)
+MENU = "rail"
+_ICONS = {  # of Material Symbols, which Streamlit brings; the welcome is reached by the name of the program
+    "Welcome": "",
+    "Heads": "grid_view",
+    "Masks": "gradient",
+    "Decoding": "stairs",
+    "Causes": "help_center",
+    "Learning": "trending_down",
+    "Anatomy": "splitscreen_left",
+    "Implementations": "notes",
+    "Lessons": "school",
+    "Class": "groups",
+}
+PATHS = {page: f"pages/{page.lower()}.py" if icon else "dashboard.py" for page, icon in _ICONS.items()}
 streamlit_internals.install()
 ICON = (ASSETS / "icon.svg").read_text(encoding="utf-8")
 _WITHOUT_ASKING = ("Welcome", "Lessons", "Class")  # pages that a step's link cannot lead to
@@ -68,10 +89,10 @@ def _begin(title: str) -> tuple[Page, DeltaGenerator]:
     stale_values.begin(title)
     page = Page.begin(title)
     extensions.begin(page)
-    navigation.follow(title, menu.PATHS)
+    navigation.follow(title, PATHS)
     words.explain(title)
     with st.sidebar:
-        menu.draw(title)
+        _draw_menu(title)
     return page, st.container(key="screen-line")
 
 
@@ -103,7 +124,7 @@ def _prepare(page: Page) -> None:
 
 def page_link(path: str, label: str) -> None:
     """Draw a link to a page as this visitor left it, with the sentence in the bar: one step for Back."""
-    st.page_link(path, label=label, width="stretch", query_params=persistent.address(menu.title_of(path)))
+    st.page_link(path, label=label, width="stretch", query_params=persistent.address(title_of(path)))
 
 
 def state_in_address(state: type[State], bounds: Mapping[str, Any] | None = None, start: State | None = None) -> State:
@@ -179,7 +200,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     with page.link:
         copy_link(query, of_step=share.lesson_query(request.to_params(), view, persistent.texts()))
     _ask_the_room(page, query)
-    status_bar.draw_run(loaded, trace)
+    _draw_run_status(loaded, trace)
     sheet.open_if_asked(view)
 
 
@@ -194,7 +215,7 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
         with page.link:
             copy_link(share.page_query(view), of_step=share.lesson_query({}, view, persistent.texts()))
         _ask_the_room(page, share.page_query(view))
-    status_bar.draw(status)
+    _draw_status_bar(status)
     sheet.open_if_asked()
 
 
@@ -243,3 +264,67 @@ def _ask_the_room(page: Page, query: str) -> None:
         from attnviz.ui.classes.asking import draw_form
 
         st.dialog("Ask the room", width="medium", icon=":material/record_voice_over:")(draw_form)(page.title, query)
+
+
+def title_of(path: str) -> str:
+    """Return the title of that file's page."""
+    return next(page for page, known in PATHS.items() if known == path)
+
+
+def _draw_menu(current: str) -> None:
+    """Draw the menu on the page of that title; a click is one step for Back."""
+    mount.rail([_menu_entry(page) for page in PATHS], current, key=MENU, on_go=_go_to_page)
+    if navigation.is_going():  # clicked when the server had just been restarted
+        st.rerun()
+
+
+def _menu_entry(page: str) -> dict[str, str]:
+    # Of this server, wherever its pages begin: an address that begins with no slash is read against the page's own.
+    place = page.lower() if _ICONS[page] else "."
+    query = urlencode(persistent.address(page))
+    return {"page": page, "icon": _ICONS[page], "address": f"{place}?{query}" if query else place}
+
+
+def _go_to_page() -> None:
+    """Open the page that was clicked in the next run, with what else was chosen in the same moment."""
+    asked = reported_value(MENU, "go", {"page": TEXT})
+    if asked is not None and asked["page"] in PATHS:
+        navigation.send(asked["page"])
+
+
+def _draw_run_status(loaded, trace) -> None:
+    """Draw the bar of a run: the model, its size, the tokens, and the time that it took."""
+    times = f"{term('forward')} <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
+    if trace.info.decoding_seconds > 1e-3:
+        times += f", {term('decoding')} <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
+    src, tgt = len(trace.sentences[0].src), len(trace.sentences[0].tgt)
+    tokens = term("tokens")
+    # The first token of a target is given to the model; the model does not write it.
+    tokens = f"<b>{src}</b> {tokens} in · <b>{tgt - 1}</b> out" if src and tgt else f"<b>{src or tgt}</b> {tokens}"
+    parts = (
+        term("device", f"<b>{trace.info.device}</b> {trace.info.dtype}"),
+        f"{_parameter_count(loaded.n_parameters)} {term('parameters')}, {_model_size(trace)}",
+        tokens,
+        times,
+        f"{term('weights')} {html.escape(trace.model_id)}",
+    )
+    _draw_status_bar(parts)
+
+
+def _draw_status_bar(parts: Sequence[str]) -> None:
+    """Draw the bar from parts of HTML."""
+    st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
+
+
+def _parameter_count(parameters: int) -> str:
+    """Format a number of parameters in millions, a toy's in thousands."""
+    return f"{parameters / 1e6:.1f} M" if parameters >= 1e5 else f"{parameters / 1e3:.0f} k"
+
+
+def _model_size(trace) -> str:
+    """Format the layers of each stack, the heads and their size."""
+    own = [kind for kind in trace.kinds if kind != "cross"]
+    layers = "+".join(str(trace.shape(kind)[0]) for kind in own)
+    size = f"<b>{layers}</b> {term('layers')} × <b>{trace.shape(trace.kinds[0])[1]}</b> {term('heads')}"
+    call = None if trace.weights_only else trace.call(trace.kinds[0], 0)
+    return f"{size}, {term('d_k')} <b>{call.query.shape[3]}</b>" if call is not None and call.has_queries else size

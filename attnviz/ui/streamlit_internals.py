@@ -1,11 +1,12 @@
 """Parts of Streamlit that it does not offer openly, used here and nowhere else: check them when Streamlit's pin
 moves.
 
-A state that cannot be read counts as not sent (`sending/client_state.py`). Uploads are kept by Streamlit for each
-visitor without a limit over all of them; here they have one. Streamlit forgets the file of a button at the end of any
-visitor's next run, perhaps before the browser has fetched it; here it is kept a while (`sending/saved_files.py`). It
-refers to messages that the browser has evicted since its request (`sending/client_cache.py`). `install` sets these into
-Streamlit's classes, in eight places.
+Streamlit hands a widget's state on as it came: of another type than the widget's, as JSON that cannot be read, as NaN
+where a whole number is meant. Each raises in Streamlit's own code, on every later run too; here such a state counts as
+not sent (`drop_malformed`). Streamlit keeps each visitor's uploads without a limit over all of them; here there is a
+limit. It forgets the file of a button at the end of any visitor's next run, perhaps before the browser has fetched it;
+here the file is kept a while (`sweep_seldom`). It refers to messages that the browser has evicted since its request
+(`sending/client_cache.py`). `install` sets these into Streamlit's classes, in eight places.
 
 Streamlit pushes an entry to the browser's history for each `st.query_params` that differs from the address before. On
 Back and Forward it runs the page with the address of that entry, and writes over the entry instead of adding one:
@@ -14,6 +15,8 @@ Back and Forward it runs the page with the address of that entry, and writes ove
 
 import importlib
 import logging
+import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
@@ -40,7 +43,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from attnviz.places import APP
-from attnviz.ui.sending import client_cache, client_state, saved_files
+from attnviz.ui.sending import client_cache
 
 MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together; `attnviz.server` sets another
 NO_ROOM = "application/x-no-room"  # the type of a file that was left out: the others take all the room there is
@@ -78,6 +81,9 @@ _OF_SERVER = {
 }
 _FILE = "attnviz/ui/streamlit_internals.py"
 BACK_MESSAGE = BackMsg.DESCRIPTOR  # what a browser's messages are made of
+KEPT = 10  # seconds at least in which a file can still be saved after its page is gone
+_NUMBERS = {"int_value", "double_value"}  # a field for numbers takes either, by its own type
+_LOG = logging.getLogger(__name__)
 
 
 def install() -> None:
@@ -88,11 +94,11 @@ def install() -> None:
     if said := missing_names():
         raise RuntimeError(said)
     if not hasattr(WStates.__getitem__, "__wrapped__"):
-        WStates.__getitem__ = client_state.drop_malformed(WStates.__getitem__, Serialized)
+        WStates.__getitem__ = drop_malformed(WStates.__getitem__, Serialized)
         MemoryUploadedFileManager.add_file = _limit_room(MemoryUploadedFileManager.add_file)
-        NumberInputSerde.deserialize = client_state.drop_infinite(NumberInputSerde.deserialize)
-        MediaFileManager.remove_orphaned_files = saved_files.sweep_seldom(MediaFileManager.remove_orphaned_files)
-        MediaFileManager._remove_orphaned_deferred_callables = saved_files.remove_orphans  # type: ignore
+        NumberInputSerde.deserialize = drop_infinite(NumberInputSerde.deserialize)
+        MediaFileManager.remove_orphaned_files = sweep_seldom(MediaFileManager.remove_orphaned_files)
+        MediaFileManager._remove_orphaned_deferred_callables = remove_orphans  # type: ignore
         AppSession._handle_clear_cache_request = _ignore  # type: ignore[method-assign]
         AppSession.flush_browser_queue = client_cache.note_sent(AppSession.flush_browser_queue)  # type: ignore
         ScriptRunner._run_script = client_cache.drop_evicted(ScriptRunner._run_script, _connection)  # type: ignore
@@ -265,3 +271,68 @@ def is_poll(frame: bytes) -> bool:
     except DecodeError:
         return False
     return asked.is_auto_rerun and bool(asked.fragment_id)
+
+
+def sweep_seldom(sweep: Any) -> Any:
+    """Wrap `sweep(files)`, which forgets files that no page offers, so that it runs at most every `KEPT` seconds."""
+
+    @wraps(sweep)
+    def sweep_rarely(files: Any) -> None:
+        if time.monotonic() - vars(files).get("swept", -math.inf) >= KEPT:
+            vars(files)["swept"] = time.monotonic()
+            sweep(files)
+
+    return sweep_rarely
+
+
+def remove_orphans(files: Any) -> None:
+    """Forget the function that makes a button's file when no page has had that button for two sweeps.
+
+    While a page runs, the button that is still seen counts for none: Streamlit would forget it at once.
+    """
+    offered = {file for places in files._files_by_session_and_coord.values() for file in places.values()}
+    orphans = files._deferred_callables.keys() - offered
+    for file in orphans & vars(files).get("orphans", set()):
+        files._drop_deferred_id(file)
+    vars(files)["orphans"] = orphans
+
+
+def drop_malformed(get: Any, sent: type) -> Any:
+    """Wrap `get(states, name)`, a widget's value; KeyError, as for a missing one, for a malformed state.
+
+    `sent` is the class of states that came from a browser.
+    """
+
+    @wraps(get)
+    def get_valid(states: Any, name: str) -> Any:
+        state, known = states.states.get(name), states.widget_metadata.get(name)
+        if not isinstance(state, sent) or known is None:
+            return get(states, name)
+        try:
+            if not _is_of(state.value.WhichOneof("value"), known.value_type):
+                raise TypeError("another type than the widget's")
+            value = get(states, name)
+        except Exception as error:  # a crafted state may raise anything in the code that reads it
+            _LOG.debug("A state of %s was left out: %s", name, error)
+            raise KeyError(name) from None
+        states.widget_metadata[name] = known  # Streamlit notes what was sent as the type: none, of an empty field
+        return value
+
+    return get_valid
+
+
+def _is_of(field: str | None, wanted: str) -> bool:
+    """Check whether a state's field is the widget's; None is a value that was cleared."""
+    return field is None or field == wanted or {field, wanted} <= _NUMBERS
+
+
+def drop_infinite(read: Any) -> Any:
+    """Wrap `read(widget, said)`, a number; the widget's own for an infinite one, such as 1e400 in a link: no int can be
+    made of it.
+    """
+
+    @wraps(read)
+    def get_valid(widget: Any, said: float | None) -> Any:
+        return widget.value if said is not None and not math.isfinite(said) else read(widget, said)
+
+    return get_valid

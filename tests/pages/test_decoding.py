@@ -9,7 +9,7 @@ from attnviz.analysis.decoding import cost
 from attnviz.analysis.decoding.cost import WAYS, Cost
 from attnviz.pictures import decoding as state
 from attnviz.text import glossary
-from attnviz.ui.decoding import controls, stepper
+from attnviz.ui.decoding import controls, steps
 from attnviz.widgets.bundle import WIDGETS
 from tests.models.huggingface import checkpoints
 from tests.pages.decoding.decoding_page import PAIR, copied_link, header, notes, verdict
@@ -172,9 +172,9 @@ def test_a_translation_that_was_cut_is_written_again_in_heads(open_page, monkeyp
     assert "no <eos>" in told["way"][-1][0], "this untrained model reaches no end"
     assert told["opens"]
     sent = []
-    monkeypatch.setattr(stepper.navigation, "send", lambda *place: sent.append(place))
-    monkeypatch.setattr(stepper, "reported_value", lambda *_: {"step": step})
-    monkeypatch.setattr(stepper.mount, "stepper", lambda payload, *, key, on_change, on_open: on_open())
+    monkeypatch.setattr(steps.navigation, "send", lambda *place: sent.append(place))
+    monkeypatch.setattr(steps, "reported_value", lambda *_: {"step": step})
+    monkeypatch.setattr(steps.mount, "stepper", lambda payload, *, key, on_change, on_open: on_open())
     assert not open_page("decoding", src="I love you", to="fr").exception
     ((page, query),) = sent
     assert page == "Heads"

@@ -9,9 +9,9 @@ from attnviz.text.glossary import FILES, all_definitions, definition, definition
 from attnviz.ui.anatomy import state as anatomy
 from attnviz.ui.causes import state as causes
 from attnviz.ui.decoding import tabs as decoding
-from attnviz.ui.frame.menu import PATHS
 from attnviz.ui.heads import tabs as heads
 from attnviz.ui.implementations import state as implementations
+from attnviz.ui.layout import PATHS
 from attnviz.ui.masks import state as masks
 
 TABS = {

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit
 
-from attnviz.ui.sending import saved_files
+from attnviz.ui import streamlit_internals
 
 ROOT = Path(__file__).parents[2]
 CLASSES = ("WStates", "MemoryUploadedFileManager", "NumberInputSerde", "AppSession", "MediaFileManager")
@@ -77,7 +77,7 @@ def saving(internals, monkeypatch):
         files=media_file_manager.MediaFileManager(MemoryMediaFileStorage("/media")), now=0.0, who=""
     )
     monkeypatch.setattr(media_file_manager, "_get_session_id", lambda: saving.who)
-    monkeypatch.setattr(saved_files.time, "monotonic", lambda: saving.now)
+    monkeypatch.setattr(streamlit_internals.time, "monotonic", lambda: saving.now)
     return saving
 
 
@@ -108,7 +108,7 @@ def test_what_no_page_offers_any_more_is_forgotten_after_a_while(internals, savi
     address = saving.files.execute_deferred(button)
     saving.files.clear_session_refs()
     for _ in range(2):
-        saving.now += saved_files.KEPT
+        saving.now += streamlit_internals.KEPT
         another_runs(saving)
     assert saving.files.read_file(Path(address).stem) is None
     with pytest.raises(Exception, match="not found"):

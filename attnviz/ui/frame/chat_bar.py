@@ -3,6 +3,8 @@
 What the address says is kept as it is written, an empty turn too: a sentence on the page says what is wrong with it.
 """
 
+from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -12,7 +14,10 @@ from attnviz.models.catalogue import Entry
 from attnviz.pictures.fields import Problem
 from attnviz.text import chat_link
 from attnviz.text.conversation import Turn, read_turns
+from attnviz.text.display import display_token
 from attnviz.text.limits import TextError
+from attnviz.text.spans import Span
+from attnviz.text.tokens import Token
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import traces
 from attnviz.ui.frame import chat_editor
@@ -108,12 +113,11 @@ def draw_reading(trace: Any) -> None:
     place = current_page().reading
     if place is None:
         return
-    from attnviz.views.conversation import reading_html
 
     sentence = trace.sentences[0]
     with place:
         st.html("<p class='chat-label'>As the model reads it: the template’s own tokens are in italics</p>")
-        st.html(reading_html(sentence.tgt, sentence.spans))
+        st.html(_reading_html(sentence.tgt, sentence.spans))
 
 
 def use_example(text: str) -> bool:
@@ -153,3 +157,33 @@ def last_user_text() -> str:
     except TextError:
         return ""
     return chat_link.last_user_text(drafted)
+
+
+def _reading_html(tokens: Sequence[Token], spans: Sequence[Span]) -> str:
+    """Draw tokens in their order; those in no span are the template's own, or, where `segment` is 1, were written."""
+    if not spans:  # the template rewrites a turn: nothing tells its words from its own
+        return f"<div class='chat-read'>{''.join(map(_token_html, tokens))}</div>"
+    begins = {span.start: span for span in spans}
+    parts, at = [], 0
+    while at < len(tokens):
+        span = begins.get(at)
+        end = (
+            span.end if span else next((place for place in range(at + 1, len(tokens)) if place in begins), len(tokens))
+        )
+        parts.append(_turn_html(tokens[at:end], span))
+        at = end
+    return f"<div class='chat-read'>{''.join(parts)}</div>"
+
+
+def _turn_html(tokens: Sequence[Token], span: Span | None) -> str:
+    inside = "".join(map(_token_html, tokens))
+    if span is None:
+        return f"<span class='in-template'>{inside}</span>"
+    name = f"{span.name} (written)" if tokens[0].segment else span.name
+    return f"<span class='said' data-role='{escape(span.role)}'><b>{escape(name)}</b>{inside}</span>"
+
+
+def _token_html(token: Token) -> str:
+    named = escape(display_token(token))
+    classes = "token word" if token.starts_word else "token"
+    return f"<span class='{classes}'>{named}</span>" + ("<br>" if "\n" in token.text else "")

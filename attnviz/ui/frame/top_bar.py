@@ -1,22 +1,25 @@
-"""The top bar's controls. Each draws itself and returns what was chosen; all are kept in the link and across pages."""
+"""The top bar's controls, and the facts of the model. Each control draws itself and returns what was chosen; all are
+kept in the link and across pages.
+"""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.models.catalogue import Entry
 from attnviz.models.inputs import Inputs
+from attnviz.pictures.fields import read, whole_number
+from attnviz.text.conversation import Turn
 from attnviz.text.languages import language_name, named_code
 from attnviz.text.limits import MAX_CHARACTERS
-from attnviz.ui import model_facts, model_picker
+from attnviz.ui import model_picker
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.cache import traces
-from attnviz.ui.frame import chat_bar
+from attnviz.ui.frame import chat_bar, chat_editor
 from attnviz.ui.frame.page import current_page
-from attnviz.ui.frame.prompt_bar import prompt
-from attnviz.ui.frame.sentence_field import Field, drop_written_target, examples, sentence
+from attnviz.ui.frame.sentence_field import Field, default_source, drop_written_target, examples, sentence
 from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
 
@@ -34,13 +37,26 @@ _PAIR = (
 )
 
 
+NEW, MAX_NEW = 8, 64  # tokens after a prompt
+FEW = f"0: only the prompt is read. At most {MAX_NEW}. The tab Reply of Decoding writes more, token by token"
+_PROMPT = Field("src", "Prompt", "Prompt")
+_WORDS = "Hello."  # any text would do: sizes and scales are the same for all
+
+
+@dataclass(frozen=True)
+class _Prompt:
+    """The bar's controls besides a prompt."""
+
+    new: int = whole_number(NEW, MAX_NEW + 1)
+
+
 def top_bar() -> Request:
     """Draw the model's and its texts' controls, and return the request; Enter runs."""
     bar = st.container(key="top-bar")
     picker, middle, run, menu, link = bar.columns([17, 85, 8, 12, 12], vertical_alignment="bottom", gap="small")
     with picker, st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="model-row"):
         entry = model_picker.picker()
-        asks_about = model_facts.button()
+        asks_about = _draw_facts_button()
     with middle:
         request = _inputs(entry)
     run.button("Run", key="run", width="stretch")
@@ -50,7 +66,7 @@ def top_bar() -> Request:
     with link:
         _link_slots()
     if asks_about:
-        model_facts.show(entry)
+        _show_facts(entry)
     return request
 
 
@@ -136,11 +152,51 @@ def _languages(entry: Entry) -> dict[str, str]:
     return {own: names.get(own, "not chosen")} | names if names else {}
 
 
+def _prompt_or_chat(entry: Entry) -> Request:
+    """Draw the controls, and return their request."""
+    is_offered = chat_bar.is_offered(entry)  # asked first: turns that cannot be run are the page's refusal
+    turns = chat_bar.turns(entry)
+    if is_offered:
+        form, left, right = st.columns([15, 55, 15], vertical_alignment="bottom", gap="small")
+        with form:
+            chat_editor.draw_choice(default_source())
+    else:
+        left, right = st.columns([70, 15], vertical_alignment="bottom", gap="small")
+    with left:
+        src = _prompt_or_turns(turns)
+    asked, problems = read(_Prompt, persistent.texts(), {})
+    current_page().add(*persistent.linked_problems(problems))
+    with right:
+        new = _count(asked.new, is_answered=bool(turns) and turns[-1].role == "assistant")
+    return Request(entry, src, new=new, messages=turns)
+
+
+def _prompt_or_turns(turns: tuple[Turn, ...]) -> str:
+    """Draw the prompt's field, or the conversation in its place; return the prompt."""
+    if not turns:
+        return sentence(_PROMPT)
+    chat_editor.draw(chat_bar.drafted_turns() or turns)
+    return ""
+
+
+def _count(value: int, *, is_answered: bool) -> int:
+    """Draw the number of tokens to write; after a turn of the assistant's, none are."""
+    means = "The last turn is the assistant’s: nothing is written after it" if is_answered else FEW
+
+    def draw(**more) -> int:
+        return st.number_input("Tokens to write", 0, MAX_NEW, help=means, disabled=is_answered, **more)
+
+    def take() -> None:
+        persistent.write({"new": str(st.session_state["new-shown"])})
+
+    return widgets.show("new-shown", value, {"value": value}, draw, take)
+
+
 _ASKED: dict[Inputs, Callable[[Entry], Request]] = {
     Inputs.TRANSLATION: _source_and_target,
     Inputs.SOURCE_AND_TARGET: _source_text_and_target,
     Inputs.PAIR: _two_texts(_PAIR),
-    Inputs.PROMPT: prompt,
+    Inputs.PROMPT: _prompt_or_chat,
 }
 
 
@@ -163,3 +219,33 @@ def _use_example() -> None:
     example = st.session_state["example"]
     if not chat_bar.use_example(example):
         persistent.write({"src": example, "tgt": None})
+
+
+def _draw_facts_button() -> bool:
+    """Draw the button that opens the facts of the model; return whether it was pressed."""
+    return st.button("About this model", key="model-facts")
+
+
+def _show_facts(entry: Entry) -> None:
+    """Open the facts of a model."""
+    st.dialog(literal(entry.title), width="large", icon=":material/info:")(_draw_facts)(entry)
+
+
+def _draw_facts(entry: Entry) -> None:
+    from attnviz.views.site.model_facts import facts_html
+
+    try:
+        loaded = traces.model(entry.name)
+        found = _cached_facts(loaded.model_id, entry.name, loaded, facts_html)
+    except ValueError as refusal:
+        st.error(literal(str(refusal)), icon=":material/error:")
+        return
+    st.html(f"<div class='model-facts'>{found}</div>")
+
+
+@st.cache_data(max_entries=64, show_spinner="Loading the model …")
+def _cached_facts(weights: str, name: str, _model, _drawn) -> str:
+    from attnviz.models.facts import sections
+
+    to = _model.languages[0] if _model.languages else ""
+    return _drawn(sections(_model, traces.run(_model, _WORDS, to=to)))

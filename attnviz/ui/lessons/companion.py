@@ -1,21 +1,22 @@
 """The lesson's panel in a window of its own: the button that opens it, and the messages between the two windows.
 
-Each tells where the lesson is and what was done, numbered by the time of the change: the higher number is the newer. A
-window's session reveals no more than it would with the panel in it: what it hears is an answer, a skip or a hint, and
-it does the same itself.
+Each window tells the other where the lesson is and what was done, numbered by the time of the change: the higher number
+is the newer. The text comes from a browser and may be forged, so `read_news` validates it. A window's session reveals
+no more than it would with the panel in it: what it hears is an answer, a skip or a hint, and it does the same itself.
 """
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from attnviz.ui.address import navigation, persistent
-from attnviz.ui.lessons import answer_drafts, judging, news, step_navigation, windows
+from attnviz.ui.lessons import answer_drafts, judging, step_navigation, windows
 from attnviz.ui.lessons.open_lesson import (
     LESSON,
     STEP,
@@ -32,6 +33,60 @@ from attnviz.ui.reports import NUMBER, TEXT, reported_value
 from attnviz.ui.wording import phrase
 
 _KEY, _HELD, _SLOT = "lesson-window", "_attnviz_lesson_told", "_attnviz_lesson_slot"
+_MOST_TEXT = 200_000  # characters
+_MOST_STEPS = 60
+
+
+@dataclass(frozen=True)
+class StepNews:
+    """A step's question as one window has it: the `guess` that was answered, or that it `is_skipped`; the number of
+    opened hints.
+    """
+
+    guess: Any = None
+    is_skipped: bool = False
+    rungs: int = 0
+
+
+@dataclass(frozen=True)
+class LessonNews:
+    """The lesson's step, counted from 0, its questions by step, and the fields of the open one."""
+
+    lesson: str
+    at: int
+    done: Mapping[int, StepNews] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_text(self) -> str:
+        """Encode it as JSON, in ASCII."""
+        done = {str(at): asdict(step) for at, step in sorted(self.done.items())}
+        return json.dumps({"lesson": self.lesson, "at": self.at, "done": done, "fields": dict(self.fields)})
+
+
+def read_news(text: str) -> LessonNews | None:
+    """Decode the text of a window's news; return None for any other text."""
+    if len(text) > _MOST_TEXT:
+        return None
+    try:
+        found = json.loads(text)
+        lesson, at, done, fields = (found[name] for name in ("lesson", "at", "done", "fields"))
+        steps = {int(number): _read_step(said) for number, said in done.items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    is_news = isinstance(lesson, str) and _is_count(at) and isinstance(fields, dict) and len(steps) <= _MOST_STEPS
+    return LessonNews(lesson, at, steps, fields) if is_news else None
+
+
+def _read_step(said: Mapping[str, Any]) -> StepNews:
+    """Decode a step's question. Raises ValueError for what no step can be."""
+    guess, is_skipped, rungs = (said[name] for name in ("guess", "is_skipped", "rungs"))
+    if not isinstance(is_skipped, bool) or not _is_count(rungs):
+        raise ValueError(said)
+    return StepNews(guess, is_skipped, rungs)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10_000
 
 
 @dataclass
@@ -129,18 +184,18 @@ def _tell(now: OpenedLesson) -> _Told:
     return told
 
 
-def _news(now: OpenedLesson) -> news.LessonNews:
+def _news(now: OpenedLesson) -> LessonNews:
     question = now.question
     is_open = question is not None and not progress(now).is_over
-    return news.LessonNews(
+    return LessonNews(
         now.lesson.name, now.at, _step_news(now), answer_drafts.fields(now, question) if is_open and question else {}
     )
 
 
-def _step_news(now: OpenedLesson) -> dict[int, news.StepNews]:
+def _step_news(now: OpenedLesson) -> dict[int, StepNews]:
     did = {now.at: progress(now)} if is_followed() else lesson_progress(now.lesson)
-    found = {at: news.StepNews(one.guess, one.is_skipped, one.rungs) for at, one in did.items()}
-    return {at: one for at, one in found.items() if one != news.StepNews()}
+    found = {at: StepNews(one.guess, one.is_skipped, one.rungs) for at, one in did.items()}
+    return {at: one for at, one in found.items() if one != StepNews()}
 
 
 def _newer_message() -> dict[str, Any] | None:
@@ -155,7 +210,7 @@ def _take() -> None:
     if (heard := _newer_message()) is None:
         return
     st.session_state[_HELD] = _Told(heard["revision"], is_taken=True)
-    found, now = news.read(heard["text"]), open_lesson()
+    found, now = read_news(heard["text"]), open_lesson()
     if found is None or now is None or found.lesson != now.lesson.name:
         return
     if not is_followed():  # a class knows by itself
@@ -167,7 +222,7 @@ def _take() -> None:
         answer_drafts.take_over(now, now.question, found.fields)
 
 
-def _do_the_same(now: OpenedLesson, done: Mapping[int, news.StepNews]) -> None:
+def _do_the_same(now: OpenedLesson, done: Mapping[int, StepNews]) -> None:
     for at, question in now.lesson.questions.items():
         if (other := done.get(at)) is None:
             continue

@@ -1,4 +1,4 @@
-"""The Masks page below its top bar: controls and the tab that is open; the tab Broadcast."""
+"""The Masks page below its top bar: controls and the tab that is open; the tabs Fills and Broadcast."""
 
 from collections.abc import Callable
 
@@ -6,11 +6,26 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.pictures.fields import PageState
+from attnviz.pictures.mask_lab import FILL_NAMES
 from attnviz.pictures.mask_tabs import broadcast
+from attnviz.pictures.mask_tabs.fills import (
+    LABEL,
+    NO_KEYS,
+    answers,
+    every_fill,
+    lines,
+    paint_row,
+    row_names,
+    row_to_shut,
+    telling_row,
+)
+from attnviz.text.glossary import definitions
 from attnviz.tracing.trace import Trace
-from attnviz.ui import captions, layout
+from attnviz.ui import captions, charts, layout
+from attnviz.ui.address import persistent
 from attnviz.ui.address.share import Linkable, Together
-from attnviz.ui.masks import controls, experiment, fills, leak, output, pipeline
+from attnviz.ui.address.widgets import select
+from attnviz.ui.masks import controls, experiment, leak, output, pipeline
 from attnviz.ui.masks.experiment import MaskExperiment
 from attnviz.ui.masks.state import MasksTab
 from attnviz.ui.request import Request
@@ -36,12 +51,47 @@ def laboratory(request: Request, trace: Trace) -> Linkable:
     with left, st.container(key="mask-controls"):
         controls.site(trace, view)
         controls.masks(view)
-        fills.preset(bench)
+        _draw_shut_row(bench)
         controls.fill(view)
         controls.batch(view)
     with right:
         own = TABS[page.tab](bench)
     return Together(page, view, own)
+
+
+def _draw_fills(bench: MaskExperiment) -> None:
+    """Draw the tab Fills: every fill in every dtype on the same row; where it sees no key, the three answers first."""
+    names, row = row_names(bench), telling_row(bench)
+    select("row", LABEL, range(len(names)), row, names.__getitem__, means=definitions("Masks")[LABEL])
+    table = every_fill(bench, row)
+    if found := answers(bench, table, row):
+        st.html(found)
+        _draw_open_row(bench, row)
+    st.html(lines(table, row))
+    charts.numbers("fills", lambda: table.assign(fill=table["fill"].map(FILL_NAMES.get)))
+
+
+def _draw_shut_row(bench: MaskExperiment) -> None:
+    """Draw a button that paints a row shut and opens the tab that lists its outcomes."""
+    row = row_to_shut(bench)
+    st.button(
+        NO_KEYS,
+        key="row-without-keys",
+        width="stretch",
+        on_click=_show_fills,
+        args=(paint_row(bench, row, sees=False), row),
+    )
+
+
+def _draw_open_row(bench: MaskExperiment, row: int) -> None:
+    """Draw a button that takes the row's paint away, where paint shuts it."""
+    if bool(bench.rules[row].any()):
+        paint = paint_row(bench, row, sees=True)
+        st.button("Show the row's keys again", key="row-with-keys", on_click=_show_fills, args=(paint, row))
+
+
+def _show_fills(paint: str, row: int) -> None:
+    persistent.write({"paint": paint, "row": str(row), "tab": "fills"})
 
 
 def _broadcast(bench: MaskExperiment) -> None:
@@ -55,7 +105,7 @@ def _broadcast(bench: MaskExperiment) -> None:
 TABS: dict[str, Draw] = {
     "pipeline": pipeline.draw_below,
     "says": output.says,
-    "fills": fills.fills,
+    "fills": _draw_fills,
     "leak": leak.leak,
     "rows": leak.rows,
     "broadcast": _broadcast,

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.pictures import decoding
 from attnviz.ui import progress
-from attnviz.ui.decoding import run
+from attnviz.ui.decoding import steps
 from tests.pages.decoding.decoding_page import PAIR, header, notes
 
 pytestmark = pytest.mark.computes
@@ -17,12 +17,12 @@ pytestmark = pytest.mark.computes
 
 @pytest.fixture(autouse=True)
 def all_are_large(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(run, "LARGE", 0)
+    monkeypatch.setattr(steps, "LARGE", 0)
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    run._runs.forget(lambda _: True)
-    run._open_runs.clear()
+    steps._runs.forget(lambda _: True)
+    steps._open_runs.clear()
     yield
-    run._runs.forget(lambda _: True)
+    steps._runs.forget(lambda _: True)
 
 
 def stop_after(app_state, count: int):
@@ -46,7 +46,7 @@ def stop_after(app_state, count: int):
 
 def test_a_stopped_decoding_shows_the_steps_that_were_done(open_page, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = header(open_page("decoding", **PAIR, way="teacher"))["steps"]
-    run._runs.forget(lambda _: True)
+    steps._runs.forget(lambda _: True)
     told: list[tuple[int, int]] = []
     monkeypatch.setattr(decoding, "run_decoding", stop_after(told, 2))
     app: AppTest = open_page("decoding", **PAIR, way="teacher")
@@ -64,13 +64,13 @@ def test_a_stopped_decoding_shows_the_steps_that_were_done(open_page, monkeypatc
 
 def test_a_large_decoding_goes_when_its_page_is_left_or_another_one_runs(open_page) -> None:
     app: AppTest = open_page("decoding", **PAIR, way="teacher")
-    (first,) = run._runs.names
+    (first,) = steps._runs.names
     other: AppTest = open_page("decoding", **PAIR, way="teacher")
     next(field for field in app.number_input if field.label == "Smoothing").set_value(0.1).run()
-    assert first in run._runs.names, "another visitor has it open"
-    assert len(run._runs.names) == 2
+    assert first in steps._runs.names, "another visitor has it open"
+    assert len(steps._runs.names) == 2
     other.switch_page("pages/masks.py").run()
     gc.collect()
-    assert first not in run._runs.names
+    assert first not in steps._runs.names
     app.switch_page("pages/masks.py").run()
-    assert run._runs.names == ()
+    assert steps._runs.names == ()

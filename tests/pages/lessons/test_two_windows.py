@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.ui.lessons import companion
-from attnviz.ui.lessons.news import LessonNews, StepNews, read
+from attnviz.ui.lessons.companion import LessonNews, StepNews, read_news
 from tests.pages.lessons.lesson_page import cross, page_text
 
 NAME = "0123456789abcdef"
@@ -59,7 +59,7 @@ def test_the_docked_panel_offers_a_window_and_tells_nothing_until_something_is_d
     assert line_payload(app)["address"].startswith("lessons?lesson=love&lesson_step=1&panel=")
     app.button(key="lesson-hint").click().run()
     assert line_payload(app)["revision"] > 0
-    assert read(line_payload(app)["text"]) == LessonNews("love", 0, {0: StepNews(rungs=1)})
+    assert read_news(line_payload(app)["text"]) == LessonNews("love", 0, {0: StepNews(rungs=1)})
 
 
 def test_what_the_other_window_has_answered_is_uncovered_and_marked(open_lesson, hear) -> None:

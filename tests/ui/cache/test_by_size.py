@@ -17,7 +17,7 @@ from attnviz.pictures.decoding import DecodingState
 from attnviz.pictures.masks import MasksState
 from attnviz.ui import progress
 from attnviz.ui.cache import traces
-from attnviz.ui.decoding import run
+from attnviz.ui.decoding import steps
 from attnviz.ui.frame.page import Page
 from attnviz.ui.masks import experiment
 from attnviz.ui.request import Request
@@ -46,7 +46,7 @@ def second_trace(trace, number: int):
 
 
 def decoding_steps(trace, seed: int):
-    return run.run_decoding(traces.model(""), REQUEST, trace, DecodingState(choose="sampled", seed=seed)).made
+    return steps.run_decoding(traces.model(""), REQUEST, trace, DecodingState(choose="sampled", seed=seed)).made
 
 
 def text_under_a_mask(trace, reach: int):
@@ -66,7 +66,7 @@ def surviving(make: Callable[[int], object], numbers: Iterable[int] = NUMBERS) -
     [
         (experiment._again, lambda trace, number: mask_effect(trace, number).after),
         (experiment._batches, second_trace),
-        (run._runs, decoding_steps),
+        (steps._runs, decoding_steps),
         (experiment._writings, text_under_a_mask),
     ],
     ids=["masked runs", "batches", "decodings", "written under masks"],

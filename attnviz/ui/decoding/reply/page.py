@@ -1,27 +1,123 @@
-"""The tab Reply: its controls, the reply, and the link that opens it on Heads."""
+"""The tab Reply: its controls, the reply, and the link that opens it on Heads.
 
-from dataclasses import replace
+While a reply is written, each token goes to the browser as soon as it is computed, with its row of one head.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.analysis.reply.reply import Reply
 from attnviz.models.catalogue import Entry
+from attnviz.models.protocol import Model
 from attnviz.pictures.fields import read, write_view
+from attnviz.pictures.reply.message import message_since
 from attnviz.pictures.reply.state import ReplyState
 from attnviz.text.chat_link import write_chat
 from attnviz.text.conversation import Turn
-from attnviz.ui import layout, model_picker, mount
+from attnviz.ui import hosting, layout, model_picker, mount, streamlit_internals
 from attnviz.ui.address import persistent
-from attnviz.ui.cache import traces
+from attnviz.ui.cache import bounded, traces
 from attnviz.ui.decoding import controls, tabs
-from attnviz.ui.decoding.reply import held, opening
-from attnviz.ui.decoding.reply.writing import ReplyWriter
+from attnviz.ui.decoding.reply import held
 from attnviz.ui.frame.chat_editor import MOST_TYPED
 from attnviz.ui.frame.page import current_page
+from attnviz.ui.markdown import literal
 from attnviz.ui.reports import NUMBER, TEXT, reported_value, reported_view
 from attnviz.ui.request import Request
 from attnviz.widgets.wire import Payload
 
 COMPONENT, _NEXT = "reply", "reply-next-question"
+
+
+_LOOK = 0.25  # seconds between two looks for room
+_PATIENCE = 60.0  # seconds that a reply waits for room
+_FULL = "The replies that are being written take all the memory that there is for replies."
+_APART = 0.025  # seconds between two messages, at least
+
+
+@dataclass
+class ReplyWriter:
+    """The reply of this run's page, its `place`, and `mount`, which draws a message there."""
+
+    model: Model
+    reply: Reply
+    state: ReplyState
+    place: DeltaGenerator
+    mount: Callable[[Payload], None]
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether tokens are to follow."""
+        return len(self.reply.written) < held.held().goal and not self.reply.ended
+
+    def send(self) -> None:
+        """Draw what the browser has not been sent yet, and what it may have missed."""
+        mine, now = held.held(), time.monotonic()
+        if mine.sent_site != self.state.site:
+            mine.sent, mine.sent_site = 0, self.state.site
+        mine.messages += 1
+        since = min(mine.first_to_send(now), len(self.reply.tokens))
+        payload = message_since(
+            self.model, self.reply, self.state, since, key=mine.name, number=mine.messages, writing=self.is_writing
+        )
+        with self.place, streamlit_internals.drawn_again():
+            self.mount(payload)
+        mine.note_sent(now, len(self.reply.tokens))
+
+    def write(self) -> bool:
+        """Write until the reply has its goal's length, and draw each token; return whether anything was written.
+
+        Raises ValueError if the visitor's turn does not come, if other replies take all the memory, or if the device
+        has no memory left.
+        """
+        if not self.is_writing:
+            return False
+        with _room_for(self.reply):
+            self._write()
+        held.keep(self.reply)
+        return True
+
+    def _write(self) -> None:
+        began = drawn = time.monotonic()
+        while self.is_writing:
+            bounded.with_room(lambda: self.reply.go_on(1))
+            if len(self.reply.written) == 1:
+                held.keep(self.reply)
+            if time.monotonic() - drawn >= _APART or not self.is_writing:
+                self.send()
+                drawn = time.monotonic()
+            if time.monotonic() - began >= hosting.SLICE:
+                held.keep(self.reply)
+                hosting.wait(current_page().above)
+                began = time.monotonic()
+
+
+@contextmanager
+def _room_for(reply: Reply) -> Iterator[None]:
+    """Wait until there is room to write another reply; meanwhile, give back the visitor's turn.
+
+    Raises ValueError with one sentence if there is no room in time.
+    """
+    until, place = time.monotonic() + _PATIENCE, None
+    while not held.ROOM.enter(reply):
+        if time.monotonic() > until:
+            raise ValueError(f"{_FULL} Press Go on in a moment.")
+        hosting.give_back_turn()
+        place = place or current_page().above.empty()
+        place.info(literal(f"{_FULL} Yours begins when one of them ends."), icon=":material/hourglass_top:")
+        time.sleep(_LOOK)
+    try:
+        if place is not None:
+            place.empty()
+            hosting.wait(current_page().above)
+        yield
+    finally:
+        held.ROOM.leave(reply)
 
 
 def draw(request: Request) -> None:
@@ -62,7 +158,7 @@ def _draw_page(request: Request) -> ReplyWriter:
     _draw_buttons(buttons, writer)
     writer.send()
     with bar:
-        opening.draw(request, reply, state)
+        _draw_link_to_heads(request, reply, state)
     layout.end_page(request, trace, state)
     return writer
 
@@ -181,3 +277,19 @@ def _send_again() -> None:
     mine = held.held()
     if said is not None:
         mine.sent = max(0, min(said["count"], mine.sent)) if said["key"] == mine.name else 0
+
+
+def _draw_link_to_heads(request: Request, reply: Reply, state: ReplyState) -> None:
+    """Draw the link, once something is written."""
+    if not reply.spoken.strip():
+        return
+    site = {"kind": "decoder_self", "layer": str(state.layer), "head": str(state.head)}
+    query = persistent.link_to("Heads", site | {"tab": "", "zoom": "", "new": ""} | _texts_of_heads(request, reply))
+    st.page_link("pages/heads.py", label="Look at it on Heads", query_params=query)
+
+
+def _texts_of_heads(request: Request, reply: Reply) -> dict[str, str]:
+    """Write what was read and written: a conversation with the reply as its last turn, or a text."""
+    if request.messages:
+        return {"chat": write_chat((*request.messages, Turn("assistant", reply.spoken)))}
+    return {"src": request.src + reply.spoken}
