@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.parity import Eager
-from attnviz.tracing.external.outputs import find_other_axes
+from attnviz.tracing.external.outputs import find_other_axes, unroll_band
 from attnviz.transformer.probe import Kind
 
 _ROUNDING = 1e-3  # of the sum of a row
@@ -100,24 +99,12 @@ def _is_causal(layers: Sequence[Any]) -> bool:
 
 
 def _unroll_bands(layers: Sequence[Any], window: int | Sequence[int]) -> tuple[Any, ...]:
-    """Give each layer of bands `(batch, heads, q_len, window + 1)` a column for each key.
-
-    Column j of a band is key q - window / 2 + j of query q (Beltagy et al. 2020).
-    """
+    """Give each layer of bands `(batch, heads, q_len, window + 1)` a column for each key."""
     windows = [window] * len(layers) if isinstance(window, int) else window
     return tuple(
         unroll_band(layer, size // 2) if isinstance(layer, Tensor) and layer.shape[-1] == size // 2 * 2 + 1 else layer
         for layer, size in zip(layers, windows, strict=True)
     )
-
-
-def unroll_band(band: Tensor, reach: int) -> Tensor:
-    """Turn a band `(…, q_len, 2 reach + 1)` around each query into weights `(…, q_len, q_len)`."""
-    length = band.shape[-2]
-    wide = band.new_zeros((*band.shape[:-1], length + 2 * reach))
-    keys = torch.arange(length, device=band.device)[:, None] + torch.arange(2 * reach + 1, device=band.device)
-    wide.scatter_(-1, keys.expand(band.shape), band)
-    return wide[..., reach : reach + length]
 
 
 def are_joint(expected: Eager) -> bool:

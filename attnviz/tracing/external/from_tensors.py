@@ -5,6 +5,7 @@ other.
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,12 @@ TOLERANCE = 2e-3  # rows of a bfloat16 softmax sum to 1 within this
 _NO_ARRAY = (TypeError, ValueError, RuntimeError)
 
 
+_JOINT = (
+    "The decoder has one softmax over the tokens of its target and of the source: a row of decoder_self and the same "
+    "row of cross sum to 1 together."
+)
+
+
 @dataclass(frozen=True)
 class _GivenWeights:
     """Weights as they were given, with padding, and the tokens of both sides.
@@ -40,6 +47,7 @@ class _GivenWeights:
     masks: Mapping[Any, Any]
     steps: GenerateSteps | None = None
     notes: tuple[str, ...] = ()
+    are_output: bool = False  # of a model, and not tensors alone
 
 
 @reads_arguments
@@ -86,8 +94,10 @@ def from_tensors(  # noqa: PLR0913 - users describe their own weights by these a
     hidden = masks_by_side(attention_mask, tokens, key_tokens, tuple(named))
     texts = {side: read_side(each, hidden.get(side), tokenizer, item, sequences) for side, each in named.items()}
     weights = {name: _maps(name or "self-attention", given[name], None if output else item) for name in given}
-    notes = () if output else tuple(note for each in given.values() for note in _doubts(each, item))
-    return _trace_of(_GivenWeights(weights, texts, masks, output.steps if output else None, notes))
+    if output:
+        return _trace_of(_GivenWeights(weights, texts, masks, output.steps, output.notes, are_output=True))
+    notes = tuple(note for each in given.values() for note in _doubts(each, item))
+    return _trace_of(_GivenWeights(weights, texts, masks, notes=notes))
 
 
 def _check_kinds(given: Mapping[Any, Any], others: Iterable[Any]) -> None:
@@ -114,7 +124,7 @@ def _doubts(given: Any, item: int | None) -> list[str]:
 def _trace_of(given: _GivenWeights) -> BareWeights:
     """Leave padding out, infer the kind if it is not known yet, and build the trace."""
     for name, maps in given.weights.items():
-        _check_axes(name, maps, given.texts)
+        _check_axes(name, maps, given)
     padding = Padding.of(given.weights, given.texts)
     cut = {name: padding.cut(maps, name) for name, maps in given.weights.items()}
     names: dict[Kind, Any] = {name or _kind_of(cut[name]): name for name in cut}
@@ -124,23 +134,32 @@ def _trace_of(given: _GivenWeights) -> BareWeights:
     masks, notes = _read_masks(given, names, padding)
     trace = BareWeights(weights=weights, sentences=(sentence,), masks=masks)
     notes = (*given.notes, *padding.notes(), *notes, *_step_notes(given, padding, sentence.tgt))
-    each = (_flaws, _looks_ahead, _packed_texts)
+    if is_joint := _is_joint(weights):
+        notes = (*notes, _JOINT)
+    each = (partial(_flaws, is_joint=is_joint), _looks_ahead, _packed_texts)
     flaws = (note for name in weights for describe in each for note in describe(trace, name))
     return replace(trace, info=RunInfo(model_id=_name(trace), notes=(*notes, *flaws)))
 
 
-def _check_axes(name: str | None, maps: Tensor, texts: Mapping[str, PaddedSide]) -> None:
+def _check_axes(name: str | None, maps: Tensor, given: _GivenWeights) -> None:
     """Raise ValueError for maps of self-attention whose columns are not the tokens."""
     q_len, k_len = maps.shape[-2:]
     if name == "cross":
         return
-    extra, n_tokens = k_len - q_len, {len(text.tokens) for text in texts.values() if text.tokens}
+    extra, n_tokens = k_len - q_len, {len(text.tokens) for text in given.texts.values() if text.tokens}
+    if extra > 0 and q_len in n_tokens and given.are_output:
+        raise ValueError(
+            f"The maps have {q_len} rows and {k_len} columns for {q_len} tokens: the model also attends to keys that "
+            "are no tokens of this text, such as compressed keys, a prefix or a memory. To see them, give "
+            f"outputs.attentions with kind='cross' and key_tokens with names for all {k_len} columns."
+        )
     if extra in (1, 2) and q_len in n_tokens:
         added = "bias_kv or zero_attn" if extra == 1 else "bias_kv, zero_attn"
         raise ValueError(
-            f"The maps have {q_len} rows and {k_len} columns: nn.MultiheadAttention(add_bias_kv=True) and "
-            f"add_zero_attn=True append keys that are no tokens. Leave them out, attn[..., :{q_len}], or give "
-            f"kind='cross' and key_tokens with names for all {k_len} columns, the last of them {added}."
+            f"The maps have {q_len} rows and {k_len} columns, so some keys are no tokens. "
+            "nn.MultiheadAttention(add_bias_kv=True) and add_zero_attn=True append such keys: leave them out, "
+            f"attn[..., :{q_len}], or give kind='cross' and key_tokens with names for all {k_len} columns, the last of "
+            f"them {added}."
         )
     if extra == 0 and _is_band(maps):
         raise ValueError(
@@ -210,10 +229,10 @@ def _stack_parts(kind: str, given: Any, item: int | None) -> Tensor:
     """
     shapes = {tuple(part.shape) for part in given}
     if len(shapes) > 1:
-        raise ValueError(
-            f"The layers of {kind} differ in shape ({join_sorted(shapes)}); they must be equal. "
-            "From nn.MultiheadAttention, give the second of the two values that it returns."
-        )
+        hint = "From nn.MultiheadAttention, give the second of the two values that it returns."
+        if all(len(shape) == 4 for shape in shapes):
+            hint = "A model that pools or compresses its text, or returns states, has such layers: give the others."
+        raise ValueError(f"The layers of {kind} differ in shape ({join_sorted(shapes)}); they must be equal. {hint}")
     parts = [_tensor(kind, part) for part in given]
     if parts[0].ndim == 4:
         parts = [select_item(kind, part, item) for part in parts]
@@ -321,13 +340,25 @@ def _looks_ahead(trace: BareWeights, kind: Kind) -> list[str]:
     ]
 
 
-def _flaws(trace: BareWeights, kind: Kind) -> list[str]:
-    """Describe what is unusual about weights: rows that do not sum to 1, weights outside 0 to 1."""
+def _is_joint(weights: Mapping[Kind, Tensor]) -> bool:
+    """Check whether rows of decoder self-attention and of cross-attention sum to 1 together, as in T5Gemma 2."""
+    own, cross = weights.get("decoder_self"), weights.get("cross")
+    if own is None or cross is None or own.shape[:3] != cross.shape[:3]:
+        return False
+    return bool(((own.sum(dim=-1) + cross.sum(dim=-1) - 1).abs() <= TOLERANCE).all())
+
+
+def _flaws(trace: BareWeights, kind: Kind, *, is_joint: bool = False) -> list[str]:
+    """Describe what is unusual about weights: rows that do not sum to 1, weights outside 0 to 1. With `is_joint`, rows
+    of a decoder need not sum to 1.
+    """
     attn, notes = trace.weights[kind], []
     # Head by head: in float64 all at once, they would take twice their room, and be held for a sum of each row.
     sums = torch.stack([maps.double().sum(dim=-1) for maps in attn.flatten(0, 1)]).unflatten(0, attn.shape[:2])
     sees = trace.mask(kind).any(dim=-1)
     off = ((sums - 1).abs() > TOLERANCE) & ~((sums == 0) & ~sees)
+    if is_joint and kind != "encoder_self":
+        off = torch.zeros_like(off)
     if count := int(off.sum()):
         layer, head, row = (int(i) for i in off.nonzero()[0])
         token = display(trace.query_tokens(kind)[row].text)

@@ -38,19 +38,22 @@ _DECODER_OUTPUT = re.compile(r"CausalLMOutputWith|DoubleHeadsModelOutput|^Genera
 _ENCODER_OUTPUT = re.compile(r"MaskedLMOutput$|ForPreTrainingOutput$")
 # Output classes whose encoder's columns are not the tokens, with the sentence that refuses them.
 _NOT_TOKENS: Sequence[tuple[re.Pattern[str], str]] = (
-    (re.compile(r"^Longformer"),
-     "Longformer returns a window of neighbours for each token, so a column is not a token: "
-     "its maps cannot be drawn from the output."),
-    (re.compile(r"^LED"),
-     "LED's encoder returns a window of neighbours for each token, so a column is not a token: "
-     "its maps cannot be drawn from the output; decoder_self and cross can."),
     (re.compile(r"^(Maskformer|Donut)?Swin"),
      "Swin returns the attention within each window of an image, not of texts: "
      "give one window's weights, attentions[layer][window], and a name for each of its patches."),
     (re.compile(r"^Reformer"),
      "Reformer returns attention within buckets of tokens, so a column is not a token: "
      "its maps cannot be drawn from the output."),
+    (re.compile(r"^Rwkv"),
+     "RWKV has a recurrent state in the place of attention: what it returns as attentions are hidden states, "
+     "so there are no maps."),
 )  # fmt: skip
+_OF_BANDS = re.compile(r"^(Longformer|LED)")
+_GLOBAL = (
+    "This model returns a window of neighbours for each token, and some tokens have global attention, whose columns "
+    "stand before the window: its maps cannot be drawn from the output. Without global attention they can."
+)
+_WINDOW_ALONE = "Each token looks at its window alone: no token was given global attention."
 _TWO_STREAMS = (
     "With target_mapping, XLNet returns two maps a layer, of its content stream and of its query stream: "
     "give one of them, [layer[0] for layer in outputs.attentions]."
@@ -62,12 +65,14 @@ class OutputWeights:
     """The weights in an output: `(layers, heads, q_len, k_len)` of each kind that was asked for.
 
     The key None is a model's only self-attention, if the output's class does not say whether it is a decoder's.
-    `steps` says how the rows of `generate` were stacked, None for one pass. `sequences` is the number of texts.
+    `steps` says how the rows of `generate` were stacked, None for one pass. `sequences` is the number of texts, `notes`
+    say what the weights leave out.
     """
 
     weights: Mapping[Kind | None, Tensor]
     steps: "GenerateSteps | None" = None
     sequences: int = 1
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -168,7 +173,10 @@ def _read_fields(
             weights, steps = _stack_steps(of or name, layers, item, beams)
             out = replace(out, steps=steps if of != "cross" else out.steps)
         else:
-            weights = _stack_layers(of or name, layers, shared_item(item, len(layers[0]), sequences))
+            if name in (SELF, "encoder_attentions") and _OF_BANDS.match(type(given).__name__):
+                layers, out = _unroll(given, layers), replace(out, notes=(_WINDOW_ALONE,))
+            shared = shared_item(item, len(layers[0]), sequences)
+            weights = _stack_layers(of or name, layers, shared, has_batch=hasattr(given, "to_tuple"))
             _check_weights(of or name, weights)
         out = replace(out, weights={**out.weights, of: weights})
     return out
@@ -217,11 +225,30 @@ def _has_equal_rows(layers: Sequence[Sequence[Any]]) -> bool:
     return len(layers) > 1 and len(rows) == 1 and rows != {1}
 
 
+def _unroll(given: Any, bands: Sequence[Tensor]) -> list[Tensor]:
+    """Give each layer of bands a column for each key. Raises ValueError if any token has global attention."""
+    if any(_field(given, f"{side}global_attentions") for side in ("", "encoder_")) or bands[0].shape[-1] % 2 == 0:
+        raise ValueError(_GLOBAL)
+    return [unroll_band(band, band.shape[-1] // 2) for band in bands]
+
+
+def unroll_band(band: Tensor, reach: int) -> Tensor:
+    """Turn a band `(…, q_len, 2 reach + 1)` around each query into weights `(…, q_len, q_len)`.
+
+    Column j of a band is key q - reach + j of query q (Beltagy et al. 2020).
+    """
+    length = band.shape[-2]
+    wide = band.new_zeros((*band.shape[:-1], length + 2 * reach))
+    keys = torch.arange(length, device=band.device)[:, None] + torch.arange(2 * reach + 1, device=band.device)
+    wide.scatter_(-1, keys.expand(band.shape), band)
+    return wide[..., reach : reach + length]
+
+
 def _check_weights(kind: str, weights: Tensor) -> None:
     if bool((weights < 0).any()):
         raise ValueError(
-            f"What this model returns as {kind} has values below 0, so these are scores and not weights: apply the "
-            "model's mask and a softmax over the keys, and give the result."
+            f"What this model returns as {kind} has values below 0, so these are no attention weights. If they are "
+            "scores, apply the model's mask and a softmax over the keys, and give the result."
         )
 
 
@@ -241,15 +268,17 @@ def _layers_of(given: Any) -> list[Any]:
     ]  # fmt: skip
 
 
-def _stack_layers(kind: str, layers: Iterable[Any], item: int | None) -> Tensor:
-    """Stack one text's `(heads, q_len, k_len)` of each layer. A layer of three axes is one text's."""
+def _stack_layers(kind: str, layers: Iterable[Any], item: int | None, *, has_batch: bool = False) -> Tensor:
+    """Stack one text's `(heads, q_len, k_len)` of each layer. A layer of three axes is one text's, but not in what a
+    model of transformers returns, which always has a batch: there it is a hidden state.
+    """
     layers = [torch.as_tensor(layer) if isinstance(layer, np.ndarray) else layer for layer in layers]
-    is_one_text = [isinstance(layer, Tensor) and layer.ndim == 3 for layer in layers]
+    is_one_text = [not has_batch and isinstance(layer, Tensor) and layer.ndim == 3 for layer in layers]
     said = find_other_axes([layer[None] if one else layer for layer, one in zip(layers, is_one_text, strict=True)])
     if said is not None:
         raise ValueError(
             f"What is given of {kind} is not attention from token to token ({said}), as in a model that pools or "
-            "compresses its text: give the layers that are, as a list."
+            "compresses its text, or returns states: give the layers that are attention, as a list."
         )
     texts = [layer if one else select_item(kind, layer, item) for layer, one in zip(layers, is_one_text, strict=True)]
     return torch.stack([text.detach().float().cpu() for text in texts])

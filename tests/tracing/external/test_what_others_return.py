@@ -11,6 +11,7 @@ import attnviz
 from attnviz.analysis.heads.trace_metrics import trace_metrics
 from attnviz.models.huggingface.network.network import cache_argument
 from attnviz.tracing.external.weights import BareWeights
+from tests.models.huggingface.tiny_configs import tiny_config
 
 SIZES: dict[str, Any] = {"vocab_size": 37, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
 GENERATE = {"max_new_tokens": 5, "do_sample": False, "suppress_tokens": [0],
@@ -205,17 +206,17 @@ def test_the_class_of_an_output_says_the_kind(gpt2: Any) -> None:
     assert attnviz.from_tensors(out, list("abcd")).kinds == ("encoder_self",)
 
 
-def longformer(window: int) -> Any:
+def longformer(window: int, **how: Any) -> Any:
     sizes = {"hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 13}
     config = transformers.LongformerConfig(vocab_size=37, attention_window=window, max_position_embeddings=64, **sizes)
-    return made(transformers.LongformerModel, config)(torch.tensor([TEXT]), output_attentions=True)
+    return made(transformers.LongformerModel, config)(torch.tensor([TEXT]), output_attentions=True, **how)
 
 
-def led() -> Any:
+def led(**how: Any) -> Any:
     sizes = SIZES | {"d_model": 12, "encoder_ffn_dim": 13, "decoder_ffn_dim": 13, "attention_window": 4}
     layers = {"encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 3, "decoder_attention_heads": 3}
     model = made(transformers.LEDForConditionalGeneration, transformers.LEDConfig(**sizes, **layers))
-    return model(torch.tensor([TEXT]), decoder_input_ids=torch.tensor([[2, 4]]), output_attentions=True)
+    return model(torch.tensor([TEXT]), decoder_input_ids=torch.tensor([[2, 4]]), output_attentions=True, **how)
 
 
 def xlnet() -> Any:
@@ -260,14 +261,15 @@ def funnel() -> Any:
     )
 
 
+FIRST = torch.tensor([[1, 0, 0, 0, 0]])
 NO_MAPS: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "Longformer": (lambda: longformer(4), {}, "Longformer returns a window of neighbours"),
+    "Longformer": (lambda: longformer(4, global_attention_mask=FIRST), {}, "some tokens have global attention"),
     "its layers alone": (lambda: longformer(4).attentions, {}, "The columns are a window of neighbours around each"),
-    "LED's encoder": (led, {"kind": "encoder_self"}, "LED's encoder returns a window of neighbours"),
+    "LED's encoder": (lambda: led(global_attention_mask=FIRST), {"kind": "encoder_self"}, "have global attention"),
     "XLNet's streams": (xlnet, {}, "its content stream and of its query stream"),
     "its layers alone, two streams": (lambda: xlnet().attentions, {}, "its content stream and of its query stream"),
     "Swin's windows": (swin, {}, "each window of an image, not of texts"),
-    "scores": (squeezebert, {}, "values below 0, so these are scores"),
+    "scores": (squeezebert, {}, "values below 0, so these are no attention weights. If they are scores"),
     "dictionaries": (pegasus_x, {"kind": "encoder_self"}, "is not attention from token to token .*layer 0 is a dict"),
     "pooled lengths": (funnel, {}, "rows for .* tokens.* pools or compresses its text"),
 }
@@ -296,7 +298,7 @@ def test_what_is_of_tokens_in_such_an_output_is_drawn() -> None:
 def test_keys_that_multi_head_attention_appends_are_named(options: Any, n_more: int, named: str) -> None:
     layer, x = torch.nn.MultiheadAttention(12, 3, batch_first=True, **options), torch.randn(1, 5, 12)
     _, weights = layer(x, x, x, average_attn_weights=False)
-    with pytest.raises(ValueError, match=f"5 rows and {5 + n_more} columns: .* the last of them {named}"):
+    with pytest.raises(ValueError, match=f"5 rows and {5 + n_more} columns, .* the last of them {named}"):
         attnviz.from_tensors(weights, list("abcde"))
     names = [*"abcde", *["more"] * n_more]
     expect_pass(
@@ -361,3 +363,107 @@ def test_values_that_are_no_weights_have_no_metrics(weights: list[list[float]]) 
 def test_the_mask_token_that_takes_its_space_is_special() -> None:
     tokens = attnviz.from_tensors(torch.eye(3), ["<s>", " <mask>", "a"]).query_tokens("encoder_self")
     assert [token.is_special for token in tokens] == [True, True, False]
+
+
+def tiny(name: str, n_tokens: int = 10, **given: Any) -> Any:
+    """Run a small random model of a class over a text, and over a target of three tokens where it has a decoder."""
+    kind = getattr(transformers, name)
+    model = made(kind, tiny_config(kind.config_class, vocab_size=37, **given))
+    target = {"decoder_input_ids": torch.tensor([[2, 4, 9]])} if model.config.is_encoder_decoder else {}
+    return model(torch.arange(n_tokens)[None] % 31 + 5, output_attentions=True, **target)
+
+
+def only_compressed(out: Any) -> Any:
+    """Leave out the layers whose columns are tokens."""
+    return type(out)(attentions=tuple(layer for layer in out.attentions if layer.shape[-2] != layer.shape[-1]))
+
+
+NOT_FROM_TOKEN_TO_TOKEN = {
+    "landmarks": (
+        lambda: tiny("NystromformerModel", 8, num_landmarks=4, segment_means_seq_len=8),
+        "are 8 × 4 .* the tokens ask for 8 × 8",
+    ),
+    "their layers": (
+        lambda: tiny("NystromformerModel", 8, num_landmarks=4, segment_means_seq_len=8).attentions,
+        "are 8 × 4 .* the tokens ask for 8 × 8",
+    ),
+    "pooled characters": (
+        lambda: tiny("CanineModel"),
+        "layer 1 has 2 rows for 10 tokens.*pools or compresses its text",
+    ),
+    "their layers alone": (lambda: tiny("CanineModel").attentions, "differ in shape .* pools or compresses its text"),
+    "compressed keys": (lambda: tiny("DeepseekV4ForCausalLM"), "layer 2 has 12 columns for 10 tokens"),
+    "compressed keys in every layer": (
+        lambda: only_compressed(tiny("DeepseekV4ForCausalLM")),
+        "10 rows and 12 columns for 10 tokens: the model also attends to keys that are no tokens of this text",
+    ),
+    "states": (lambda: tiny("MiniMaxForCausalLM"), "layer 1 has 16 rows for 10 tokens.* or returns states"),
+    "states as large as the text": (
+        lambda: tiny("MiniMaxForCausalLM", 16),
+        "values below 0, so these are no attention",
+    ),
+    "hidden states": (lambda: tiny("YosoModel", 64), r"layer 0 has the shape \(1, 64, 64\), and not \(texts, heads"),
+    "hidden states of RWKV": (lambda: tiny("RwkvForCausalLM", 64), "RWKV has a recurrent state in the place of"),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # transformers' own, of configs smaller than any that is published
+@pytest.mark.parametrize(("given", "said"), NOT_FROM_TOKEN_TO_TOKEN.values(), ids=NOT_FROM_TOKEN_TO_TOKEN)
+@torch.no_grad()
+def test_what_is_not_attention_from_token_to_token_is_refused_in_a_sentence(given: Any, said: str) -> None:
+    out = given()
+    layers = getattr(out, "attentions", out)
+    with pytest.raises(ValueError, match=said) as refused:
+        attnviz.from_tensors(out, [f"t{at}" for at in range(layers[0].shape[-2])])
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.filterwarnings("ignore")
+@torch.no_grad()
+def test_layers_of_attention_beside_layers_of_states_can_be_given_alone() -> None:
+    out = tiny("MiniMaxForCausalLM")
+    wanted = [layer for layer in out.attentions if layer.shape[-1] == 10]
+    trace = attnviz.from_tensors(wanted, [f"t{at}" for at in range(10)])
+    expect_pass(trace, wanted)
+    assert not trace.info.notes
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("sort", ["Longformer", "Nystromformer"])
+@torch.no_grad()
+def test_maps_of_a_class_are_the_softmax_of_its_own_queries_and_keys(sort: str) -> None:
+    """Longformer's band has a column for each neighbour; Nystromformer with a landmark for each token is exact."""
+    kind, caught = getattr(transformers, f"{sort}Model"), {}
+    model = made(kind, tiny_config(kind.config_class, vocab_size=37, attention_window=4) if sort == "Longformer" else
+                 tiny_config(kind.config_class, vocab_size=37, num_landmarks=8, segment_means_seq_len=8))  # fmt: skip
+    own = next(module for name, module in model.named_modules() if name.endswith("layer.0.attention.self"))
+    for part in ("query", "key"):
+        getattr(own, part).register_forward_hook(
+            lambda module, given, made, part=part: caught.update({part: made.clone().flatten(0, -2)})
+        )
+    trace = attnviz.from_tensors(
+        model(torch.arange(8)[None] + 5, output_attentions=True), [f"t{at}" for at in range(8)]
+    )
+    query, key = (caught[part].view(8, 4, -1).transpose(0, 1) for part in ("query", "key"))
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    places = torch.arange(8)
+    if sort == "Longformer":
+        scores = scores.masked_fill((places - places[:, None]).abs() > 2, -torch.inf)
+    torch.testing.assert_close(trace.attn("encoder_self", layer=0), scores.softmax(-1), atol=1e-5, rtol=1e-5)
+    assert all("looks at its window alone" in note for note in trace.info.notes)
+    assert len(trace.info.notes) == (sort == "Longformer")
+
+
+@pytest.mark.filterwarnings("ignore")
+@torch.no_grad()
+def test_one_softmax_over_target_and_source_is_told_and_no_flaw() -> None:
+    out = tiny("T5Gemma2ForConditionalGeneration")
+    source, target = [f"s{at}" for at in range(10)], ["a", "b", "c"]
+    trace = attnviz.from_tensors(out, {"src": source, "tgt": target})
+    expect_pass(trace, out.decoder_attentions)
+    expect_pass(trace, out.cross_attentions, "cross")
+    assert [note.split(":")[0] for note in trace.info.notes] == [
+        "The decoder has one softmax over the tokens of its target and of the source"
+    ]
+    alone = attnviz.from_tensors(out, target, kind="decoder_self")
+    assert "do not sum to 1" in alone.info.notes[0]
