@@ -4,9 +4,10 @@ import pytest
 
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.joining import fold_nickname, validate_nickname
+from tests.each_case import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("typed", "saved"),
     [
         ("  Ana  ", "Ana"),
@@ -26,7 +27,7 @@ def test_a_nickname_is_saved_as_it_reads(typed: str, saved: str) -> None:
     assert validate_nickname(typed) == saved
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("typed", "words"),
     [
         ("", "at least one letter"),

@@ -19,6 +19,7 @@ from attnviz.classroom.state import BEFORE, TeacherKey
 from attnviz.classroom.storage.store import Store
 from attnviz.classroom.storage.tables import Table
 from tests.classroom.lesson import choices
+from tests.each_case import each_case
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def test_a_full_disk_is_said_and_what_was_acknowledged_is_there(file: Path) -> N
     again.close()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "words"),
     [
         ("mysql://user:secret@host/name", "names no database that classes can be stored in"),

@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.library import lesson_named
@@ -29,6 +27,7 @@ from attnviz.ui.masks.output import SaysState
 from attnviz.ui.masks.state import MasksTab
 from tests.docs import chapters
 from tests.docs.on_screen import strings
+from tests.each_case import each_case
 
 TABS_OF_CAUSES = {
     "": SwitchOffState, "switch-off": SwitchOffState, "patch": PatchState, "attribute": AttributeState,
@@ -43,7 +42,7 @@ def test_each_page_of_the_app_has_a_chapter() -> None:
     assert {path.stem for path in chapters.DOCS.glob("guide/*.md")} == pages
 
 
-@pytest.mark.parametrize("name", [path.stem for path in chapters.DOCS.glob("guide/*.md") if path.stem != "index"])
+@each_case("name", [path.stem for path in chapters.DOCS.glob("guide/*.md") if path.stem != "index"])
 def test_a_chapter_has_its_three_parts_and_three_things_to_try(name: str) -> None:
     raw = (chapters.DOCS / "guide" / f"{name}.md").read_text(encoding="utf-8")
     parts = re.split(r"^## ", raw, flags=re.MULTILINE)[1:]
@@ -66,7 +65,7 @@ def test_a_live_picture_is_in_the_gallery() -> None:
     assert {name for path in chapters.CHAPTERS for name in chapters.live(path)} <= there
 
 
-@pytest.mark.parametrize("link", list(LINKS.values()), ids=list(LINKS))
+@each_case("link", list(LINKS.values()), ids=list(LINKS))
 def test_a_link_opens_its_picture_without_a_complaint(link: Link) -> None:
     known, complaints = READERS[link.page](link.texts, link)
     assert set(link.texts) <= {*BAR, *known}

@@ -3,7 +3,6 @@
 import re
 
 import pandas as pd
-import pytest
 
 import attnviz
 from attnviz.analysis.causes.alignment_errors import known_errors, rates
@@ -21,6 +20,7 @@ from attnviz.pictures.causes.attribution import AttributeState, question
 from attnviz.pictures.causes.patching import PatchState, patch_question
 from attnviz.pictures.decoding import DecodingState, run_decoding
 from tests.docs.chapters import DOCS, measure, picture, tells
+from tests.each_case import each_case
 
 NAMES = tuple(path.stem for path in sorted(DOCS.glob("concepts/*.md")) if path.stem != "index")
 FAR = 0.4  # of a row: what the maps move by, at least, where they are made even
@@ -30,13 +30,13 @@ def raw(name: str) -> str:
     return (DOCS / "concepts" / f"{name}.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_its_python_runs(name: str) -> None:
     for code in re.findall(r"^```python\n(.*?)^```", raw(name), re.DOTALL | re.MULTILINE):
         exec(code, {})
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_each_source_is_used_and_has_an_address(name: str) -> None:
     body, _, sources = raw(name).partition("## Sources")
     listed = [" ".join(entry.split()) for entry in re.split(r"^- ", sources, flags=re.MULTILINE)[1:]]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.pictures.shown.registry import PICTURES
+from tests.each_case import each_case
 from tools.docs import gallery
 
 FOLDER = Path(__file__).parents[2] / "docs" / "gallery"
@@ -29,7 +30,7 @@ def test_every_picture_is_in_the_gallery() -> None:
     assert set().union(*map(pictures_of, SCRIPTS)) == set(PICTURES)
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+@each_case("path", SCRIPTS, ids=lambda path: path.stem)
 def test_a_script_is_short_and_says_what_to_look_at(path: Path) -> None:
     script = gallery.read(path)
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES

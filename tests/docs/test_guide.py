@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 import torch
 
 import attnviz
@@ -22,6 +21,7 @@ from attnviz.pictures.masks import MaskBench, view_of
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Site
 from tests.docs.chapters import measure, picture, tells
+from tests.each_case import each_case
 
 LIVES = "She doesn't know where he lives."
 LONG = 60.0  # seconds in which a text is written
@@ -169,7 +169,7 @@ def test_heads_that_carry_a_gender() -> None:
     assert float(noun.min()) > 0.96
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("run", "own", "teacher"),
     [
         ("french", 1, 1), ("french-without-causal-mask", 0, 1), ("french-pairs-30", 0, 0),

@@ -18,6 +18,7 @@ from attnviz.engine.door import PROXY_VARIABLE, EngineDoor, middlewares, variabl
 from attnviz.engine.exchange import DEADLINE, SENT, RefusedError
 from attnviz.engine.service import ModelService
 from attnviz.models.translator.tiny import tiny_translator
+from tests.each_case import each_case
 
 FOR_EVER = float("inf")
 
@@ -39,7 +40,7 @@ def admits(admission: Admission, operation: str = "trace", *, age: float = 0.0, 
     return True
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("seconds", "age", "within", "count"),
     [(0.49, 0.0, FOR_EVER, 8), (0.49, 2.1, FOR_EVER, 3), (0.49, 0.0, 2.1, 4), (0.01, 0.0, FOR_EVER, 100)],
 )

@@ -12,6 +12,7 @@ from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.steps import RIGHT, SteppedAttention
 from attnviz.implementations.ways import WAYS
 from attnviz.implementations.weights import SiteWeights
+from tests.each_case import each_case
 from tests.implementations.reference_checks import (
     CHECKS,
     outputs_equal_pytorch,
@@ -28,7 +29,7 @@ def case_of(bug: Bug) -> SiteInputs:
     return bug.test_inputs
 
 
-@pytest.mark.parametrize("name", BUGS)
+@each_case("name", BUGS)
 def test_a_bug_does_what_it_declares(name: str) -> None:
     bug = BUGS[name]
     inputs = case_of(bug)
@@ -44,7 +45,7 @@ def test_a_bug_does_what_it_declares(name: str) -> None:
         assert attn.shape == expected_attn.shape
 
 
-@pytest.mark.parametrize("name", [name for name, bug in BUGS.items() if bug.declared == "silent" and bug.step])
+@each_case("name", [name for name, bug in BUGS.items() if bug.declared == "silent" and bug.step])
 def test_a_silent_bug_changes_the_output_or_the_map(name: str) -> None:
     inputs = case_of(BUGS[name])
     wrong, fine = BUGS[name].attention(inputs)(*inputs.call), right_attention(inputs)(*inputs.call)
@@ -58,7 +59,7 @@ def is_caught(bug: Bug, inputs: SiteInputs) -> bool:
         return True
 
 
-@pytest.mark.parametrize("name", BUGS)
+@each_case("name", BUGS)
 def test_its_own_line_catches_it_and_lets_the_right_one_pass(name: str) -> None:
     inputs = case_of(BUGS[name])
     assert BUGS[name].catch(right_attention(inputs), inputs)
@@ -77,7 +78,7 @@ def make_of(bug: Bug):
 
 
 # With a head off, the right attention is not PyTorch's either: see below.
-@pytest.mark.parametrize("name", [name for name, bug in BUGS.items() if not bug.ablates])
+@each_case("name", [name for name, bug in BUGS.items() if not bug.ablates])
 def test_the_reference_checks_catch_every_bug(name: str) -> None:
     make, failed = make_of(BUGS[name]), []
     for check in CHECKS:
@@ -133,7 +134,7 @@ def test_weights_after_dropout_are_caught_by_the_weights_alone() -> None:
     )
 
 
-@pytest.mark.parametrize("name", [*WAYS, "stepped"])
+@each_case("name", [*WAYS, "stepped"])
 def test_every_right_attention_passes_the_reference_checks(name: str) -> None:
     make = (lambda weights: SteppedAttention(weights, RIGHT)) if name == "stepped" else WAYS[name].make
     for check in CHECKS:

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from attnviz.implementations.sequence_first import RelativeAttention, SequenceFirst, SequenceFirstAttention
+from tests.each_case import each_case
 from tests.implementations.cases import BATCH, D_K, HEADS, K_LEN, Q_LEN, WEIGHTS, Case, reference
 
 REACH = 2
@@ -26,7 +27,7 @@ def test_masks_that_broadcast_are_prepared(shape: tuple[int, ...]) -> None:
     assert mask.shape == (*shape, 1)
 
 
-@pytest.mark.parametrize("shape", [(BATCH, Q_LEN, K_LEN), (K_LEN, Q_LEN, BATCH), (Q_LEN, K_LEN), (Q_LEN, 1, BATCH)])
+@each_case("shape", [(BATCH, Q_LEN, K_LEN), (K_LEN, Q_LEN, BATCH), (Q_LEN, K_LEN), (Q_LEN, 1, BATCH)])
 def test_other_masks_are_refused_with_both_shapes(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=rf"{Q_LEN} or 1.*{K_LEN}.*{BATCH}") as refused:
         SequenceFirstAttention(WEIGHTS).prepare_mask(torch.ones(shape, dtype=torch.bool), Q_LEN, K_LEN, BATCH)

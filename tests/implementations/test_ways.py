@@ -8,6 +8,7 @@ import torch
 from attnviz.implementations.ways import WAYS
 from attnviz.implementations.weights import SiteWeights
 from attnviz.transformer.attention import MultiHeadAttention
+from tests.each_case import each_case
 from tests.implementations.cases import D_K, HEADS, UNEQUAL, WEIGHTS, Case, cases, reference
 
 WITHOUT_EQUAL_SIZES = ("annotated", "per_head", "sequence_first", "single", "torch_fused")
@@ -21,13 +22,13 @@ def test_every_way_equals_every_other(case: Case) -> None:
             torch.testing.assert_close(results[one][1], results[other][1], rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", WAYS)
+@each_case("name", WAYS)
 def test_every_way_equals_pytorchs_kernel(name: str) -> None:
     for case in cases():
         require_pytorchs_answer(name, case)
 
 
-@pytest.mark.parametrize("name", WITHOUT_EQUAL_SIZES)
+@each_case("name", WITHOUT_EQUAL_SIZES)
 def test_values_may_have_a_size_of_their_own(name: str) -> None:
     for case in cases(UNEQUAL):
         require_pytorchs_answer(name, case)
@@ -49,7 +50,7 @@ def test_sizes_that_a_way_cannot_have_are_refused_in_a_sentence(name: str) -> No
         WAYS[name].make(UNEQUAL)
 
 
-@pytest.mark.parametrize("name", WAYS)
+@each_case("name", WAYS)
 def test_the_slices_say_where_a_heads_weights_are(name: str) -> None:
     way, made = WAYS[name], WAYS[name].make(WEIGHTS)
     for head in range(HEADS):
@@ -74,6 +75,6 @@ def test_the_weights_of_a_site_are_the_models_own_tensors() -> None:
     assert weights.W_o.data_ptr() == module.W_o.weight.data_ptr()
 
 
-@pytest.mark.parametrize("name", WAYS)
+@each_case("name", WAYS)
 def test_the_source_can_be_read(name: str) -> None:
     assert "def " in WAYS[name].source()

@@ -8,6 +8,7 @@ import attnviz
 from attnviz.learning import shipped
 from attnviz.learning.experiment import WITHOUT, Experiment
 from attnviz.learning.limits import VARIABLE, estimate, require_affordable
+from tests.each_case import each_case
 
 ALL = (*shipped.WITH_WEIGHTS, *shipped.WITHOUT_WEIGHTS)
 
@@ -27,7 +28,7 @@ def test_no_two_shipped_runs_share_a_name():
     assert len({one.name for one in ALL}) == len({one.key for one in ALL}) == len(ALL)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("choices", "said"),
     [
         ({"without": "causal-mask", "leak": "one-head"}, "Without a causal mask everything is visible already, so "

@@ -13,6 +13,7 @@ from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.decoding import Stepper
 from attnviz.transformer.from_torch import from_torch
 from attnviz.transformer.probe import Site
+from tests.each_case import each_case
 
 pytestmark = pytest.mark.computes
 
@@ -91,7 +92,7 @@ def test_a_position_sees_what_its_experiment_lets_it_see(task):
     assert not leaks[1:].triu(1).any()
 
 
-@pytest.mark.parametrize("choices", [{}, {"without": "causal-mask"}, {"leak": "one-head"}, {"leak": "one-token"}])
+@each_case("choices", [{}, {"without": "causal-mask"}, {"leak": "one-head"}, {"leak": "one-token"}])
 def test_a_line_beside_longer_ones_is_computed_as_it_is_alone(choices):
     network, batch = untrained_network(Experiment("reverse", **choices))
     together = hidden_states(network, batch)

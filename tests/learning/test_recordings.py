@@ -9,6 +9,7 @@ import pytest
 import attnviz
 from attnviz.learning.recording import Recording
 from attnviz.learning.storage import save
+from tests.each_case import each_case
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,7 @@ META = {
 }
 
 
-@pytest.mark.parametrize("name", [*ARRAYS, *META])
+@each_case("name", [*ARRAYS, *META])
 def test_what_is_no_recording_is_refused_in_one_sentence(name, run, tmp_path):
     arrays, said = ARRAYS[name] if name in ARRAYS else ({"meta": meta(run, **META[name][0])}, META[name][1])
     write_changed(run, tmp_path / "run.npz", **arrays)

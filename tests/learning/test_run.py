@@ -21,6 +21,7 @@ from attnviz.learning.run import MOMENTS, TrainingRun, moments, one_thread
 from attnviz.learning.tasks.catalogue import Reverse
 from attnviz.learning.tasks.task import distinct
 from attnviz.learning.words import ToyWords
+from tests.each_case import each_case
 
 STEPS = 450  # of French, which is learned by then; the task's own are three times as many
 SHORT = {"task": "reverse", "steps": 4, "seed": 3}
@@ -138,7 +139,7 @@ def test_labels_that_are_not_shifted_are_what_went_in():
     assert not batch.labels[:, 0].any()  # `<bos>` is never said
 
 
-@pytest.mark.parametrize("steps", [1, 5, 60, 1_500, 20_000])
+@each_case("steps", [1, 5, 60, 1_500, 20_000])
 def test_a_run_is_looked_at_from_its_beginning_to_its_end(steps):
     found = moments(steps)
     assert found[0] == 0

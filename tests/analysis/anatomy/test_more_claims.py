@@ -11,6 +11,7 @@ from attnviz.analysis.anatomy.modulation import modulation
 from attnviz.analysis.anatomy.skipped_lines import SKIPS, tensor_before_line
 from attnviz.analysis.site.inputs import query_key_value
 from attnviz.implementations.site_inputs import odd_sized_inputs
+from tests.each_case import each_case
 
 
 def test_transpose_contiguous_view_is_concatenation() -> None:
@@ -53,7 +54,7 @@ def test_without_softmax_a_row_would_not_sum_to_one() -> None:
     torch.testing.assert_close(found.linear_sums, (query @ key.mT / math.sqrt(11))[0, 2].sum(dim=-1))
 
 
-@pytest.mark.parametrize("name", SKIPS)
+@each_case("name", SKIPS)
 def test_a_changed_line_says_what_it_was_given(name: str) -> None:
     found = tensor_before_line(name, odd_sized_inputs())
     assert found.tensors

@@ -13,6 +13,7 @@ from attnviz.analysis.site.inputs import site_inputs
 from attnviz.analysis.site.outcome import Raised, SiteResult
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.models.translator.tiny import tiny_translator
+from tests.each_case import each_case
 
 KINDS = ("encoder_self", "decoder_self", "cross")
 LONG, SHORT = "a big red dog jumped", "i love"
@@ -39,8 +40,8 @@ def last(inputs: SiteInputs, layout: str) -> torch.Tensor:
     return tensor if layout == "batch_first" else tensor.transpose(0, 1)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("layout", LAYOUTS)
+@each_case("kind", KINDS)
 def test_the_walk_gives_the_models_own_output(model, pair, kind, layout: str) -> None:
     inputs, call = site_inputs(model, pair, kind, 1), pair.call(kind, 1)
     stack = model.model.encoder if kind == "encoder_self" else model.model.decoder
@@ -81,7 +82,7 @@ def test_an_unknown_layout_is_refused() -> None:
 RAISES = {"contiguous", "unsqueeze 0", "transpose"}
 
 
-@pytest.mark.parametrize("name", SKIPS)
+@each_case("name", SKIPS)
 def test_a_skipped_line_raises_or_is_wrong(name: str) -> None:
     result = run_skipped(name, odd_sized_inputs(blind_row=False))  # batch 2, heads 3, length 5: no two sizes are equal
     if name in RAISES:
@@ -150,8 +151,8 @@ def test_the_masks_line_is_the_one_that_made_it(model, pair, kind, code: str) ->
         assert line.tensor.numel() == inputs.mask.numel()
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize(("norm_first", "code"), [(True, "input_ = norm(x)"), (False, "input_ = x")])
+@each_case("layout", LAYOUTS)
+@each_case(("norm_first", "code"), [(True, "input_ = norm(x)"), (False, "input_ = x")])
 def test_the_first_line_says_whether_the_layer_has_normalised_its_input(layout, norm_first, code) -> None:
     model = tiny_translator()
     model.model.config = replace(model.model.config, norm_first=norm_first)

@@ -9,9 +9,10 @@ import attnviz
 from attnviz.analysis.causes.contributions import alti, rollout
 from attnviz.analysis.causes.flow.mixing import shares
 from attnviz.analysis.causes.residual import residual_maps
+from tests.each_case import each_case
 
 
-@pytest.mark.parametrize("residual", [0.0, 0.3, 0.5, 1.0])
+@each_case("residual", [0.0, 0.3, 0.5, 1.0])
 def test_rows_of_source_and_target_sum_to_one(residual, clean) -> None:
     found = rollout(clean, residual=residual)
     torch.testing.assert_close(found.source.sum(dim=1) + found.target.sum(dim=1), torch.ones(len(found.source)))

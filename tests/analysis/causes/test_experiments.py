@@ -7,6 +7,7 @@ from attnviz.analysis.causes.presets import counts
 from attnviz.analysis.causes.presets.counts import count
 from attnviz.analysis.causes.presets.experiments import experiment, ready_experiments
 from attnviz.tracing.causes import notation
+from tests.each_case import each_case
 
 NAMES = [one.name for one in ready_experiments()]
 
@@ -28,7 +29,7 @@ def interventions(model, address):
     return [attnviz.patch(donor, stack, layer=int(layer), what="layer", positions=[int(at)])]
 
 
-@pytest.mark.parametrize("one", ready_experiments(), ids=NAMES)
+@each_case("one", ready_experiments(), ids=NAMES)
 def test_the_model_writes_what_is_said(model, one) -> None:
     assert one.weights == model.model_id
     done = interventions(model, one.address)
@@ -36,7 +37,7 @@ def test_the_model_writes_what_is_said(model, one) -> None:
     assert model.translate(one.typed_sentence, to=one.address["to"], interventions=done) == one.after
 
 
-@pytest.mark.parametrize("one", ready_experiments(), ids=NAMES)
+@each_case("one", ready_experiments(), ids=NAMES)
 def test_the_numbers_are_counted_again(model, one) -> None:
     found = count(one.name, model)
     assert set(found) == set(one.numbers)

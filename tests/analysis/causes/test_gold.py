@@ -13,6 +13,7 @@ from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 from attnviz.training.corpus import read_table
+from tests.each_case import each_case
 
 LANGUAGES = ("de", "es", "fr", "zh")
 PAIRS = Path(__file__).parents[3] / "assets" / "pairs" / "machine-learning.tsv"
@@ -132,7 +133,7 @@ def test_a_trace_of_other_sentences_has_no_links(clean) -> None:
         gold_pairs("fr")[0].links(clean)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("row", "reason"),
     [
         ("The dog.\tLe chien.", "expected a sentence, its translation and links"),

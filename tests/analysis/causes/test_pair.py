@@ -11,6 +11,7 @@ from attnviz.analysis.causes.logit_difference import LogitDifference
 from attnviz.analysis.causes.pairs.joint_patches import Cell, patch_jointly
 from attnviz.analysis.causes.pairs.pair import pair_of, written_under
 from attnviz.analysis.causes.patching import patched_heads, patched_stream
+from tests.each_case import each_case
 
 
 @pytest.fixture(scope="module")
@@ -97,12 +98,12 @@ def test_in_place_writes_what_the_model_writes_under_the_same_patches(model, pai
     assert patch_jointly(model, pair, pair.metric(0), cells).text == written.tgt_text
 
 
-@pytest.mark.parametrize("text", ["cross.1.3", "encoder.e.4", "decoder.0.12", "encoder_self.2.0"])
+@each_case("text", ["cross.1.3", "encoder.e.4", "decoder.0.12", "encoder_self.2.0"])
 def test_a_cell_is_its_text(text) -> None:
     assert str(Cell.parse(text)) == text
 
 
-@pytest.mark.parametrize("text", ["", "cross", "cross.e.3", "sideways.1.2", "encoder.1", "encoder.-1.2", "cross.1.3.4"])
+@each_case("text", ["", "cross", "cross.e.3", "sideways.1.2", "encoder.1", "encoder.-1.2", "cross.1.3.4"])
 def test_what_is_no_cell_is_none(text) -> None:
     assert Cell.parse(text) is None
 

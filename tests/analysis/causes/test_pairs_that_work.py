@@ -9,6 +9,7 @@ from attnviz.analysis.causes.pairs.joint_patches import Cell, patch_jointly
 from attnviz.analysis.causes.pairs.pair import pair_of, written_under
 from attnviz.analysis.causes.patching import patched_stream
 from attnviz.models import catalogue
+from tests.each_case import each_case
 
 PAIRS = json.loads((Path(__file__).parents[3] / "assets" / "pairs_to_patch.json").read_text(encoding="utf-8"))
 
@@ -18,7 +19,7 @@ def shipped_translator():
     return catalogue.translator()
 
 
-@pytest.mark.parametrize("title", PAIRS)
+@each_case("title", PAIRS)
 def test_one_vector_brings_the_answer_over_and_leaves_the_control(shipped_translator, title) -> None:
     asked = PAIRS[title]
     pair = pair_of(

@@ -6,6 +6,7 @@ from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.analysis.corpus.lines import MOST_LINES, lines_of
 from attnviz.analysis.corpus.reading import read_corpus
 from attnviz.text.limits import TextError
+from tests.each_case import each_case
 
 
 def test_a_line_is_a_sentence_and_after_a_tab_its_target() -> None:
@@ -31,7 +32,7 @@ def test_a_thousand_lines_are_read_and_one_more_is_refused() -> None:
         lines_of("a\n" * 10_000)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "said"),
     [
         ("word " * 500, r"^Line 3 \(“word word .*…”\) has 2,499 characters, more than 2,000"),

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from attnviz.analysis.decoding.loss_table import LossTable, loss_table, token_losses
 from attnviz.models.translator.stepwise import teacher_forced
 from attnviz.models.translator.tiny import tiny_translator
+from tests.each_case import each_case
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +28,8 @@ def test_losses_are_cross_entropy(smoothing: float) -> None:
     torch.testing.assert_close(token_losses(logits, labels, smoothing), expected)
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-@pytest.mark.parametrize("padding", [0, 3])
+@each_case("smoothing", [0.0, 0.1])
+@each_case("padding", [0, 3])
 def test_the_mean_is_cross_entropy_without_padding(model, ids, smoothing: float, padding: int) -> None:
     whole = teacher_forced(model, "A red dog", ids, to="fr", padding=padding)
     table = loss_table(whole, pad_id=model.codec.pad_id, smoothing=smoothing)

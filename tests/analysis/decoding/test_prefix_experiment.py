@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from attnviz.analysis.decoding.prefix_experiment import _seeded_modules, prefix_experiment
+from tests.each_case import each_case
 
 
 def test_only_the_newest_row_is_new_in_both_models() -> None:
@@ -44,7 +45,7 @@ def test_two_visitors_with_one_seed_see_one_experiment() -> None:
     assert all(torch.equal(one, expected) for one in seen)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "part"),
     [
         ("xavier", "encoder.layers.0.self_attn.in_proj_weight"),

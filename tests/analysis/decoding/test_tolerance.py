@@ -24,6 +24,7 @@ from attnviz.tracing.interventions import Chain
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import AttentionCall, Probe, Site
 from tests.analysis.decoding.deep_models import Case, checkpoint, continue_prompt, translator
+from tests.each_case import each_case
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 RUNS = 200 if THOROUGH else 4
@@ -119,7 +120,7 @@ def double_precision(model: HuggingFaceModel):
     model.network.to(torch.device("cpu"), torch.float32)
 
 
-@pytest.mark.parametrize("ahead", [None, 1])
+@each_case("ahead", [None, 1])
 def test_a_mask_that_lets_rows_look_ahead_is_caught(deep, ahead: int | None) -> None:
     model, case = deep
     assert not judge_checkpoint(model, case, LooseMask(ahead)).holds
@@ -155,7 +156,7 @@ class Peeking(LooseMask):
         return super().on_call(site, call) if site.layer == self.layer else call
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@each_case("share", [0.0, 0.5, 1.0])
 def test_one_layer_that_is_wrong_is_caught_there(deep, share: float) -> None:
     model, case = deep
     layer = round(share * (case.depth - 1))
@@ -199,7 +200,7 @@ def test_a_token_at_a_wrong_position_is_caught(deep, monkeypatch: pytest.MonkeyP
 _BREAKAGES = (Faults(mask="ahead"), Faults(mask="none"), Faults(restart_positions=True))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("depth", "faults"),
     # The deepest are slow.
     [*((depth, faults) for depth in (2, 12) for faults in _BREAKAGES), *([(48, _BREAKAGES[0])] if THOROUGH else [])],

@@ -18,6 +18,7 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.attention import MultiHeadAttention
 from attnviz.transformer.probe import Site
+from tests.each_case import each_case
 
 SITES = [Site(kind, layer) for kind in ("encoder_self", "decoder_self", "cross") for layer in (0, 1)]
 
@@ -53,7 +54,7 @@ def test_a_translation_that_is_longer_than_what_is_written_here_is_said_to_be_cu
     assert result.before != trace.tgt_text
 
 
-@pytest.mark.parametrize("name", ["softmax_over_heads", "merge_by_reshape", "split_by_view", "no_scale"])
+@each_case("name", ["softmax_over_heads", "merge_by_reshape", "split_by_view", "no_scale"])
 def test_a_wrong_step_moves_the_logits(model, trace, everywhere, name: str) -> None:
     result = bug_in_model(model, trace, BUGS[name].steps, everywhere)
     assert isinstance(result, BugEffect)

@@ -10,6 +10,7 @@ from attnviz.analysis.site.outcome import Raised
 from attnviz.implementations.sequence_first import SequenceFirstAttention
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.weights import SiteWeights
+from tests.each_case import each_case
 
 
 def padded_case() -> SiteInputs:
@@ -34,7 +35,7 @@ def test_what_prepare_mask_takes_has_an_axis_for_the_heads() -> None:
     assert tries["full"].prepared == (7, 7, 2, 1)
 
 
-@pytest.mark.parametrize("name", ["key", "two", "batch", "heads"])
+@each_case("name", ["key", "two", "batch", "heads"])
 def test_a_refusal_names_the_axes_and_both_shapes(name: str) -> None:
     one = mask_shapes(padded_case())[name]
     assert isinstance(one.prepared, Raised)

@@ -14,6 +14,7 @@ from attnviz.models.huggingface import load
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site
+from tests.each_case import each_case
 from tests.models.huggingface import checkpoints
 
 KINDS = ("encoder_self", "decoder_self", "cross")
@@ -67,8 +68,8 @@ def test_with_the_models_own_masks_both_ways_are_the_same(model, trace) -> None:
         torch.testing.assert_close(alone[0, step], trace.logits[0, step], atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("rules", [{"causal": ()}, {"causal": (), "window": (1,)}, {"block": (2,), "causal": ()}])
+@each_case("kind", KINDS)
+@each_case("rules", [{"causal": ()}, {"causal": (), "window": (1,)}, {"block": (2,), "causal": ()}])
 def test_both_ways_agree_where_nothing_behind_a_position_reaches_it(model, trace, kind: str, rules: dict) -> None:
     for step in range(len(trace.sentences[0].tgt_in)):
         one = compare_both_ways(model, trace, probe(kind, rules), step)
@@ -77,7 +78,7 @@ def test_both_ways_agree_where_nothing_behind_a_position_reaches_it(model, trace
         assert [token.id for token, _ in one.step_by_step] == [token.id for token, _ in one.one_pass]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rules", "fill"),
     [({}, "fused"), ({"window": (2,)}, "-inf"), ({"wait-k": (2,)}, "-inf"), ({"causal": ()}, "zero before")],
 )

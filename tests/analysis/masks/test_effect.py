@@ -13,6 +13,7 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer import masks
 from attnviz.transformer.probe import Site
+from tests.each_case import each_case
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +101,7 @@ def test_a_map_that_moves_wholly_has_moved_by_one(model, trace) -> None:
     assert moved["decoder_self", 1, 0] > 0
 
 
-@pytest.mark.parametrize("fill", ["zero before", "zero after", "-1e9", "-inf"])
+@each_case("fill", ["zero before", "zero after", "-1e9", "-inf"])
 def test_a_map_moves_as_far_as_its_fill_moved_it(model, trace, fill: str) -> None:
     """The maps of the run are those of its fill, not what an exact mask would have made of the same scores."""
 

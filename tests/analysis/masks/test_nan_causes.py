@@ -10,6 +10,7 @@ from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores
 from attnviz.analysis.masks.findings import comparison, findings, rows_of
 from attnviz.analysis.masks.nan_causes import nan_causes
 from attnviz.transformer.probe import AttentionCall
+from tests.each_case import each_case
 
 SHUT = 2
 NO_KEY, OVERFLOW, ZERO_BY_ZERO = "no key is left", "where float16 ends", "0 / 0"
@@ -33,7 +34,7 @@ def run(choice: FillChoice, one: AttentionCall | None = None, seen: torch.Tensor
     return FilledScores(choice, *(None if part is None else part[0, 0] for part in parts), error=made.error)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("fill", FILLS)
+@each_case("fill", FILLS)
 def test_every_row_that_is_nan_has_a_cause_and_no_other_row_has(fill: str) -> None:
     for dtype in DTYPES:
         made = run(FillChoice(fill, dtype))
@@ -42,7 +43,7 @@ def test_every_row_that_is_nan_has_a_cause_and_no_other_row_has(fill: str) -> No
         assert sum("NaN" in sentence for sentence in findings(made)) == len(lost), "one sentence for the one row"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("choice", "named", "not_named"),
     [
         (FillChoice("-inf"), (NO_KEY, "−∞ − (−∞)"), (OVERFLOW, ZERO_BY_ZERO)),

@@ -2,11 +2,10 @@
 
 from random import Random
 
-import pytest
-
 from attnviz.classroom.rehearsal.crowd import TEXTS, invented_answer
 from attnviz.lessons.question import Option, Question
 from attnviz.lessons.scoring import Truth, score_answer
+from tests.each_case import each_case
 
 MAP = [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3]]
 TWO = (Option("one"), Option("two"))
@@ -26,7 +25,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("question", "truth"), CASES.values(), ids=CASES.keys())
+@each_case(("question", "truth"), CASES.values(), ids=CASES.keys())
 def test_right_answers_are_the_truth_and_wrong_ones_are_taken_and_not_right(question: Question, truth: Truth) -> None:
     for number in range(60):
         chance = Random(f"seed {number}")

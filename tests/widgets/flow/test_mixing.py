@@ -10,6 +10,7 @@ from attnviz.analysis.causes.flow.mixing import alti_mixes, attention_mixes
 from attnviz.analysis.causes.residual import residual_maps
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.widgets.flow.payload import FlowFacts, flow_payload
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
 
@@ -44,7 +45,7 @@ def payload_of(trace, **more):
     return flow_payload(trace, {"rollout": attention_mixes(trace)} | more, FlowFacts())
 
 
-@pytest.mark.parametrize("residual", [0.0, 0.5, 0.73, 1.0])
+@each_case("residual", [0.0, 0.5, 0.73, 1.0])
 def test_a_rows_shares_are_rollouts(follow, trace, residual) -> None:
     expected = rollout(trace, residual=residual)
     for row in (0, 2):

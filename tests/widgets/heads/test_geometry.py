@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -25,7 +26,7 @@ def geometry(module):
     return module("heads/js/map/geometry.js")
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_case("shape", SHAPES)
 def test_a_map_lies_in_its_box_and_its_labels_beside_it(geometry, shape) -> None:
     for size, heading in itertools.product(BOXES, ("", "Cross L0 H0")):
         require_in_its_box(geometry, shape, size, heading)

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from attnviz.widgets.heads.payload import metric_columns
 from attnviz.widgets.wire import Blobs
+from tests.each_case import each_case
 
 LAYERS, HEADS = 2, 3
 
@@ -42,7 +42,7 @@ def test_each_kind_has_its_own_numbers():
     np.testing.assert_allclose(read_back(both, "encoder_self")["entropy"], range(10, 16), atol=1e-4)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "column",
     [
         [3.0] * 6,

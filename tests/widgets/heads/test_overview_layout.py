@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -32,7 +33,7 @@ def all_sites(layers: int, heads: int) -> set[tuple]:
     return set(itertools.product([*range(layers), *(["mean"] if layers > 1 else [])], across))
 
 
-@pytest.mark.parametrize("heads", HEADS)
+@each_case("heads", HEADS)
 def test_every_head_and_every_mean_has_one_cell_and_the_grid_fits(layout, heads) -> None:
     for size in SIZES:
         drawn = layout("(given) => laid(given).layout", [*heads, list(size), "layout", None])

@@ -16,6 +16,7 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.widgets.heads.payload import fitted_view, heads_payload
 from attnviz.widgets.heads.sentences import sentence_strip
 from attnviz.widgets.wire import Blobs, Payload, unpack
+from tests.each_case import each_case
 
 LAYERS, HEADS, ROWS, COLS = 2, 3, 5, 7  # different primes, so that no two axes can be confused
 VIEW = {"kind": "cross", "layer": 1, "head": 2, "row": 4, "pins": []}
@@ -86,7 +87,7 @@ def test_every_blob_starts_at_a_multiple_of_four_of_the_payload():
     assert all(offset % 4 == 0 for offset in offsets)
 
 
-@pytest.mark.parametrize("text", ["机器", "👩‍👩‍👧", "\ud800", "\x00", "</script>"])
+@each_case("text", ["机器", "👩‍👩‍👧", "\ud800", "\x00", "</script>"])
 def test_any_text_survives_the_header(text):
     header, blobs = unpack(Payload({"text": text}, b"abcd").pack())
     assert header == {"text": text}
@@ -154,7 +155,7 @@ def test_masked_cells_are_not_sent_where_they_hold_nothing():
     np.testing.assert_array_equal(read(blobs, entry["offset"], (seen,)), maps.attn[mask.expand_as(maps.attn)].numpy())
 
 
-@pytest.mark.parametrize("length", [65, 100, 127, 256])
+@each_case("length", [65, 100, 127, 256])
 def test_pooling_keeps_the_largest_weight_of_each_block(length):
     maps = make_maps(shape=(1, 1, length, 3))
     header, blobs = payload({"cross": maps}, view=VIEW | {"layer": 0, "head": 0})
@@ -190,7 +191,7 @@ def test_the_id_is_of_the_content_and_not_of_the_view():
     assert payload({"cross": make_maps()})[0]["id"] != ids[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wrong", [{"kind": "none"}, {"layer": 2}, {"layer": -1}, {"head": "x"}, {"head": True}, {"row": ROWS}, {"row": "1"}]
 )
 def test_a_view_that_does_not_fit_is_made_to_fit(wrong):

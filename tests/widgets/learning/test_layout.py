@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -13,7 +14,7 @@ def kinds(*shapes: tuple[int, int]) -> list[dict]:
     return [{"kind": str(at), "layers": layers, "heads": heads} for at, (layers, heads) in enumerate(shapes)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("shapes", "size"),
     [
         *itertools.product(

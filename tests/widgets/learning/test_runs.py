@@ -14,6 +14,7 @@ from attnviz.learning.run import Moment
 from attnviz.learning.storage import toy_recording
 from attnviz.widgets.learning.feed import Piece, feed_payload
 from attnviz.widgets.learning.payload import Asked, ShownRun, learning_payload
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
 
@@ -168,7 +169,7 @@ def test_runs_of_other_lengths_go_in_step_by_their_updates(module) -> None:
     assert [script(act, [[0, 5, 20, 40], step]) for step in (0, 4, 5, 19, 40, 99)] == [0, 0, 1, 1, 3, 3]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("said", "right", "wrong", "missing"),
     [
         ("a b c", "a b c", [False, False, False], 0),

@@ -11,6 +11,7 @@ from attnviz.lessons.picture import LinkedPicture, pictures
 from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, Question
 from attnviz.lessons.reading import read_file
 from attnviz.lessons.scoring import Truth, fold_text, read_number, score_answer
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -87,7 +88,7 @@ def test_scores_of_all_questions_of_the_shipped_lessons(module) -> None:
         assert any(one[2] is False for one in scored if isinstance(one, list)), name
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "truth", "tried"),
     [
         (Question("text", "?"), Truth(""), ["anything", "  ", "a" * 2000, "é" * 2001, "👍" * 2000, None, 3]),

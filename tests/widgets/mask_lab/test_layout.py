@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -26,7 +27,7 @@ def layout(module):
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("shape", "width"), [*itertools.product([(1, 1, 4), (8, 8, 16), (5, 60, 0), (200, 200, 16)], [360, 900, 1400])]
 )
 def test_boxes_lie_within_the_width_and_do_not_overlap(layout, shape, width) -> None:
@@ -43,8 +44,8 @@ def test_boxes_lie_within_the_width_and_do_not_overlap(layout, shape, width) -> 
         assert apart or one["y"] + one["h"] <= other["y"] or other["y"] + other["h"] <= one["y"], (one, other)
 
 
-@pytest.mark.parametrize("zoom", [None, [2, 6, 3, 9]])
-@pytest.mark.parametrize("width", [380, 1200])
+@each_case("zoom", [None, [2, 6, 3, 9]])
+@each_case("width", [380, 1200])
 def test_every_cell_is_found_at_its_middle(layout, zoom, width) -> None:
     act = """(app) => app.layout.boxes.filter((box) => box.keys).flatMap((box) => {
       const { zoom: { rows, keys }, cell } = app.layout;

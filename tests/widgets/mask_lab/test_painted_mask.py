@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from attnviz.widgets.mask_lab.painting import PaintingError, painting_of_text, painting_to_text
+from tests.each_case import each_case
 
 MASKS = arrays.arrays(bool, st.tuples(st.integers(1, 40), st.integers(1, 40)))
 
@@ -51,9 +52,7 @@ def test_any_other_text_is_a_clear_error_or_a_mask(text: str) -> None:
 
 # Wrong sums; no rows; a number without an end; half a byte; no base64; a number of six bytes; a known painting with the
 # beginning of another number, and with signs between that base64 does not have.
-@pytest.mark.parametrize(
-    "text", ["AgMBAQECAg", "AAAA", "gICAgICAgIA", "A", "###", "AQGBgICAgAA", "AgMBAQECAYA", "AgMBAQECAQ!!!!"]
-)
+@each_case("text", ["AgMBAQECAg", "AAAA", "gICAgICAgIA", "A", "###", "AQGBgICAgAA", "AgMBAQECAYA", "AgMBAQECAQ!!!!"])
 def test_a_text_whose_runs_do_not_fill_it_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="cannot be read"):
         painting_of_text(text)

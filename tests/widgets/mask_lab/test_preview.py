@@ -6,6 +6,7 @@ import torch
 
 from attnviz.analysis.masks.fills import FILLS, FillChoice, masked_scores, weights
 from attnviz.widgets.mask_lab.payload import Pipeline, mask_payload
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
 
@@ -46,8 +47,8 @@ def pipeline(
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("sink", [None, 1.5])
-@pytest.mark.parametrize("fill", FILLS)
+@each_case("sink", [None, 1.5])
+@each_case("fill", FILLS)
 def test_paint_shows_torchs_softmax(preview, fill: str, sink: float | None) -> None:
     sinks = None if sink is None else torch.tensor(sink)
     choice = FillChoice(fill, number=-3.5)

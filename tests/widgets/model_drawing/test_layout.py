@@ -9,6 +9,7 @@ from attnviz.models.structure import structure
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.widgets.model_drawing.numbers import Here
 from attnviz.widgets.model_drawing.payload import drawing_payload
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -78,8 +79,8 @@ def texts(found: dict) -> list[tuple[str, float, float, float, float]]:
     return boxes
 
 
-@pytest.mark.parametrize("name", BUILT)
-@pytest.mark.parametrize("width", [250, 330, 560, 720, 1400])
+@each_case("name", BUILT)
+@each_case("width", [250, 330, 560, 720, 1400])
 def test_no_text_lies_on_another_and_none_leaves_the_picture(layout, name: str, width: int) -> None:
     found = layout(BUILT[name](), width)
     boxes = texts(found)
@@ -94,8 +95,8 @@ def test_no_text_lies_on_another_and_none_leaves_the_picture(layout, name: str, 
             )
 
 
-@pytest.mark.parametrize("name", BUILT)
-@pytest.mark.parametrize("width", [250, 720])
+@each_case("name", BUILT)
+@each_case("width", [250, 720])
 def test_boxes_do_not_overlap(layout, name: str, width: int) -> None:
     parts = layout(BUILT[name](), width)["parts"]
     for at, one in enumerate(parts):

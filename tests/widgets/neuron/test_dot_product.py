@@ -8,6 +8,7 @@ import torch
 
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.widgets.neuron.payload import neuron_payload
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
 
@@ -39,8 +40,8 @@ def read_pair(module, trace):
     )
 
 
-@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
-@pytest.mark.parametrize(("row", "key"), [(0, 0), (3, 1), (2, 3)])
+@each_case("kind", ["encoder_self", "decoder_self", "cross"])
+@each_case(("row", "key"), [(0, 0), (3, 1), (2, 3)])
 def test_every_number_is_that_of_the_run(read_pair, trace, kind: str, row: int, key: int) -> None:
     pair, _ = read_pair(kind, {"row": row, "key": key})
     call = trace.call(kind, 1)

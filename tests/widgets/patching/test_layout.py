@@ -1,7 +1,6 @@
 """Where the matrices of patches are: every cell is found under its own middle, and its name is what links call it."""
 
-import pytest
-
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -20,8 +19,8 @@ ACT = """(script, [header, width]) => {
 }"""
 
 
-@pytest.mark.parametrize("width", [330, 700, 1100])
-@pytest.mark.parametrize("tokens", [5, 13, 256])
+@each_case("width", [330, 700, 1100])
+@each_case("tokens", [5, 13, 256])
 def test_every_cell_is_found_and_no_matrix_lies_over_another(module, tokens: int, width: int) -> None:
     sizes = [((4, tokens), -1), ((4, tokens + 3), -1), ((3, 8), 0), ((12, 12), 0)]
     header = {"matrices": [{"size": list(size), "first_layer": first} for size, first in sizes]}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -27,8 +28,8 @@ def caption(module):
     return module("shared/js/caption.js")
 
 
-@pytest.mark.parametrize("width", [120, 300, 900])
-@pytest.mark.parametrize("sentence", SENTENCES.values(), ids=SENTENCES.keys())
+@each_case("width", [120, 300, 900])
+@each_case("sentence", SENTENCES.values(), ids=SENTENCES.keys())
 def test_every_row_fits_and_nothing_is_lost_unless_it_says_so(caption, sentence: str, width: int) -> None:
     rows, widths, room = caption(ROWS, [[sentence, "L0 H0"], width, FONT])
     *told, site = rows

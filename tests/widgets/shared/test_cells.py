@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -25,9 +26,7 @@ def pool(data: np.ndarray, height: int, width: int) -> np.ndarray:
     return np.array([[block[np.abs(block).argmax()] for block in row] for row in blocks])
 
 
-@pytest.mark.parametrize(
-    ("shape", "size"), [((7, 5), (3, 2)), ((64, 64), (64, 10)), ((3, 100), (9, 33)), ((1, 1), (1, 1))]
-)
+@each_case(("shape", "size"), [((7, 5), (3, 2)), ((64, 64), (64, 10)), ((3, 100), (9, 33)), ((1, 1), (1, 1))])
 def test_pooling_keeps_what_is_farthest_from_zero(cells, shape, size) -> None:
     data = np.float32(DRAWS.normal(size=shape))
     given = [data.ravel().tolist(), list(shape), list(size)]
@@ -65,7 +64,7 @@ def test_a_mean_stands_for_all_layers_or_heads(cells) -> None:
     assert every == [[layer, head] for layer in range(2) for head in range(3)]
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 1.0])
+@each_case("share", [0.0, 0.3, 0.7, 1.0])
 def test_runs_cover_the_picked_cells_of_a_window_once(cells, share: float) -> None:
     picked = DRAWS.random((9, 12)) < share
     act = "({ runsOf }, picked) => runsOf((row, col) => picked[row][col], [2, 8], [1, 11])"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -17,7 +18,7 @@ def pinch(module):
     return call
 
 
-@pytest.mark.parametrize("at", [0, 0.25, 0.5, 1])
+@each_case("at", [0, 0.25, 0.5, 1])
 def test_the_row_between_the_fingers_stays_there(pinch, at: float) -> None:
     first, end = pinch((0, 40), **{"from": at}, to=at, factor=2, length=40)
     assert end - first == 20

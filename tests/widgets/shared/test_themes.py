@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -35,7 +36,7 @@ def test_widget_colours_equal_the_apps_theme(show) -> None:
         assert show(theme=name) == {ours: themes[name][theirs] for ours, theirs in NAMES.items()}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("node", "name", "value", "expected"),
     [
         ("body", "data-jp-theme-light", "true", "light"),

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -24,7 +25,7 @@ def windows() -> list[tuple[int, int, int]]:
     ]
 
 
-@pytest.mark.parametrize("factor", [1.1, 1.6, 8, 1 / 1.1, 1 / 1.6, 1 / 50])
+@each_case("factor", [1.1, 1.6, 8, 1 / 1.1, 1 / 1.6, 1 / 50])
 def test_a_zoomed_window_is_smaller_or_larger_and_lies_within(zoom, factor: float) -> None:
     cases = [
         (first, end, at, length)

@@ -5,6 +5,7 @@ import pytest
 from attnviz.text.span_rules import SpannedText, read_spans, write_spans
 from attnviz.text.spans import Span
 from attnviz.text.tokens import Token
+from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -21,7 +22,7 @@ def as_spans(told: list[dict]) -> list[tuple[str, int, int]]:
     return [(span["name"], span["start"], span["end"]) for span in told]
 
 
-@pytest.mark.parametrize("name", ["user", "a=b;c", "猫 🙂", "100% %41", "a'b(c)*!~", "\u202eabc"])
+@each_case("name", ["user", "a=b;c", "猫 🙂", "100% %41", "a'b(c)*!~", "\u202eabc"])
 def test_python_reads_what_the_browser_writes(notation, name) -> None:
     told = [{"name": name, "start": 1, "end": 3}, {"name": "other", "start": 4, "end": 9}]
     written = notation("({ writeSpans }, spans) => writeSpans(spans)", told)
@@ -35,7 +36,7 @@ def test_a_lone_surrogate_is_written_as_the_sign_for_what_is_no_text(notation) -
     assert read_spans(written, SPANNED)[0].name == "a\ufffd"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("start", "end", "expected"),
     [
         (4, 6, [("one", 0, 3), ("span 1", 4, 6), ("two", 6, 9)]),

@@ -8,6 +8,7 @@ from playwright.sync_api import Page
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures.shown.registry import picture
 from attnviz.widgets.bundle import source
+from tests.each_case import each_case
 from tests.widgets.bare_page import BarePage
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
@@ -37,7 +38,7 @@ def layout(module):
 BOXES = "(app) => app.boxes.map(({ kind, x, y, w, h, left }) => ({ left, x, y, w: w * kind.nCols, h: h * kind.nRows }))"
 
 
-@pytest.mark.parametrize(("lengths", "width"), [*itertools.product([(3, 4), (12, 30), (40, 6)], [700, 1000, 1400])])
+@each_case(("lengths", "width"), [*itertools.product([(3, 4), (12, 30), (40, 6)], [700, 1000, 1400])])
 def test_side_by_side_maps_fit_and_share_their_first_row(layout, lengths, width) -> None:
     boxes = layout(BOXES, [*lengths, [width, 420], "wide"])
     assert len({box["y"] for box in boxes}) == 1

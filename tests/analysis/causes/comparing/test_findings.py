@@ -20,13 +20,14 @@ from attnviz.analysis.causes.effects import HeadEffects
 from attnviz.analysis.corpus.bootstrap import Interval
 from attnviz.analysis.corpus.change_counts import ChangeCount
 from attnviz.text.tokens import Token
+from tests.each_case import each_case
 
 
 def numbers(text: str) -> list[str]:
     return re.findall(r"−?\d+\.\d+", text)
 
 
-@pytest.mark.parametrize("change", [-3.0, -0.4, -0.0046, -1e-5, 2e-6, 0.6])
+@each_case("change", [-3.0, -0.4, -0.0046, -1e-5, 2e-6, 0.6])
 def test_two_values_are_told_apart_and_their_change_is_the_printed_one(change) -> None:
     for before, least in product((-0.05, -0.0514, -7.0, -1e-7), (2, 3)):
         first, second, told = numbers(change_in_nats(before, before + change, least=least))
@@ -41,7 +42,7 @@ def test_what_no_digit_shows_is_printed_once() -> None:
     assert numbers(change_in_nats(-0.05, -0.05 - 1e-9)) == ["−0.05", "0.000001"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "after", "told"),
     [
         (0.945, 0.944999, ("94.500%", "94.4999%")),
