@@ -24,8 +24,21 @@ from attnviz.models.huggingface.files import folder as files_folder
 _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers", "num_decoder_layers", "n_layer")
 _AFTER_PADDING = ("camembert", "data2vec-text", "esm", "mpnet", "xmod")  # their positions are counted as RoBERTa's
 _MOST_LAYERS_A_TENSOR = 10  # ALBERT shares a layer's sixteen tensors; no model makes ten layers of one
-# What is said of a class whose main input is not named after what it is.
-_NO_IDS = {"input ids": "it has no pass of its own, only its parts have", "inputs": "its pass takes no ids of tokens"}
+# What is said of a class that takes no token ids, although its main input is named so.
+_NO_IDS = {"input ids": "it has no pass of its own, only its parts have"}
+_SEVERAL_CODES = "each position of its input holds several codes of sound"
+# Families whose passes are not over the tokens of one text, and the reason.
+_NOT_OVER_TOKENS = {
+    "blt": "it attends among patches, each made of several bytes",
+    "dia": "each position of its decoder's input holds several codes of sound",
+    "diffusion_gemma": "it fills a canvas with random tokens, so that no two of its passes are the same",
+    "gemma4_assistant": "it drafts for another Gemma 4, whose keys and values it reads",
+    "gemma4_unified_assistant": "it drafts for another Gemma 4, whose keys and values it reads",
+    "kyutai_speech_to_text": "each position of its input holds a token and several codes of sound",
+    "musicgen_decoder": _SEVERAL_CODES,
+    "musicgen_melody_decoder": _SEVERAL_CODES,
+    "perceiver": "it attends from learned latents, which are not tokens, to bytes",
+}
 _PACKED = ("quantization_config", "compression_config")  # the latter as compressed-tensors once wrote it
 _OF_DECODERS = {  # models of pictures and sounds among them, which are shown on their text alone
     AutoModelForCausalLM: modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING,
@@ -126,18 +139,21 @@ def _decoder(config: Any) -> Architecture | None:
 
 
 def _named_class(config: Any) -> Architecture | None:
-    """Return the class that a config names, if this class writes text and transformers maps nothing to it: the language
-    model of an image model, saved alone.
+    """Return the class that a config names, if transformers maps no class to the config: the language model of an image
+    model, saved alone, or Evolla.
     """
     for name in config.architectures or ():
-        named = getattr(transformers, name, None)
-        if getattr(named, "config_class", None) is type(config) and any(part in name for part in _WRITERS):
-            return Architecture(named, writes=True)
+        named: Any = getattr(transformers, name, None)
+        if getattr(named, "config_class", None) is type(config) and (named.can_generate() or name.endswith("Model")):
+            refuse_what_reads_no_text(config, named)
+            return Architecture(named, named.can_generate(), has_both=bool(config.is_encoder_decoder))
     return None
 
 
 def refuse_what_reads_no_text(config: Any, model: Any) -> None:
     """Raise ModelError for a class whose `forward` takes no token ids, or requires other inputs too."""
+    if says := _NOT_OVER_TOKENS.get(config.model_type):
+        raise ModelError(f"{config.model_type!r} is not a text model that attnviz can read: {says}.")
     taken = inspect.signature(model.forward).parameters
     if "input_ids" not in taken:
         what = model.main_input_name.replace("_", " ")
@@ -165,6 +181,13 @@ def is_encoder(config: Any) -> bool:
         and getattr(config, "type_vocab_size", 0) > 1
     )  # fmt: skip
     return reads and not config.is_encoder_decoder and not getattr(config, "is_decoder", False)
+
+
+def without_head(model: Any) -> Any:
+    """Return the innermost base model; DPR wraps two classes around a BERT."""
+    while (inner := model.base_model) is not model:
+        model = inner
+    return model
 
 
 def positions(config: Any) -> int:

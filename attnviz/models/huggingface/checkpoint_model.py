@@ -9,7 +9,13 @@ import torch
 
 from attnviz.models.huggingface.as_given import GivenCheck
 from attnviz.models.huggingface.generate import GenerationRules
-from attnviz.models.huggingface.network.network import Family, Network, first_weight
+from attnviz.models.huggingface.network.network import (
+    Family,
+    Network,
+    first_weight,
+    reads_prompt_both_ways,
+    written_tokens_kept,
+)
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
 from attnviz.models.huggingface.weights import weights_id
 from attnviz.models.inputs import Inputs
@@ -229,13 +235,21 @@ class NetworkModel(CheckpointModel):
             *map(_cycle_note, self.network.layer_names.values()),
         ]
         if getattr(self.network.model.config, "prefix_lm", False):
-            notes.append(_BOTH_WAYS)
+            notes.append(_BOTH_WAYS.format(prompt=1, passed="no token_type_ids"))
+        if (kept := written_tokens_kept(self.network.model.config)) is not None:
+            notes.append(_ALL_KEPT.format(kept=kept))
+        if reads_prompt_both_ways(self.network.model):
+            notes.append(_BOTH_WAYS.format(prompt=0, passed="1 for every token"))
         return tuple(notes)
 
 
+_ALL_KEPT = (
+    "While this model writes, transformers keeps its prompt and the last {kept} tokens that it wrote. attnviz keeps "
+    "all of them, so after {kept} written tokens it may write another text."
+)
 _BOTH_WAYS = (
-    "transformers lets prompt tokens whose token_type_ids are 1 attend to later tokens. attnviz passes no "
-    "token_type_ids, so each token attends only to itself and to the tokens before it."
+    "transformers lets prompt tokens whose token_type_ids are {prompt} attend to later tokens. attnviz passes "
+    "{passed}, so each token attends only to itself and to the tokens before it."
 )
 
 

@@ -1,8 +1,6 @@
 """Errors that refuse a model. Every error that this folder raises for a user is a `ModelError`."""
 
 import re
-import traceback
-from pathlib import Path
 
 _CLASS_NAME = re.compile(r"^\w+(Error|Exception): ")
 
@@ -16,15 +14,10 @@ class NoAttentionInterface(ModelError):  # noqa: N818 - it is a refusal like the
 
 
 def describe_failure(error: Exception) -> str:
-    """Say where another package's code failed, with its words where they are meant for a reader, which those of errors
-    in the code itself are not.
+    """Describe how a model's pass failed: by the message of a ValueError, which is written for users, or else by the
+    error's class.
     """
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "transformers" in Path(frame.filename).parts] or frames
-    where = Path(own[-1].filename).name if own else "its code"
-    if isinstance(error, ValueError):
-        return f"{where} says “{reason(error)}”"
-    return f"{where} fails with {type(error).__name__}"
+    return f"“{reason(error)}”" if isinstance(error, ValueError) else f"its pass fails with {type(error).__name__}"
 
 
 def reason(error: Exception) -> str:

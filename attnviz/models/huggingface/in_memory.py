@@ -17,6 +17,7 @@ from attnviz.models.huggingface.architecture import (
     positions,
     refuse_what_reads_no_text,
     vocabulary_of,
+    without_head,
 )
 from attnviz.models.huggingface.as_given import GivenModel, remove_hooks
 from attnviz.models.huggingface.errors import ModelError, reason
@@ -46,7 +47,7 @@ def from_memory(
     _check_model(part, tokenizer)
     _check_device(part, moves=device is not None)
     if part.get_output_embeddings() is None:  # a classifier has no logits of tokens
-        part = part.base_model
+        part = without_head(part)
     attention_interface.register()
     try:
         text = CheckpointTokenizer(

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 import transformers
+from transformers import AutoModel
 from transformers.utils.logging import disable_progress_bar, enable_progress_bar, is_progress_bar_enabled
 
 from attnviz.models.huggingface.architecture import (
@@ -21,7 +22,9 @@ from attnviz.models.huggingface.architecture import (
     positions,
     read_config,
     vocabulary_of,
+    without_head,
 )
+from attnviz.models.huggingface.as_given import GivenModel
 from attnviz.models.huggingface.errors import ModelError, reason
 from attnviz.models.huggingface.files import folder as files_folder
 from attnviz.models.huggingface.files import growth
@@ -147,14 +150,15 @@ def _load(
     tensors, numbers = counts
     try:
         config = read_config(folder, tensors)
+        architecture = choose_architecture(config)
         tell(0.3, "Reading the tokenizer")
         text = _text(folder, config)
         tell(0.4, "Reading the weights")
-        architecture = choose_architecture(config)
         _check_asked(weights, config, architecture, numbers)
         model = _weights(folder, config, architecture, weights)
         tell(0.8, _COMPARING)
-        made = verified_model(model, text, architecture)
+        shown = without_head(model) if architecture.auto is AutoModel else model
+        made = verified_model(shown, text, architecture, given=GivenModel(model, shown))
         made.text_id = text_id(text._tokenizer)
         return made
     except ModelError:

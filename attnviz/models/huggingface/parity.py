@@ -134,8 +134,8 @@ def output_of(out: Any) -> Tensor:
     found = getattr(out, "last_hidden_state", None) if logits is None else logits
     if found is None:
         raise ModelError(
-            f"The model returns {type(out).__name__}, without hidden states or logits to check its maps by: hand "
-            "over the encoder inside of it with its tokenizer, attnviz.load(encoder, tokenizer)."
+            f"The model returns {type(out).__name__}, which holds neither logits nor last hidden states, by which "
+            "attnviz checks its maps."
         )
     return found
 

@@ -51,7 +51,7 @@ def verified_model(
     except ModelError:
         raise
     except Exception as error:  # a model that cannot even run has its own reasons, of every type
-        raise ModelError(f"The model cannot run on a sentence: {describe_failure(error)}.") from error
+        raise ModelError(f"The model cannot run on a text alone: {describe_failure(error)}.") from error
     return made
 
 

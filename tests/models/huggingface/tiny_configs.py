@@ -78,12 +78,15 @@ def _sections(*sizes: int) -> dict[str, Any]:
     return {"rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0, "mrope_section": list(sizes)}}
 
 
-_DEFAULT_NEEDS = {"gemma4_assistant": {"text_config": {"hidden_size_per_layer_input": 0}}}
+_NO_LAYER_INPUTS = {"hidden_size_per_layer_input": 0, "vocab_size_per_layer_input": 0}
+_DEFAULT_NEEDS = {"gemma4_assistant": {"text_config": _NO_LAYER_INPUTS}}
 OF_A_TYPE: dict[str, dict[str, Any]] = {
     "bamba": {"mamba_d_head": 32, "attn_layer_indices": [1, 3]},
     "granitemoehybrid": {"mamba_d_head": 32, "layer_types": ["mamba", "attention"] * 2},
     "mamba2": {"num_heads": 8},
     "blt": {"encoder_hash_byte_group_vocab": 50},
+    "blt_local_encoder": {"hidden_size_global": _WIDTH},
+    "blt_local_decoder": {"hidden_size_global": _WIDTH},
     "dbrx": {"attn_config": {"kv_n_heads": 2, "rope_theta": 10_000.0, "clip_qkv": 8.0}},
     "dots1": {"n_shared_experts": 1, "n_routed_experts": _EXPERTS, "num_experts_per_tok": 2, "layer_types": _MIXED},
     "dots3_note_text": _ALIKE,
@@ -126,8 +129,34 @@ OF_A_TYPE: dict[str, dict[str, Any]] = {
     "cosmos3_edge_text": {"rope_parameters": {
         "rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [4, 2, 2]}},
     "diffusion_gemma_text": _EXPERTS_OF_OPTION,
-    "gemma4_assistant": {"text_config": {"hidden_size_per_layer_input": 0, "num_kv_shared_layers": LAYERS}},
+    "gemma4_assistant": {"text_config": _NO_LAYER_INPUTS | {"num_kv_shared_layers": LAYERS}},
     "gemma4_unified_assistant": {"text_config": {"hidden_size_per_layer_input": 0, "num_kv_shared_layers": LAYERS}},
+    "step3p7": {"text_config": {"sliding_window": 8}},
+    "unlimited_ocr_text": _ALIKE,  # its eager attention repeats no key heads
+    "qwen2_5_omni_thinker": {"vision_start_token_id": 140, "audio_start_token_id": 141},
+    "qwen3_omni_moe_thinker": {"vision_start_token_id": 140, "audio_start_token_id": 141},
+    "qwen2_5_omni_text": _sections(2, 3, 3),
+    "qwen3_omni_moe": {"enable_audio_output": False},  # the talker's config lacks a field that its class asks for
+    "chameleon": {"vocabulary_map": {"<image>": 150, "IMGIMGAZ": 151}},
+    "emu3_vqgan": {"base_channels": 32},
+    "emu3": {"vocabulary_map": {"<image>": 150, "<|extra_200|>": 151}},
+    "deepseek_ocr2_text": {"mlp_layer_types": ["dense", "sparse"] * 2, "num_experts_per_tok": 2},
+    "dots3_note_audio_encoder": {"adapter_input_size": _WIDTH, "adapter_out_dim": _WIDTH},
+    "dots3_note_vision_encoder": {"adapter_in_dim": _WIDTH, "adapter_out_dim": _WIDTH},
+    "ernie4_5_vl_moe_text": _sections(3, 3, 2),
+    "fun_asr_nano": {"adaptor_config": {"intermediate_size": _WIDTH // 4}},
+    "granite4_vision": {
+        "deepstack_layer_map": [[1, 0], [2, 1]], "spatial_target_layers": [2, 3], "downsample_rate": "1/2"},
+    "inkling2_vision": {"text_hidden_size": _WIDTH},
+    "inkling_audio": {"text_hidden_size": _WIDTH},
+    # With fewer layers than factors of a patch, it asks for scipy.
+    "inkling_vision": {"num_hidden_layers": 8, "text_hidden_size": _WIDTH, "patch_size": 4},
+    "mimi": {"upsample_groups": 1},
+    "molmo2_adapter": {"vision_feature_layer": [1, 2]},
+    "nemotron3_5_transcribe_asr_audio": _ALIKE,
+    "nemotron3_diarization_audio": _ALIKE,
+    "nemotron3_5_transcribe_word_timestamp": _ALIKE,
+    "nemotron_h_omni": {"vision_config": {"video_temporal_patch_size": 2}},
     "vibevoice_acoustic_tokenizer_encoder": {"num_filters": 2, "depths": (1,) * 7},
     "vits": {"upsample_initial_channel": 32, "posterior_encoder_num_wavenet_layers": 1},
 }  # fmt: skip

@@ -34,7 +34,14 @@ HARMLESS = frozenset(
             "use_cache",
             "token_type_ids",
         ),
-        *("output_attentions", "output_hidden_states", "output_router_logits", "return_dict", "logits_to_keep"),
+        *(
+            "input_ids",
+            "output_attentions",
+            "output_hidden_states",
+            "output_router_logits",
+            "return_dict",
+            "logits_to_keep",
+        ),
         *("encoder_hidden_states", "encoder_attention_mask", "is_causal", "deterministic", "hidden_states"),
     }
 )

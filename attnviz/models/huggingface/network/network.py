@@ -196,11 +196,10 @@ class Network:
         if own := _own_cache(self.model):
             return own()
         made = DynamicCache(config=self.model.config)
-        if all(type(layer) in (DynamicLayer, DynamicSlidingWindowLayer) for layer in made.layers):
-            return (
-                DynamicCache()
-            )  # a config may count other layers, as BART's decoder without its encoder does: this cache grows
         made.layers = [_without_window(layer) for layer in made.layers]
+        if all(type(layer) is DynamicLayer for layer in made.layers):
+            # A config may count other layers, as BART's does for its decoder alone: this cache grows.
+            return DynamicCache()
         return made
 
     def to(self, device: torch.device, dtype: torch.dtype) -> "Network":
@@ -304,7 +303,7 @@ def _without_window(layer: Any) -> Any:
     """Replace a cache layer that forgets keys before a window by a layer that keeps every key."""
     if isinstance(layer, LinearAttentionAndSlidingWindowAttentionLayer):
         return LinearAttentionAndFullAttentionLayer(number_of_states=layer.number_of_states)
-    return DynamicLayer() if type(layer) is DynamicSlidingWindowLayer else layer
+    return DynamicLayer() if isinstance(layer, DynamicSlidingWindowLayer) else layer
 
 
 def cache_argument(model: Any) -> str:
@@ -333,6 +332,21 @@ def first_weight(model: Any) -> Tensor:
 def uses_segments(config: Any) -> bool:
     """Check whether the model has embeddings for more than one sort of segment."""
     return not getattr(config, "is_encoder_decoder", False) and getattr(config, "type_vocab_size", 0) > 1
+
+
+def written_tokens_kept(config: Any) -> int | None:
+    """Return how many written tokens transformers keeps beside the whole prompt (UnlimitedOCR); None if it keeps all,
+    or forgets tokens of the prompt too.
+    """
+    text = config.get_text_config()
+    kinds = getattr(text, "layer_types", None) or ()
+    return text.sliding_window if "reference_sliding_attention" in kinds else None
+
+
+def reads_prompt_both_ways(model: Any) -> bool:
+    """Check whether the model's prompt tokens attend to later tokens unless `token_type_ids` forbid it (PaliGemma)."""
+    says = getattr(model.config.get_text_config(), "use_bidirectional_attention", None)
+    return says is True and "token_type_ids" in inspect.signature(model.forward).parameters
 
 
 def _pad(rows: Sequence[Sequence[int]], value: int) -> Tensor:
