@@ -235,11 +235,11 @@ class NetworkModel(CheckpointModel):
             *map(_cycle_note, self.network.layer_names.values()),
         ]
         if getattr(self.network.model.config, "prefix_lm", False):
-            notes.append(_BOTH_WAYS.format(prompt=1, passed="no token_type_ids"))
+            notes.append(_BOTH_WAYS)
         if (kept := written_tokens_kept(self.network.model.config)) is not None:
             notes.append(_ALL_KEPT.format(kept=kept))
-        if reads_prompt_both_ways(self.network.model):
-            notes.append(_BOTH_WAYS.format(prompt=0, passed="1 for every token"))
+        if reads_prompt_both_ways(self.network.model.config):
+            notes.append(_AS_ENCODER)
         return tuple(notes)
 
 
@@ -248,8 +248,12 @@ _ALL_KEPT = (
     "all of them, so after {kept} written tokens it may write another text."
 )
 _BOTH_WAYS = (
-    "transformers lets prompt tokens whose token_type_ids are {prompt} attend to later tokens. attnviz passes "
-    "{passed}, so each token attends only to itself and to the tokens before it."
+    "transformers lets prompt tokens whose token_type_ids are 1 attend to later tokens. attnviz passes no "
+    "token_type_ids, so each token attends only to itself and to the tokens before it."
+)
+_AS_ENCODER = (
+    "In this model the tokens of a prompt attend to each other in both directions, so attnviz shows it as an encoder "
+    "and does not follow what it writes."
 )
 
 

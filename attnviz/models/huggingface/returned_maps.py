@@ -31,8 +31,8 @@ _REASONS = {
     "yoso": "it samples keys by hash and computes no weights",
     "cpmant": "transformers cuts off the columns of prompt tokens that the model puts before each text",
     "deepseek_v4": "it also attends to compressed keys, each made of several tokens",
-    "squeezebert": "they are the scores before the softmax",
-    "prophetnet": "they are the scores before the softmax",
+    "squeezebert": "they are scores before the softmax",
+    "prophetnet": "they are scores before the softmax, and in cross-attention its predicting streams have rows too",
 }
 _NONE = {
     "mra": "it approximates attention in blocks and computes no weights of single tokens",

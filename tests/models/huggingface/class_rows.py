@@ -14,6 +14,7 @@ import transformers
 import attnviz
 from attnviz.models.huggingface import ModelError
 from attnviz.models.huggingface.errors import describe_failure
+from attnviz.models.huggingface.network.network import reads_prompt_both_ways
 from tests.models.huggingface.every_class import SORTS, save_class, text_classes
 from tests.models.huggingface.processes import run_each
 from tests.models.huggingface.shown import PAGES, TEXT
@@ -21,13 +22,26 @@ from tests.models.huggingface.shown import PAGES, TEXT
 TARGET = "A cat sat on the mat."
 CLOSE = 1e-3
 CRASHED = "crashed"
-NOT_BUILT = "not tried: no small checkpoint of it was made"
+NOT_BUILT = "not tried"
+_TIMM = "its vision tower is one of timm, which needs torchvision, and neither is installed for these tests"
+_NO_KEYS = (
+    "transformers {version} cannot build it, because its config demands that every layer takes its keys from another "
+    "model, and the text model in it demands a layer with keys of its own"
+)
+_REASONS = {
+    "FastVlmForConditionalGeneration": _TIMM,
+    "Gemma3nForConditionalGeneration": _TIMM,
+    "PerceptionLMForConditionalGeneration": _TIMM,
+    "Gemma4AssistantForCausalLM": _NO_KEYS,
+    "Gemma4UnifiedAssistantForCausalLM": _NO_KEYS,
+}
 _EAGER = {"encoder_self": "encoder_attentions", "decoder_self": "decoder_attentions", "cross": "cross_attentions"}
 
 
 @dataclass(frozen=True)
 class ClassRow:
-    """The findings on a class. `shown` is "yes", "weights", "joint", or "no: …" with the sentence that refuses it.
+    """The findings on a class. `shown` is "yes", "weights", "joint", "no: …" with the sentence that refuses the class,
+    or "not tried: …" with the reason.
 
     `difference` is the largest of any weight to transformers' eager pass, `own` that of any output to the class's own
     default pass, as a share of the largest output, `steps` that of the last step's weights to those of one pass.
@@ -79,7 +93,8 @@ def row_of(kind: Any, sort: str, folder: Path) -> ClassRow:
     try:
         save_class(kind, sort, folder)
     except Exception as error:
-        return ClassRow(*about, f"{NOT_BUILT} ({describe_failure(error)})")
+        why = _REASONS.get(kind.__name__, describe_failure(error)).format(version=transformers.__version__)
+        return ClassRow(*about, f"{NOT_BUILT}: {why}")
     try:
         model: Any = attnviz.load(folder, device="cpu", dtype="float32")
     except ModelError as refusal:
@@ -120,6 +135,8 @@ def weights_difference(folder: Path, kind: Any, trace: Any) -> float | None:
     """Return the largest difference of a weight to the eager attention of the class; None where it returns none."""
     peer = kind.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
     arguments, worst = fed(trace), None
+    if reads_prompt_both_ways(peer.config):  # as its processor passes them; without them, eager hides later tokens
+        arguments["token_type_ids"] = torch.zeros_like(arguments["input_ids"])
     has_cache = "use_cache" in inspect.signature(peer.forward).parameters
     out = peer(
         **arguments, output_attentions=True, **({"use_cache": False} if has_cache else {})

@@ -1,12 +1,14 @@
-"""`python -m tests.models.huggingface.table`: go through the catalogue of families and write docs/reference/models.md.
+"""`python -m tests.models.huggingface.table`: open every family and class, and write docs/reference/models.md.
 
-A test holds the table against the same rows (`test_families.py`); the largest difference alone may move with rounding.
+Names of classes behind the command make only the rows of these classes anew. `test_families.py` and `test_classes.py`
+compare rows of the document with what attnviz does; the differences in it may change with rounding.
 """
 
 import inspect
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ import attnviz
 from attnviz.models.huggingface import ModelError
 from attnviz.models.huggingface.files.folder import TOKENIZERS
 from attnviz.models.huggingface.tokenization.backends import IN_PYTHON
-from tests.models.huggingface.class_rows import CRASHED, ClassRow, every_row
+from tests.models.huggingface.class_rows import CRASHED, ClassRow, class_row, every_row
 from tests.models.huggingface.every_class import SORTS, text_classes
 from tests.models.huggingface.families import FAMILIES
 from tests.models.huggingface.files.forms import FORMS
@@ -33,12 +35,13 @@ _FILES = (*TOKENIZERS, "merges.txt", "added_tokens.json")
 
 _HEAD = """# Models
 
-Made by `python -m tests.models.huggingface.table`, and held against what is so by `test_families.py` there: not to be
-edited by hand. Each row is a small checkpoint with random weights and the tokenizer's files as the family publishes
-them (`tests/models/huggingface/families.py`), opened as a visitor opens one. transformers {version}, float32, on a CPU.
+`python -m tests.models.huggingface.table` writes this page, so do not edit it by hand; `test_families.py` and
+`test_classes.py` there compare it with what attnviz does. Each row is a small checkpoint with random weights and the
+tokenizer's files as the family publishes them (`tests/models/huggingface/families.py`), opened as a user opens one.
+transformers {version}, float32, on a CPU.
 
-- **Shown**: *yes*, with attnviz's attention in the place of the model's own; *weights*, those that transformers
-  returns, where nothing can take that place; or the sentence that a visitor reads instead.
+- **Shown**: *yes*, with attnviz's attention in place of the model's own; *weights*, with the weights that transformers
+  returns, if attnviz cannot replace the model's attention; or the sentence that a user reads instead.
 - **Difference**: the largest of any weight of any layer, head and row to transformers' eager pass over the same ids.
 - **Heads** includes Links and Whole model; **Neuron** takes a weight apart; **Masks** runs the model again with a mask
   in force; **Decoding** follows what it writes.
@@ -52,20 +55,21 @@ _OF_CLASSES = """
 ## Every class
 
 Every class that transformers {version} has for writing text, for masked words and for one text from another, its
-base models that read text alone, and its models of pictures and sounds, which are read on their text alone: {count}
-classes, each a small checkpoint with random weights and a tokenizer.json of the tests' own making
+base models that read text alone, and its models of pictures and sounds, which are given a text alone: {count} classes,
+each as a small checkpoint with random weights and a small tokenizer.json
 (`tests/models/huggingface/every_class.py`), opened from its folder.
 
 {summary}
 
-- **Shown** is as above; *joint*, where the decoder has one softmax over two groups of keys, whose weights are shown
-  as decoder self-attention and cross-attention.
-- **Eager**: the largest difference of a weight to transformers' eager pass, where it returns weights of tokens.
-  **Default**: that of a logit to the class's own default pass, as a share of the largest logit. **Steps**: that of a
-  weight of the last step on a cache to the same row of one pass.
+- **Shown** is as above; *joint*: the decoder has one softmax over two groups of keys, and attnviz shows its weights as
+  decoder self-attention and cross-attention.
+- **Eager**: the largest difference between a weight and the same weight of transformers' eager pass, if this pass
+  returns weights from token to token. **Default**: the largest difference between a logit and the same logit of the
+  class's own default pass, as a share of the largest logit. **Steps**: the largest difference between a weight of the
+  last step on a cache and the same weight of one pass.
 - Where a number is not small, transformers itself has two answers. Doge, GLM-5 and HY-V4 choose the keys of a row by
-  scores, and choose others step by step than in one pass; their logits differ as much without attnviz. FSMT's default
-  pass has no causal mask, which is told [above](#what-transformers-returns).
+  scores, and choose other keys step by step than in one pass; their logits differ as much without attnviz. FSMT's
+  default pass has no causal mask, as told [above](#what-transformers-returns).
 """
 _OF_FILES = """
 ## Files
@@ -87,7 +91,7 @@ The files that a folder may hold its weights in, each tried on a folder of its o
   tensors), is refused in one sentence.
 - **Adapters** (PEFT): a model in memory with its adapters is shown with them, held against PEFT's own `forward`.
   Methods with virtual tokens (prompt, prefix and P-tuning, CPT, cartridge), aLoRA and X-LoRA are refused by name; a
-  note says where `adaption_prompt` adds attention that is in no map. A folder with an adapter alone is refused.
+  note says where `adaption_prompt` adds attention that no map shows. A folder with an adapter alone is refused.
 """
 _IN_PYTHON_ALONE = """
 ## Tokenizers that are not read
@@ -203,18 +207,20 @@ def classes_section(rows: list[ClassRow]) -> str:
         lines = [_line(row.cells()) for row in rows if every[row.name][1] == sort]
         parts.append(f"### {title}\n\n{_table(columns, aligned, lines)}\n")
     version = transformers.__version__
-    return "\n".join((_OF_CLASSES.format(version=version, count=len(rows), summary=summary(rows)), *parts))
+    return "\n".join(
+        (_OF_CLASSES.format(version=version, count=len(rows), summary=summary(row.shown for row in rows)), *parts)
+    )
 
 
-def summary(rows: list[ClassRow]) -> str:
-    """Count what is shown, and what is refused."""
-    counted = Counter(row.shown.partition(":")[0] for row in rows)
+def summary(shown: Iterable[str]) -> str:
+    """Count the classes that are shown, and those that are refused."""
+    counted = Counter(each.partition(":")[0] for each in shown)
     said = {
-        "yes": "shown with attnviz's attention in the place of the model's own",
+        "yes": "shown with attnviz's attention in place of the model's own",
         "weights": "shown as the weights that transformers returns",
         "joint": "shown as the two parts of one softmax",
-        "no": "refused with the sentence that stands in the row",
-        "not tried": "not tried, because no small checkpoint of the class was made",
+        "no": "refused with the sentence in the row",
+        "not tried": "not tried, for the reason in the row",
         CRASHED: "broken off",
     }
     return "; ".join(f"{counted[name]} are {what}" for name, what in said.items() if counted[name]) + "."
@@ -247,10 +253,32 @@ def _mark(can: bool | None) -> str:
     return "" if can is None else "✓" if can else "–"
 
 
+def read_class_rows(lines: Sequence[str]) -> dict[str, tuple[int, list[str]]]:
+    """Return the number of each class's line in the document, and the line's cells."""
+    split = ((number, [cell.strip() for cell in line.strip("|").split(" | ")]) for number, line in enumerate(lines))
+    return {cells[0]: (number, cells) for number, cells in split if len(cells) == 6 + len(PAGES)}
+
+
+def replace_rows(names: Sequence[str]) -> None:
+    """Make the rows of some classes anew, and count again."""
+    lines = DOCUMENT.read_text(encoding="utf-8").splitlines()
+    known = read_class_rows(lines)
+    before = summary(cells[2] for _, cells in known.values())
+    for name in names:
+        number = known[name][0]
+        lines[number] = _line(class_row(name).cells())
+        sys.stderr.write(f"{lines[number]}\n")
+    after = summary(cells[2] for _, cells in read_class_rows(lines).values())
+    DOCUMENT.write_text("\n".join(lines).replace(before, after) + "\n", encoding="utf-8")
+
+
 def main() -> None:
-    """Write docs/reference/models.md."""
+    """Write docs/reference/models.md, or only the rows of the classes that the command names."""
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
+    if sys.argv[1:]:
+        replace_rows(sys.argv[1:])
+        return
     classes, rows = every_row(sys.stderr.write), []
     with tempfile.TemporaryDirectory() as place:
         for at, (name, build) in enumerate(FAMILIES.items()):

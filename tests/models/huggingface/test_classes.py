@@ -15,14 +15,11 @@ from attnviz.models.huggingface.returned_maps import unroll_band
 from tests.models.huggingface import table
 from tests.models.huggingface.class_rows import fed, make_trace, row_of
 from tests.models.huggingface.every_class import save_class
-from tests.models.huggingface.shown import PAGES, TEXT
+from tests.models.huggingface.shown import TEXT
 
 ANEW = "make docs/reference/models.md anew: make models-table"
-ROWS = {
-    cells[0]: cells
-    for line in table.DOCUMENT.read_text(encoding="utf-8").splitlines()
-    if len(cells := [cell.strip() for cell in line.strip("|").split(" | ")]) == 6 + len(PAGES)
-}
+LINES = table.DOCUMENT.read_text(encoding="utf-8").splitlines()
+ROWS = {name: cells for name, (_, cells) in table.read_class_rows(LINES).items()}
 SAMPLE = {
     "SplinterModel": "base",  # without a head, reads pairs
     "OpenAIPrivacyFilterModel": "base",  # of token classifiers

@@ -330,8 +330,9 @@ def first_weight(model: Any) -> Tensor:
 
 
 def uses_segments(config: Any) -> bool:
-    """Check whether the model has embeddings for more than one sort of segment."""
-    return not getattr(config, "is_encoder_decoder", False) and getattr(config, "type_vocab_size", 0) > 1
+    """Check whether the model reads token types: it has embeddings for more than one, or its mask depends on them."""
+    has_types = getattr(config, "type_vocab_size", 0) > 1 or reads_prompt_both_ways(config)
+    return has_types and not getattr(config, "is_encoder_decoder", False)
 
 
 def written_tokens_kept(config: Any) -> int | None:
@@ -343,10 +344,9 @@ def written_tokens_kept(config: Any) -> int | None:
     return text.sliding_window if "reference_sliding_attention" in kinds else None
 
 
-def reads_prompt_both_ways(model: Any) -> bool:
-    """Check whether the model's prompt tokens attend to later tokens unless `token_type_ids` forbid it (PaliGemma)."""
-    says = getattr(model.config.get_text_config(), "use_bidirectional_attention", None)
-    return says is True and "token_type_ids" in inspect.signature(model.forward).parameters
+def reads_prompt_both_ways(config: Any) -> bool:
+    """Check whether a prompt's tokens, of token type 0, attend to each other in both directions (PaliGemma)."""
+    return config.model_type == "paligemma"
 
 
 def _pad(rows: Sequence[Sequence[int]], value: int) -> Tensor:

@@ -151,7 +151,7 @@ class SoftmaxWatch(TorchFunctionMode):
                 self._tracked.products.append((left, right))
             return None
         if left.dim() > 4:
-            raise ModelError(f"It also attends with weights of {left.dim()} axes, which no map can show")
+            raise ModelError(f"it also attends with weights of {left.dim()} axes, which no map can show")
         value, finish = _values(equation, left, right)
         if value is None or not self._is_of_batch(found[1].scores):
             return None
