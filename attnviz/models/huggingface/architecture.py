@@ -25,7 +25,7 @@ _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers"
 _AFTER_PADDING = ("camembert", "data2vec-text", "esm", "mpnet", "xmod")  # their positions are counted as RoBERTa's
 _MOST_LAYERS_A_TENSOR = 10  # ALBERT shares a layer's sixteen tensors; no model makes ten layers of one
 # What is said of a class that takes no token ids, although its main input is named so.
-_NO_IDS = {"input ids": "it has no pass of its own, only its parts have"}
+_NO_IDS = {"input ids": "its parts have a forward pass, but the whole model has none"}
 _SEVERAL_CODES = "each position of its input holds several codes of sound"
 # Families whose passes are not over the tokens of one text, and the reason.
 _NOT_OVER_TOKENS = {

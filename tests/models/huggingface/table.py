@@ -223,7 +223,8 @@ def summary(shown: Iterable[str]) -> str:
         "not tried": "not tried, for the reason in the row",
         CRASHED: "broken off",
     }
-    return "; ".join(f"{counted[name]} are {what}" for name, what in said.items() if counted[name]) + "."
+    counts = ((counted[name], what) for name, what in said.items() if counted[name])
+    return "; ".join(f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in counts) + "."
 
 
 def _table(columns: Any, aligned: list[str], lines: list[str]) -> str:

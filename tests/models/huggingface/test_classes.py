@@ -29,8 +29,8 @@ SAMPLE = {
     "VoxtralForConditionalGeneration": "seq2seq",  # a decoder among encoder-decoders
     "MiniMaxForCausalLM": "causal",  # returns states among weights
     "LongformerForMaskedLM": "masked",  # returns bands
-    "LongT5ForConditionalGeneration": "seq2seq",  # its encoder returns blocks
-    "T5Gemma2ForConditionalGeneration": "seq2seq",  # one softmax over two groups of keys
+    "PaliGemmaForConditionalGeneration": "multimodal",  # a prompt's tokens attend in both directions
+    "UnlimitedOcrForConditionalGeneration": "multimodal",  # its cache keeps the prompt and the last written tokens
     "FunnelForMaskedLM": "masked",  # pools
     "ReformerForMaskedLM": "masked",  # five axes
     "RwkvForCausalLM": "causal",  # three axes
@@ -38,7 +38,9 @@ SAMPLE = {
     "ImageGPTModel": "base",  # ids of colours
     "CanineModel": "base",  # no vocabulary
     "Blip2ForConditionalGeneration": "multimodal",  # needs a picture
-    "DPRQuestionEncoder": "base",  # returns one vector
+    "DPRQuestionEncoder": "base",  # returns one vector, and an encoder in it returns hidden states
+    "VitsModel": "base",  # returns neither logits nor last hidden states
+    "DiaModel": "base",  # several codes at each position
 }
 
 
@@ -109,6 +111,7 @@ def test_the_columns_of_a_band_beyond_the_text_are_left_out():
 @torch.inference_mode()
 def test_one_softmax_over_two_groups_of_keys_is_shown_as_its_two_parts(tmp_path):
     model, peer = saved("T5Gemma2ForConditionalGeneration", "seq2seq", tmp_path / "t5gemma2")
+    assert ROWS["T5Gemma2ForConditionalGeneration"][2] == "joint"
     trace = make_trace(model)
     sums = trace.attn("decoder_self").sum(-1) + trace.attn("cross").sum(-1)
     torch.testing.assert_close(sums, torch.ones_like(sums))
@@ -122,6 +125,7 @@ def test_one_softmax_over_two_groups_of_keys_is_shown_as_its_two_parts(tmp_path)
 @pytest.mark.filterwarnings("ignore")
 def test_an_encoder_without_maps_is_named_beside_a_decoder_that_has_some(tmp_path):
     model, _ = saved("LongT5ForConditionalGeneration", "seq2seq", tmp_path / "longt5")
+    assert ROWS["LongT5ForConditionalGeneration"][2] == "weights"
     assert model.kinds == ("decoder_self", "cross")
     assert any(
         note.startswith("What transformers returns for the encoder of longt5 is not attention")

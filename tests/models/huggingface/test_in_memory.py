@@ -160,6 +160,7 @@ def load_attn(own, tokenizer):
         ("GPT2ForSequenceClassification", "GPT2Config", checkpoints.DECODERS["gpt2"].sizes, 1),
         ("BertForSequenceClassification", "BertConfig", checkpoints.ENCODERS["bert"].sizes, 1),
         ("BartForSequenceClassification", "BartConfig", checkpoints.PAIRS["bart"].sizes, 3),
+        ("DPRQuestionEncoder", "DPRConfig", checkpoints.ENCODERS["bert"].sizes, 1),
     ],
 )
 def test_a_classifier_is_shown_without_its_verdict(name, config, sizes, kinds):
