@@ -12,10 +12,10 @@ from attnviz.engine.operations import OPERATIONS
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Model
 from attnviz.models.translator import together
+from attnviz.models.translator.together import one_of_batch
 from attnviz.models.translator.translator import Translator
 from attnviz.text.limits import cuts_are_shown
 from attnviz.tracing import storage
-from attnviz.tracing.split import one_of_batch
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")

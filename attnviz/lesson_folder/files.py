@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from attnviz.lesson_folder.lesson_data import LessonData, lesson_data
-from attnviz.lesson_folder.words import words
+from attnviz.lesson_folder.lesson_data import LessonData, lesson_data, words
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.phrases import Translatable, translate
 from attnviz.lessons.picture import Pictures

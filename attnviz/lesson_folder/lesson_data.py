@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,15 +18,15 @@ from attnviz.html.one_file import deflate
 from attnviz.lesson_folder.claims import missing_controls
 from attnviz.lesson_folder.drawn import Drawn, draw
 from attnviz.lesson_folder.variants import Part, Variants
-from attnviz.lesson_folder.words import words
 from attnviz.lessons.answers import truth_of
 from attnviz.lessons.check import fingerprint
 from attnviz.lessons.lesson import PAGES, Lesson, Link
 from attnviz.lessons.parts import link_of
-from attnviz.lessons.phrases import Translatable, translate
+from attnviz.lessons.phrases import Translatable, translate, translations
 from attnviz.lessons.picture import LinkedPicture, Pictures
 from attnviz.lessons.question import CELL, ROW, Question
 from attnviz.lessons.scoring import Truth
+from attnviz.widgets.bundle import WIDGETS
 from attnviz.widgets.wire import Payload
 
 Say = Callable[[str], str]  # into the language of the lesson
@@ -34,6 +34,8 @@ Pieces = dict[str, Mapping[str, Any]]  # by their digests: payloads, each `defla
 _READER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _FOREIGN = re.compile(r"\s*(//|\\\\|(?!data:)[a-z][a-z0-9+.-]*:)", re.IGNORECASE)  # another site's address
 _PATHS = {page: path for path, page in PAGES.items()}
+SCRIPTS = WIDGETS / "lesson_page" / "js"
+_PHRASE = re.compile(r'\bphrase\(\s*("(?:[^"\\]|\\.)*")')
 
 
 @dataclass(frozen=True)
@@ -255,3 +257,16 @@ def _lead(parts: Sequence[Block], instance: str) -> list[Block]:
             continue
         kept.append(part)
     return kept
+
+
+@cache
+def script_sentences() -> tuple[str, ...]:
+    """Return every English sentence that the scripts declare."""
+    texts = (path.read_text(encoding="utf-8") for path in sorted(SCRIPTS.glob("*.js")))
+    return tuple(dict.fromkeys(json.loads(found) for text in texts for found in _PHRASE.findall(text)))
+
+
+def words(language: str) -> Mapping[str, str]:
+    """Return the translations of all sentences; empty for English, and for a language that has no file."""
+    found = translations(language)
+    return {english: found[english] for english in script_sentences() if english in found}

@@ -26,7 +26,7 @@ from attnviz.training.evaluation import score
 from attnviz.training.recipe import Recipe
 from attnviz.training.run import Pairs, Task, further_pairs, language_pairs, run
 from attnviz.training.shipping import About, ship
-from attnviz.training.state import read_state
+from attnviz.training.trainer import read_state
 from attnviz.training.watch import SENTENCES
 from attnviz.training.workers import run_in_processes
 from attnviz.transformer.device import choose_device

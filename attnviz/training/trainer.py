@@ -1,10 +1,12 @@
 """The training loop: batches in, a state on disk out, resumable to the same numbers."""
 
 import json
+import pickle
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +16,6 @@ from torch import Tensor, nn
 from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.training.corpus import Change, Corpus, PairBatch, epoch_batches
 from attnviz.training.recipe import Recipe
-from attnviz.training.state import read
 from attnviz.training.workers import Share
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.dropout import Dropout
@@ -141,7 +142,7 @@ class Trainer:
 
         Raises ValueError when it is broken, or was made with another recipe (steps may differ).
         """
-        state = read(path, self.device)
+        state = read_saved(path, self.device)
         then, now = asdict(Recipe(**json.loads(state["recipe"]))), asdict(self.recipe)
         if changed := [name for name in now if name != "steps" and then[name] != now[name]]:
             raise ValueError(
@@ -284,3 +285,29 @@ def _widen(teacher: Transformer, model: Transformer) -> dict[str, Tensor]:
             wide[tuple(map(slice, learned[name].shape))] = learned[name]
             learned[name] = wide
     return learned
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """The position of a run."""
+
+    step: int
+    epoch: int
+    batch: int
+    tokens_seen: int
+
+
+def read_state(path: Path) -> tuple[Recipe, TrainingProgress]:
+    """Recipe and place of a saved state. Raises ValueError when there is none or it is broken."""
+    if not path.is_file():
+        raise ValueError(f"There is no {path.name} in {path.parent.name!r}: train first.")
+    state = read_saved(path, torch.device("cpu"))
+    return Recipe(**json.loads(state["recipe"])), TrainingProgress(*state["place"])
+
+
+def read_saved(path: Path, device: torch.device) -> dict[str, Any]:
+    """Everything that a trainer saved, on `device`. Raises ValueError when it is broken."""
+    try:
+        return torch.load(path, map_location=device, weights_only=True)
+    except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        raise ValueError(f"{path.name} is broken: remove it to begin again, or give another --state folder.") from error

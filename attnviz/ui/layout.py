@@ -17,7 +17,7 @@ from attnviz.ui import extensions, hosting, interventions, mount, progress, stre
 from attnviz.ui.address import browser, navigation, persistent, share, stale_values
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.traces import model
-from attnviz.ui.drawing import sheet, words
+from attnviz.ui.drawing import sheet
 from attnviz.ui.frame import chat_bar, screen, top_bar
 from attnviz.ui.frame.page import Page, current_page
 from attnviz.ui.markdown import literal
@@ -90,7 +90,7 @@ def _begin(title: str) -> tuple[Page, DeltaGenerator]:
     page = Page.begin(title)
     extensions.begin(page)
     navigation.follow(title, PATHS)
-    words.explain(title)
+    sheet.explain_words(title)
     with st.sidebar:
         _draw_menu(title)
     return page, st.container(key="screen-line")

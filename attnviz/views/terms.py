@@ -1,6 +1,6 @@
 """A word of a page that has a definition, as HTML that the pointer, a finger and the keyboard can ask.
 
-The page sends their definitions to the browser (`attnviz.ui.drawing.words`).
+The page sends their definitions to the browser (`attnviz.ui.drawing.sheet`).
 """
 
 import html

@@ -5,7 +5,7 @@ import pytest
 from attnviz.analysis.anatomy.claims import parameter_counts
 from attnviz.analysis.anatomy.skipped_lines import run_skipped
 from attnviz.analysis.implementations.bug_in_model import bug_in_model
-from attnviz.analysis.implementations.equivalence import equivalence
+from attnviz.analysis.implementations.comparison import equivalence
 from attnviz.analysis.rerun import batch_of_two
 from attnviz.analysis.site.inputs import site_inputs, site_module
 from attnviz.analysis.site.outcome import Raised, SiteResult

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.lesson_folder.words import sentences
+from attnviz.lesson_folder.lesson_data import script_sentences
 from attnviz.lessons.phrases import FOLDER, LANGUAGES, Translatable, sentence, translate, translations
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +29,9 @@ def calls() -> list[tuple[str, ast.Call]]:
 
 def declared_phrases() -> set[str]:
     """Every sentence of the package, and of the scripts of a folder of lessons."""
-    return set(sentences()) | {str(call.args[0].value) for _, call in calls() if isinstance(call.args[0], ast.Constant)}
+    return set(script_sentences()) | {
+        str(call.args[0].value) for _, call in calls() if isinstance(call.args[0], ast.Constant)
+    }
 
 
 def test_each_sentence_is_written_out_with_all_its_values() -> None:

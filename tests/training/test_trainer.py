@@ -7,8 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from attnviz.training.corpus import epoch_batches
-from attnviz.training.state import read_state
-from attnviz.training.trainer import Trainer, train
+from attnviz.training.trainer import Trainer, read_state, train
 from attnviz.training.workers import Share
 
 CPU = torch.device("cpu")

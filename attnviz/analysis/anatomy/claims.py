@@ -1,4 +1,6 @@
-"""Claims about multi-head attention, each checked on the running model's own numbers."""
+"""Claims about multi-head attention, each checked on the running model's own numbers; and the cost of scores by a dot
+product beside additive scores (Bahdanau et al. 2015), on tensors of the same sizes.
+"""
 
 import math
 import time
@@ -13,6 +15,7 @@ from torch import Tensor
 
 from attnviz.analysis.site.inputs import query_key_value
 from attnviz.analysis.site.outcome import largest_change
+from attnviz.analysis.site.peak_memory import peak_memory
 from attnviz.implementations.annotated import AnnotatedAttention
 from attnviz.implementations.scoring import PLAIN, Rotation, Scoring
 from attnviz.implementations.single import SingleAttention
@@ -213,9 +216,41 @@ def jacobian_norm(attn: Float[Tensor, "rows k_len"]) -> Float[Tensor, " rows"]:
 
 
 def _seconds(call: Callable[[], object], repeats: int) -> float:
+    """Measure the median time of a call, after one call to warm up."""
+    call()
     times = []
     for _ in range(repeats):
         started = time.perf_counter()
         call()
         times.append(time.perf_counter() - started)
     return median(times)
+
+
+@dataclass(frozen=True)
+class ScoreCost:
+    """Seconds of one way to make scores (median), and bytes at its peak."""
+
+    seconds: float
+    nbytes: int
+
+
+def dot_product(query: Tensor, key: Tensor) -> Tensor:
+    """query · key for every pair, `(heads, q_len, k_len)`: one matrix product."""
+    return query @ key.mT
+
+
+def additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
+    """v · tanh(query + key) for every pair: each pair has a vector of its own before it becomes a number."""
+    return (query.unsqueeze(-2) + key.unsqueeze(-3)).tanh() @ v
+
+
+@torch.inference_mode()
+def score_costs(n_heads: int, d_k: int, length: int, *, repeats: int = 5, seed: int = 0) -> dict[str, ScoreCost]:
+    """Both ways on random queries and keys. Raises ValueError for a length below 1."""
+    if length < 1:
+        raise ValueError(f"The length must be at least 1, not {length}.")
+    generator = torch.Generator().manual_seed(seed)
+    query, key = (torch.randn(n_heads, length, d_k, generator=generator) for _ in range(2))
+    v = torch.randn(d_k, generator=generator)
+    calls = {"dot product": lambda: dot_product(query, key), "additive": lambda: additive_scores(query, key, v)}
+    return {name: ScoreCost(_seconds(call, repeats), peak_memory(call).peak) for name, call in calls.items()}

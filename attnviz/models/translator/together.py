@@ -1,7 +1,7 @@
 """Traces of several sentences at once: read, written and recorded as one padded batch, then taken apart again."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -9,12 +9,13 @@ import torch
 from attnviz.models.translator.generate import cut_note, decoding_limit, pad_ids
 from attnviz.models.translator.translator import Translator
 from attnviz.text.limits import prefix_notes, require_text
+from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.recorder import Recorder
-from attnviz.tracing.split import one_of_batch
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.device import wait_for
 from attnviz.transformer.layers import ForwardContext
+from attnviz.transformer.probe import AttentionCall, Site, cut_to_lengths, select_item
 
 
 @torch.inference_mode()
@@ -55,3 +56,34 @@ def traces(model: Translator, texts: Sequence[str], *, to: str) -> list[Trace]:
         )
         for item in range(len(sentences))
     ]
+
+
+def one_of_batch(trace: Trace, item: int, is_pad: Callable[[Token], bool]) -> Trace:
+    """Return the trace of one sentence; its numbers are views of the batch's. Edited weights are not supported."""
+    whole = trace.sentences[item]
+    sentence = replace(whole, src=_cut_padding(whole.src, is_pad), tgt=_cut_padding(whole.tgt, is_pad))
+    sizes = {"encoder": len(sentence.src), "decoder": len(sentence.tgt_in)}
+    last = "decoder" if sentence.tgt else "encoder"
+    return replace(
+        trace,
+        calls={site: _call_of_one(site, call, item, sentence) for site, call in trace.calls.items()},
+        contexts={site: one[item : item + 1, :, : len(sentence.queries(site.kind))]
+                  for site, one in trace.contexts.items()},
+        layers={at: one[item : item + 1, : sizes[at[0]]] for at, one in trace.layers.items()},
+        sentences=(sentence,),
+        memory=None if trace.memory is None else trace.memory[item : item + 1, : sizes["encoder"]],
+        logits=None if trace.logits is None else trace.logits[item : item + 1, : sizes[last]],
+    )  # fmt: skip
+
+
+def _cut_padding(tokens: tuple[Token, ...], is_pad: Callable[[Token], bool]) -> tuple[Token, ...]:
+    """Cut the padding off the end of tokens; a pad that a text begins with is one of its own."""
+    length = len(tokens)
+    while length > 1 and is_pad(tokens[length - 1]):
+        length -= 1
+    return tokens[:length]
+
+
+def _call_of_one(site: Site, call: AttentionCall, item: int, sentence: Sentence) -> AttentionCall:
+    one = cut_to_lengths(select_item(call, item, None), len(sentence.queries(site.kind)), len(sentence.keys(site.kind)))
+    return replace(one, mask=None if one.mask is None or bool(one.mask.all()) else one.mask)

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.anatomy import claims as claim
-from attnviz.analysis.anatomy.additive import score_costs
+from attnviz.analysis.anatomy.claims import score_costs
 from attnviz.analysis.anatomy.deletion import HOLDERS, deletion
 from attnviz.analysis.anatomy.modulation import Modulation
 from attnviz.analysis.anatomy.modulation import modulation as modulation_of

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
+from attnviz.analysis.anatomy.counts import TargetShift, count_parameters, target_shift
 from attnviz.analysis.anatomy.notebook import head_counts, joined_as_documented, per_head_shapes, xavier_spread
-from attnviz.analysis.anatomy.registration import count_parameters
-from attnviz.analysis.anatomy.target_shift import TargetShift, target_shift
 from attnviz.text.display import display_token
 from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.site.experiment import SiteExperiment

@@ -1,28 +1,32 @@
-"""The drawing of the model over a page: a key or a button opens it (`widgets/screen`), and nothing is computed
-before.
+"""The drawing of the model over a page, and the words of a page, which are explained at the pointer.
+
+A key or a button opens the drawing (`widgets/screen`); nothing is computed before. Each word has a link to a place to
+try it.
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
+from attnviz.text.glossary import TryPlace, places_of, words_of
 from attnviz.ui import mount
-from attnviz.ui.address import navigation
-from attnviz.ui.drawing import words
+from attnviz.ui.address import navigation, persistent
+from attnviz.ui.components import widget
 from attnviz.ui.drawing.drawing_data import PLACES, Pictured
 from attnviz.ui.markdown import literal
 from attnviz.ui.reports import TEXT, reported_value
 
 if TYPE_CHECKING:
-    from attnviz.text.glossary import TryPlace
     from attnviz.tracing.trace_like import TraceLike
     from attnviz.ui.address.share import Linkable
     from attnviz.ui.request import Request
 
 _ASKED = "_attnviz_drawing_asked"
 _PAGE = "_attnviz_drawing_of"
+_KEY = "definitions"
 
 
 def ask() -> None:
@@ -54,8 +58,8 @@ def _sheet(shown: Pictured) -> None:
 def _words(page: str) -> None:
     from attnviz.views.terms import words_html
 
-    def address(place: "TryPlace") -> str:
-        return f"{place.page.lower()}?{urlencode(words.address(place))}"
+    def address(place: TryPlace) -> str:
+        return f"{place.page.lower()}?{urlencode(place_address(place))}"
 
     with st.expander("Words on this page, and where to try them", icon=":material/dictionary:"):
         st.html(words_html(page, address))
@@ -80,3 +84,34 @@ def _go(key: str) -> None:
     place = reported_value(key, "go", {"page": TEXT, "query": TEXT})
     if place is not None and place["page"] in PLACES:
         navigation.send(place["page"], dict(parse_qsl(place["query"])))
+
+
+def explain_words(page: str) -> None:
+    """Explain the page's words, once on the page of this title, wherever they stand, while something points at them.
+
+    The component draws nothing by itself: it watches the page's buttons, list entries and labels, Streamlit's and those
+    in our widgets, and finds each by the text that it shows, or by its `data-term` (`attnviz.views.terms`). A widget
+    that explains its own terms (`shared/js/definitions.js`) is left alone; both have one bubble and one look.
+    """
+    widget(_KEY)(key=_KEY, data=_words_data(page), on_go_change=lambda: _go_to_place(page))
+
+
+@cache
+def _words_data(page: str) -> dict[str, Any]:
+    """Return the words of a page, and the place to try each."""
+    places = {term: (place.page, place.tab, place.title) for term, place in places_of(page).items()}
+    return {"words": dict(words_of(page)), "places": places}
+
+
+def place_address(place: TryPlace) -> dict[str, str]:
+    """Return the address of a place: the page as this visitor left it, and the tab."""
+    texts = {name: text for name, text in persistent.address(place.page).items() if name != "tab"}
+    return texts | ({"tab": place.tab} if place.tab else {})
+
+
+def _go_to_place(page: str) -> None:
+    """Open the place to try the word whose link was followed, in the next run."""
+    asked = reported_value(_KEY, "go", {"word": TEXT})
+    place = places_of(page).get(asked["word"]) if asked is not None else None
+    if place is not None:
+        navigation.send(place.page, place_address(place))

@@ -4,9 +4,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from attnviz.analysis.implementations.cost import LENGTHS, TIME_METHOD, implementation_cost
-from attnviz.analysis.implementations.equivalence import equivalence
-from attnviz.analysis.implementations.relative_positions import relative_positions
+from attnviz.analysis.implementations.comparison import (
+    LENGTHS,
+    TIME_METHOD,
+    equivalence,
+    implementation_cost,
+    relative_positions,
+)
 from attnviz.analysis.site.peak_memory import METHOD, warm_up
 from attnviz.analysis.tables import tensor_table
 from attnviz.implementations.ways import WAYS

@@ -8,8 +8,7 @@ import torch
 from attnviz.analysis.anatomy import claims
 from attnviz.analysis.anatomy.deletion import deletion
 from attnviz.analysis.anatomy.modulation import modulation
-from attnviz.analysis.implementations.cost import implementation_cost
-from attnviz.analysis.implementations.equivalence import equivalence
+from attnviz.analysis.implementations.comparison import equivalence, implementation_cost
 from attnviz.analysis.site.peak_memory import peak_memory
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.ways import WAYS

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attnviz.analysis.anatomy import claims
-from attnviz.analysis.anatomy.additive import additive_scores, dot_product, score_costs
+from attnviz.analysis.anatomy.claims import additive_scores, dot_product, score_costs
 from attnviz.analysis.anatomy.modulation import modulation
 from attnviz.analysis.anatomy.skipped_lines import SKIPS, tensor_before_line
 from attnviz.analysis.site.inputs import query_key_value

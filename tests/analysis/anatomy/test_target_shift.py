@@ -2,8 +2,7 @@
 
 import pytest
 
-from attnviz.analysis.anatomy.registration import count_parameters
-from attnviz.analysis.anatomy.target_shift import target_shift
+from attnviz.analysis.anatomy.counts import count_parameters, target_shift
 from attnviz.analysis.rerun import batch_of_two
 from attnviz.models.translator.tiny import tiny_translator
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attnviz.analysis.anatomy.shape_walk import LAYOUTS, shape_walk
-from attnviz.analysis.implementations.equivalence import equivalence
+from attnviz.analysis.implementations.comparison import equivalence
 from attnviz.analysis.site.projections import projections
 from attnviz.implementations.scoring import DistanceBias, HeadNorm, Rotation, Scoring
 from attnviz.implementations.site_inputs import SiteInputs

@@ -10,7 +10,7 @@ from attnviz.analysis.anatomy import claims
 from attnviz.analysis.anatomy.modulation import modulation
 from attnviz.analysis.anatomy.skipped_lines import SKIPS, run_skipped, skips_of
 from attnviz.analysis.implementations.bug_in_model import bug_in_model
-from attnviz.analysis.implementations.cost import implementation_cost
+from attnviz.analysis.implementations.comparison import implementation_cost
 from attnviz.analysis.site.outcome import Raised
 from attnviz.analysis.site.projections import NotPlain, projections
 from attnviz.implementations.bugs.cabinet import BUGS

@@ -1,6 +1,12 @@
-"""The decoder's input and its labels: the target without its last token, and without its first (seed 004)."""
+"""What the tab counts: the tokens of the decoder's input and of its labels (the target without its last token, and
+without its first), and the parameters of layers that a module does not register because a plain list holds them (seed
+004's code).
+"""
 
 from dataclasses import dataclass
+
+import torch
+from torch import nn
 
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
@@ -38,3 +44,29 @@ def target_shift(trace: Trace, item: int = 0) -> TargetShift:
 
 def _is_padding(token: Token) -> bool:
     return token.is_special and token.text == "<pad>"
+
+
+@dataclass(frozen=True)
+class Registered:
+    """Parameters that a module with four linear maps reports, by how it keeps them: in `nn.ModuleList`, or in a
+    list. Numbers are learned numbers.
+    """
+
+    in_module_list: int
+    in_list: int
+    saved: int  # entries of `state_dict` with the list
+
+
+class _FourMaps(nn.Module):
+    def __init__(self, d_model: int, *, plain: bool) -> None:
+        super().__init__()
+        maps = [nn.Linear(d_model, d_model) for _ in range(4)]
+        self.linears = maps if plain else nn.ModuleList(maps)
+
+
+def count_parameters(d_model: int) -> Registered:
+    """Count the parameters of both; an optimizer is given what `parameters()` finds, a file what `state_dict` does."""
+    with torch.device("meta"):
+        known, hidden = (_FourMaps(d_model, plain=plain) for plain in (False, True))
+    counts = [sum(part.numel() for part in module.parameters()) for module in (known, hidden)]
+    return Registered(*counts, saved=len(hidden.state_dict()))
