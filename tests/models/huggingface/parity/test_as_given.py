@@ -12,8 +12,9 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 import attnviz
-from attnviz.models.huggingface import ModelError
-from attnviz.models.huggingface.network.network import cache_argument
+from attnviz.models.huggingface import ModelError, parity
+from attnviz.models.huggingface.as_given import GivenModel
+from attnviz.models.huggingface.network.network import Batch, cache_argument
 from attnviz.transformer.probe import listen_to_sites
 from tests.models.huggingface.checkpoints import DECODERS, ENCODERS, PAIRS, random_model
 from tests.models.huggingface.tokenizers_made import byte_level, byte_prompts, pieces, word_pieces
@@ -244,6 +245,19 @@ def test_a_longer_text_is_compared_once(implementation, logits, monkeypatch):
     assert lengths == [32] * 3 + [71] * 3  # a pass of three layers each
     short, cut = (len(held.text.encode(text).ids) for text in (TEXT, TEXT[:-3]))
     assert sorted(passes) == sorted([short, short, cut, 32, 32, 71, 71, 71])  # those with 71: shown, as given, shown
+
+
+def test_the_check_keeps_no_weights_where_the_models_config_asks_for_them(monkeypatch):
+    """Weights of all layers of a long text would be layers x heads x length x length."""
+    model, text = gpt2()
+    model.set_attn_implementation("eager")
+    model.config.output_attentions = model.config.output_hidden_states = True
+    ids, returned = torch.tensor([text(LONG).input_ids]), []
+    assert model(ids).attentions
+    monkeypatch.setattr(parity, "output_of", lambda out: returned.append(out) or out.logits)
+    GivenModel(model).run(Batch(ids, torch.ones_like(ids)), None, last_only=True)
+    assert [out.logits.shape[1] for out in returned] == [1]
+    assert not any(out.attentions or out.hidden_states for out in returned)
 
 
 def test_a_run_is_ended_between_two_layers_of_the_check(implementation):
