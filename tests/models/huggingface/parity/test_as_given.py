@@ -247,6 +247,25 @@ def test_a_longer_text_is_compared_once(implementation, logits, monkeypatch):
     assert sorted(passes) == sorted([short, short, cut, 32, 32, 71, 71, 71])  # those with 71: shown, as given, shown
 
 
+def test_a_step_after_the_check_finds_a_model_that_counts_its_steps_from_zero(monkeypatch):
+    """The step goes on from the cache of the pass as given; where it differs, the network tells each step its place."""
+    model, text = gpt2()
+    forward = transformers.GPT2Model.forward
+    assert not attnviz.load(model, text).network.tells_positions
+
+    @functools.wraps(forward)
+    def counting_from_zero(self, input_ids=None, position_ids=None, **how):
+        if position_ids is None:
+            position_ids = torch.arange(input_ids.shape[1])[None]
+        return forward(self, input_ids, position_ids=position_ids, **how)
+
+    monkeypatch.setattr(transformers.GPT2Model, "forward", counting_from_zero)
+    held = attnviz.load(model, text)
+    assert held.network.tells_positions
+    last = list(held.stepwise(TEXT, new_tokens=3))[-1]
+    torch.testing.assert_close(last.logits, held.rerun(last.trace).logits[0, -1], **CLOSE)
+
+
 def test_the_check_keeps_no_weights_where_the_models_config_asks_for_them(monkeypatch):
     """Weights of all layers of a long text would be layers x heads x length x length."""
     model, text = gpt2()
