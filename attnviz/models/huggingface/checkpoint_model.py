@@ -245,7 +245,7 @@ class NetworkModel(CheckpointModel):
 
 _ALL_KEPT = (
     "While this model writes, transformers keeps its prompt and the last {kept} tokens that it wrote. attnviz keeps "
-    "all of them, so after {kept} written tokens it may write another text."
+    "all of them, so beyond {kept} written tokens its text may differ from that of transformers."
 )
 _BOTH_WAYS = (
     "transformers lets prompt tokens whose token_type_ids are 1 attend to later tokens. attnviz passes no "

@@ -13,7 +13,14 @@ import attnviz
 from attnviz.models.huggingface import ModelError
 from attnviz.models.huggingface.returned_maps import unroll_band
 from tests.models.huggingface import table
-from tests.models.huggingface.class_rows import fed, make_trace, row_of
+from tests.models.huggingface.class_rows import (
+    fed,
+    make_trace,
+    output_difference,
+    row_of,
+    steps_difference,
+    weights_difference,
+)
 from tests.models.huggingface.every_class import save_class
 from tests.models.huggingface.shown import TEXT
 
@@ -29,8 +36,6 @@ SAMPLE = {
     "VoxtralForConditionalGeneration": "seq2seq",  # a decoder among encoder-decoders
     "MiniMaxForCausalLM": "causal",  # returns states among weights
     "LongformerForMaskedLM": "masked",  # returns bands
-    "PaliGemmaForConditionalGeneration": "multimodal",  # a prompt's tokens attend in both directions
-    "UnlimitedOcrForConditionalGeneration": "multimodal",  # its cache keeps the prompt and the last written tokens
     "FunnelForMaskedLM": "masked",  # pools
     "ReformerForMaskedLM": "masked",  # five axes
     "RwkvForCausalLM": "causal",  # three axes
@@ -39,7 +44,6 @@ SAMPLE = {
     "CanineModel": "base",  # no vocabulary
     "Blip2ForConditionalGeneration": "multimodal",  # needs a picture
     "DPRQuestionEncoder": "base",  # returns one vector, and an encoder in it returns hidden states
-    "VitsModel": "base",  # returns neither logits nor last hidden states
     "DiaModel": "base",  # several codes at each position
 }
 
@@ -120,6 +124,25 @@ def test_one_softmax_over_two_groups_of_keys_is_shown_as_its_two_parts(tmp_path)
     for kind, layers in (("decoder_self", out.decoder_attentions), ("cross", out.cross_attentions)):
         torch.testing.assert_close(trace.attn(kind), torch.cat(layers))
     assert any("sum to 1 together" in note for note in trace.info.notes)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_prompt_that_is_read_in_both_directions_is_shown_as_an_encoder(tmp_path):
+    """As PaliGemma's default pass computes it; its eager pass without token types hides later tokens."""
+    model, peer = saved("PaliGemmaForConditionalGeneration", "multimodal", tmp_path / "paligemma")
+    trace = make_trace(model)
+    assert output_difference(tmp_path / "paligemma", type(peer), trace) < 1e-4
+    assert weights_difference(tmp_path / "paligemma", type(peer), trace) < 1e-4
+    assert trace.attn("encoder_self").triu(1).any()
+    assert any("attend to each other in both directions" in note for note in trace.info.notes)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_steps_keep_the_keys_that_a_cache_of_the_models_own_forgets(tmp_path):
+    """UnlimitedOCR's cache keeps what it reads at once and the last 8 tokens; a step shows a key for each token."""
+    model, _ = saved("UnlimitedOcrForConditionalGeneration", "multimodal", tmp_path / "ocr")
+    assert steps_difference(model) < 1e-4
+    assert any("keeps its prompt and the last 8 tokens" in note for note in make_trace(model).info.notes)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 import torch
+from transformers.models.vits.modeling_vits import VitsModelOutput
 
-from attnviz.models.huggingface import ModelError, load
+from attnviz.models.huggingface import ModelError, load, parity
 from attnviz.models.huggingface.network import attention_interface
 from attnviz.models.huggingface.network import forward_pass as runs
 from attnviz.transformer.attention import attend
@@ -75,6 +76,11 @@ def test_a_forgotten_bias_is_refused(checkpoint, monkeypatch):
         lambda tensors, mask, arguments: right(tensors, mask, arguments | {"position_bias": None}),
     )
     assert "differ from transformers' own by" in refusal(checkpoint("t5"))
+
+
+def test_an_output_without_logits_and_hidden_states_is_named():
+    with pytest.raises(ModelError, match="returns VitsModelOutput, which holds neither logits nor last hidden states"):
+        parity.output_of(VitsModelOutput())
 
 
 def test_a_model_of_pictures_is_refused(tmp_path):
