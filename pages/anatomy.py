@@ -5,7 +5,7 @@ import streamlit as st
 from attnviz.ui import layout
 from attnviz.ui.anatomy import claims, counts, skip, state, walk
 from attnviz.ui.cache import traces
-from attnviz.ui.site import experiment, terms
+from attnviz.ui.site import experiment
 from attnviz.ui.styles import style
 
 TABS = {
@@ -23,7 +23,7 @@ st.html(style("anatomy.css"))
 trace = layout.trace_or_refuse(request, traces.full_trace)
 view = experiment.view_of(state.AnatomyState, trace)
 experiment.site(trace, view)
-terms.choose_part("Anatomy", state.TABS, view.tab)
+experiment.choose_part("Anatomy", state.TABS, view.tab)
 bench = layout.run_or_refuse(lambda: experiment.site_experiment(request, trace, view))
 TABS[view.tab](bench, view)
 layout.end_page(request, trace, view)

@@ -11,8 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnviz.engine import probes, steps, token_choice
+from attnviz.engine import probes, steps
 from attnviz.engine.message import Message, pack_trace
+from attnviz.engine.probes import CannotTravelError
 from attnviz.models.protocol import Model, TextGenerator
 from attnviz.text.limits import cuts_are_shown
 from attnviz.tracing import storage
@@ -21,11 +22,13 @@ from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.rounding import Rounding
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.decoding import likeliest_ids
+from attnviz.transformer.beam import Beam
+from attnviz.transformer.decoding import Choose, Sampling, likeliest_ids
 from attnviz.transformer.probe import Probe
 
 _LOGITS_BYTES = 8 << 20  # of what is written ahead at a time
 _AHEAD = 16  # tokens
+STATE = "choose.state"  # of the generator, before a run and after it
 
 
 def trace(model: Model, asked: Message) -> bytes:
@@ -55,11 +58,11 @@ def logits_under(model: Model, asked: Message) -> bytes:
 
 def stepwise(model: Model, asked: Message) -> bytes:
     """Decode, and return every step."""
-    choose, more = token_choice.read(asked.meta["choose"], asked.tensors, model.device), {}
+    choose, more = read_choice(asked.meta["choose"], asked.tensors, model.device), {}
     with cuts_are_shown():
         found = list(model.stepwise(*asked.meta["args"], choose=choose, **_options(asked)))
-    if isinstance(choose, token_choice.Sampling) and model.device.type == "cpu":
-        more[token_choice.STATE] = choose.generator.get_state()
+    if isinstance(choose, Sampling) and model.device.type == "cpu":
+        more[STATE] = choose.generator.get_state()
     return steps.to_message(found, more).to_bytes()
 
 
@@ -153,3 +156,33 @@ def _write_ahead(writer: TextGenerator, asked: Message, probe: Probe | None) -> 
 def ahead_of(logits: Tensor, most: int) -> int:
     """Return how many tokens to write at a time: few for a large vocabulary, since the logits of each are sent."""
     return max(1, min(_AHEAD, most, _LOGITS_BYTES // max(1, 4 * logits.numel())))
+
+
+def describe_choice(choose: Choose | Beam, tensors: dict[str, Tensor]) -> dict[str, Any]:
+    """Encode a choice as JSON types; a generator's state goes into `tensors`. Raises CannotTravelError for any
+    other.
+    """
+    if choose is likeliest_ids:
+        return {"type": "likeliest"}
+    if isinstance(choose, Beam):
+        return {"type": "beam", "size": choose.size, "length_penalty": choose.length_penalty}
+    if isinstance(choose, Sampling):
+        tensors[STATE] = choose.generator.get_state()
+        return {"type": "sampling", "seed": choose.generator.initial_seed(), "temperature": choose.temperature,
+                "top_k": choose.top_k, "top_p": choose.top_p}  # fmt: skip
+    raise CannotTravelError("The engine chooses the likeliest token, samples, or keeps a beam, and nothing else.")
+
+
+def read_choice(said: Mapping[str, Any], tensors: Mapping[str, Tensor], device: torch.device) -> Choose | Beam:
+    """Decode what `describe_choice` wrote. A generator on another device than the CPU restarts from its seed."""
+    rest = {name: value for name, value in said.items() if name not in ("type", "seed")}
+    if said["type"] == "likeliest":
+        return likeliest_ids
+    if said["type"] == "beam":
+        return Beam(**rest)
+    generator = torch.Generator(device)
+    if device.type == "cpu":
+        generator.set_state(tensors[STATE])
+    else:
+        generator.manual_seed(int(said["seed"]))
+    return Sampling(generator, **rest)

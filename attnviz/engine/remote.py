@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnviz.engine import operations, probes, steps, token_choice
+from attnviz.engine import operations, probes, steps
 from attnviz.engine.client import Engine, OtherWeightsError
 from attnviz.engine.description import ModelOnEngine, RemoteRules
 from attnviz.engine.message import Message, pack_trace, strip_numbers
@@ -26,7 +26,7 @@ from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Beam
-from attnviz.transformer.decoding import Choose, likeliest_ids
+from attnviz.transformer.decoding import Choose, Sampling, likeliest_ids
 from attnviz.transformer.probe import Kind, Probe
 
 _WORDS = 4_096  # answers about words that are kept
@@ -137,10 +137,10 @@ class RemoteModel:
         """Decode one token at a time, each step recorded; all of them come at once."""
         asked = _texts_message(texts, how, interventions)
         tensors = dict(asked.tensors)
-        said = token_choice.describe(choose, tensors)
+        said = operations.describe_choice(choose, tensors)
         answer = Message.from_bytes(self._ask("stepwise", Message({**asked.meta, "choose": said}, tensors)))
-        if isinstance(choose, token_choice.Sampling) and token_choice.STATE in answer.tensors:
-            choose.generator.set_state(answer.tensors[token_choice.STATE])
+        if isinstance(choose, Sampling) and operations.STATE in answer.tensors:
+            choose.generator.set_state(answer.tensors[operations.STATE])
         return steps.from_message(answer)
 
     def generator(

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from attnviz.extras import needs
-from attnviz.html.byte_planes import in_planes
 from attnviz.pictures.shown.registry import ShownPicture
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.views.captions import Caption
@@ -23,6 +24,8 @@ from attnviz.widgets.wire import Payload
 
 LONGEST, MANY = 400, 72  # tokens, in so many heads; of longer texts fewer heads
 ROUNDED = "Weights are rounded to one part in 65,535."
+EXACT = 1_350_000  # weights that are sent as float32: 150 tokens of the translator's 72 heads
+Spans = list[list[int]]  # [offset among the packed bytes, numbers, bytes of each], one after another
 
 
 def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str = "") -> str:
@@ -126,3 +129,45 @@ def _markdown(text: str) -> str:
 def deflate(content: bytes) -> str:
     """Deflate bytes, and write them in base64."""
     return base64.b64encode(zlib.compress(content)).decode()
+
+
+def in_planes(payload: Payload) -> tuple[bytes, Spans]:
+    """Pack a payload with its many weights as planes of bytes, and return the places where the weights stood.
+
+    A plane holds the first byte of all numbers, the next plane the second byte, and so on: planes deflate by a tenth
+    better. A weight has four bytes (float32); of more than `EXACT` weights each has two (65,535ths), a third of the
+    size with other fifth digits. The browser makes float32 again (attnviz/widgets/shared/js/files/planes.js), so that
+    no widget knows of this.
+    """
+    packed, maps = payload.pack(), _maps(payload)
+    width = 4 if sum(count for _, count in maps) <= EXACT else 2
+    start = len(packed) - len(payload.blobs)
+    pieces, spans, at = [], Spans(), 0
+    for offset, count in sorted((start + offset, count) for offset, count in maps):
+        weights = np.frombuffer(packed, "<f4", count, offset)
+        pieces += [packed[at:offset], _planes(weights if width == 4 else _round(weights))]
+        spans.append([offset, count, width])
+        at = offset + 4 * count
+    return b"".join([*pieces, packed[at:]]), spans
+
+
+def _round(weights: np.ndarray) -> np.ndarray:
+    return np.rint(np.clip(weights, 0, 1) * np.float32(65_535)).astype(">u2")
+
+
+def _planes(numbers: np.ndarray) -> bytes:
+    return numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes()
+
+
+def _maps(payload: Payload) -> list[tuple[int, int]]:
+    """List offset and numbers of the maps of the Heads picture; of other pictures none are many."""
+    header = payload.header
+    if header.get("cells", {}).get("measure") != "weight":  # norms have no upper bound
+        return []
+    shapes = {kind["kind"]: kind["shape"] for kind in header["kinds"]}
+    found = []
+    for entry in header["exact"]:
+        layers, heads, rows, cols = shapes[entry["kind"]]
+        count = rows * cols if "layer" in entry else entry.get("seen", layers * heads * rows * cols)
+        found.append((entry["offset"], count))
+    return found

@@ -13,8 +13,7 @@ from urllib.parse import urlencode
 from markdown_it import MarkdownIt
 from markdown_it.token import Token as Block
 
-from attnviz.html.byte_planes import in_planes
-from attnviz.html.one_file import deflate
+from attnviz.html.one_file import deflate, in_planes
 from attnviz.lesson_folder.claims import missing_controls
 from attnviz.lesson_folder.drawn import Drawn, draw
 from attnviz.lesson_folder.variants import Part, Variants

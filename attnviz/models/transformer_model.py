@@ -3,8 +3,8 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Generic, TypeVar, cast
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -13,8 +13,6 @@ from attnviz.learning.network import DecoderAlone
 from attnviz.models.chat import WithoutChat
 from attnviz.models.notebook import two_line_summary
 from attnviz.models.protocol import Model, TextGenerator
-from attnviz.models.read_source import Codec, ReadSource
-from attnviz.models.target_pass import TargetPass
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import require_ids, warn_of_cuts
 from attnviz.text.tokens import Token
@@ -30,7 +28,74 @@ from attnviz.transformer.decoding import Stepper, Vocabulary
 from attnviz.transformer.device import wait_for
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Kind, Probe, gradients_if_needed
-from attnviz.transformer.transformer import Transformer
+from attnviz.transformer.transformer import Memory, Transformer
+
+
+class Codec(Protocol):
+    """A vocabulary: ids to texts and tokens."""
+
+    pad_id: int
+    eos_id: int
+
+    @property
+    def vocab_size(self) -> int:
+        """Entries of the vocabulary, special ones included."""
+        ...
+
+    def text(self, ids: tuple[int, ...], /) -> str:
+        """Spell ids, without special tokens."""
+        ...
+
+    def tokens(self, ids: tuple[int, ...], /) -> tuple[Token, ...]:
+        """Return the tokens of ids, with offsets into `text(ids)`."""
+        ...
+
+    def padding(self, at: int, /) -> Token:
+        """Return a `<pad>` after `at` characters of a text."""
+        ...
+
+
+@dataclass(frozen=True)
+class ReadSource:
+    """A text as a model reads it: source tokens with their end (none for a decoder alone), the tokens that every target
+    begins with, and notes on what was cut.
+    """
+
+    text: str
+    src: tuple[Token, ...]
+    begun: tuple[Token, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def initial_sentence(self) -> Sentence:
+        """The sentence before anything is written: the source, or the prompt of a decoder alone."""
+        if self.src:
+            return Sentence(self.src, src_text=self.text)
+        return Sentence(tgt=self.begun, tgt_text=self.text, cut=True)
+
+
+class TargetPass:
+    """The decoder's pass over whole targets of one source, every token at once; the probe of `run` sees each of them.
+
+    `seconds` is how long the last one took.
+    """
+
+    def __init__(self, model: Transformer | DecoderAlone, memory: Memory, run: ForwardContext) -> None:
+        self.memory, self.seconds = memory, 0.0
+        self._model, self._run = model, run
+        self._ids: list[int] = []
+        self._logits = torch.empty(0)
+
+    def logits(self, ids: Sequence[int]) -> Tensor:
+        """Compute logits `(1, length, vocab_size)` of the token after each of `ids`; the last ones are kept."""
+        if self._ids != (ids := list(ids)):
+            started = time.perf_counter()
+            tgt_in = torch.tensor([ids], device=self.memory.device)
+            self._logits = self._model.logits(self._model.decode(tgt_in, self.memory, None, self._run))
+            wait_for(self.memory.device)
+            self._ids, self.seconds = ids, time.perf_counter() - started
+        return self._logits
+
 
 Network = TypeVar("Network", bound=Transformer | DecoderAlone)
 Words = TypeVar("Words", bound=Codec)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.pictures.fields import Problem
 from attnviz.ui.address import persistent
-from attnviz.ui.cache import means, traces
+from attnviz.ui.cache import traces
 from attnviz.ui.frame.page import current_page
 from attnviz.ui.frame.sentence_field import drop_written_target
 from attnviz.ui.markdown import literal
@@ -81,7 +81,7 @@ def _measure_means(
         place.progress(share, text=what)
 
     try:
-        return means.with_means(loaded, asked, to, tell), ()
+        return traces.with_means(loaded, asked, to, tell), ()
     except ValueError as why:
         return asked, (str(why),)
     finally:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.html import byte_planes, one_file
+from attnviz.html import one_file
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.models.translator.translator import Translator
 from attnviz.pictures.shown.registry import picture
@@ -56,7 +56,7 @@ def test_a_file_has_every_weight_of_the_trace_to_the_last_bit(trace, tmp_path) -
 
 
 def test_weights_of_a_long_text_are_rounded_and_the_caption_says_so(trace, monkeypatch) -> None:
-    monkeypatch.setattr(byte_planes, "EXACT", 10)
+    monkeypatch.setattr(one_file, "EXACT", 10)
     shown = picture("heads").of(trace)
     file = one_file.one_file(shown)
     (payload,) = payloads(file)

@@ -13,7 +13,7 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures.causes.compared import CompareState
 from attnviz.pictures.masks import MasksState
 from attnviz.ui import hosting, progress
-from attnviz.ui.cache import means, pictures, traces
+from attnviz.ui.cache import pictures, traces
 from attnviz.ui.causes import sides
 from attnviz.ui.frame.page import Page
 from attnviz.ui.heads import alignment_bar
@@ -82,8 +82,8 @@ def run_two_sentences_at_a_site(model) -> None:
 
 
 WORKS = {  # and how often it gives way, at the least
-    "mean contexts": (lambda model: means.means(model, "fr", lambda _share, _what: None), STEPS - 1),
-    "mean contexts without a bar": (lambda model: means.means(model, "zh"), STEPS - 1),
+    "mean contexts": (lambda model: traces.measured_means(model, "fr", lambda _share, _what: None), STEPS - 1),
+    "mean contexts without a bar": (lambda model: traces.measured_means(model, "zh"), STEPS - 1),
     "alignment errors": (lambda model: alignment_bar.compute_rates(model, "fr", "fr"), STEPS - 1),
     "writing under a mask": (write_under_a_mask, STEPS - 1),
     "comparing under a mask": (compare_under_a_mask, TOKENS),

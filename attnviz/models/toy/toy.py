@@ -17,8 +17,7 @@ from attnviz.learning.recording import Recording
 from attnviz.learning.words import BOS, EOS, ToyWords
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step
-from attnviz.models.read_source import ReadSource
-from attnviz.models.transformer_model import TransformerModel
+from attnviz.models.transformer_model import ReadSource, TransformerModel
 from attnviz.models.translator.stepwise import Plan, steps
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import prefix_notes, require_count, require_room, require_text

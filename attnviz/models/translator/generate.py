@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from attnviz.models.target_pass import TargetPass
-from attnviz.models.transformer_model import TransformerModel
+from attnviz.models.transformer_model import TargetPass, TransformerModel
 from attnviz.text.limits import MAX_TOKENS
 from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions

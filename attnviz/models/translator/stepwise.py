@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from attnviz.models.protocol import Step
-from attnviz.models.read_source import ReadSource
-from attnviz.models.transformer_model import TransformerModel
+from attnviz.models.transformer_model import ReadSource, TransformerModel
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.text.limits import MAX_TOKENS
 from attnviz.tracing.causes.edits import Edits

@@ -11,9 +11,7 @@ from torch import Tensor
 
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step
-from attnviz.models.read_source import ReadSource
-from attnviz.models.target_pass import TargetPass
-from attnviz.models.transformer_model import TransformerModel
+from attnviz.models.transformer_model import ReadSource, TargetPass, TransformerModel
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.generate import OnNote, cut_note, decoding_limit, draft_and_check, translations
 from attnviz.models.translator.stepwise import Plan, steps

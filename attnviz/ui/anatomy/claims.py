@@ -16,8 +16,7 @@ from attnviz.implementations.scoring import Scoring
 from attnviz.text.glossary import text_of
 from attnviz.ui import charts
 from attnviz.ui.anatomy.state import AnatomyState
-from attnviz.ui.site.experiment import SiteExperiment, texts
-from attnviz.ui.site.terms import explain_terms
+from attnviz.ui.site.experiment import SiteExperiment, explain_terms, texts
 from attnviz.ui.site.weights_text import learned_numbers_text, scale_name
 from attnviz.views.site.charts import histogram_figure, histogram_table, spectrum_figure
 from attnviz.views.site.code_tables import number_rows, small_table

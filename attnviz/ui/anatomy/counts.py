@@ -6,8 +6,7 @@ from attnviz.analysis.anatomy.counts import TargetShift, count_parameters, targe
 from attnviz.analysis.anatomy.notebook import head_counts, joined_as_documented, per_head_shapes, xavier_spread
 from attnviz.text.display import display_token
 from attnviz.ui.anatomy.state import AnatomyState
-from attnviz.ui.site.experiment import SiteExperiment
-from attnviz.ui.site.terms import explain_terms
+from attnviz.ui.site.experiment import SiteExperiment, explain_terms
 from attnviz.views.site.code_tables import word_table
 
 SENTENCES = ("typed sentence", "second sentence")

@@ -12,9 +12,8 @@ from attnviz.ui import charts
 from attnviz.ui.address import widgets
 from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.line_list import Lines, line_list
-from attnviz.ui.site.experiment import SiteExperiment
+from attnviz.ui.site.experiment import SiteExperiment, explain_terms
 from attnviz.ui.site.outcome import fact_line
-from attnviz.ui.site.terms import explain_terms
 from attnviz.views.site.code_tables import memory_card, memory_cells
 from attnviz.views.site.tensor_picture import tensor_picture, tiles_of
 from attnviz.views.terms import term

@@ -17,19 +17,21 @@ from attnviz.models.catalogue import Entry, Progress, entries
 from attnviz.models.inputs import Inputs
 from attnviz.text.conversation import Turn
 from attnviz.text.limits import MOST_TOKENS, cut_notes, cuts_are_shown
-from attnviz.ui import offered_models
-from attnviz.ui.cache import bounded, budget, engine, in_memory, means, threads
+from attnviz.ui import hosting, offered_models
+from attnviz.ui.cache import bounded, budget, engine, in_memory, threads
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.learning import toys
 from attnviz.ui.request import Request
 
 if TYPE_CHECKING:
     from attnviz.models.protocol import Model
-    from attnviz.tracing.causes.intervention import Intervention
+    from attnviz.tracing.causes.intervention import Intervention, MeanContexts
     from attnviz.tracing.trace import Trace
 
 LIMIT_VARIABLE, _LARGEST_LIMIT = "ATTNVIZ_MAX_TOKENS", 1_000_000
 chat.RENDERED.most = budget.bytes_for("conversations")
+_SENTENCE = 60  # characters of a sentence that means are measured on
+_means: "BoundedCache[tuple[str, str], MeanContexts]" = BoundedCache(most=32)  # some ten to some hundred kilobytes each
 bounded.count_in(chat.RENDERED)
 
 _Version = tuple[str, local_paths.Stamp]  # a name, and what its folder looked like: written anew, it is another model
@@ -170,7 +172,7 @@ def _trace_request(asked: _Asked, progress: Progress | None) -> "Trace":
             return run_trace(())
         from attnviz.tracing.causes import notation
 
-        wanted = means.with_means(loaded, notation.parse(do).interventions, to)
+        wanted = with_means(loaded, notation.parse(do).interventions, to)
         return _trace_what_fits(loaded, run_trace, wanted, is_given=bool(tgt.strip()))
 
 
@@ -238,3 +240,37 @@ def _cache_key(request: Request) -> _Asked:
     texts = request.src, request.to, request.tgt, request.new, request.do, request.messages
     day = date.today().isoformat() if request.messages else ""  # a chat template may write the date
     return request.entry.name, weights, *texts, day, True
+
+
+def measured_means(loaded: "Model", to: str, progress: Progress | None = None) -> "MeanContexts":
+    """Measure the mean of each head of a model, into a language that it writes; `progress` reports.
+
+    Raises ValueError, one sentence, for a model that cannot read the sentences that it is measured on.
+    """
+    return _means.get((loaded.model_id, to), progress, read=lambda _, tell: _measure(loaded, to, tell))
+
+
+def with_means(
+    loaded: "Model", asked: "Sequence[Intervention]", to: str, progress: Progress | None = None
+) -> "tuple[Intervention, ...]":
+    """Interventions with the numbers of the means that they ask for. Raises ValueError as `measured_means` does."""
+    if not any(each.is_unmeasured for each in asked):
+        return tuple(asked)
+    from attnviz.analysis.causes.baselines.means import fill_means as put
+
+    return put(asked, measured_means(loaded, to, progress))
+
+
+def _measure(loaded: "Model", to: str, progress: Progress | None) -> "MeanContexts":
+    from attnviz.analysis.causes.baselines.means import reference_means
+    from attnviz.analysis.corpus.cancellable import Cancellable
+
+    place = st.empty()
+
+    def tell(done: int, total: int) -> None:
+        if progress is not None:
+            progress(done / total, f"Measuring the heads' average outputs: {done} of {total} sentences")
+        hosting.give_way(place)
+
+    with threads.enough_for(_SENTENCE):
+        return reference_means(loaded, to, stop=Cancellable(tell))

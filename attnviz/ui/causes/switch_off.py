@@ -19,7 +19,7 @@ from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.switches import Head, every_head, replace_heads, replacements, without_replacements
 from attnviz.ui import captions, interventions, layout, mount
 from attnviz.ui.address import persistent
-from attnviz.ui.cache import means, threads, traces
+from attnviz.ui.cache import threads, traces
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.cache.pictures import get_or_make
 from attnviz.ui.progress import forget, run_cancellable
@@ -105,7 +105,7 @@ def _measure(loaded: "Model", plain: "Trace", put: str, work: Cancellable) -> "H
 
 def _mean(loaded: "Model", plain: "Trace") -> "MeanContexts":
     with st.spinner("Measuring the heads' average outputs"):
-        return means.means(loaded, plain.to)
+        return traces.measured_means(loaded, plain.to)
 
 
 def _texts(request: Request, loaded: "Model", plain: "Trace", trace: "Trace") -> tuple[str, str] | None:

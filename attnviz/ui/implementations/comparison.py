@@ -17,8 +17,7 @@ from attnviz.implementations.ways import WAYS
 from attnviz.ui import captions, charts, hosting
 from attnviz.ui.address import widgets
 from attnviz.ui.implementations.state import REACHES, STRENGTHS, ImplementationsState
-from attnviz.ui.site.experiment import SiteExperiment
-from attnviz.ui.site.terms import explain_terms
+from attnviz.ui.site.experiment import SiteExperiment, explain_terms
 from attnviz.ui.site.weights_text import extra_steps_text
 from attnviz.views.site.charts import agreement_figure, cost_figure
 from attnviz.views.site.code_tables import source_diff, text_rows

@@ -1,6 +1,9 @@
-"""One attention site run on two sentences: the typed one and a second one as a batch."""
+"""One attention site run on two sentences: the typed one and a second one as a batch. The parts of Anatomy and of
+Implementations to choose from, and the terms of the chosen part.
+"""
 
-from collections.abc import Sequence
+import html
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property, partial
 from typing import TypeVar
@@ -16,6 +19,7 @@ from attnviz.models.protocol import Model
 from attnviz.models.translator.translator import Translator
 from attnviz.pictures.fields import choice, index, read, text, write
 from attnviz.text.entries import token_texts
+from attnviz.text.glossary import definition, words_on
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Site
@@ -23,9 +27,9 @@ from attnviz.ui import captions, layout
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.cache import budget, traces
 from attnviz.ui.cache.bounded import BoundedCache
+from attnviz.ui.markdown import literal
 from attnviz.ui.progress import run_then_give_way
 from attnviz.ui.request import Request
-from attnviz.ui.site.terms import explain_terms
 from attnviz.views.labels import KINDS
 
 SECONDS = ("I love you.", "Hello.")  # defaults of the second sentence: the second, if the typed one is short
@@ -210,3 +214,20 @@ def _find_projections(key: tuple[str, ...], _model: Model, _sites: tuple[Site, .
     """
     watched = traces.run(_model, _WATCHED, to=_model.languages[0] if _model.languages else "")
     return projections(_model, watched, _sites)
+
+
+def explain_terms(*names: str) -> str:
+    """Join the definitions of a few terms as Markdown for a widget's `help`."""
+    if len(names) == 1:
+        return literal(definition(names[0]))
+    return "\n\n".join(f"**{literal(name)}**: {literal(definition(name))}" for name in names)
+
+
+def choose_part(page: str, parts: Mapping[str, str], chosen: str) -> None:
+    """Draw the parts of a page to choose from, and a button that opens the terms of the chosen one."""
+    with st.container(key="parts", horizontal=True, vertical_alignment="center", gap="small"):
+        widgets.segments("tab", "Part of the page", parts, chosen, hide_label=True)
+        terms = {name: definition(name) for name in words_on(page, chosen)}
+        listed = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in terms.items())
+        with st.popover("Words", help="Terms on this part of the page", key="words"):
+            st.html(f"<dl class='words' tabindex='0'>{listed}</dl>")

@@ -17,7 +17,7 @@ from attnviz.pictures.learning_state import OPEN
 from attnviz.text.display import display_token
 from attnviz.text.languages import language_name
 from attnviz.tracing.causes import fitting, notation
-from attnviz.ui.cache import means, traces
+from attnviz.ui.cache import traces
 from attnviz.ui.learning import toys
 
 SOURCE = ("Source sentence", "Source text", "Sentence", "Prompt")
@@ -59,7 +59,7 @@ def run_sentence(name: str, src: str, to: str, tgt: str, new: int, do: str = "")
     says too.
     """
     model = _model(name)
-    asked = means.with_means(model, notation.parse(do).interventions, to)
+    asked = traces.with_means(model, notation.parse(do).interventions, to)
     done = fitting.split_by_fit(asked, model.shapes, model.model_id).kept
     try:
         trace = traces.run(model, src, to=to, tgt=tgt, new=new, interventions=done)

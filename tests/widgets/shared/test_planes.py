@@ -5,16 +5,16 @@ import base64
 import numpy as np
 import pytest
 
-from attnviz.html import byte_planes
+from attnviz.html import one_file
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures.shown.registry import picture
 
 
 @pytest.mark.parametrize("exact", [1_000_000, 10], ids=["float32", "16 bits"])
 def test_the_browser_reads_what_python_wrote(module, monkeypatch, exact) -> None:
-    monkeypatch.setattr(byte_planes, "EXACT", exact)
+    monkeypatch.setattr(one_file, "EXACT", exact)
     made = picture("heads").of(tiny_translator(seed=0).trace("I love you", to="fr", tgt_text="je t'aime")).payload()
-    packed, spans = byte_planes.in_planes(made)
+    packed, spans = one_file.in_planes(made)
     act = """({ withoutPlanes }, [text, spans]) => {
       const bytes = withoutPlanes(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)), spans);
       return btoa(String.fromCharCode(...bytes));

@@ -1,6 +1,6 @@
 // Weights as planes: of all numbers the first byte, then of all the second, and so on, which deflate better. `spans` are
 // [offset, numbers, bytes of each] of float32 numbers among the bytes. Of two bytes each, the higher first, a number is
-// 65535 times the weight; four are the float32 as it is (attnviz/html/byte_planes.py).
+// 65535 times the weight; four are the float32 as it is (in_planes in attnviz/html/one_file.py).
 
 export function withoutPlanes(bytes, spans) {
   const saved = spans.reduce((sum, [, count, width]) => sum + (4 - width) * count, 0);
