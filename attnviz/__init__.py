@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from attnviz.learning.storage import load_recording
     from attnviz.models.catalogue import load
     from attnviz.notebook.show import show
+    from attnviz.pictures.picture import Picture
     from attnviz.pictures.shown.registry import picture
     from attnviz.saving import save
     from attnviz.server.session import open as open
@@ -37,14 +38,15 @@ if TYPE_CHECKING:
     from attnviz.transformer.probe import Site
 
 __all__ = [
-    "Intervention", "Site", "Span", "Token", "Trace", "__version__", "ablate", "edit", "exchange", "from_tensors",
-    "hide_spans", "learn", "load", "load_recording", "load_trace", "mean_contexts", "page", "patch", "picture", "save",
-    "show", "span_shares", "views",
+    "Intervention", "Picture", "Site", "Span", "Token", "Trace", "__version__", "ablate", "edit", "exchange",
+    "from_tensors", "hide_spans", "learn", "load", "load_recording", "load_trace", "mean_contexts", "page", "patch",
+    "picture", "save", "show", "span_shares", "views",
 ]  # fmt: skip
 __version__ = "1.0.0"
 
 _HOME = {
     "Intervention": "attnviz.tracing.causes.intervention",
+    "Picture": "attnviz.pictures.picture",
     "Site": "attnviz.transformer.probe",
     "Span": "attnviz.text.spans",
     "Token": "attnviz.text.tokens",

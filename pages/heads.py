@@ -21,8 +21,9 @@ from attnviz.ui.heads import choices, downloads, page
 make = traces.trace if heads_tabs.needs_whole_trace(texts) else traces.attention
 trace = own or layout.trace_or_refuse(request, make)
 captions.set_caption(trace, upload.caption() if own else request.entry)
-state = page.settle_flow(trace, choices.current_state(texts, trace, upload.entry() if own else request.entry))
-picture = page.draw(trace, state, None if own else request)
+host = page.host_of(trace)
+state = choices.current_state(texts, trace, upload.entry() if own else request.entry, host)
+picture = page.draw(trace, state, None if own else request, host)
 if picture is not None:
     downloads.draw_downloads(lambda: own or traces.trace(request), picture, state.heads)
 if own:

@@ -1,21 +1,14 @@
 """The names of what can be chosen: in addresses of pages, and on pictures."""
 
-from attnviz.pictures.alignment import AlignmentState
 from attnviz.pictures.browser_view import shapes_of
 from attnviz.pictures.causes.attribution import AttributeState
 from attnviz.pictures.causes.compared import CompareState
 from attnviz.pictures.causes.patching import PatchState
 from attnviz.pictures.causes.switches import SwitchOffState
-from attnviz.pictures.conversation.spans import SpansState
 from attnviz.pictures.decoding import DecodingState
-from attnviz.pictures.flow import FlowState
-from attnviz.pictures.heads_state import HeadsState
 from attnviz.pictures.learning_state import LearningState, RecordingState
-from attnviz.pictures.links import LinksState
 from attnviz.pictures.masks import MasksState
-from attnviz.pictures.neuron import NeuronState
-from attnviz.pictures.one_row import OneRowState
-from attnviz.pictures.whole_model import WholeModelState
+from attnviz.pictures.shown.registry import PICTURES
 from attnviz.ui.address.names import BAR, FORMER, OF_LINKS
 from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.causes.corpus.state import SentencesState
@@ -26,13 +19,6 @@ from attnviz.ui.masks.leak import LeakState, RowsState
 from attnviz.ui.masks.output import SaysState
 from attnviz.ui.masks.state import MasksTab
 
-PICTURES = {
-    "heads": HeadsState, "links": LinksState, "whole_model": WholeModelState, "one_row": OneRowState,
-    "neuron": NeuronState, "flow": FlowState, "spans": SpansState, "alignment": AlignmentState,
-    "stepper": DecodingState, "mask_lab": MasksState,
-    "switches": SwitchOffState, "patching": PatchState, "attribution": AttributeState,
-    "compared": CompareState, "learning": LearningState,
-}  # fmt: skip
 STATES = {
     "heads": (HeadsPageState,),
     "masks": (MasksState, MasksTab, LeakState, RowsState, SaysState),
@@ -53,4 +39,4 @@ def names_in_addresses() -> dict[str, list[str]]:
 
 def fields_of_pictures() -> dict[str, list[str]]:
     """List the fields that can be asked of each picture."""
-    return {name: sorted(shapes_of(state)) for name, state in PICTURES.items()}
+    return {name: sorted(shapes_of(one.state_type)) for name, one in PICTURES.items()}

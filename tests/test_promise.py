@@ -21,6 +21,7 @@ from attnviz.learning.translator.recording import TranslatorRecording
 from attnviz.lessons import block, measures, reading
 from attnviz.models.protocol import Model, Step
 from attnviz.notebook.widget import PictureWidget
+from attnviz.pictures.picture import ShownPicture
 from attnviz.pictures.shown import registry
 from attnviz.server.session import Session
 from attnviz.server.settings import Settings
@@ -32,8 +33,10 @@ from tests.promised_states import fields_of_pictures, names_in_addresses
 FILE = Path(__file__).with_name("promise.json")
 CLASSES = (
     attnviz.Intervention, attnviz.Site, attnviz.Token, attnviz.Trace, BareWeights, Model, Step, Recording,
-    TranslatorRecording, registry.NamedPicture, registry.ShownPicture, PictureWidget, Session,
+    TranslatorRecording, attnviz.Picture, ShownPicture, PictureWidget, Session,
 )  # fmt: skip
+OF_NAMED_PICTURE = ("name", "of", "python_only", "subject", "title", "widget")  # `Picture` in 1.0
+ONLY_INSIDE = ("=covering", "=quadrant", "=host")  # arguments of a page or a lesson
 
 
 def arguments(function: Any) -> list[str]:
@@ -69,18 +72,19 @@ def commands(parser: argparse.ArgumentParser) -> dict[str, list[str]]:
     }
 
 
-def subjects(picture: registry.NamedPicture) -> list[str]:
-    """List what a picture is drawn of, without defaults; `covering` is a lesson's own."""
-    return [one.split(" = ")[0] for one in arguments(picture.subject) if not one.startswith("=covering")]
+def subjects(picture: attnviz.Picture) -> list[str]:
+    """List what a picture is drawn of, without defaults."""
+    return [one.split(" = ")[0] for one in arguments(picture.subject) if not one.startswith(ONLY_INSIDE)]
 
 
 def promise(folder: Path) -> dict[str, Any]:
+    named = {name: members(registry.NamedPicture)[name] for name in OF_NAMED_PICTURE}
     functions = [name for name in (*attnviz.__all__, "open") if inspect.isfunction(getattr(attnviz, name))]
     return {
         "names": sorted([*attnviz.__all__, "open"]),
         "functions": {name: arguments(getattr(attnviz, name)) for name in functions},
-        "classes": {made.__name__: members(made) for made in CLASSES},
-        "show": members(type(attnviz.show)),
+        "classes": {made.__name__: members(made) for made in CLASSES} | {"NamedPicture": named},
+        "show": {name: arguments(getattr(attnviz.show, name)) for name in sorted({*registry.PICTURES} - {"heads"})},
         "views": {name: arguments(getattr(attnviz.views, name)) for name in attnviz.views.__all__},
         "command line": commands(_parser()),
         "pages": sorted(page.lower() for page in PATHS),

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from attnviz.extras import needs
-from attnviz.pictures.shown.registry import ShownPicture
+from attnviz.pictures.picture import ShownPicture
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.views.captions import Caption
-from attnviz.widgets.bundle import file_figure, file_page, fill_places, shared_pieces, source
+from attnviz.widgets.bundle import Widget, file_figure, file_page, fill_places, shared_pieces, source
 from attnviz.widgets.wire import Payload
 
 LONGEST, MANY = 400, 72  # tokens, in so many heads; of longer texts fewer heads
@@ -47,13 +47,13 @@ def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str =
         content.insert(0, f'<h1 class="{"seen" if title and len(parts) > 1 else "unseen"}">{escape(name)}</h1>')
     if len(parts) > 1:
         content = ['<div class="page">', *content, "</div>"]
-    names = dict.fromkeys(shown.picture.widget for shown in pictures)
+    widgets = dict.fromkeys(shown.picture.drawn_by for shown in pictures)
     return fill_places(
         file_page(),
         {
             "title": escape(name),
             "content": "\n".join(content),
-            "widgets": _widgets(list(names)),
+            "widgets": _widgets(list(widgets)),
         },
     )
 
@@ -96,9 +96,9 @@ def _figure(widget: str, payload: Payload) -> str:
     )
 
 
-def _widgets(names: Sequence[str]) -> str:
+def _widgets(widgets: Sequence[Widget]) -> str:
     """Write each widget; of several, what they share is there once, and each says which pieces are its own."""
-    made = [source(name) for name in names]
+    names, made = [widget.name for widget in widgets], [source(widget) for widget in widgets]
     styles, modules = [one.style for one in made], [one.module for one in made]
     if len(made) == 1:
         return _script("source", names[0], {"html": made[0].html, "style": styles[0], "module": modules[0]})

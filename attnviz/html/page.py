@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.html.one_file import one_file
-from attnviz.pictures.shown.registry import ShownPicture, picture
+from attnviz.pictures.picture import ShownPicture
+from attnviz.pictures.shown.registry import picture
 from attnviz.text import plain_file
 from attnviz.text.arguments import describe, reads_arguments
 from attnviz.tracing.trace_like import TraceLike

@@ -16,7 +16,8 @@ from attnviz.pictures.causes.sides import (
     other_sentence,
     side,
 )
-from attnviz.pictures.shown.registry import ShownPicture, picture
+from attnviz.pictures.picture import ShownPicture
+from attnviz.pictures.shown.registry import picture
 from attnviz.text.chat_link import question, with_question
 from attnviz.text.languages import named_code
 from attnviz.views.learning.switches import toy_title

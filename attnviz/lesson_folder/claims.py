@@ -17,6 +17,7 @@ from attnviz.models.translator.translator import Translator
 from attnviz.pictures.decoding import DecodingState
 from attnviz.pictures.fields import read
 from attnviz.pictures.masks import MaskBench
+from attnviz.pictures.shown import registry
 from attnviz.text.glossary import FILES, tried_on
 from attnviz.widgets.bundle import source
 
@@ -139,7 +140,7 @@ def _names_in(drawn: Drawn | None) -> Callable[[str], bool]:
     """Return a function that tells whether a picture in a folder has a control of a given name."""
     if drawn is None:
         return lambda name: False
-    of_widget = source(drawn.widget) if drawn.widget else None
+    of_widget = source(registry.widget(drawn.widget)) if drawn.widget else None
     code = "" if of_widget is None else of_widget.html + of_widget.module
     parts = [part for part in drawn.parts if isinstance(part, Variants)]
     labels = {part.label for part in parts} | {value for part in parts for value in part.values}

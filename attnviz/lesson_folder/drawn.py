@@ -22,20 +22,16 @@ from attnviz.lessons.picture import LinkedPicture, Pictures
 from attnviz.lessons.question import Question
 from attnviz.pictures.fields import specs_of
 from attnviz.pictures.head_maps.covering import Covering
-from attnviz.pictures.links import focused_heads
-from attnviz.pictures.shown.registry import ShownPicture, picture
+from attnviz.pictures.heads_state import HeadsState
+from attnviz.pictures.picture import Picture, ShownPicture
+from attnviz.pictures.shown import registry
+from attnviz.pictures.shown.registry import picture
 from attnviz.text.chat_link import read_chat
 from attnviz.views.terms import without_terms
 from attnviz.widgets.wire import Payload
 
 Say = Callable[[str], str]  # into the language of the lesson
 COVERED = Translatable("Covered until you answer the question or skip it.")
-_TABS_OF_HEADS = {
-    "heads": "heads", "links": "links", "model": "whole_model", "row": "one_row", "neuron": "neuron",
-    "alignment": "alignment", "flow": "flow", "spans": "spans",
-}  # fmt: skip
-_WITH_MODEL = ("heads", "alignment", "flow", "spans")
-_WITH_OPTIONS = ("links", "whole_model", "one_row")
 _PARTS = ("row", "map", "maps")  # covers that leave the rest of a Heads picture to be seen
 
 
@@ -104,24 +100,24 @@ def _tab_of(parts: Sequence[Part], only_app: str, say: Say) -> Drawn:
 
 
 def _heads(shown: LinkedPicture, question: Question | None, say: Say) -> Drawn:
-    name = _TABS_OF_HEADS.get(_tab(shown, "heads"), "heads")
-    found = _live(_as_linked(_of_heads(name, shown), shown))
-    if name != "heads" or question is None or question.cover not in _PARTS:
+    tabs = registry.tabs("Heads")
+    one = tabs.get(_tab(shown, "heads"), tabs["heads"])
+    found = _live(_as_linked(_of_heads(one, shown), shown))
+    if one.name != "heads" or question is None or question.cover not in _PARTS:
         return found
     covering = Covering(shown.cover(question, say(COVERED)))
-    covered = _live(_as_linked(_of_heads(name, shown, covering=covering), shown))
+    covered = _live(_as_linked(_of_heads(one, shown, covering=covering), shown))
     return replace(found, covered=covered.opened)
 
 
-def _of_heads(name: str, shown: LinkedPicture, **more: Any) -> ShownPicture:
+def _of_heads(one: Picture, shown: LinkedPicture, **more: Any) -> ShownPicture:
     """Draw a tab of Heads; what a trace alone does not say, such as ALTI, its model does."""
-    if name in _WITH_MODEL:
-        more |= {"model": shown.model}
-    if name in _WITH_OPTIONS:
-        more |= {"options": shown.options}
-    if name == "links":  # a link that names no lines draws those of the head in focus
-        more |= {"heads": focused_heads(shown.layer, shown.head, shown.trace.shape(shown.kind)), "kind": shown.kind}
-    return picture(name).of(shown.trace, **more)
+    subject = one.read((shown.trace,), {"model": shown.model, "options": shown.options, **more})
+    shared = HeadsState(shown.kind, shown.layer, shown.head)
+    start = one.tab_rules.start(shown.trace, shared)  # Links draws the lines of the head in focus
+    if start is None:
+        return ShownPicture(one, subject, subject.start)
+    return ShownPicture(one, subject, replace(start, kind=shown.kind))
 
 
 def _masks(shown: LinkedPicture, run: Pictures, say: Say) -> Drawn:
@@ -159,7 +155,8 @@ def _tab(shown: LinkedPicture, first: str) -> str:
 def _as_linked(made: ShownPicture, shown: LinkedPicture) -> ShownPicture:
     """Return a picture in the state that its link says. Raises ValueError for a text that cannot be followed."""
     subject, texts = made.subject, shown.link.texts
-    names = {field: spec.name or field for field, spec in specs_of(type(subject.start)).items()}
+    named = registry.names_in_address(made.picture)
+    names = {field: named(spec.name or field) for field, spec in specs_of(type(subject.start)).items()}
     asked = {field: texts[name] for field, name in names.items() if field in subject.fields and texts.get(name)}
     if getattr(subject.start, "kind", ""):
         asked["kind"] = shown.kind

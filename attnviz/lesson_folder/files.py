@@ -13,6 +13,7 @@ from attnviz.lesson_folder.lesson_data import LessonData, lesson_data, words
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.phrases import Translatable, translate
 from attnviz.lessons.picture import Pictures
+from attnviz.pictures.shown import registry
 from attnviz.widgets.bundle import WIDGETS, fill_places, join_modules, source
 
 Files = Mapping[str, str]  # texts by their paths in the folder
@@ -77,7 +78,7 @@ def _script(entry: str) -> str:
 
 @cache
 def _widget(name: str) -> str:
-    found = source(name)
+    found = source(registry.widget(name))
     texts = f"html: {json.dumps(found.html)}, style: {json.dumps(found.style)}"
     return _add_value("widgets", name, f"{{ {texts}, make: () => {found.module} }}")
 

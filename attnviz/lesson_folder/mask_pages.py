@@ -20,7 +20,8 @@ from attnviz.pictures.fields import read
 from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.mask_tabs import broadcast, fills, leak, rows, says
 from attnviz.pictures.masks import MaskBench, view_of
-from attnviz.pictures.shown.registry import ShownPicture, picture
+from attnviz.pictures.picture import ShownPicture
+from attnviz.pictures.shown.registry import picture
 from attnviz.text.entries import token_texts
 from attnviz.views.labels import KINDS
 from attnviz.views.masks.figures import FLOOR

@@ -9,7 +9,8 @@ from attnviz.learning.storage import load_recording, toy_recording
 from attnviz.learning.translator.recording import TranslatorRecording
 from attnviz.lessons.lesson import Link
 from attnviz.pictures.learning_state import EXPERIMENTS, FILE, TRANSLATOR, view_of
-from attnviz.pictures.shown.registry import ShownPicture, picture
+from attnviz.pictures.picture import ShownPicture
+from attnviz.pictures.shown.registry import picture
 
 _IN_VIEW = ("moment", "site", "line", "sentence")
 _NO_FILE = (

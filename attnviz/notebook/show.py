@@ -1,10 +1,12 @@
 """`attnviz.show`: a picture as the value of a cell."""
 
+import inspect
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from attnviz.extras import needs
 from attnviz.notebook.static import StaticPicture
-from attnviz.pictures.shown.registry import picture
+from attnviz.pictures.shown.registry import picture, pictures
 from attnviz.text.arguments import reads_arguments
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.trace_like import TraceLike
@@ -16,7 +18,12 @@ _OF_TENSORS = ("key_tokens", "mask", "item", "tokenizer", "attention_mask")
 
 
 class Show:
-    """Pictures by what they show.
+    """Pictures by what they show: `attnviz.show(trace)` shows Heads, and `attnviz.show.links(trace)` Links.
+
+    Every picture has its name here: `links`, `whole_model`, `one_row`, `neuron`, `flow`, `spans` and `alignment` of a
+    trace; `stepper` of a model and a text; `mask_lab`, `switches` and `attribution` of a model and a trace; `patching`
+    of a model, a trace and another run; `compared` of two runs; `learning` of recordings; and the pictures of other
+    packages (`attnviz.Picture`).
 
     Each takes fields of its view (`kind=`, `layer=` …), `theme` ("auto", "light" or "dark") and `height` in pixels.
     With `static=True` it is a `StaticPicture`, in the reader's own light or dark. Where pictures are of a trace,
@@ -28,64 +35,42 @@ class Show:
         """Show every head's map, one of them large; or another `picture` of a trace, such as "spans"."""
         return _of_trace(picture, trace, tokens, asked)
 
-    def links(self, trace: Any, tokens: Any = None, **asked: Any) -> "PictureWidget":
-        """Show two sentences as columns, and lines between their tokens."""
-        return _of_trace("links", trace, tokens, asked)
+    def __getattr__(self, name: str) -> "Callable[..., PictureWidget]":
+        """Return the function that shows the picture of that name."""
+        if name.startswith("_") or name not in pictures():
+            raise AttributeError(f"attnviz.show has no {name!r}; it has {', '.join(self.__dir__())}.")
+        return _function_for(name)
 
-    def whole_model(self, trace: Any, tokens: Any = None, **asked: Any) -> "PictureWidget":
-        """Show every head of every layer at once, small."""
-        return _of_trace("whole_model", trace, tokens, asked)
-
-    def one_row(self, trace: Any, tokens: Any = None, **asked: Any) -> "PictureWidget":
-        """Show one row in every head of every layer."""
-        return _of_trace("one_row", trace, tokens, asked)
-
-    def flow(self, trace: Any, tokens: Any = None, **asked: Any) -> "PictureWidget":
-        """Follow a row of the last layer back to the text; with its `model=` also by ALTI."""
-        return _of_trace("flow", trace, tokens, asked)
-
-    def spans(self, trace: Any, tokens: Any = None, **asked: Any) -> "PictureWidget":
-        """Show how much an answer looks at each part of its prompt; with its `model=` also what it needs of it."""
-        return _of_trace("spans", trace, tokens, asked)
-
-    def alignment(self, trace: Any, tokens: Any = None, **asked: Any) -> "PictureWidget":
-        """Show which source word each word comes from."""
-        return _of_trace("alignment", trace, tokens, asked)
-
-    def neuron(self, trace: Any, **asked: Any) -> "PictureWidget":
-        """Show one pair of tokens of one head, from query and key to its weight."""
-        return _draw("neuron", (trace,), asked)
-
-    def stepper(self, model: Any, text: str, **asked: Any) -> "PictureWidget":
-        """Show the training pass beside every step of decoding `text`, into the language `to=`."""
-        return _draw("stepper", (model, text), asked)
-
-    def mask_lab(self, model: Any, trace: Any, **asked: Any) -> "PictureWidget":
-        """Show scores, mask, weights and context of one head, with a mask to paint."""
-        return _draw("mask_lab", (model, trace), asked)
-
-    def switches(self, model: Any, trace: Any, **asked: Any) -> "PictureWidget":
-        """Show every head as a switch, and what the model does without those that are off."""
-        return _draw("switches", (model, trace), asked)
-
-    def patching(self, model: Any, trace: Any, other: Any, **asked: Any) -> "PictureWidget":
-        """Put numbers of one run into another; `other` is that run, or its sentence."""
-        return _draw("patching", (model, trace, other), asked)
-
-    def attribution(self, model: Any, trace: Any, **asked: Any) -> "PictureWidget":
-        """Show a token's logit as what adds to it."""
-        return _draw("attribution", (model, trace), asked)
-
-    def compared(self, here: Any, there: Any, **asked: Any) -> "PictureWidget":
-        """Show two runs side by side."""
-        return _draw("compared", (here, there), asked)
-
-    def learning(self, recording: Any, other: Any = None, **asked: Any) -> "PictureWidget":
-        """Show one or two recordings of training, moment by moment."""
-        return _draw("learning", (recording, other), asked)
+    def __dir__(self) -> list[str]:
+        """List the names of all pictures, for an editor that completes them."""
+        return [name for name in pictures() if name != "heads"]
 
 
 show = Show()
+
+
+def _function_for(name: str) -> "Callable[..., PictureWidget]":
+    """Return a function that shows a picture; it takes what the picture is drawn from, and fields of its view."""
+    one = picture(name)
+    subject = inspect.signature(one.subject).parameters
+    given = [each for each in subject.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
+    takes_tensors = [each.name for each in given] == ["trace"]
+    if takes_tensors:
+        given.append(inspect.Parameter("tokens", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
+    signature = inspect.Signature([*given, inspect.Parameter("asked", inspect.Parameter.VAR_KEYWORD)])
+
+    def draw(*args: Any, **named: Any) -> Any:
+        bound = signature.bind(*args, **named)
+        bound.apply_defaults()
+        values = dict(bound.arguments)
+        asked = values.pop("asked")
+        if takes_tensors:
+            return _of_trace(name, values["trace"], values["tokens"], asked)
+        return _draw(name, tuple(values.values()), asked)
+
+    draw.__name__, draw.__doc__ = name, one.subject.__doc__
+    draw.__signature__ = signature  # type: ignore[attr-defined]  # what an editor shows
+    return draw
 
 
 def _draw(name: str, subject: tuple[Any, ...], asked: dict[str, Any]) -> "PictureWidget":

@@ -3,8 +3,7 @@
 import json
 from functools import cache
 
-from attnviz.widgets.bundle import WIDGETS, join_modules, source
-from attnviz.widgets.lacks import PYTHON_ONLY
+from attnviz.widgets.bundle import WIDGETS, Widget, join_modules, source
 
 _MODULE = """const build = () => {widget};
 const host = {host};
@@ -13,12 +12,12 @@ export default host.inNotebook(build().default, {{ ...{parts}, module: `(${{buil
 
 
 @cache
-def cell_module(widget: str) -> str:
-    """Return the module whose default export draws the widget of a folder in `attnviz/widgets` in a cell.
+def cell_module(widget: Widget) -> str:
+    """Return the module whose default export draws a widget in a cell.
 
     Its styles go along with its element, into a shadow root: what anywidget calls `_css` would style the whole page.
     """
     made = source(widget)
     host = join_modules(WIDGETS / "shared" / "js" / "hosts" / "notebook.js")
-    parts = {"html": made.html, "style": made.style, "pythonOnly": PYTHON_ONLY.get(widget, ())}
+    parts = {"html": made.html, "style": made.style, "pythonOnly": widget.python_only}
     return _MODULE.format(widget=made.module, host=host, parts=json.dumps(parts))

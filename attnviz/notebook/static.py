@@ -4,7 +4,7 @@ from html import escape
 from pathlib import Path
 
 from attnviz.html.one_file import one_file
-from attnviz.pictures.shown.registry import ShownPicture
+from attnviz.pictures.picture import ShownPicture
 
 HEIGHT = 620  # pixels, its caption included
 _FRAME = '<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" style="{style}" title="{title}"></iframe>'

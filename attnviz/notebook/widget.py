@@ -9,7 +9,7 @@ import anywidget
 import traitlets
 
 from attnviz.notebook.source import cell_module
-from attnviz.pictures.shown.registry import ShownPicture
+from attnviz.pictures.picture import ShownPicture
 from attnviz.widgets.wire import Payload
 
 Head = tuple[str, int | str, int | str]
@@ -41,7 +41,7 @@ class PictureWidget(anywidget.AnyWidget):
         self.shown = shown
         self._drawn = shown.payload()
         super().__init__(
-            _esm=cell_module(shown.picture.widget), _payload=self._drawn.pack(),
+            _esm=cell_module(shown.picture.drawn_by), _payload=self._drawn.pack(),
             _caption_class=f"attnviz-{uuid4().hex}", view=shown.view, theme=theme, height=height,
         )  # fmt: skip
         self.observe(self._answer, "view")

@@ -1,6 +1,6 @@
 """Pictures: functions of a trace and a state, which know no Streamlit. A page, a notebook and a file call the same one.
 
-A picture is a file with two things::
+A picture is a file with two things, and its declaration (`attnviz.Picture`) stands in `shown/registry.py`::
 
     @dataclass(frozen=True)
     class LinksState(PageState):                # names, types, defaults and options, declared once
@@ -26,3 +26,8 @@ covers is an argument. It fits the state to what the trace has, and makes expens
 A page reads the state, calls the picture, adds the caption (`ui/captions.py`, or `captions.with_caption`), mounts it
 (`ui/mount.py`) and writes what the browser reports into the address.
 """
+
+from attnviz.pictures.fields import PageState, choice, flag, number, or_mean, text, whole_number
+from attnviz.pictures.focus import FocusState
+
+__all__ = ["FocusState", "PageState", "choice", "flag", "number", "or_mean", "text", "whole_number"]

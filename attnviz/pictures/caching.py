@@ -1,7 +1,15 @@
-"""How pictures ask for what is expensive to make; pages pass their cache (`attnviz.ui.cache.pictures.get_or_make`)."""
+"""What a host does for the pictures that it shows: its cache, and on a page what takes long or stands beside them."""
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from attnviz.analysis.causes.alignment_ways import Aligner, KnownMaps
 
 Made = TypeVar("Made")
 
@@ -17,3 +25,31 @@ class Cache(Protocol):
 def make_anew(picture: str, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
     """Make it each time: the cache of a notebook."""
     return make()
+
+
+def run_to_the_end(key: str, asked: object, doing: str, make: Callable[[Cancellable], Made]) -> Made | None:
+    """Do long work at once, without a bar and without a button that stops it."""
+    return make(TO_THE_END)
+
+
+@dataclass(frozen=True)
+class Host:
+    """What a host does for a picture. A notebook and a file do nothing special; a page passes its own functions.
+
+    If `is_strict`, a choice that cannot be drawn raises ValueError; else the usual choice is drawn. `cached` looks up
+    what is expensive to make. `find_maps` finds a model's own maps, given the model and a trace; None is
+    `KnownMaps.find`. `rates` are alignment error rates of the model in the `language` of the links by hand; None means
+    those that are shipped with the model, in the language of the trace. `run` does long work, given the name of the
+    work, its subject, what to say meanwhile, and a function of a `Cancellable`; it returns None if a visitor
+    stopped the work.
+    """
+
+    is_strict: bool = True
+    cached: Cache = make_anew
+    find_maps: "Callable[[Any, Any], KnownMaps] | None" = None
+    language: str | None = None
+    rates: "Mapping[Aligner, float] | None" = None
+    run: Callable[[str, object, str, Callable[[Cancellable], Any]], Any] = run_to_the_end
+
+
+NO_HELP = Host()

@@ -8,10 +8,7 @@ knows (kinds, counts) comes as `bounds`, by the field's name, or as a function o
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    pass
+from typing import Any, TypeVar
 
 MEAN = "mean"  # of all layers or heads
 State = TypeVar("State")
@@ -182,8 +179,9 @@ def is_index(text: str, count: int = 100_000) -> bool:
 
 
 def read(
-    state: type[State], texts: Mapping[str, str], bounds: Mapping[str, Any], start: Any = None, **given: Any
-) -> tuple[State, tuple[Problem, ...]]:
+    state: type[State], texts: Mapping[str, str], bounds: Mapping[str, Any], start: Any = None,
+    named: Callable[[str], str] = str, **given: Any,
+) -> tuple[State, tuple[Problem, ...]]:  # fmt: skip
     """Return the state that texts ask for, and a sentence for each text that cannot be followed.
 
     Args:
@@ -191,6 +189,7 @@ def read(
         texts: by name; one that is missing or empty means what `start` says, or the field's default.
         bounds: what there is to choose from.
         start: a state to begin with, as the model says it.
+        named: what the texts call a field, given the field's own name in an address.
         **given: fields that no text says.
     """
     found, problems = dict(given), list[Problem]()
@@ -198,7 +197,7 @@ def read(
         spec: Spec | None = one.metadata.get("spec")
         if spec is None or one.name in given:
             continue
-        name, default = spec.name or one.name, getattr(start, one.name, one.default)
+        name, default = named(spec.name or one.name), getattr(start, one.name, one.default)
         asked, bound = texts.get(name, ""), bounds.get(one.name)
         bound = bound(found) if callable(bound) else bound
         say = _sayer(problems, name, asked)
@@ -206,14 +205,14 @@ def read(
     return state(**found), tuple(problems)
 
 
-def write(state: Any) -> dict[str, str]:
-    """Write every declared field as the text that a link carries."""
-    return write_view(type(state), {name: getattr(state, name) for name in specs_of(state)})
+def write(state: Any, named: Callable[[str], str] = str) -> dict[str, str]:
+    """Write every declared field as the text that a link carries; `named` is as for `read`."""
+    return write_view(type(state), {name: getattr(state, name) for name in specs_of(state)}, named)
 
 
-def write_view(state: type, view: Mapping[str, Any]) -> dict[str, str]:
-    """Write those fields of `state` that a view holds as the texts that a link carries."""
-    return {spec.name or name: spec.write(view[name]) for name, spec in specs_of(state).items() if name in view}
+def write_view(state: type, view: Mapping[str, Any], named: Callable[[str], str] = str) -> dict[str, str]:
+    """Write those fields of `state` that a view holds as the texts that a link carries; `named` is as for `read`."""
+    return {named(spec.name or name): spec.write(view[name]) for name, spec in specs_of(state).items() if name in view}
 
 
 def specs_of(state: Any) -> dict[str, Spec]:

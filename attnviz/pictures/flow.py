@@ -9,10 +9,14 @@ from attnviz.analysis.causes.flow.max_flow import MOST as MOST_OF_FLOW
 from attnviz.analysis.causes.flow.max_flow import max_flow
 from attnviz.analysis.causes.flow.mixing import Mix, alti_mixes, attention_mixes, mean_residual, sublayers
 from attnviz.analysis.causes.gold import gold_pairs
+from attnviz.maps.grouping import Groups
+from attnviz.maps.selection import query_groups
 from attnviz.pictures.alignment import NO_MODEL, Rates, shipped_rates
 from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.fields import PageState, Say, declare, flag, number, whole_number
+from attnviz.pictures.neuron import row_of
+from attnviz.pictures.picture import TabRules
 from attnviz.text.languages import language_name
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.widgets.flow.payload import FlowFacts, flow_payload, with_flow
@@ -130,3 +134,40 @@ def _errors(trace: TraceLike, rates: Rates) -> tuple[tuple[tuple[str, float], ..
     of = f"{len(gold_pairs(trace.to))} sentences in {language_name(trace.to)}, best layer of each" if found else ""
     name = {"alti": "ALTI", "rollout": "rollout with a residual share of 0.50"}[least_method(rates)]
     return tuple(found), of, LEAST.format(name) if found else UNKNOWN
+
+
+class FlowRules(TabRules):
+    """Flow follows a token of the last layer, and the other tabs pin a row, which may be several tokens."""
+
+    def rows(self, trace: Any, page: Any) -> Groups:
+        """Return the query tokens of each row that the other tabs show, if Flow can follow these rows."""
+        kind, last = page.heads.kind, trace.kinds[-1]
+        has_them = kind == last or "encoder_self" not in (kind, last)  # the two kinds of a decoder share their rows
+        return query_groups(trace, kind, page.options) if has_them else ()
+
+    def settle(self, trace: Any, state: FlowState, page: Any, host: Any) -> FlowState:
+        """Return the state with the row and the method as they are drawn, so that a link names both.
+
+        A link that leaves them out follows the pinned row, by the method with the lowest known alignment error. A
+        copied link of an earlier version names an empty row beside the tab: the middle row, as it was there.
+        """
+        row = state.row
+        if row is None and not ({"tab", "followed"} <= page.linked):
+            rows, pinned = self.rows(trace, page), page.heads.row
+            row = rows[pinned][0] if pinned is not None and pinned < len(rows) else None
+        rates = shipped_rates(trace, trace.to) if host.rates is None else host.rates
+        return drawn_state(trace, replace(state, row=row), rates)
+
+    def choose(self, view: Mapping[str, Any], texts: dict[str, str], shown: Any) -> dict[str, str]:
+        """Pin the row that was clicked on all tabs; only a row that the other tabs lack is Flow's own."""
+        sent = shown.view
+        texts = {name: text for name, text in texts.items() if name not in ("followed", "by")}
+        if "by" in view and view["by"] != sent.get("by"):
+            texts["by"] = view["by"]
+        query = view.get("row")
+        if query is None or query == sent.get("row"):
+            return texts
+        row = row_of(shown.rows, query)
+        if row is None or shown.rows[row][0] != query:
+            return texts | {"followed": str(query)}
+        return texts | {"row": str(row), "followed": ""}

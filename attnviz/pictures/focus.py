@@ -49,3 +49,16 @@ class FocusState(PageState):
 def known_kind(kind: str, trace: Any) -> Any:
     """Return a kind of attention that the trace has: `kind`, or its first."""
     return kind if kind in trace.kinds else trace.kinds[0]
+
+
+def open_head(view: Mapping[str, Any], texts: dict[str, str]) -> dict[str, str]:
+    """Return the texts that open the clicked head on the tab Heads; without a click the pointer's head is no choice."""
+    if view.get("open"):
+        return texts | {"tab": "heads"}
+    return {name: text for name, text in texts.items() if name not in ("layer", "head")}
+
+
+def is_of_other_sentence(view: Mapping[str, Any], texts: Mapping[str, str]) -> bool:
+    """Check whether a reported view is of a kind whose rows are another sentence's than those of the address."""
+    kinds = view.get("kind"), texts.get("kind")
+    return "encoder_self" in kinds and kinds[0] != kinds[1]

@@ -17,6 +17,7 @@ from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.head_maps.cells import WEIGHT, Cells, cells
 from attnviz.pictures.head_maps.covering import Covering
 from attnviz.pictures.heads_state import HeadsState
+from attnviz.pictures.picture import TabRules
 from attnviz.tracing.causes.switches import heads_off
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
@@ -152,3 +153,12 @@ def _overview(trace: TraceLike, kind: Kind, options: MapOptions) -> tuple[MapsOv
 
     overview = maps_overview(trace, kind, options, side=THUMBNAIL_SIDE, look=measure)
     return overview, join_tables(tables)
+
+
+class HeadsRules(TabRules):
+    """The heads that are off on the picture are those of the run."""
+
+    def settle(self, trace: Any, state: HeadsState, page: Any, host: Any) -> HeadsState:
+        """Return the state with the heads that are off in the run."""
+        shapes: dict[Kind, tuple[int, int]] = {kind: trace.shape(kind) for kind in trace.kinds}
+        return replace(state, off=tuple(sorted(heads_off(trace.interventions, shapes))))

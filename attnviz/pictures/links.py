@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from attnviz.maps.selection import select
 from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.fields import MEAN, PageState, Say, choice, declare, is_index
-from attnviz.pictures.focus import known_kind
+from attnviz.pictures.focus import is_of_other_sentence, known_kind
+from attnviz.pictures.picture import TabRules
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 from attnviz.widgets.links import fine_lines
@@ -102,3 +104,23 @@ def _fit_state(state: LinksState, shape: list[int]) -> LinksState:
     there = tuple((layer, head) for layer, head in state.heads if layer < layers and head < heads)
     is_there = state.token is not None and int(state.token[1:]) < {"q": rows, "k": keys}[state.token[0]]
     return replace(state, heads=there, token=state.token if is_there else None)
+
+
+class LinksRules(TabRules):
+    """Links opens with the lines of the head in focus and the pinned row; a query that it holds is the pinned row."""
+
+    def bounds(self, trace: Any, shared: Any) -> Mapping[str, Any]:
+        """Return how many layers and heads the kind in focus has."""
+        return {"heads": trace.shape(shared.kind)}
+
+    def start(self, trace: Any, shared: Any) -> LinksState:
+        """Return the state that shows the head in focus and the token of the pinned row."""
+        token = None if shared.row is None else f"q{shared.row}"
+        return LinksState(heads=focused_heads(shared.layer, shared.head, trace.shape(shared.kind)), token=token)
+
+    def choose(self, view: Mapping[str, Any], texts: dict[str, str], shown: Any) -> dict[str, str]:
+        """Pin the row of a held query on all tabs; only Links holds a key. Releasing the query unpins its row."""
+        token = view.get("token")
+        if token is None or is_of_other_sentence(view, shown.texts):
+            return texts | {"row": "", "held": ""}
+        return texts | {"row": token[1:], "held": ""} if token.startswith("q") else texts

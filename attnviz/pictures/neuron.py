@@ -1,13 +1,18 @@
 """Neuron: one pair of tokens of one head, down to its numbers. It counts tokens, where other pictures count rows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from attnviz.maps.grouping import Groups
+from attnviz.maps.selection import query_groups
 from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.fields import choice, whole_number
 from attnviz.pictures.focus import FocusState
+from attnviz.pictures.picture import TabRules
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import SCORES_ONLY
+from attnviz.views.interventions import changed_head_note
 from attnviz.widgets.neuron.payload import neuron_payload
 from attnviz.widgets.wire import Payload
 
@@ -52,3 +57,30 @@ def query_of(rows: Groups, *, row: int | None, query: int | None) -> int | None:
 def row_of(rows: Groups, query: int) -> int | None:
     """Return the shown row that a query token belongs to; None for one that is hidden."""
     return next((place for place, tokens in enumerate(rows) if query in tokens), None)
+
+
+class NeuronRules(TabRules):
+    """Neuron looks at a query token, and the other tabs pin a row, which may be several tokens."""
+
+    def rows(self, trace: Any, page: Any) -> Groups:
+        """Return the query tokens of each row that the other tabs show."""
+        return query_groups(trace, page.heads.kind, page.options)
+
+    def settle(self, trace: Any, state: NeuronState, page: Any, host: Any) -> NeuronState:
+        """Return the state with the query token of the pinned row."""
+        return replace(state, row=query_of(self.rows(trace, page), row=page.heads.row, query=state.row))
+
+    def choose(self, view: Mapping[str, Any], texts: dict[str, str], shown: Any) -> dict[str, str]:
+        """Pin the row of the query that was chosen; only where the row says too little, name the query itself."""
+        query = view.get("row")
+        row = None if query is None else row_of(shown.rows, query)
+        is_told = query_of(shown.rows, row=row, query=None) == query  # by the row alone
+        return texts | {"row": _text(row), "query": "" if is_told else _text(query)}
+
+    def note(self, trace: Any, state: NeuronState) -> str:
+        """Say that the head is shown before it is changed, if the run changes it."""
+        return changed_head_note(trace.interventions, state.site_in(trace))
+
+
+def _text(value: int | None) -> str:
+    return "" if value is None else str(value)

@@ -1,6 +1,8 @@
 """One row: the pinned row in every head of every layer."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 
@@ -9,7 +11,8 @@ from attnviz.maps.selection import labels, select
 from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.fields import choice, declare_unlinked, whole_number
-from attnviz.pictures.focus import FocusState
+from attnviz.pictures.focus import FocusState, is_of_other_sentence, open_head
+from attnviz.pictures.picture import TabRules
 from attnviz.tracing.causes.switches import heads_off
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
@@ -61,3 +64,11 @@ def _strips(trace: TraceLike, kind: Kind, options: MapOptions, row: int) -> Stri
     off = [head[1:] for head in sorted(heads_off(trace.interventions, {kind: (layers, heads)}))]
     together = torch.cat(weights).reshape(layers, heads, -1)
     return Strips(row, together, seen, off, trace.own_numbers(kind), left_out)
+
+
+class OneRowRules(TabRules):
+    """A click on a head opens the head on the tab Heads. Rows of another sentence unpin the row."""
+
+    def choose(self, view: Mapping[str, Any], texts: dict[str, str], shown: Any) -> dict[str, str]:
+        """Open the head that was clicked, or take over the row and the kind."""
+        return open_head(view, texts | ({"row": ""} if is_of_other_sentence(view, shown.texts) else {}))

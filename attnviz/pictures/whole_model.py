@@ -1,6 +1,8 @@
 """Whole model: every head of every layer at once, small, as a map or as lines."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from jaxtyping import UInt8
@@ -12,7 +14,8 @@ from attnviz.maps.selection import labels, select
 from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.fields import choice, declare_unlinked
-from attnviz.pictures.focus import FocusState
+from attnviz.pictures.focus import FocusState, open_head
+from attnviz.pictures.picture import TabRules
 from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
@@ -54,3 +57,11 @@ def _thumbnails(
     layers = (select(layer, kind, options) for layer in layer_by_layer(trace, kind))
     parts = [(thumbnail(clip_weights(maps.attn[0]), SIDE), (len(maps.rows), len(maps.cols))) for maps in layers]
     return torch.stack([thumbs for thumbs, _ in parts]), parts[0][1]
+
+
+class EveryHeadRules(TabRules):
+    """A click on a head opens the head on the tab Heads."""
+
+    def choose(self, view: Mapping[str, Any], texts: dict[str, str], shown: Any) -> dict[str, str]:
+        """Open the head that was clicked."""
+        return open_head(view, texts)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from attnviz.places import ASSETS
 
@@ -57,6 +58,9 @@ class TermFile:
 
     terms: Mapping[str, Term]
     words: Mapping[TryPlace, tuple[str, ...]]
+
+
+_added: dict[str, dict[str, Term]] = {}  # page -> terms of pictures of other packages, by name
 
 
 def definition(term: str) -> str:
@@ -118,6 +122,22 @@ def text_of(file: str, name: str, **values: object) -> str:
         raise ValueError(f"assets/terms/{file}, {name!r}: cannot fill in {error}; the text may use {known}.") from error
 
 
+def read_terms(file: Path, page: str) -> TermFile:
+    """Read a file of terms of another package; they are tried on `page`. Raises ValueError as `parse` does."""
+    return parse(file.read_text(encoding="utf-8"), str(file), page)
+
+
+def add_terms(file: Path, page: str) -> None:
+    """Let a page of the app explain the terms of another package's file, too; a term of attnviz keeps its definition.
+
+    Raises ValueError as `parse` does.
+    """
+    added = _added.setdefault(page, {})
+    added |= {name: term for name, term in read_terms(file, page).terms.items() if name not in added}
+    for cached in (all_definitions, definitions):
+        cached.cache_clear()
+
+
 def parse(text: str, file: str, page: str) -> TermFile:
     """Parse a file of the glossary; terms above its first `# ` are tried on `page`.
 
@@ -126,7 +146,7 @@ def parse(text: str, file: str, page: str) -> TermFile:
     place, terms, words = TryPlace(page), {}, {}
     _, *parts = _HEADING.split(text)
     for level, heading, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        where = f"assets/terms/{file}, {heading!r}"
+        where = f"{file}, {heading!r}"
         if stray := re.search(r"^#.*", body, re.MULTILINE):
             raise ValueError(f"{where}: {stray[0]!r} is no heading; write '# Page: Title (tab)' or '## term'.")
         if level == "##":
@@ -140,18 +160,16 @@ def parse(text: str, file: str, page: str) -> TermFile:
         else:
             raise ValueError(f"{where}: is no place; write '# Page' or '# Page: Title (tab)'.")
     if unknown := {name for names in words.values() for name in names} - terms.keys():
-        raise ValueError(
-            f"assets/terms/{file}: Words lists {sorted(unknown)[0]!r}, which no '## ' of the file defines."
-        )
+        raise ValueError(f"{file}: Words lists {sorted(unknown)[0]!r}, which no '## ' of the file defines.")
     return TermFile(terms, words)
 
 
 def _terms(page: str) -> Mapping[str, Term]:
     if page not in FILES:
         return {}
-    return {**_read(_SHARED, page).terms, **_read(FILES[page], page).terms}
+    return {**_added.get(page, {}), **_read(_SHARED, page).terms, **_read(FILES[page], page).terms}
 
 
 @cache
 def _read(file: str, page: str) -> TermFile:
-    return parse((FOLDER / file).read_text(encoding="utf-8"), file, page)
+    return parse((FOLDER / file).read_text(encoding="utf-8"), f"assets/terms/{file}", page)

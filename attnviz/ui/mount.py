@@ -9,12 +9,17 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.pictures.picture import Picture
 from attnviz.ui.address import persistent
 from attnviz.ui.components import widget
 from attnviz.ui.reports import NUMBER, reported_value
+from attnviz.widgets.bundle import Widget, widget_pages
 from attnviz.widgets.wire import Payload
 
 OnChange = Callable[[], None]
+_REPLY = Widget(
+    "reply", widget_pages()["reply"], terms=("Heads", "Decoding"), python_only=("layer", "head", "take")
+)  # no other host draws it
 
 
 def _do_nothing() -> None:
@@ -48,20 +53,15 @@ def _drop_seq(view: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in view.items() if name != "seq"}
 
 
-def _view(name: str, payload: Payload, key: str, on_change: OnChange) -> dict[str, Any]:
-    result = widget(name)(key=key, data=_bytes_to_send(payload, key), on_view_change=on_change)
+def _view(drawn_by: str | Widget, payload: Payload, key: str, on_change: OnChange) -> dict[str, Any]:
+    result = widget(drawn_by)(key=key, data=_bytes_to_send(payload, key), on_view_change=on_change)
     persistent.catch_up(key, on_change)
     return result
 
 
-def heads(payload: Payload, *, key: str = "heads", on_change: OnChange = _do_nothing) -> dict[str, Any] | None:
-    """Everything on the Heads tab, from data that the browser has; what is in view, or None before the first choice."""
-    return _view("heads", payload, key, on_change).get("view")
-
-
-def tab(name: str, payload: Payload, *, key: str, on_change: OnChange) -> None:
-    """Draw the widget of another tab of Heads: links, every_head, neuron, alignment, flow or span_shares."""
-    _view(name, payload, key, on_change)
+def picture(drawn: Picture, payload: Payload, *, key: str = "", on_change: OnChange) -> None:
+    """Draw a picture; its session key is the picture's name, if no other is given."""
+    _view(drawn.drawn_by, payload, key or drawn.name, on_change)
 
 
 def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange, on_open: OnChange = _do_nothing) -> None:
@@ -84,7 +84,7 @@ def reply(payload: Payload, *, key: str, on_change: OnChange, on_take: OnChange,
     """
     counted = reported_value(key, "view", {"seq": NUMBER})
     data = payload.with_view({**payload.header["view"], "seq": (counted or {"seq": 0})["seq"]}).pack()
-    widget("reply")(key=key, data=data, on_view_change=on_change, on_take_change=on_take, on_have_change=on_have)
+    widget(_REPLY)(key=key, data=data, on_view_change=on_change, on_take_change=on_take, on_have_change=on_have)
 
 
 def learning(payload: Payload, *, key: str = "learning", on_change: OnChange) -> None:

@@ -1,9 +1,10 @@
 """Join a widget's files into what a browser loads: its element, its styles in one sheet, its modules in one script.
 
 This module knows no Streamlit: the same source serves a page, a notebook and a file of its own. A widget is a folder
-with a `widget.html` that names styles and script as a page would. Scripts are modules with named imports of relative
-paths, so that a reader, an editor and a linter can follow them; a browser gets them as one text, for it would ask for
-each file again on every visit.
+with a `widget.html` that names styles and script as a page would; a widget of another package may be a script alone,
+with a style sheet beside it or without one. Scripts are modules with named imports of relative paths, so that a reader,
+an editor and a linter can follow them; a browser gets them as one text, because it would ask for each file again on
+every visit. A script of another package imports from "attnviz", which is `base/js/drawn_picture.js`.
 """
 
 import hashlib
@@ -15,26 +16,25 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attnviz.text.glossary import definitions
+from attnviz.text.glossary import definitions, read_terms
 from attnviz.widgets.heads.constants import CONSTANTS
-from attnviz.widgets.lacks import PYTHON_ONLY
 
 WIDGETS = Path(__file__).parent
-_TERMS_OF = {  # widget -> the pages whose terms its controls use; of others Heads
-    "mask_lab": ("Masks",),
-    "stepper": ("Heads", "Decoding"),
-    "reply": ("Heads", "Decoding"),
-    "learning": ("Heads", "Learning"),
-    "switches": ("Heads", "Causes"),
-    "compared": ("Heads", "Causes"),
-    "patching": ("Heads", "Causes"),
-    "attribution": ("Heads", "Causes"),
-}
+# What scripts of other packages import from "attnviz".
+KIT = WIDGETS / "base" / "js" / "drawn_picture.js"
+_KIT_STYLES = (
+    *(
+        WIDGETS / "shared" / "css" / f"{name}.css"
+        for name in ("frame", "buttons", "controls", "definitions", "present")
+    ),
+    WIDGETS / "base" / "css" / "tabs.css",
+    WIDGETS / "base" / "css" / "drawn_picture.css",
+)
 Constants = Mapping[str, Mapping[str, Any]]  # file below this folder -> the constants that replace it
 
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]*)" />\n')
 _SCRIPT = re.compile(r'<script type="module" src="([^"]*)"></script>\n')
-_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]*)";$', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]*|attnviz)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) (\w+))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -63,29 +63,59 @@ class Source:
         return hashlib.blake2b((self.script + self.style).encode(), digest_size=6).hexdigest()
 
 
+@dataclass(frozen=True)
+class Widget:
+    """A widget's name, and its files: `page` is its `widget.html`, or its script alone, perhaps with a `style` sheet.
+
+    `terms` are the pages of the app whose glossary explains the words on the widget's controls, or files of terms as
+    `assets/terms/README.md` describes them. `python_only` names the controls that only Python can answer: a file of its
+    own is drawn without them.
+    """
+
+    name: str
+    page: Path
+    style: Path | None = None
+    terms: tuple[str | Path, ...] = ("Heads",)
+    python_only: tuple[str, ...] = ()
+
+
 @cache
-def source(name: str) -> Source:
-    """Read the source of the widget whose folder is `name`."""
-    folder = WIDGETS / name
-    page = _read(folder / "widget.html")
-    (script,) = _SCRIPT.findall(page)
-    style = "".join(_read(folder / path) for path in _STYLE.findall(page))
-    return Source(
-        _SCRIPT.sub("", _STYLE.sub("", page)).strip(), style, join_modules(folder / script, script_constants(name))
-    )
+def widget_pages() -> Mapping[str, Path]:
+    """Return the `widget.html` of each widget of attnviz, by the widget's name."""
+    return {page.parent.name: page for page in sorted(WIDGETS.glob("*/widget.html"))}
 
 
-def script_constants(name: str) -> Constants:
+@cache
+def source(widget: Widget) -> Source:
+    """Join the files of a widget. Raises ValueError for a script that cannot be joined, OSError for a missing file."""
+    if widget.page.suffix == ".js":
+        styles = [*_KIT_STYLES, *([widget.style] if widget.style else [])]
+        html = f'<div class="avz tab-view drawn {widget.name}" lang="und" tabindex="-1"></div>'
+        script = widget.page
+    else:
+        page, folder = _read(widget.page), widget.page.parent
+        styles = [folder / path for path in _STYLE.findall(page)]
+        html = _SCRIPT.sub("", _STYLE.sub("", page)).strip()
+        script = folder / _SCRIPT.findall(page)[0]
+    return Source(html, "".join(map(_read, styles)), join_modules(script, script_constants(widget)))
+
+
+def script_constants(widget: Widget) -> Constants:
     """Return the constants that go with a widget's script instead of with each of its payloads."""
-    terms = {term: text for page in _TERMS_OF.get(name, ("Heads",)) for term, text in definitions(page).items()}
+    terms = {name: text for place in widget.terms for name, text in _terms_of(place).items()}
     return {
         "heads/js/constants.js": {"FIXED": CONSTANTS},
         "shared/js/terms.js": {"DEFINITIONS": {term.lower(): text for term, text in terms.items()}},
-        "shared/js/files/parts.js": {
-            "WIDGET": name, "LACKS": PYTHON_ONLY.get(name, ()),
-        },
+        "shared/js/files/parts.js": {"WIDGET": widget.name, "LACKS": widget.python_only},
         "shared/js/files/page.js": {"PAGE": file_page(), "FIGURE": file_figure()},
-    }  # fmt: skip
+    }
+
+
+def _terms_of(place: str | Path) -> Mapping[str, str]:
+    """Return the definitions of a page of the app, or those in a file of terms."""
+    if isinstance(place, str):
+        return definitions(place)
+    return {term.name: term.text for term in read_terms(place, "").terms.values()}
 
 
 @cache
@@ -123,7 +153,7 @@ def join_modules(entry: Path, constants: Constants | None = None) -> str:
     Each file runs once, in a scope of its own. `constants` replace what a file exports by computed values. Raises
     ValueError for a circle of imports, an imported name that its file does not export, and an import or export in a
     form that cannot be joined: only ``import { a, b as c } from "./file.js"`` and ``export`` before a function, a
-    class, a constant or one default can.
+    class, a constant or one default can, and the place may be "attnviz".
     """
     stand_ins = {(WIDGETS / file).resolve(): _exports(values) for file, values in (constants or {}).items()}
     texts: dict[Path, str] = {}
@@ -152,7 +182,7 @@ def _collect(
         return
     text = stand_ins.get(file) or _read(file)
     for _, path in _IMPORT.findall(text):
-        _collect((file.parent / path).resolve(), stand_ins, texts, (*importers, file))
+        _collect(_imported(file, path), stand_ins, texts, (*importers, file))
     texts[file] = text
 
 
@@ -160,7 +190,7 @@ def _body(file: Path, texts: Mapping[Path, str], names: Mapping[Path, str]) -> s
     """Wrap a module as the body of a function that returns its exports."""
 
     def bind(found: re.Match[str]) -> str:
-        used = (file.parent / found[2]).resolve()
+        used = _imported(file, found[2])
         imports = [name.strip() for name in found[1].split(",") if name.strip()]
         if missing := [name for name in imports if name.split(" as ")[0] not in _EXPORT.findall(texts[used])]:
             raise ValueError(
@@ -174,6 +204,11 @@ def _body(file: Path, texts: Mapping[Path, str], names: Mapping[Path, str]) -> s
         raise ValueError(f"{_short_path(file)} has {left[0]!r}, which cannot be joined.")
     returned = [*_EXPORT.findall(texts[file]), *["default: exportedByDefault"] * defaults]
     return f"{body}\nreturn {{ {', '.join(returned)} }};\n"
+
+
+def _imported(file: Path, path: str) -> Path:
+    """Return the file that a script imports: a path from its own place, or "attnviz" for what attnviz offers."""
+    return (KIT if path == "attnviz" else file.parent / path).resolve()
 
 
 def _exports(values: Mapping[str, Any]) -> str:

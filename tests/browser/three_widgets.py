@@ -5,7 +5,8 @@ import streamlit as st
 from attnviz.pictures.browser_view import add_view, with_declaration
 from attnviz.pictures.heads_state import HeadsState
 from attnviz.pictures.links import LinksState
-from attnviz.ui.mount import heads, tab
+from attnviz.pictures.shown.registry import picture
+from attnviz.ui import mount
 from attnviz.widgets.heads.payload import heads_payload
 from attnviz.widgets.links.payload import links_payload
 from tests.widgets.heads.heads_app import START, maps, metrics, strip
@@ -20,10 +21,10 @@ def main() -> None:
     n = st.number_input("tokens", 4, 40, 6)
     shown = maps(int(n))
     payload = with_declaration(heads_payload(shown, metrics(shown), view=START, strip=strip(shown)), HeadsState)
-    heads(payload, key="first")
-    heads(payload, key="second")
+    for key in ("first", "second"):
+        mount.picture(picture("heads"), payload, key=key, on_change=_do_nothing)
     made = links_payload([shown["cross"]], list(shown), view={})
-    tab("links", add_view(made, LinksState()), key="links", on_change=_do_nothing)
+    mount.picture(picture("links"), add_view(made, LinksState()), on_change=_do_nothing)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import traitlets
 import attnviz
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.notebook.widget import PictureWidget
+from attnviz.pictures.shown.registry import PICTURES
 from attnviz.widgets.wire import unpack
 
 
@@ -100,16 +101,9 @@ def test_a_picture_without_heads_says_what_it_has(trace) -> None:
         _ = attnviz.show.flow(trace).head
 
 
-@pytest.mark.parametrize(
-    ("name", "subject"),
-    [
-        ("links", ["trace"]), ("whole_model", ["trace"]), ("one_row", ["trace"]), ("neuron", ["trace"]),
-        ("flow", ["trace"]), ("alignment", ["trace"]), ("spans", ["trace"]), ("mask_lab", ["model", "trace"]),
-        ("switches", ["model", "trace"]), ("attribution", ["model", "trace"]),
-    ],
-)  # fmt: skip
-def test_every_picture_is_a_widget_with_its_own_script(name, subject, model, trace) -> None:
-    widget = getattr(attnviz.show, name)(*({"model": model, "trace": trace}[part] for part in subject))
+@pytest.mark.parametrize("name", [name for name in PICTURES if name != "heads"])
+def test_every_picture_is_a_widget_with_its_own_script(name, model, trace) -> None:
+    widget = getattr(attnviz.show, name)(**PICTURES[name].example(model, trace))
     assert isinstance(widget, PictureWidget)
     assert widget._esm != attnviz.show(trace)._esm
     assert "<style>" in widget._esm

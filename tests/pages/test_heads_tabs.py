@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.maps.lines import FAINTEST
 from attnviz.pictures import neuron
+from attnviz.pictures.links import LinksRules
 from attnviz.ui.heads import choices
 from attnviz.widgets.links.payload import links_payload
 from attnviz.widgets.wire import unpack
@@ -73,9 +74,9 @@ def test_links_opens_on_the_pinned_row_unless_a_link_names_another_token(open_pa
         ("q3", "encoder_self", {"row": "", "held": ""}),
     ],
 )
-def test_a_query_that_links_holds_is_the_pinned_row_of_every_tab(monkeypatch, token, kind, means) -> None:
-    monkeypatch.setattr(choices.st, "session_state", {choices._SHOWN: {"kind": "cross"}})
-    assert choices._link_held({"token": token, "kind": kind}, {"held": token or ""}) == means
+def test_a_query_that_links_holds_is_the_pinned_row_of_every_tab(token, kind, means) -> None:
+    view, shown = {"token": token, "kind": kind}, choices.ShownTab({"kind": "cross"})
+    assert LinksRules().choose(view, {"held": token or ""}, shown) == means
 
 
 def test_a_token_that_is_neither_query_nor_key_is_not_held(open_page) -> None:

@@ -8,13 +8,13 @@ import pytest
 
 from attnviz.analysis.causes.alignment_ways import KnownMaps
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures import alignment, flow, heads, links, neuron, one_row, whole_model
+from attnviz.pictures import alignment, flow, heads, links, neuron, whole_model
 from attnviz.pictures.browser_view import from_view, is_of, to_view
-from attnviz.pictures.conversation import spans
 from attnviz.pictures.fields import read, write, write_view
 from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.heads import HeadsPicture
 from attnviz.pictures.heads_state import HeadsState, read_heads_state
+from attnviz.pictures.shown.registry import tabs
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.trace import Trace
 
@@ -34,10 +34,6 @@ made = [
 ]
 print(*(len(one.pack()) for one in made), "streamlit" in sys.modules)
 """
-STATES = [
-    HeadsState, links.LinksState, whole_model.WholeModelState, one_row.OneRowState, neuron.NeuronState,
-    alignment.AlignmentState, flow.FlowState, spans.SpansState,
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +66,7 @@ def test_a_picture_that_a_trace_cannot_have_is_refused_in_one_sentence() -> None
         neuron.neuron(own)
 
 
-@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
+@pytest.mark.parametrize("state", [one.state_type for one in tabs("Heads").values()])
 def test_address_and_browser_say_the_same_of_a_state(state) -> None:
     view = to_view(state())
     told = from_view(state, view)

@@ -6,7 +6,8 @@ import pytest
 import attnviz
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.models.translator.translator import Translator
-from attnviz.pictures.shown.registry import PICTURES, ShownPicture, picture
+from attnviz.pictures.picture import ShownPicture
+from attnviz.pictures.shown.registry import PICTURES, picture
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.trace import Trace
 from attnviz.widgets.bundle import source
@@ -36,7 +37,7 @@ def test_each_picture_has_a_payload_with_its_caption_and_what_nobody_answers(eve
     assert header["caption"]["model"]
     assert set(header["lacks"]) <= set(shown.without_python().payload().header["lacks"])
     assert set(shown.picture.python_only) <= set(shown.without_python().payload().header["lacks"])
-    assert source(shown.picture.widget).html
+    assert source(shown.picture.drawn_by).html
 
 
 @pytest.mark.parametrize("name", sorted(set(PICTURES) - {"mask_lab"}))
@@ -133,7 +134,7 @@ def test_the_text_beside_switched_off_heads_is_what_the_model_writes_without_the
 
 
 def test_a_run_that_is_compared_is_a_name_a_model_and_a_trace(model, trace, every) -> None:
-    other = model.trace("I see you", to="fr", tgt_text="je t'aime")
+    (_, _, other) = picture("compared").example(model, trace)["there"]
     shown = picture("compared").of(("one", model, trace), ["other", model, other])
     assert shown.payload().blobs == every["compared"].payload().blobs
     assert [runs[0][0] for runs in shown.payload().header["texts"]] == ["je t'aime", "je t'aime"]

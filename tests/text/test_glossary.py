@@ -15,7 +15,7 @@ from attnviz.ui.layout import PATHS
 from attnviz.ui.masks import state as masks
 
 TABS = {
-    "Heads": heads.TABS,
+    "Heads": heads.titles(),
     "Decoding": decoding.TABS,
     "Masks": masks.TABS,
     "Causes": causes.TABS,
@@ -75,7 +75,7 @@ def test_pages_without_a_file_of_terms_show_those_of_the_frame() -> None:
 )
 def test_a_broken_file_is_refused_in_one_sentence_that_names_file_and_heading(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=rf"^assets/terms/heads\.md.*{re.escape(said)}.*\.$"):
-        parse(text, "heads.md", "Heads")
+        parse(text, "assets/terms/heads.md", "Heads")
 
 
 def test_a_text_that_asks_for_an_unknown_number_is_refused() -> None:

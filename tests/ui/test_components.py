@@ -29,8 +29,8 @@ def test_visitors_who_come_at_once_to_a_new_server_write_the_scripts_once(monkey
     manager, together = Manager(), Barrier(VISITORS)
     monkeypatch.setattr(components.streamlit_internals, "has_server", lambda: True)
     monkeypatch.setattr(components, "get_bidi_component_manager", lambda: manager)
-    monkeypatch.setattr(components, "_component", lambda name: name)
-    for name in ("_folder", "_temporary"):  # as in a process that has drawn nothing yet
+    monkeypatch.setattr(components, "component", lambda name, **_: name)
+    for name in ("_component", "_folder", "_temporary"):  # as in a process that has drawn nothing yet
         monkeypatch.setattr(components, name, cache(getattr(components, name).__wrapped__))
 
     def come(_: int) -> object:
@@ -38,7 +38,7 @@ def test_visitors_who_come_at_once_to_a_new_server_write_the_scripts_once(monkey
         return components.widget("heads")
 
     with ThreadPoolExecutor(VISITORS) as visitors:
-        assert list(visitors.map(come, range(VISITORS))) == ["heads"] * VISITORS
+        assert list(visitors.map(come, range(VISITORS))) == ["attnviz.heads"] * VISITORS
     (folder,) = manager.folders
     assert list(folder.glob("scripts/heads-*.js"))
     components._temporary().cleanup()

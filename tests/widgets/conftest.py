@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from attnviz.widgets.bundle import WIDGETS, join_modules, script_constants
+from attnviz.pictures.shown import registry
+from attnviz.widgets.bundle import WIDGETS, Widget, join_modules, script_constants, widget_pages
 
 Calls = Callable[..., Any]
 
@@ -36,7 +37,9 @@ def module(empty_page: Page) -> Callable[[str], Calls]:
 
     def load(file: str) -> Calls:
         name = json.dumps(file)
-        script = join_modules(WIDGETS / file, script_constants(file.split("/")[0]))
+        widget = file.split("/")[0]
+        drawn_by = registry.widget(widget) if widget in widget_pages() else Widget(widget, WIDGETS / file)
+        script = join_modules(WIDGETS / file, script_constants(drawn_by))
         empty_page.evaluate(f"() => {{ (globalThis.modules ??= {{}})[{name}] = {script}; }}")
         return lambda act, argument=None: empty_page.evaluate(
             f"(given) => ({act})(globalThis.modules[{name}], given)", argument

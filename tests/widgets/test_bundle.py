@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from attnviz.pictures.shown import registry
 from attnviz.widgets import bundle
 from attnviz.widgets.bundle import join_modules
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
@@ -89,8 +90,8 @@ def test_what_cannot_be_joined_is_refused_by_name(folder, files, sentence) -> No
 
 
 def test_every_widget_is_an_element_and_a_module_with_a_default_export(run) -> None:
-    for name in sorted(page.parent.name for page in bundle.WIDGETS.glob("*/widget.html")):
-        source = bundle.source(name)
+    for name in bundle.widget_pages():
+        source = bundle.source(registry.widget(name))
         assert source.html.startswith("<"), name
         assert not {"<link", "<script"} & set(source.html.split()), name
         assert run(source.module, "(module) => typeof module.default") == "function", name
@@ -98,7 +99,7 @@ def test_every_widget_is_an_element_and_a_module_with_a_default_export(run) -> N
 
 def test_a_script_is_a_module_of_its_own(run) -> None:
     """As Streamlit, a notebook and a file take it."""
-    text = bundle.source("copy_link").script
+    text = bundle.source(registry.widget("copy_link")).script
     by_itself = (
         "async (text) => (await import(URL.createObjectURL(new Blob([text], { type: 'text/javascript' })))).default"
     )
@@ -106,7 +107,7 @@ def test_a_script_is_a_module_of_its_own(run) -> None:
 
 
 def test_styles_come_in_the_order_in_which_the_widget_names_them() -> None:
-    style = bundle.source("heads").style
+    style = bundle.source(registry.widget("heads")).style
     files = ["shared/css/frame", "shared/css/buttons", "shared/css/controls", "heads/css/overview", "heads/css/focus"]
     sheets = [(bundle.WIDGETS / f"{file}.css").read_text(encoding="utf-8") for file in files]
     places = [style.index(sheet) for sheet in sheets]

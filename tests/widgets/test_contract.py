@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures.shown.registry import PICTURES, ShownPicture
+from attnviz.pictures.picture import ShownPicture
+from attnviz.pictures.shown.registry import PICTURES
 from attnviz.widgets.bundle import source
 from tests.pictures.every_picture import draw_every
 from tests.widgets.bare_page import BarePage
@@ -65,7 +66,7 @@ def every() -> dict[str, ShownPicture]:
 @pytest.fixture
 def bare(empty_page: Page, every, name: str) -> BarePage:
     """Provide the widget of a picture, not yet attached."""
-    return BarePage(empty_page, source(every[name].picture.widget), every[name].payload())
+    return BarePage(empty_page, source(every[name].picture.drawn_by), every[name].payload())
 
 
 @pytest.fixture
@@ -125,7 +126,7 @@ def test_controls_that_nobody_answers_are_not_there_and_their_keys_choose_nothin
     empty_page: Page, every, name: str
 ) -> None:
     payload = every[name].without_python().payload()
-    bare = BarePage(empty_page, source(every[name].picture.widget), payload)
+    bare = BarePage(empty_page, source(every[name].picture.drawn_by), payload)
     bare.attach()
     lacks = payload.header["lacks"]
     for control in set(lacks) - READ_ALL_THE_SAME.get(name, set()):

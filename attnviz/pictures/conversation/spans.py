@@ -1,6 +1,6 @@
 """Spans: which part of the prompt the answer looks at, and which it needs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from attnviz.pictures.browser_view import add_view
 from attnviz.pictures.caching import Cache, make_anew
 from attnviz.pictures.fields import MEAN, PageState, Say, choice, declare, flag, or_mean, whole_number
 from attnviz.pictures.head_maps.cells import NORM, known_maps
+from attnviz.pictures.picture import TabRules
 from attnviz.text.span_rules import RULES, SpannedText, default_rule, missing_reason, read_answer, read_spans
 from attnviz.text.spans import Span
 from attnviz.tracing.trace import Trace
@@ -187,3 +188,11 @@ def _add_cause(
     except ValueError as reason:
         return with_cause(made, None, state.hidden, str(reason))
     return with_cause(made, table, state.hidden)
+
+
+class SpansRules(TabRules):
+    """Spans of the text are checked against the text."""
+
+    def bounds(self, trace: Any, shared: Any) -> Mapping[str, Any]:
+        """Return the text that spans and answer are taken from."""
+        return bounds_of(trace)

@@ -1,141 +1,223 @@
-"""The fifteen pictures by name: the widget of each, its subject, and the controls that only Python can answer."""
+"""Every picture by its name: those of attnviz, and those that other packages offer as `attnviz.pictures`."""
 
-import inspect
+import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from attnviz.doors import door
-from attnviz.pictures.browser_view import is_of, to_view
-from attnviz.pictures.captions import with_caption
-from attnviz.pictures.shown import runs, traces
-from attnviz.pictures.shown.subject import Subject
+from attnviz.pictures.picture import Picture
+from attnviz.text import glossary
 from attnviz.text.arguments import reads_arguments
-from attnviz.widgets.lacks import PYTHON_ONLY
-from attnviz.widgets.wire import Payload
+from attnviz.widgets.bundle import Widget, source, widget_pages
+
+GROUP = "attnviz.pictures"
+NamedPicture = Picture  # its name in attnviz 1.0
+_TRACES, _RUNS = "attnviz.pictures.shown.traces", "attnviz.pictures.shown.runs"
+_SHARED = ("kind", "layer", "head")  # the head in focus, which every tab shows
+_log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class NamedPicture:
-    """A picture before it has a subject.
-
-    `widget` is its folder in `attnviz/widgets`, and `subject` reads what `of` is given.
-    """
-
-    name: str
-    title: str
-    widget: str
-    subject: Callable[..., Subject]
-
-    @property
-    def python_only(self) -> tuple[str, ...]:
-        """Names of the controls that only Python can answer."""
-        return PYTHON_ONLY.get(self.widget, ())
-
-    def of(self, *subject: Any, **asked: Any) -> "ShownPicture":
-        """Draw it from a trace, or from its other subject, with fields of its state such as `layer=2`.
-
-        A value is as the state has it, or a text as a link writes it. Raises ValueError, with one sentence, for what
-        has not what the picture needs, for a field that there is not, and for a value out of range.
-        """
-        signature = inspect.signature(self.subject)
-        named = {name: asked.pop(name) for name in signature.parameters if name in asked}
-        try:
-            signature.bind(*subject, **named)
-        except TypeError as why:
-            raise ValueError(f"{self.title} is drawn from {_argument_list(signature)}: {why}.") from None
-        read = self.subject(*subject, **named)
-        return ShownPicture(self, read, read.with_values(asked))
+def _model_and_trace(model: Any, trace: Any) -> Mapping[str, Any]:
+    return {"model": model, "trace": trace}
 
 
-@dataclass(frozen=True)
-class ShownPicture:
-    """A picture of something, in one state; `seq` counts the choices that its browser has made.
+def _decoding(model: Any, trace: Any) -> Mapping[str, Any]:
+    return {"model": model, "text": trace.src_text, "to": trace.to}
 
-    `is_alone` says that no Python answers.
-    """
 
-    picture: NamedPicture
-    subject: Subject
-    state: Any
-    seq: int = 0
-    is_alone: bool = False
+def _another(model: Any, trace: Any) -> Any:
+    return model.trace(f"{trace.src_text} again", to=trace.to, tgt_text=trace.tgt_text)
 
-    def __str__(self) -> str:
-        """Name the picture and what it shows, such as Heads of “I love you.”."""
-        sentence = self.subject.caption(self.state).sentence
-        return f"{self.picture.name}: {sentence}" if sentence else self.picture.name
 
-    def payload(self) -> Payload:
-        """Make what the widget draws from. Raises ValueError, with one sentence, for a state that cannot be drawn."""
-        draw = self.subject.draw_whole if self.is_alone and self.subject.draw_whole else self.subject.draw
-        made = with_caption(draw(self.state), self.subject.caption(self.state))
-        told = {"lacks": list(self.lacks), "seq": self.seq}
-        view = {"view": {**made.header["view"], "seq": self.seq}} if "view" in made.header else {}
-        return made._replace(header=made.header | told | view)
+def _two_runs(model: Any, trace: Any) -> Mapping[str, Any]:
+    return {"here": ("one", model, trace), "there": ("other", model, _another(model, trace))}
 
-    @property
-    def lacks(self) -> tuple[str, ...]:
-        """Names of the controls that are left out, since no Python answers them."""
-        return tuple(dict.fromkeys(self.subject.unanswered + self.picture.python_only * self.is_alone))
 
-    @property
-    def view(self) -> dict[str, Any]:
-        """The fields that may be asked, as the browser has them."""
-        return {name: value for name, value in to_view(self.state).items() if name in self.subject.fields}
+def _recording(model: Any, trace: Any) -> Mapping[str, Any]:
+    from attnviz.learning import shipped
+    from attnviz.learning.experiment import Experiment
+    from attnviz.learning.storage import toy_recording
 
-    def with_fields(self, **asked: Any) -> "ShownPicture":
-        """Return the picture with other fields, as `of` takes them; those that are left out stay as they are."""
-        kept = {name: getattr(self.state, name) for name in self.subject.fields}
-        return replace(self, state=self.subject.with_values(kept | asked))
+    return {"recording": toy_recording(shipped.path(Experiment("reverse")))}
 
-    def with_view(self, told: Any) -> "ShownPicture":
-        """Return the picture with what a browser reported; as it is, where no script of ours reports such a thing."""
-        seq = told.get("seq") if isinstance(told, Mapping) else None
-        return replace(self, state=self.subject.with_report(self.state, told), seq=seq if is_of(seq, int) else self.seq)
 
-    def to_html(self, path: str | Path, *, title: str = "") -> Path:
-        """Write it as one HTML file, which shows it without Python and without a network; return its path.
+def _more_than_weights(name: str) -> Any:
+    return lambda texts: texts.get(name, "") not in ("", "weight")
 
-        Raises ValueError, with one sentence, for a path that cannot be written and for a text that is too long.
-        """
-        return door("page")([self], path, title=title)
 
-    def without_python(self) -> "ShownPicture":
-        """Return the picture without the controls that only Python can answer, as a file has it."""
-        return replace(self, is_alone=True)
+def _always(texts: Mapping[str, str]) -> bool:
+    return True
+
+
+def _needs_runs(texts: Mapping[str, str]) -> bool:
+    return texts.get("hidden", "") != "" or texts.get("shares", "") not in ("", "weight")
 
 
 _ALL = (
-    NamedPicture("heads", "Heads", "heads", traces.heads_of),
-    NamedPicture("links", "Links", "links", traces.links_of),
-    NamedPicture("whole_model", "Whole model", "every_head", traces.whole_model_of),
-    NamedPicture("one_row", "One row", "every_head", traces.one_row_of),
-    NamedPicture("neuron", "Neuron", "neuron", traces.neuron_of),
-    NamedPicture("flow", "Flow", "flow", traces.flow_of),
-    NamedPicture("spans", "Spans", "span_shares", traces.spans_of),
-    NamedPicture("alignment", "Alignment", "alignment", traces.alignment_of),
-    NamedPicture("stepper", "Decoding", "stepper", runs.stepper_of),
-    NamedPicture("mask_lab", "Masks", "mask_lab", runs.mask_lab_of),
-    NamedPicture("switches", "Switch off", "switches", runs.switches_of),
-    NamedPicture("patching", "Patching", "patching", runs.patching_of),
-    NamedPicture("attribution", "Attribution", "attribution", runs.attribution_of),
-    NamedPicture("compared", "Compared", "compared", runs.compared_of),
-    NamedPicture("learning", "Learning", "learning", runs.learning_of),
-)
-PICTURES = {picture.name: picture for picture in _ALL}
+    Picture(
+        name="heads", title="Heads", state="attnviz.pictures.heads_state:HeadsState", subject_of=f"{_TRACES}:heads_of",
+        rules="attnviz.pictures.heads:HeadsRules", needs_whole_trace=_more_than_weights("cells"),
+        python_only=("specials", "words", "off", "cells", "plotly", "table", "npz"),
+    ),
+    Picture(
+        name="links", title="Links", state="attnviz.pictures.links:LinksState", subject_of=f"{_TRACES}:links_of",
+        rules="attnviz.pictures.links:LinksRules", python_only=("kind",),
+    ),
+    Picture(
+        name="whole_model", title="Whole model", state="attnviz.pictures.whole_model:WholeModelState",
+        subject_of=f"{_TRACES}:whole_model_of", tab="model", widget="every_head",
+        rules="attnviz.pictures.whole_model:EveryHeadRules", python_only=("kind", "row", "open"),
+    ),
+    Picture(
+        name="one_row", title="One row", state="attnviz.pictures.one_row:OneRowState",
+        subject_of=f"{_TRACES}:one_row_of", tab="row", widget="every_head",
+        rules="attnviz.pictures.one_row:OneRowRules", python_only=("kind", "row", "open"),
+    ),
+    Picture(
+        name="neuron", title="Neuron", state="attnviz.pictures.neuron:NeuronState", subject_of=f"{_TRACES}:neuron_of",
+        rules="attnviz.pictures.neuron:NeuronRules", python_only=("kind", "layer", "head"),
+    ),
+    Picture(
+        name="alignment", title="Alignment", state="attnviz.pictures.alignment:AlignmentState",
+        subject_of=f"{_TRACES}:alignment_of", needs_whole_trace=_always, python_only=("way",),
+    ),
+    Picture(
+        name="flow", title="Flow", state="attnviz.pictures.flow:FlowState", subject_of=f"{_TRACES}:flow_of",
+        rules="attnviz.pictures.flow:FlowRules", needs_whole_trace=_always, python_only=("by", "flow"),
+    ),
+    Picture(
+        name="spans", title="Spans", state="attnviz.pictures.conversation.spans:SpansState",
+        subject_of=f"{_TRACES}:spans_of", widget="span_shares",
+        rules="attnviz.pictures.conversation.spans:SpansRules", needs_whole_trace=_needs_runs, needs_decoder=True,
+        python_only=("spans", "answer", "shares", "hidden"),
+    ),
+    Picture(
+        name="stepper", title="Decoding", state="attnviz.pictures.decoding:DecodingState",
+        subject_of=f"{_RUNS}:stepper_of", page="Decoding", terms=("Heads", "Decoding"), python_only=("open",),
+        example=_decoding,
+    ),
+    Picture(
+        name="mask_lab", title="Masks", state="attnviz.pictures.masks:MasksState", subject_of=f"{_RUNS}:mask_lab_of",
+        page="Masks", terms=("Masks",), example=_model_and_trace,
+    ),
+    Picture(
+        name="switches", title="Switch off", state="attnviz.pictures.causes.switches:SwitchOffState",
+        subject_of=f"{_RUNS}:switches_of", page="Causes", tab="switch-off", terms=("Heads", "Causes"),
+        python_only=("off", "put", "measure", "count"), example=_model_and_trace,
+    ),
+    Picture(
+        name="patching", title="Patching", state="attnviz.pictures.causes.patching:PatchState",
+        subject_of=f"{_RUNS}:patching_of", page="Causes", tab="patch", terms=("Heads", "Causes"),
+        python_only=("step", "put"),
+        example=lambda model, trace: {**_model_and_trace(model, trace), "other": _another(model, trace)},
+    ),
+    Picture(
+        name="attribution", title="Attribution", state="attnviz.pictures.causes.attribution:AttributeState",
+        subject_of=f"{_RUNS}:attribution_of", page="Causes", tab="attribute", terms=("Heads", "Causes"),
+        python_only=("step", "drops"), example=_model_and_trace,
+    ),
+    Picture(
+        name="compared", title="Compared", state="attnviz.pictures.causes.compared:CompareState",
+        subject_of=f"{_RUNS}:compared_of", page="Causes", tab="compare", terms=("Heads", "Causes"), example=_two_runs,
+    ),
+    Picture(
+        name="learning", title="Learning", state="attnviz.pictures.learning_state:LearningState",
+        subject_of=f"{_RUNS}:learning_of", page="Learning", terms=("Heads", "Learning"), example=_recording,
+    ),
+)  # fmt: skip
+PICTURES = {one.name: one for one in _ALL}
+
+
+@dataclass(frozen=True)
+class _Offered:
+    """Pictures of other packages by their names, and a sentence for each that cannot be used, by its entry point."""
+
+    pictures: Mapping[str, Picture]
+    refusals: Mapping[str, str]
+
+
+@cache
+def _offered() -> _Offered:
+    found: dict[str, Picture] = {}
+    refused: dict[str, str] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            made = _load(point, found)
+        except Exception as error:
+            why = " ".join(str(error).split()).removesuffix(".")
+            what = why if isinstance(error, ValueError) else f"{type(error).__name__}: {why}"
+            refused[point.name] = f"The picture {point.name} of {_package(point)} cannot be used: {what}."
+            _log.warning(refused[point.name], exc_info=error)
+        else:
+            found[made.name] = made
+    return _Offered(found, refused)
+
+
+def _load(point: EntryPoint, known: Mapping[str, Picture]) -> Picture:
+    """Return the picture behind an entry point. Raises an error of any kind for one that cannot be used."""
+    made = point.load()
+    if not isinstance(made, Picture):
+        raise ValueError(f"{point.value} is no attnviz.Picture")
+    if made.name in PICTURES or made.name in known or any(made.tab == one.tab for one in _ALL):
+        raise ValueError(f"there is another picture called {made.name}")
+    if made.script and made.widget in widget_pages():
+        raise ValueError(f"attnviz has a widget called {made.widget}")
+    source(made.drawn_by)
+    for file in made.term_files:
+        glossary.add_terms(file, made.page)
+    return made
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else point.module
+
+
+def pictures() -> Mapping[str, Picture]:
+    """Return every picture by its name: those of attnviz, then those of other packages."""
+    return {**PICTURES, **_offered().pictures}
+
+
+def refusals() -> tuple[str, ...]:
+    """Return a sentence for each picture of another package that cannot be used."""
+    return tuple(_offered().refusals.values())
+
+
+def tabs(page: str) -> Mapping[str, Picture]:
+    """Return the pictures that have a tab on the page of this title, by the name of the tab in addresses."""
+    return {one.tab: one for one in pictures().values() if one.page == page}
+
+
+def is_ours(one: Picture) -> bool:
+    """Check whether a picture is one of attnviz's own."""
+    return PICTURES.get(one.name) is one
+
+
+def names_in_address(one: Picture) -> Callable[[str], str]:
+    """Return what an address of the page calls a field of a picture: a field of another package's picture has the
+    picture's name before its own, unless all tabs share the field.
+    """
+    return str if is_ours(one) else partial(_with_prefix, one.name)
+
+
+def _with_prefix(prefix: str, name: str) -> str:
+    return name if name in _SHARED else f"{prefix}.{name}"
+
+
+def widget(name: str) -> Widget:
+    """Return the widget of that name: a picture's, or another one of attnviz."""
+    drawing = next((one for one in pictures().values() if one.widget == name), None)
+    return Widget(name, widget_pages()[name]) if drawing is None else drawing.drawn_by
 
 
 @reads_arguments
-def picture(name: str) -> NamedPicture:
+def picture(name: str) -> Picture:
     """Return a picture by its name. Raises ValueError, which lists them, for another name."""
-    if name not in PICTURES:
-        raise ValueError(f"There is no picture {name!r}: choose one of {', '.join(PICTURES)}.")
-    return PICTURES[name]
-
-
-def _argument_list(signature: inspect.Signature) -> str:
-    """Write the arguments that have no default, such as (model, trace)."""
-    names = [str(one).split(":")[0] for one in signature.parameters.values() if one.default is one.empty]
-    return f"({', '.join(names)})"
+    if name in PICTURES:
+        return PICTURES[name]
+    if name in _offered().refusals:
+        raise ValueError(_offered().refusals[name])
+    if name not in pictures():
+        raise ValueError(f"There is no picture {name!r}: choose one of {', '.join(pictures())}.")
+    return pictures()[name]

@@ -21,8 +21,8 @@ from attnviz.pictures.learning import TRANSLATORS_TITLE, learning
 from attnviz.pictures.learning_state import LearningState, RecordingState
 from attnviz.pictures.mask_lab import mask_lab, site_name
 from attnviz.pictures.masks import MasksState
-from attnviz.pictures.shown.subject import Subject
-from attnviz.pictures.shown.traces import EVERYTHING, caption_by, site_bounds
+from attnviz.pictures.shown.subject import Subject, caption_by, site_bounds
+from attnviz.pictures.shown.traces import EVERYTHING
 from attnviz.pictures.stepper import stepper
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.conversation import Turn, read_turns

@@ -1,13 +1,19 @@
 """The subject of a picture: how it opens, which fields may be set, and how it is drawn."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from attnviz.pictures.browser_view import from_view, is_of, shapes_of, to_list
+from attnviz.models.protocol import Model
+from attnviz.pictures.browser_view import add_view, from_view, is_of, shapes_of, to_list
+from attnviz.pictures.caching import NO_HELP, Host
+from attnviz.pictures.captions import caption_of
 from attnviz.pictures.fields import PageState, Spec, read, specs_of, write, write_view
+from attnviz.pictures.focus import SiteBounds, known_kind
+from attnviz.text.arguments import reads_arguments
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.views.captions import Caption
+from attnviz.widgets.base.payload import data_payload
 from attnviz.widgets.wire import Payload
 
 
@@ -96,3 +102,56 @@ def _text(spec: Spec, value: Any) -> str:
 
 def _refusal(name: str, value: Any, allowed: str) -> ValueError:
     return ValueError(f"{name}={str(repr(value))[:60]} cannot be shown: {allowed.rstrip('.')}.")
+
+
+def caption_by(trace: TraceLike, model: Model | None = None, **which: Any) -> Caption:
+    """Caption a run's pictures by its model's name, where the model is known."""
+    return caption_of(trace, "" if model is None else f"{model.name}, weights {trace.model_id}", **which)
+
+
+def site_bounds(trace: TraceLike) -> dict[str, Any]:
+    """Return the bounds of fields called kind, layer, head and row."""
+    return SiteBounds.from_trace(trace).by_field() | {"row": lambda found: len(trace.query_tokens(found["kind"]))}
+
+
+def of_trace(
+    trace: TraceLike, start: PageState, draw: Any, model: Model | None = None,
+    bounds: Mapping[str, Any] | None = None, unanswered: tuple[str, ...] = (),
+) -> Subject:  # fmt: skip
+    """Return a trace as the subject of a picture that opens in the state `start`."""
+    caption = caption_by(trace, model)
+    bounds = {**site_bounds(trace), **(bounds or {})}
+    return Subject(start, draw, lambda state: caption, bounds, unanswered=unanswered, trace=trace)
+
+
+def subject_of_trace(
+    name: str, title: str, state: type[PageState], make: Callable[[Any, Any], Mapping[str, Any]], trace: TraceLike,
+    *, host: Host = NO_HELP,
+) -> Subject:  # fmt: skip
+    """Return a trace as the subject of a picture whose numbers `make` makes of the trace and a state.
+
+    A fault of `make` becomes a ValueError that says in one sentence which picture failed, and why.
+    """
+    _read_trace(trace)
+    has_kind = "kind" in shapes_of(state)
+    start = replace(state(), kind=trace.kinds[-1]) if has_kind else state()  # type: ignore[type-var]  # a dataclass
+
+    def draw(asked: Any) -> Payload:
+        if has_kind:
+            asked = replace(asked, kind=known_kind(asked.kind, trace))
+        kind = asked.kind if has_kind else trace.kinds[-1]
+        try:
+            made = host.cached(name, (trace, asked), lambda: data_payload(kind, trace.kinds, make(trace, asked)))
+        except ValueError:
+            raise
+        except Exception as error:
+            why = " ".join(str(error).split())
+            raise ValueError(f"The picture {title} failed: {type(error).__name__}: {why}.") from error
+        return add_view(made, asked)
+
+    return of_trace(trace, start, draw)
+
+
+@reads_arguments
+def _read_trace(trace: TraceLike) -> None:
+    """Raise ValueError, with one sentence, for anything but a trace."""

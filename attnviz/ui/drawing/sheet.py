@@ -5,7 +5,6 @@ try it.
 """
 
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -96,7 +95,6 @@ def explain_words(page: str) -> None:
     widget(_KEY)(key=_KEY, data=_words_data(page), on_go_change=lambda: _go_to_place(page))
 
 
-@cache
 def _words_data(page: str) -> dict[str, Any]:
     """Return the words of a page, and the place to try each."""
     places = {term: (place.page, place.tab, place.title) for term, place in places_of(page).items()}

@@ -2,12 +2,14 @@
 alignment error rates that they show or compute.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from attnviz.analysis.causes.gold import gold_languages, gold_pairs
 from attnviz.pictures.alignment import is_of
+from attnviz.pictures.caching import Host
 from attnviz.text.languages import language_name
 from attnviz.ui import hosting
 from attnviz.ui.address import persistent, widgets
@@ -23,8 +25,15 @@ if TYPE_CHECKING:
 _computed: "BoundedCache[tuple[str, str], dict[Aligner, float]]" = BoundedCache(most=16)
 
 
-def draw(trace: "TraceLike", against: str, model: "Model | None") -> str:
-    """Draw it; return the language of the links by hand that the picture compares with, "" for none."""
+def draw(trace: "TraceLike", against: str, model: "Model | None", host: Host) -> Host:
+    """Draw it; return the host with the language of the links by hand that the picture compares with ("" for none), and
+    with the rates of the model in that language. A trace without cross-attention has no controls.
+    """
+    to = _draw(trace, against, model) if "cross" in trace.kinds else ""
+    return replace(host, language=to, rates=known_rates(trace.model_id, to) if to else {})
+
+
+def _draw(trace: "TraceLike", against: str, model: "Model | None") -> str:
     with st.session_state[PARTS], st.container(horizontal=True, vertical_alignment="center", key="part-row"):
         to = _language(trace, against)
         if model is not None:

@@ -6,24 +6,26 @@ from types import MappingProxyType
 from typing import Any
 
 from attnviz.maps.options import MapOptions
-from attnviz.pictures.alignment import AlignmentState
-from attnviz.pictures.conversation.spans import SpansState, bounds_of
-from attnviz.pictures.fields import PageState, Problem, choice, declare, read, specs_of, text, write
-from attnviz.pictures.flow import FlowState
+from attnviz.pictures.fields import PageState, Problem, Say, declare, read, specs_of, text, write, write_view
 from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.heads_state import HeadsState
-from attnviz.pictures.links import LinksState, focused_heads
-from attnviz.pictures.neuron import NeuronState
-from attnviz.pictures.one_row import OneRowState
-from attnviz.pictures.whole_model import WholeModelState
+from attnviz.pictures.picture import Picture
+from attnviz.pictures.shown import registry
 from attnviz.tracing.trace_like import TraceLike
-from attnviz.ui.heads.tabs import TABS
 
+PAGE = "Heads"
 WHOLE = "whole"
-STATES: Mapping[str, type] = {
-    "heads": HeadsState, "links": LinksState, "model": WholeModelState, "row": OneRowState, "neuron": NeuronState,
-    "alignment": AlignmentState, "flow": FlowState, "spans": SpansState,
-}  # fmt: skip
+
+
+def _read_tab(text: str, bound: object, default: str, say: Say) -> str:
+    tabs = registry.tabs(PAGE)
+    if text not in tabs:
+        say(f"it can be {', '.join(tabs)}", default)
+    return text if text in tabs else default
+
+
+def _states_at_first() -> Mapping[str, Any]:
+    return {tab: one.state_type() for tab, one in registry.tabs(PAGE).items()}
 
 
 @dataclass(frozen=True)
@@ -31,20 +33,25 @@ class HeadsPageState(PageState):
     """The open `tab`, and the state of each tab, by the tab's name.
 
     `quadrant` is "whole", or one such as "0-1": queries of the first segment, keys of the second. `against` is the
-    language of the links by hand that Alignment compares with, where the model does not say what it writes.
+    language of the links by hand that Alignment compares with, where the model does not say what it writes. `linked`
+    are the names that the address has brought.
     """
 
-    tab: str = choice("heads", tuple(TABS))
+    tab: str = declare("heads", _read_tab)
     quadrant: str = declare(WHOLE, lambda text, there, default, say: text if text in there else default)
     against: str = text(limit=20)
-    heads: HeadsState = field(default_factory=HeadsState)
-    links: LinksState = field(default_factory=LinksState)
-    model: WholeModelState = field(default_factory=WholeModelState)
-    row: OneRowState = field(default_factory=OneRowState)
-    neuron: NeuronState = field(default_factory=NeuronState)
-    alignment: AlignmentState = field(default_factory=AlignmentState)
-    flow: FlowState = field(default_factory=FlowState)
-    spans: SpansState = field(default_factory=SpansState)
+    states: Mapping[str, Any] = field(default_factory=_states_at_first)
+    linked: frozenset[str] = frozenset()
+
+    @property
+    def heads(self) -> HeadsState:
+        """The state of the tab Heads, which the other tabs share in part."""
+        return self.states["heads"]
+
+    @property
+    def open(self) -> Any:
+        """The state of the tab that is open."""
+        return self.states[self.tab]
 
     @property
     def segments(self) -> tuple[int, int] | None:
@@ -59,14 +66,14 @@ class HeadsPageState(PageState):
 
     def to_params(self) -> dict[str, str]:
         """Write the fields of every tab as the texts that a link carries."""
-        written = [write(getattr(self, tab)) for tab in STATES]
+        tabs = registry.tabs(PAGE)
+        written = [write(state, registry.names_in_address(tabs[tab])) for tab, state in self.states.items()]
         return {name: text for texts in (*written, write(self)) for name, text in texts.items()}
 
 
-def _start_of_links(heads: HeadsState, trace: TraceLike) -> LinksState:
-    """Return what Links shows if the link does not say: the head in focus, and the pinned row's token."""
-    token = None if heads.row is None else f"q{heads.row}"
-    return LinksState(heads=focused_heads(heads.layer, heads.head, trace.shape(heads.kind)), token=token)
+def write_report(picture: Picture, view: Mapping[str, Any]) -> dict[str, str]:
+    """Write what a browser reports of a picture as the texts that a link carries."""
+    return write_view(picture.state_type, view, registry.names_in_address(picture))
 
 
 def read_page_state(
@@ -76,18 +83,22 @@ def read_page_state(
 
     What other tabs' pictures share with the Heads picture, such as kind and pinned row, is as `heads` has it.
     """
-    bounds = SiteBounds.from_trace(trace).by_field() | {"heads": trace.shape(heads.kind), "quadrant": quadrants}
-    bounds |= bounds_of(trace)
-    starts = {"links": _start_of_links(heads, trace)}
-    states: dict[str, Any] = {"heads": heads}
     problems: list[Problem] = []
-    for tab, state in STATES.items():
+    states: dict[str, Any] = {"heads": heads}
+    for tab, picture in registry.tabs(PAGE).items():
         if tab != "heads":
-            shared = {
-                name: address for name, spec in specs_of(state).items() if hasattr(heads, address := spec.name or name)
-            }
-            given = {name: getattr(heads, address) for name, address in shared.items()}
-            states[tab], wrong = read(state, texts, bounds, starts.get(tab), **given)
+            states[tab], wrong = _read_tab_state(picture, texts, trace, heads)
             problems += wrong
-    page, wrong = read(HeadsPageState, texts, bounds, **states)
+    given: dict[str, Any] = {"states": states, "linked": getattr(texts, "linked", frozenset())}
+    page, wrong = read(HeadsPageState, texts, {"quadrant": quadrants}, **given)
     return page, (*problems, *wrong)
+
+
+def _read_tab_state(
+    picture: Picture, texts: Mapping[str, str], trace: TraceLike, heads: HeadsState
+) -> tuple[Any, tuple[Problem, ...]]:
+    rules, named = picture.tab_rules, registry.names_in_address(picture)
+    names = {name: named(spec.name or name) for name, spec in specs_of(picture.state_type).items()}
+    shared = {name: getattr(heads, address) for name, address in names.items() if hasattr(heads, address)}
+    bounds = {**SiteBounds.from_trace(trace).by_field(), **rules.bounds(trace, heads)}
+    return read(picture.state_type, texts, bounds, rules.start(trace, heads), named, **shared)

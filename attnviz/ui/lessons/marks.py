@@ -10,7 +10,7 @@ from attnviz.ui.lessons.open_lesson import OpenedLesson, open_lesson, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.reports import NUMBER, reported_value
 
-MAP = "heads"  # the key of the widget that has the map (attnviz.ui.mount.heads)
+MAP = "heads"  # the key of the widget that has the map (`attnviz.ui.mount.picture`)
 _ADOPTED = "_attnviz_marks_adopted"
 Cells = list[list[int]]
 

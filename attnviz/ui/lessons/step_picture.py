@@ -7,11 +7,11 @@ import streamlit as st
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import LinkedPicture
 from attnviz.ui import charts
-from attnviz.ui.heads.tabs import TABS
+from attnviz.ui.heads.tabs import titles
 from attnviz.ui.markdown import literal
 
 _TALLEST = 400  # pixels
-_DRAWN = (TABS["heads"], TABS["links"])
+_DRAWN = ("heads", "links")
 
 
 def draw(link: Link | None, shown: LinkedPicture | None) -> None:
@@ -19,7 +19,8 @@ def draw(link: Link | None, shown: LinkedPicture | None) -> None:
     if link is None:
         st.caption("No picture: put a link into this step, or into one before it.")
         return
-    tab = TABS.get(link.texts.get("tab", "heads"), "") if link.page == "Heads" else ""
+    name = link.texts.get("tab", "heads") if link.page == "Heads" else ""
+    tab = titles().get(name, "")
     place = f"{link.page}, tab {tab}" if tab else link.page
     if shown is None:
         st.caption(f"The lesson opens {place}. The editor cannot draw this picture.")
@@ -29,7 +30,7 @@ def draw(link: Link | None, shown: LinkedPicture | None) -> None:
     except ValueError as error:
         st.warning(literal(str(error)), icon=":material/error:")
         return
-    is_it = tab in _DRAWN
+    is_it = name in _DRAWN
     st.caption(
         f"As the lesson opens it: {place}."
         if is_it
@@ -51,7 +52,7 @@ def _figure(shown: LinkedPicture) -> Any:
     return links(
         shown.trace,
         shown.kind,
-        state.links.heads,
+        state.states["links"].heads,
         specials=shown.options.specials,
         words=shown.options.words,
         theme=theme,

@@ -15,7 +15,6 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.models.translator.translator import Translator
 from attnviz.pictures.shown.registry import PICTURES, picture
 from attnviz.tracing.trace import Trace
-from attnviz.widgets.lacks import PYTHON_ONLY
 from tests.html.reading import payloads
 from tests.pictures.every_picture import draw_picture
 
@@ -70,7 +69,7 @@ def test_each_picture_is_drawn_from_its_file(name, model, trace, visit, tmp_path
     expect(painted(page)).to_be_visible()
     expect(page.locator(".failed")).to_have_count(0)
     expect(page.get_by_text("Export").first).to_be_visible()
-    for control in PYTHON_ONLY.get(PICTURES[name].widget, ()):
+    for control in PICTURES[name].python_only:
         for node in page.locator(f"[data-control={control}]").all():
             expect(node).to_be_hidden()
 

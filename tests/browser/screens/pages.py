@@ -12,7 +12,7 @@ from attnviz.ui.masks import state as masks
 
 SRC = "src=I+love+you.&to=fr"
 TABS = {
-    "heads": tuple(heads.TABS),
+    "heads": tuple(heads.titles()),
     "masks": tuple(masks.TABS),
     "decoding": ("",),
     "learning": ("",),

@@ -75,7 +75,7 @@ def test_no_page_and_no_tab_does_what_the_policy_forbids(watched_page, settle) -
         assert violations(page) == [], place
     page = open_page(watched_page, settle, "/heads?src=I+love+you.&to=fr")
     expect(page.locator("canvas").nth(20)).to_be_attached()
-    for tab in tabs.TABS.values():
+    for tab in tabs.titles().values():
         page.get_by_role("radio", name=tab, exact=True).click()
         expect(page.get_by_role("radio", name=tab, exact=True)).to_be_checked()
         settle(page)

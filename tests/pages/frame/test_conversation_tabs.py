@@ -6,13 +6,13 @@ import pytest
 
 from attnviz.ui.anatomy import state as anatomy
 from attnviz.ui.causes import state as causes
-from attnviz.ui.heads import state as heads
+from attnviz.ui.heads import tabs as heads
 from attnviz.ui.implementations import state as implementations
 from attnviz.ui.masks import state as masks
 
 CHAT = json.dumps([["system", "The cat sat."], ["user", "The dog looked at the cat"]])
 TABS = {
-    "heads": heads.TABS,
+    "heads": heads.titles(),
     "masks": masks.TABS,
     "causes": causes.TABS,
     "anatomy": anatomy.TABS,

@@ -18,8 +18,9 @@ from attnviz.maps.selection import select as shown_of
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures.browser_view import to_view, with_declaration
 from attnviz.pictures.heads_state import HeadsState
+from attnviz.pictures.shown.registry import picture
 from attnviz.tracing.trace import Trace
-from attnviz.ui.mount import heads
+from attnviz.ui import mount
 from attnviz.widgets.heads.payload import heads_payload
 from attnviz.widgets.heads.sentences import sentence_strip
 
@@ -101,7 +102,7 @@ def main() -> None:
         view = st.session_state["held"] = OTHER
     budget = int(asked.get("budget", 2_000_000))
     payload = heads_payload(shown, numbers, view=view, strip=sentences, budget=budget)
-    heads(with_declaration(payload, HeadsState), on_change=_adopt)
+    mount.picture(picture("heads"), with_declaration(payload, HeadsState), on_change=_adopt)
     st.text(json.dumps(view))
 
 

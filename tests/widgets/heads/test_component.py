@@ -7,6 +7,7 @@ import torch
 from playwright.sync_api import Browser, expect
 
 import attnviz
+from attnviz.pictures.shown import registry
 from attnviz.widgets.bundle import source
 from tests.widgets.bare_page import BarePage
 from tests.widgets.heads import heads_app
@@ -121,7 +122,7 @@ def test_the_choice_is_announced(visit):
 def test_colours_up_to_the_largest_weight_are_offered_where_a_map_is_nearly_white(browser: Browser):
     page, tokens = browser.new_page(), list("abcdefghij")
     trace = attnviz.from_tensors([torch.full((1, 10, 10), 0.1)], tokens)
-    bare = BarePage(page, source("heads"), attnviz.picture("heads").of(trace).payload())
+    bare = BarePage(page, source(registry.widget("heads")), attnviz.picture("heads").of(trace).payload())
     bare.attach()
     legend, white = bare.root.locator(".legend"), bare.drawing()
     expect(legend).to_contain_text("the largest weight is 0.10000")

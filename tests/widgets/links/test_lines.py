@@ -8,6 +8,7 @@ import torch
 
 import attnviz
 from attnviz.maps.lines import FAINTEST
+from attnviz.pictures.shown import registry
 from attnviz.widgets.bundle import source
 from attnviz.widgets.links.payload import links_payload
 from tests.widgets.bare_page import BarePage
@@ -128,7 +129,9 @@ def test_maps_without_a_line_draw_none(lines) -> None:
 def test_the_query_of_a_strong_link_stands_first_in_any_script(words: list[str], browser) -> None:
     trace = attnviz.from_tensors([torch.tensor([[[0.0, 1.0], [0.5, 0.5]]])], words)
     page = browser.new_page()
-    bare = BarePage(page, source("links"), attnviz.picture("links").of(trace, heads=[(0, 0)]).payload())
+    bare = BarePage(
+        page, source(registry.widget("links")), attnviz.picture("links").of(trace, heads=[(0, 0)]).payload()
+    )
     bare.attach()
     left = """(node, word) => {
       const range = document.createRange(), text = node.firstChild, at = text.data.indexOf(word);

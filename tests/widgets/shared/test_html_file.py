@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures.heads import heads
+from attnviz.pictures.shown import registry
 from attnviz.widgets.bundle import source
 from tests.widgets.bare_page import BarePage
 
@@ -18,7 +19,7 @@ def test_a_picture_whose_numbers_are_not_all_in_the_browser_says_who_writes_its_
     empty_page: Page, most: int, can: bool
 ) -> None:
     trace = tiny_translator(seed=0).trace("I love you", to="fr", tgt_text="je t'aime")
-    bare = BarePage(empty_page, source("heads"), heads(trace, most=most))
+    bare = BarePage(empty_page, source(registry.widget("heads")), heads(trace, most=most))
     bare.attach()
     item = empty_page.get_by_role("menuitem", name="Interactive HTML")
     why = empty_page.get_by_text(re.compile(r"The browser does not have all the numbers\. Python can write"))

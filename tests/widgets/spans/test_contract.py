@@ -52,7 +52,7 @@ def trace_other(model: Any) -> Trace:
 
 def attach(page: Page, name: str, subject: tuple, asked: dict) -> BarePage:
     shown = picture(name).of(*subject, **asked)
-    bare = BarePage(page, source(shown.picture.widget), shown.payload())
+    bare = BarePage(page, source(shown.picture.drawn_by), shown.payload())
     bare.attach()
     return bare
 

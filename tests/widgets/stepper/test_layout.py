@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page
 
 from attnviz.models.translator.tiny import tiny_translator
+from attnviz.pictures.shown import registry
 from attnviz.pictures.shown.registry import picture
 from attnviz.widgets.bundle import source
 from tests.each_case import each_case
@@ -82,7 +83,7 @@ def test_why_a_map_is_missing_is_said(layout) -> None:
 
 def test_beside_a_lesson_the_names_of_the_tables_columns_are_whole(empty_page: Page) -> None:
     shown = picture("stepper").of(tiny_translator(seed=0), "I love you", to="fr")
-    bare = BarePage(empty_page, source("stepper"), shown.payload())
+    bare = BarePage(empty_page, source(registry.widget("stepper")), shown.payload())
     bare.page.evaluate("document.querySelector('#cell').style.width = '880px'")  # of 1440, less menu and panel
     bare.attach()
     names = bare.root.locator(".table-box th").evaluate_all(
