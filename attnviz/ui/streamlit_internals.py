@@ -6,7 +6,8 @@ where a whole number is meant. Each raises in Streamlit's own code, on every lat
 not sent (`drop_malformed`). Streamlit keeps each visitor's uploads without a limit over all of them; here there is a
 limit. It forgets the file of a button at the end of any visitor's next run, perhaps before the browser has fetched it;
 here the file is kept a while (`sweep_seldom`). It refers to messages that the browser has evicted since its request
-(`sending/client_cache.py`). `install` sets these into Streamlit's classes, in eight places.
+(`sending/client_cache.py`). It runs parts of a page that the visitor has left, and the browser then empties the page
+that it shows (`_leave_out_left_pages`). `install` sets these into Streamlit's classes, in eight places.
 
 Streamlit pushes an entry to the browser's history for each `st.query_params` that differs from the address before. On
 Back and Forward it runs the page with the address of that entry, and writes over the entry instead of adding one:
@@ -32,6 +33,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
@@ -64,7 +66,8 @@ _USED: dict[Any, tuple[str, ...]] = {
         *("flush_browser_queue", "_pages_manager"),
     ),
     ScriptRunner: ("_run_script", "_pages_manager", "_session_id"),
-    RerunData: ("cached_message_hashes", "fragment_id_queue"),
+    RerunData: ("cached_message_hashes", "fragment_id_queue", "page_script_hash"),
+    PagesManager: ("current_page_script_hash",),
     Runtime: ("_session_mgr",),
     WebsocketSessionManager: ("_session_storage", "get_active_session_info"),
     MemorySessionStorage: ("_cache",),
@@ -101,7 +104,8 @@ def install() -> None:
         MediaFileManager._remove_orphaned_deferred_callables = remove_orphans  # type: ignore
         AppSession._handle_clear_cache_request = _ignore  # type: ignore[method-assign]
         AppSession.flush_browser_queue = client_cache.note_sent(AppSession.flush_browser_queue)  # type: ignore
-        ScriptRunner._run_script = client_cache.drop_evicted(ScriptRunner._run_script, _connection)  # type: ignore
+        run: Any = client_cache.drop_evicted(ScriptRunner._run_script, _connection)
+        ScriptRunner._run_script = _leave_out_left_pages(run)  # type: ignore[method-assign]
 
 
 @contextmanager
@@ -166,6 +170,23 @@ def replace_content(file: UploadedFileRec) -> UploadedFileRec:
 
 def _ignore(session: AppSession) -> None:
     """Ignore a message that would empty the caches of all visitors: no control here sends it."""
+
+
+def _leave_out_left_pages(run: Any) -> Any:
+    """Wrap `run(runner, asked)` so that it does not run fragments of a page that is no longer this session's page.
+
+    A fragment with `run_every` may ask for its next run while the visitor is led to another page. The message that
+    begins this run would name the page that was left, and the browser would empty the page that it shows: fragments
+    there then raise "Bad delta path". This is left out once a Streamlit ignores such runs itself.
+    """
+
+    @wraps(run)
+    def replacement(runner: ScriptRunner, asked: Any) -> None:
+        now = runner._pages_manager.current_page_script_hash
+        if not asked.fragment_id_queue or asked.page_script_hash in ("", now):
+            run(runner, asked)
+
+    return replacement
 
 
 def _connection(runner: ScriptRunner) -> object:

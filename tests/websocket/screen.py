@@ -23,6 +23,8 @@ class Screen(Visitor):
         if kind == "new_session":
             self._script = message.new_session.page_script_hash
             self._keep_the_rest(set(message.metadata.run.fragment_ids))
+        elif kind == "navigation":  # a page that was opened by its name has its hash only here
+            self._script = message.navigation.page_script_hash
         elif kind == "auto_rerun":
             self._fragment, self._every = message.auto_rerun.fragment_id, message.auto_rerun.interval
 
@@ -64,6 +66,13 @@ class Screen(Visitor):
                 raise TimeoutError(f"The page never came to it; it shows {self.shown.alerts} {self.shown.exceptions}.")
             time.sleep(self._every)
             self.ask_for_news()
+
+    def poll(self) -> BackMsg:
+        """Return the message with which the page that is open now asks for news by itself."""
+        message = BackMsg()
+        asked = message.rerun_script
+        asked.page_script_hash, asked.fragment_id, asked.is_auto_rerun = self._script, self._fragment, True
+        return message
 
     def _run(self, fragment: str, *states: WidgetState, is_by_itself: bool = False) -> Shown:
         message = BackMsg()

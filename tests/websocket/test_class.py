@@ -245,3 +245,16 @@ def test_a_cell_that_is_marked_in_the_moment_in_which_the_button_is_pressed_is_t
             marked = json.dumps({"view": {"marks": [[1, col]], "seq": seq}})
             ann.press("class-submit", state(map_id, json_value=marked))
             assert classes.teachers.view(key).summaries["before"].cells == {(1, col): 1}
+
+
+def test_a_page_that_was_left_does_not_run_when_it_still_asks_for_news(address: str, classes: Classroom, key) -> None:
+    token = classes.students.join(key.code, "Ann").token
+    with Listener(address, patience=120) as ann:
+        ann.open("class", {"class": key.code})
+        ann.sits(key.code, "student", token)
+        late = ann.poll()
+        ann.open("decoding", {"src": "I love you.", "to": "fr", "class": key.code})
+        assert ann.poll().rerun_script.page_script_hash != late.rerun_script.page_script_hash
+        ann.tell_raw(late.SerializeToString())
+        assert ann.pass_over(2.0) == 0, "this run's first message would have a browser empty the page that it shows"
+        assert ann.ask_for_news().exceptions == []

@@ -22,7 +22,7 @@ def start_server(
     """Start a server: its address and process, once ready. What it prints goes to `log`, `environment` sets it, and
     `first` is Python that runs in its process before anything else.
 
-    Raises RuntimeError with that text when it ends early or takes over 60 seconds.
+    Raises RuntimeError with that text when it ends early or takes over three minutes.
     """
     port = port or free_port()
     given = {"OMP_WAIT_POLICY": "passive", "ATTNVIZ_PORT": str(port), **dict(environment or {})}
@@ -44,7 +44,7 @@ def start_server(
 
 
 def _wait_until_ready(process: subprocess.Popen, address: str, log: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline and process.poll() is None:
         if status(f"{address}/readyz") == 200:
             return
