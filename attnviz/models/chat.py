@@ -59,8 +59,6 @@ def reply_tokens(turns: Sequence[Turn], asked: int) -> int:
 class RenderedTexts:
     """Cache of texts that chat templates have written, at most `most` bytes; the least recently used texts are
     forgotten. A template's refusal is kept, too, as its sentence, so that nothing is rendered twice.
-
-    What a template refuses is kept, too, as the sentence that says so: nothing is rendered twice.
     """
 
     def __init__(self, most: float) -> None:

@@ -38,10 +38,7 @@ class OwnDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer an ASGI request."""
-        if scope["type"] not in {"http", "websocket"}:
-            await self._app(scope, receive, send)
-            return
-        answer = self._refusal(scope)
+        answer = self._refusal(scope) if scope["type"] in {"http", "websocket"} else None
         if answer is None:
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":

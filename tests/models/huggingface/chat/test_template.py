@@ -142,6 +142,7 @@ ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% 
 
 def test_a_template_that_never_ends_is_asked_three_times_in_ten_minutes(monkeypatch):
     monkeypatch.setattr(rendering, "SECONDS", 0.1)
+    monkeypatch.setattr(rendering, "_PATIENCE", 1_000)  # on a busy machine a tenth of a second takes long by the clock
     asked, now, process = [], [0.0], rendering._PROCESS
     ChatTemplate("started", {}).render(read_turns(ASKED), add_generation_prompt=True)
     child, answer = process._child, rendering._answer
