@@ -8,6 +8,7 @@ import pytest
 from attnviz.__main__ import main
 from attnviz.engine.app import display_name, paths_of
 from attnviz.engine.serving import EngineSettings
+from tests.each_case import each_case
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_nobody_is_told_where_a_folder_is(tmp_path) -> None:
     assert paths_of([str(folder), "org/gpt2"]) == {str(folder): "large", "org/gpt2": "org-gpt2"}
 
 
-@pytest.mark.parametrize(("host", "token"), [("127.0.0.1", ""), ("::1", ""), ("localhost", ""), ("0.0.0.0", "secret")])
+@each_case(("host", "token"), [("127.0.0.1", ""), ("::1", ""), ("localhost", ""), ("0.0.0.0", "secret")])
 def test_an_engine_that_only_this_machine_reaches_needs_no_token(host: str, token: str) -> None:
     assert EngineSettings(["gpt2"], host=host, token=token).host == host
 

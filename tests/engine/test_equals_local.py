@@ -16,6 +16,7 @@ from attnviz.tracing.recorder import Recorder
 from attnviz.transformer.beam import Beam
 from attnviz.transformer.decoding import Sampling
 from attnviz.transformer.probe import Site
+from tests.each_case import each_case
 from tests.engine.alike import assert_alike
 from tests.engine.conftest import KINDS, Both
 
@@ -23,7 +24,7 @@ TEXT = "I love you"
 WRITERS = [name for name in KINDS if name != "bert"]
 
 
-@pytest.mark.parametrize("name", KINDS)
+@each_case("name", KINDS)
 def test_it_is_a_model_that_says_of_itself_what_it_says_here(both, name: str) -> None:
     model: Both = both(name)
     assert isinstance(model.there, Model)
@@ -34,7 +35,7 @@ def test_it_is_a_model_that_says_of_itself_what_it_says_here(both, name: str) ->
     assert model.there.decode_ids([5, 7]) == model.here.decode_ids([5, 7])
 
 
-@pytest.mark.parametrize("name", KINDS)
+@each_case("name", KINDS)
 def test_a_trace_is_the_same_with_an_intervention_and_without(both, name: str) -> None:
     model: Both = both(name)
     assert_alike(model.here.trace(TEXT, **model.to), model.there.trace(TEXT, **model.to))
@@ -43,7 +44,7 @@ def test_a_trace_is_the_same_with_an_intervention_and_without(both, name: str) -
         assert_alike(model.here.trace(TEXT, **how), model.there.trace(TEXT, **how))
 
 
-@pytest.mark.parametrize("name", KINDS)
+@each_case("name", KINDS)
 def test_a_run_with_a_mask_in_force_is_the_same(both, name: str) -> None:
     model: Both = both(name)
     trace = model.here.trace(TEXT, **model.short)
@@ -64,7 +65,7 @@ def test_a_padded_batch_is_run_again_as_here(both) -> None:
     assert_alike(batch_of_two(model.here, *pair), batch_of_two(model.there, *pair))
 
 
-@pytest.mark.parametrize(("name", "cached"), [("tiny", True), ("tiny", False), ("gpt2", True), ("bart", True)])
+@each_case(("name", "cached"), [("tiny", True), ("tiny", False), ("gpt2", True), ("bart", True)])
 def test_what_is_written_under_a_mask_is_the_same(both, name: str, *, cached: bool) -> None:
     model: Both = both(name)
     trace = model.here.trace(TEXT, **model.short)
@@ -93,7 +94,7 @@ def test_copies_of_a_run_answer_and_write_the_same(both, name: str) -> None:
 
 
 # Each kind of model, and each way once.
-@pytest.mark.parametrize(
+@each_case(
     ("name", "how"),
     [
         ("tiny", {"cached": False}), ("tiny", {"choose": "sampled"}), ("gpt2", {}), ("gpt2", {"choose": "sampled"}),
@@ -152,7 +153,7 @@ def test_translations_are_the_same_and_their_notes(both) -> None:
     assert both("bart").here.write_target(TEXT) == both("bart").there.write_target(TEXT)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@each_case("name", KINDS)
 def test_what_the_model_refuses_is_refused_in_its_own_words(both, name: str) -> None:
     model: Both = both(name)
     for wrong in ({"text": " "}, {"text": TEXT, "interventions": [ablate(model.here.kinds[0], layer=99)]}):

@@ -15,6 +15,7 @@ from attnviz.engine.message import Message
 from attnviz.engine.service import ModelService
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing import storage
+from tests.each_case import each_case
 from tests.engine.alike import assert_alike
 from tests.engine.served import TOKEN, Served, serve_models
 
@@ -53,7 +54,7 @@ def test_nobody_is_answered_without_the_token(running: Served, given: dict) -> N
     assert httpx.get(f"{running.address}/-/healthz").status_code == 200
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "operation", "headers", "status"),
     [
         (b"no zip", "trace", {}, 422),

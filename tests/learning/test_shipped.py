@@ -11,6 +11,7 @@ from attnviz.learning.recording import Recording
 from attnviz.learning.run import MOMENTS
 from attnviz.learning.storage import toy_recording
 from attnviz.learning.tasks.catalogue import TASKS
+from tests.each_case import each_case
 
 ALL = {one.name: one for one in (*shipped.WITH_WEIGHTS, *shipped.WITHOUT_WEIGHTS)}
 
@@ -84,7 +85,7 @@ SAFE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", list(ALL))
+@each_case("name", list(ALL))
 def test_a_shipped_recording_shows_what_is_said_of_it(name, recordings):
     recording = recordings[name]
     assert recording.experiment == ALL[name]

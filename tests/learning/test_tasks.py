@@ -10,6 +10,7 @@ from attnviz.learning.tasks.catalogue import TASKS, floor, task
 from attnviz.learning.tasks.task import Example, distinct
 from attnviz.learning.words import ToyWords
 from attnviz.text.limits import TextError
+from tests.each_case import each_case
 
 FRENCH = TASKS["french"]
 
@@ -23,7 +24,7 @@ def test_french_has_the_words_and_sentences_that_its_title_counts():
     assert FRENCH.n_sentences == 338_688
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("english", "expected"),
     [
         ("the black dogs see my small car", "les chiens noirs voient ma petite voiture"),
@@ -36,7 +37,7 @@ def test_french_agrees_in_gender_and_number_and_moves_its_adjectives(english, ex
     assert french(english) == expected
 
 
-@pytest.mark.parametrize("wrong", ["the dog see my car", "dog sees car", "the dog sees", "", "the car car sees my dog"])
+@each_case("wrong", ["the dog see my car", "dog sees car", "the dog sees", "", "the car car sees my dog"])
 def test_what_is_no_sentence_has_no_translation(wrong):
     assert FRENCH.answer(tuple(wrong.split())) is None
 
@@ -93,7 +94,7 @@ def test_the_loss_floor_counts_what_identifies_a_memorised_line():
     assert TASKS["twice"].loss_floor(30) == pytest.approx(0.1417, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", list(TASKS))
+@each_case("name", list(TASKS))
 def test_a_held_out_line_is_never_drawn_for_training(name):
     about, random = task(name), Random(6)
     seen = {about.example(random, held_out=False).src for _ in range(3_000)}
@@ -102,7 +103,7 @@ def test_a_held_out_line_is_never_drawn_for_training(name):
     assert all(about.is_held_out(src) for src in held_out)
 
 
-@pytest.mark.parametrize("name", list(TASKS))
+@each_case("name", list(TASKS))
 def test_as_many_lines_are_held_out_as_the_task_says_and_none_by_a_rule_that_can_be_learned(name):
     about, random = task(name), Random(7)
     drawn = [about.draw(random) for _ in range(4_000)]
@@ -129,7 +130,7 @@ def test_tokens_stand_where_they_were_typed():
     assert all(" 47 + 85"[token.start : token.end] == token.text for token in tokens)
 
 
-@pytest.mark.parametrize("typed", ["the zebra sees", "le <pad>", "<bos>", "\u200b", "\ud800", "dog\x00"])
+@each_case("typed", ["the zebra sees", "le <pad>", "<bos>", "\u200b", "\ud800", "dog\x00"])
 def test_a_word_that_a_toy_does_not_know_is_named(typed):
     with pytest.raises(TextError, match="is not a word of this toy, which knows 83 words"):
         ToyWords(FRENCH).read(typed)

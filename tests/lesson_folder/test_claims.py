@@ -7,6 +7,7 @@ from attnviz.lesson_folder.claims import untrue_claims
 from attnviz.lessons.phrases import LANGUAGES
 from attnviz.lessons.picture import Pictures, pictures
 from attnviz.lessons.reading import read
+from tests.each_case import each_case
 from tests.lessons.front_matter import FRONT_MATTER
 
 LOVE = "src=I+love+you.&to=fr&tgt=Je+t%27aime."
@@ -34,7 +35,7 @@ def claims(run: Pictures, text: str, link: str, question: str = "kind: text\nask
     return " ".join(untrue_claims(lesson.steps[0], lesson.steps[0].link, shown))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "link", "question", "said"),
     [
         ("Look at row 2.", MASKS, "", "the step is about row 2, which the link does not choose: add row=2"),

@@ -9,6 +9,7 @@ from attnviz.lesson_folder.drawn import Drawn, draw
 from attnviz.lessons.parts import link_of
 from attnviz.lessons.phrases import translate
 from attnviz.lessons.picture import Pictures, pictures
+from tests.each_case import each_case
 
 LOVE = "src=I+love+you.&to=fr"
 
@@ -29,7 +30,7 @@ def drawn(run: Pictures) -> Callable[[str], Drawn]:
     return draw_link
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "widget"),
     [
         (f"/heads?{LOVE}", "heads"),
@@ -64,7 +65,7 @@ def test_what_a_widget_can_draw_is_live(drawn: Callable[[str], Drawn], address: 
     assert found.opened.header["caption"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "part"),
     [
         (f"/anatomy?{LOVE}", "<th>strides</th>"),
@@ -117,7 +118,7 @@ def test_links_open_on_the_head_in_focus_as_the_page_does(drawn: Callable[[str],
     assert "<eos>" not in found.header["cols"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "said"),
     [
         ("/learning?recording=file", r"put the file beside the lesson's, and write its name into the link"),

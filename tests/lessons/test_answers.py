@@ -9,6 +9,7 @@ from attnviz.lessons.answers import truth_of
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import LinkedPicture, pictures
 from attnviz.lessons.question import Option, Question, Range
+from tests.each_case import each_case
 
 TEXTS = {"src": "The red dog sleeps.", "to": "fr", "kind": "cross", "layer": "2", "head": "4"}
 
@@ -59,7 +60,7 @@ def test_a_choice_is_the_range_that_the_measure_lies_in(picture: LinkedPicture) 
         truth_of(replace(question, options=(options[0], Option("no", Range(100, 200)))), picture)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "words"),
     [
         (Question("cell", "?", row="vert"), "There is no row “vert”"),

@@ -10,6 +10,7 @@ from attnviz.lessons.picture import pictures
 from attnviz.text.chat_link import question, with_question
 from attnviz.text.limits import TextError
 from attnviz.ui.lessons import run
+from tests.each_case import each_case
 
 CHAT = json.dumps([["system", "The cat sat."], ["user", "It sleeps on."]])
 
@@ -36,7 +37,7 @@ def test_a_conversation_that_is_none_is_one_sentence(chat_folder, tmp_path) -> N
         run.request(link(chat_folder, chat='[["user",""]]'))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("page", "more"),
     [
         ("Heads", {}),

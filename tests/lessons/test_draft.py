@@ -22,6 +22,7 @@ from attnviz.lessons.draft import (
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.reading import read, read_text
+from tests.each_case import each_case
 from tests.lessons.front_matter import FRONT_MATTER
 from tests.lessons.told import DOG
 
@@ -35,7 +36,7 @@ def picture(model, dog) -> LinkedPicture:
     return LinkedPicture(Link("Heads", {"src": DOG, "to": "fr", "kind": "cross"}), model, dog)
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
+@each_case("name", TEMPLATES)
 def test_a_template_is_read_once_what_is_open_in_it_is_filled_in(name: str) -> None:
     block = TEMPLATES[name].replace("row: ", 'row: "0"').replace("measure: ", "measure: heads")
     lesson = read(insert_question(TEXT, read_text(TEXT), 8, block))

@@ -4,10 +4,9 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 from attnviz.lesson_folder.lesson_data import script_sentences
 from attnviz.lessons.phrases import FOLDER, LANGUAGES, Translatable, sentence, translate, translations
+from tests.each_case import each_case
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("lessons", "lesson_folder", "classroom", "ui")  # of the package
@@ -42,13 +41,13 @@ def test_each_sentence_is_written_out_with_all_its_values() -> None:
         assert {f"{{{word.arg}}}" for word in call.keywords} == set(PLACEHOLDER.findall(said.value)), place
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_case("language", LANGUAGES)
 def test_a_language_has_every_sentence_and_no_other(language: str) -> None:
     assert len(declared_phrases()) > 80
     assert set(translations(language)) == declared_phrases()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_case("language", LANGUAGES)
 def test_translations_keep_values_and_add_no_marks(language: str) -> None:
     for english, said in translations(language).items():
         assert said.strip() == said != "", english

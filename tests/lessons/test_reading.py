@@ -9,6 +9,7 @@ from attnviz.lessons.faults import MOST_NAMED, LessonError
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.question import Range
 from attnviz.lessons.reading import read, read_file
+from tests.each_case import each_case
 
 LESSON = """---
 title: Two words
@@ -101,7 +102,7 @@ def test_a_question_has_its_fields_and_a_word_such_as_no_stays_a_word() -> None:
     assert choice.options[0].when == Range(-1, 0.5)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("wrong", "right", "line", "words"),
     [
         ("---\ntitle: Two words", "title: Two words", 1, "begins with"),
@@ -205,9 +206,7 @@ def test_other_line_endings_count_the_same(ending: str) -> None:
     assert read(LESSON.replace("\n", ending)) == read(LESSON)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "---", "---\n---\n", "[" * 5000, "---\n" + "[" * 5000 + "\n---\n", "---\n? a\n---\n"]
-)
+@each_case("text", ["", "---", "---\n---\n", "[" * 5000, "---\n" + "[" * 5000 + "\n---\n", "---\n? a\n---\n"])
 def test_whatever_a_file_holds_it_is_one_sentence(text: str) -> None:
     with pytest.raises(LessonError):
         read(text)
@@ -226,7 +225,7 @@ def test_aliases_of_aliases_are_refused_before_they_are_followed(field: str) -> 
         read(f"---\n{_aliases(field)}\n---\n## One\n")
 
 
-@pytest.mark.parametrize("field", ["kind", "heads", "when", "most"])
+@each_case("field", ["kind", "heads", "when", "most"])
 def test_aliases_in_a_question_are_refused_before_they_are_followed(field: str) -> None:
     with pytest.raises(LessonError, match=r"anchors \(&name\) and aliases"):
         read(LESSON.replace("kind: cell", _aliases(field)))

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from attnviz.lessons.question import Option, Question
 from attnviz.lessons.scoring import Truth, distribution_score, normalise, read_number, score_answer
+from tests.each_case import each_case
 
 MAP = Truth([[0, 1]], weights=[[0.25, 0.75], [None, None]])
 WEIGHTS = st.lists(st.floats(0.01, 1), min_size=3, max_size=3).map(normalise)
@@ -22,7 +23,7 @@ def test_a_cell_nearly_as_heavy_is_not_right() -> None:
     assert not score_answer(Question("cell", "?"), [[0, 1]], truth).is_right
 
 
-@pytest.mark.parametrize("answer", [None, [], [[0]], [[0, 2]], [[-1, 0]], [[1, 0]], [[0, 0], [0, 1]], "00", [["0", 0]]])
+@each_case("answer", [None, [], [[0]], [[0, 2]], [[-1, 0]], [[1, 0]], [[0, 0], [0, 1]], "00", [["0", 0]]])
 def test_what_is_no_cell_of_the_question_is_refused_in_one_sentence(answer) -> None:
     with pytest.raises(ValueError, match=r"^[A-Z].*\.$"):
         score_answer(Question("cell", "?"), answer, MAP)
@@ -40,7 +41,7 @@ def test_a_rows_score_is_the_sum_of_minima(p: list[float], q: list[float]) -> No
     assert distribution_score(p, p) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("answer", [None, [1, 2], [0, 0, 0], [1, -1, 0], [1, float("nan"), 0], [1, float("inf"), 0]])
+@each_case("answer", [None, [1, 2], [0, 0, 0], [1, -1, 0], [1, float("nan"), 0], [1, float("inf"), 0]])
 def test_what_is_no_row_is_refused(answer) -> None:
     with pytest.raises(ValueError, match="Draw a weight"):
         score_answer(Question("row", "?"), answer, Truth([0.25, 0.25, 0.5]))
@@ -54,12 +55,12 @@ def test_a_number_is_right_within_what_the_question_allows() -> None:
         score_answer(question, float("nan"), Truth(4.0))
 
 
-@pytest.mark.parametrize(("typed", "number"), [("0,5", 0.5), (" −0.25 ", -0.25), ("1234,5", 1234.5), ("0,125", 0.125)])
+@each_case(("typed", "number"), [("0,5", 0.5), (" −0.25 ", -0.25), ("1234,5", 1234.5), ("0,125", 0.125)])
 def test_a_decimal_comma_is_a_decimal_point(typed: str, number: float) -> None:
     assert read_number(typed) == number
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("typed", "said"),
     [
         ("1,234", "Is “1,234” 1234 or 1.234?"),

@@ -9,6 +9,7 @@ from attnviz.analysis.anatomy.claims import one_head
 from attnviz.analysis.site.inputs import site_inputs
 from attnviz.lessons.run_measures import compare_decodings
 from attnviz.transformer.attention import MultiHeadAttention
+from tests.each_case import each_case
 from tests.lessons.told import DOG, MARGIN, lesson_of, step, strongest, tells
 
 pytestmark = pytest.mark.computes
@@ -30,7 +31,7 @@ def looks_at(trace, layer: int, head: int, word: str) -> str:
     return strongest(trace.attn("cross", layer=layer, head=head)[writing(trace, word)], keys(trace, "cross"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("src", "after"),
     [
         ("The old man has a white car.", "Le vieil homme a une voiture blanche."),

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 import torch
 
 from attnviz.maps.maps import EagerMaps
@@ -12,6 +11,7 @@ from attnviz.text.spans import Span
 from attnviz.tracing.trace import Trace
 from attnviz.widgets.spans import axis_spans
 from tests.analysis.heads.by_hand import tokens, trace_of
+from tests.each_case import each_case
 
 LAYERS, HEADS, LENGTH = 2, 3, 13
 SPANS = (Span("system", 2, 4, "system"), Span("user", 6, 9, "user"), Span("assistant", 11, 14, "assistant"))
@@ -81,7 +81,7 @@ def bands(maps: EagerMaps, name: str = "spans") -> list[tuple[str, int, int]]:
     return [(band["role"], band["start"], band["end"]) for band in axis_spans(maps.rows, maps.cols)[name]]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "cols", "rows"),
     [
         (MapOptions(), [2, 4, 6, 9, 11, 13], [2, 4, 6, 9, 11, 13]),

@@ -9,6 +9,7 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.text.display import display
 from attnviz.text.tokens import Token
 from tests.analysis.heads.by_hand import BOS, tokens, trace_of
+from tests.each_case import each_case
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def test_mean_is_over_layers_heads_or_both(trace) -> None:
     assert torch.allclose(maps.weights("mean", "mean"), maps.attn.mean((0, 1)))
 
 
-@pytest.mark.parametrize("choice", [(2, 0), (0, 5), (-1, 0), ("all", 0), (True, 0), (0, "0")])
+@each_case("choice", [(2, 0), (0, 5), (-1, 0), ("all", 0), (True, 0), (0, "0")])
 def test_a_layer_or_head_that_is_not_there_is_refused(trace, choice) -> None:
     with pytest.raises(ValueError, match="or 'mean', not"):
         select(trace, "cross").weights(*choice)

@@ -10,6 +10,7 @@ from attnviz.models.facts import sections
 from attnviz.models.huggingface import load
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.views.site.model_facts import facts_html
+from tests.each_case import each_case
 from tests.models.huggingface import checkpoints
 
 CARD = """---
@@ -85,7 +86,7 @@ def test_the_translators_are_its_own() -> None:
     assert facts["Text"]["unknown text"] == f"<unk>, id {model.codec.unk_id}"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",

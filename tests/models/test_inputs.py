@@ -1,13 +1,12 @@
 """Callers ask `Inputs` for a model's fields: each kind answers the questions of pages and shell."""
 
-import pytest
-
 from attnviz.models.inputs import Inputs
+from tests.each_case import each_case
 
 QUESTIONS = ("has_language", "takes_target", "is_pair", "is_prompt")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("inputs", "yes"),
     [
         (Inputs.TRANSLATION, {"has_language", "takes_target"}),

@@ -8,6 +8,7 @@ import pytest
 import attnviz
 from attnviz.models import catalogue, local_paths
 from attnviz.models.local_paths import folder, place
+from tests.each_case import each_case
 
 NO_PLACES = {
     "home of nobody": "~nobody-of-that-name/model",
@@ -19,7 +20,7 @@ NO_PLACES = {
 }
 
 
-@pytest.mark.parametrize("name", NO_PLACES.values(), ids=NO_PLACES)
+@each_case("name", NO_PLACES.values(), ids=NO_PLACES)
 def test_a_name_that_can_be_no_folder_is_refused_in_one_sentence(name) -> None:
     for load in (attnviz.load, catalogue.translator):
         with pytest.raises(ValueError, match=r"[Tt]here is no|neither a folder nor a hub id") as refused:

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from attnviz.ui import model_picker
+from tests.each_case import each_case
 from tests.models.huggingface import architectures, checkpoints
 from tests.pages.on_screen import bar
 
@@ -78,7 +77,7 @@ def test_of_two_models_with_the_same_last_name_each_can_be_chosen_and_stays(open
     assert app.selectbox(key="model-shown").options == ["tiny", "bert/model", "gpt2/model", "Another model …"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("titles", "shown"),
     [
         ({"a": "A", "x/b": "b"}, ["A", "b"]),

@@ -2,17 +2,17 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.text.display import MAX_MARKS, display, display_token
 from attnviz.text.tokens import Token
+from tests.each_case import each_case
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=40)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "shown"),
     [
         ("I love you.", "I love you."),

@@ -1,10 +1,9 @@
 """What a vocabulary has for a token, in words and in tables; and text that it has no piece for."""
 
-import pytest
-
 from attnviz.text.display import display_token
 from attnviz.text.entries import TokenText, columns_of, entry, entry_columns, entry_of, entry_text, token_texts
 from attnviz.text.tokens import Token
+from tests.each_case import each_case
 
 LOVE = Token("love", 3893, 2, 6, piece="▁love")
 UNKNOWN = Token("龘", 1, 7, 8, piece="[UNK]", is_unknown=True)
@@ -12,7 +11,7 @@ END = Token("", 203, 6, 7, piece="Ċ")
 NOBODY_SAID = Token("love", -1, 0, 4)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tokens", "said"),
     [
         ([LOVE], "piece ▁love, id 3893"),

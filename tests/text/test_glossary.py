@@ -13,6 +13,7 @@ from attnviz.ui.heads import tabs as heads
 from attnviz.ui.implementations import state as implementations
 from attnviz.ui.layout import PATHS
 from attnviz.ui.masks import state as masks
+from tests.each_case import each_case
 
 TABS = {
     "Heads": heads.titles(),
@@ -42,7 +43,7 @@ def test_a_definition_is_a_sentence_or_a_few() -> None:
     assert bad == {}, "a tooltip is read in passing"
 
 
-@pytest.mark.parametrize("page", sorted(TITLES | {"Welcome"}))
+@each_case("page", sorted(TITLES | {"Welcome"}))
 def test_every_term_of_a_page_has_a_place_that_exists(page: str) -> None:
     for term in tried_on(page):
         assert term.place.page in TITLES, term
@@ -63,7 +64,7 @@ def test_pages_without_a_file_of_terms_show_those_of_the_frame() -> None:
     assert "Lessons" not in FILES
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "said"),
     [
         ("# Heads\n\n## Fit\n\n## Read\n\nRows.", "'Fit': has no text below it"),

@@ -3,6 +3,7 @@
 import pytest
 
 from attnviz.text.limits import MAX_TOKENS, TextError, cut_to_limit, require_text
+from tests.each_case import each_case
 
 
 def test_a_text_within_the_limit_has_no_notes(codec):
@@ -26,7 +27,7 @@ def test_both_caps_say_what_they_cut(codec):
     )
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u3000"])
+@each_case("text", ["", " ", "\n\t", "\u3000"])
 def test_blank_sentence_is_asked_for_again(text):
     with pytest.raises(TextError, match="empty: type one"):
         require_text(text)

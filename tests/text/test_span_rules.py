@@ -17,6 +17,7 @@ from attnviz.text.span_rules import (
 )
 from attnviz.text.spans import Span
 from attnviz.text.tokens import Token
+from tests.each_case import each_case
 
 PASSAGES = "Read these.\n[1] The sky is blue. It is wide.\n[2] Grass is green.\n[3] Fire is red.\nWhat colour is grass?"
 STRANGE = [
@@ -36,8 +37,8 @@ def texts_of(spans: tuple[Span, ...], of: SpannedText) -> dict[str, str]:
     return {span.name: "".join(token.text for token in of.tokens[span.start : span.end]) for span in spans}
 
 
-@pytest.mark.parametrize("text", STRANGE)
-@pytest.mark.parametrize("size", [1, 2, 7])
+@each_case("text", STRANGE)
+@each_case("size", [1, 2, 7])
 def test_whatever_the_text_spans_hold_tokens_and_do_not_overlap(text, size) -> None:
     of = spanned(text, size=size)
     for rule in RULES:
@@ -58,7 +59,7 @@ def test_sentences_end_where_a_reader_ends_them() -> None:
     assert pieces == ["A cat sat. ", "Dr. Smith came! ", "3.5 is a number. ", "猫坐着。", "狗跑了！\n", "ok"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         (PASSAGES, ["[1] The sky is blue. It is wide.\n", "[2] Grass is green.\n", "[3] Fire is red.\n"]),
@@ -118,7 +119,7 @@ def test_any_name_is_written_and_read_again() -> None:
     assert read_spans(write_spans([Span("\ud800", 1, 3)]), of)[0].name == "\ufffd"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("written", "says"),
     [
         ("a=2-2", "The span “a” holds no token"),
@@ -145,7 +146,7 @@ def test_a_text_that_names_no_spans_is_refused_in_one_sentence(written, says) ->
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("written", ["0-2", "5", "x", "3-3", "2-99", "1-2-3"])
+@each_case("written", ["0-2", "5", "x", "3-3", "2-99", "1-2-3"])
 def test_a_range_that_is_no_answer_is_refused(written) -> None:
     with pytest.raises(ValueError, match=r"\.$"):
         read_answer(written, spanned("A cat. A dog."))

@@ -3,9 +3,9 @@
 import re
 
 import pandas as pd
-import pytest
 
 from attnviz.text.spreadsheet import csv_file, escape_formula
+from tests.each_case import each_case
 
 ENDS = "[\\n\\r\\v\\f\\x85\\u2028\\u2029]"
 MADE_OF = (
@@ -40,12 +40,12 @@ def formulas(text: str, separator: str) -> list[str]:
     return [cell for cell in found if cell[:1] in tuple("=+-@＝") and not re.fullmatch(r"-?\d+", text)]
 
 
-@pytest.mark.parametrize("separator", [";", "\t", "|", "\n"])
+@each_case("separator", [";", "\t", "|", "\n"])
 def test_a_text_cut_at_any_separator_has_no_formula(separator: str) -> None:
     assert [text for text in TEXTS if formulas(escape_formula(text), separator)] == []
 
 
-@pytest.mark.parametrize("text", KEPT)
+@each_case("text", KEPT)
 def test_a_text_without_a_formula_and_a_number_stay_as_they_are(text: str) -> None:
     assert escape_formula(text) == text
 

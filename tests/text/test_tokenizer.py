@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.text.limits import TextError
+from tests.each_case import each_case
 
 
 def _pieces(encoded):
@@ -59,7 +60,7 @@ def test_curly_quotes_are_read_as_straight_ones_and_shown_as_typed(codec):
     assert "\u2019" in "".join(token.text for token in curly.tokens)
 
 
-@pytest.mark.parametrize("name", ["<pad>", "<unk>", "<eos>", "<bos:fr>"])
+@each_case("name", ["<pad>", "<unk>", "<eos>", "<bos:fr>"])
 def test_a_typed_special_name_is_text(codec, name):
     ids = codec.encode_source(f"I love {name} you").ids[:-1]
     assert not set(ids) & (codec.special_ids - {codec.unk_id})
@@ -90,7 +91,7 @@ def test_unknown_language_names_those_there_are(codec):
         codec.encode_target("a", "xx")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "to"),
     [
         ("Je t'aime.", "fr"),

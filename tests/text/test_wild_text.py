@@ -1,11 +1,11 @@
 """Any typed text is accepted: wild strings by the thousand, and a megabyte of text."""
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from attnviz.text.display import display
 from attnviz.text.limits import MAX_TOKENS
+from tests.each_case import each_case
 
 STORM = "Z\u0351\u036b\u0343\u036a\u0302\u036b\u033d\u034f\u0334\u0319" * 4
 ODD = [
@@ -72,7 +72,7 @@ def test_two_thousand_wild_strings_encode_with_true_offsets_and_display(codec, p
         display(text).encode("utf-8")
 
 
-@pytest.mark.parametrize("piece", ["a", "我", "\ud800", "👨‍👩‍👧‍👦", "\n"])
+@each_case("piece", ["a", "我", "\ud800", "👨‍👩‍👧‍👦", "\n"])
 def test_a_megabyte_is_cut_with_a_sentence_and_never_tokenized_whole(codec, piece):
     text = (piece * 1_000_000)[:1_000_000]
     for encoded in (codec.encode_source(text), codec.encode_target(text, "zh")):

@@ -1,11 +1,11 @@
 """Which tokens make up a word."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.text.tokens import Token
 from attnviz.text.words import word_groups
+from tests.each_case import each_case
 
 
 def tokens(*pieces: str) -> list[Token]:
@@ -20,7 +20,7 @@ def words(*pieces: str) -> list[str]:
     return ["".join(made[at].text for at in group) for group in word_groups(made)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("pieces", "expected"),
     [
         (["▁ho", "use", "▁fire", "<eos>"], ["house", "fire", "<eos>"]),

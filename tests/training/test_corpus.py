@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.training.corpus import Corpus, epoch_batches, read_pairs, read_table
+from tests.each_case import each_case
 
 TOKENS = 150
 
@@ -85,7 +86,7 @@ def test_a_table_is_pairs_in_every_language_it_names(tmp_path):
     assert read_table(path) == {"zh": [("One.", "一。"), ("Two.", "二。")], "fr": [("One.", "Un."), ("Two.", "Deux.")]}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reason"),
     [
         ("", "the first line must name the columns"),

@@ -1,16 +1,16 @@
 """The chunked loss is PyTorch's cross-entropy: value and gradients."""
 
-import pytest
 import torch
 import torch.nn.functional as F
 
 from attnviz.training.trainer import smoothed_cross_entropy
+from tests.each_case import each_case
 
 D_MODEL, VOCAB_SIZE = 7, 13
 
 
-@pytest.mark.parametrize("positions", [1, 5, 256, 257, 611])
-@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.7])
+@each_case("positions", [1, 5, 256, 257, 611])
+@each_case("smoothing", [0.0, 0.1, 0.7])
 def test_loss_and_gradients_equal_those_of_pytorch(positions, smoothing):
     hidden, weight = torch.randn(positions, D_MODEL) * 2, torch.randn(VOCAB_SIZE, D_MODEL)
     labels = torch.randint(VOCAB_SIZE, (positions,))

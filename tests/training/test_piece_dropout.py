@@ -9,6 +9,7 @@ import torch
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.training.corpus import Corpus, epoch_batches
 from attnviz.training.run import PieceDropout
+from tests.each_case import each_case
 
 CODEC = tiny_translator().codec
 SENTENCES = [("machine learning is fun.", "un petit chien rouge, je t'aime"), ("i love you", "机器学习真好玩")]
@@ -19,12 +20,12 @@ IDS = [
 ]
 
 
-@pytest.mark.parametrize("ids", IDS)
+@each_case("ids", IDS)
 def test_without_dropout_the_pieces_are_those_of_the_tokenizer(ids: np.ndarray) -> None:
     assert np.array_equal(PieceDropout(CODEC, 0.0)(ids, random.Random(0)), ids)
 
 
-@pytest.mark.parametrize("ids", IDS)
+@each_case("ids", IDS)
 def test_other_pieces_spell_the_same_text_and_keep_the_special_tokens(ids: np.ndarray) -> None:
     change = PieceDropout(CODEC, 0.5)
     for seed in range(20):

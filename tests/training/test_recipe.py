@@ -3,9 +3,10 @@
 import pytest
 
 from attnviz.training.recipe import Recipe
+from tests.each_case import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("step", "share"),
     [(1, 0.1), (5, 0.5), (10, 1.0), (11, 1.0), (60, 1.0), (61, 1.0), (62, 39 / 40), (81, 20 / 40), (100, 1 / 40)],
 )
@@ -24,7 +25,7 @@ def test_no_warm_up_and_no_decay():
     assert [recipe.rate(step) for step in (1, 2, 3)] == [1.0, 1.0, 1.0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "change",
     [
         {"workers": 0},

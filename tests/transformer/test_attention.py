@@ -19,6 +19,7 @@ from attnviz.transformer.attention import (
 )
 from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.probe import AttentionCall, Site, visible_cells
+from tests.each_case import each_case
 from tests.transformer.calls import BATCH, CLOSE, D_K, D_V, HEADS, K_LEN, MASKS, Q_LEN, SITE, call_of, mask_of
 
 
@@ -104,7 +105,7 @@ def _random_mask(*shape: int) -> torch.Tensor:
     return mask
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (BATCH, 1), (1, HEADS), (BATCH, HEADS)])
+@each_case("shape", [(1, 1), (BATCH, 1), (1, HEADS), (BATCH, HEADS)])
 def test_weights_made_in_place_are_those_of_the_masked_softmax(shape):
     call = call_of(_random_mask(*shape, Q_LEN, K_LEN))
     expected = masked_softmax(scores(call.query, call.key, call.scale), call.mask)

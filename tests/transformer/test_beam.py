@@ -9,6 +9,7 @@ from attnviz.transformer.beam import Beam, Hypothesis, beam_steps
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.decoding import Stepper, Vocabulary, decode
 from attnviz.transformer.transformer import Transformer
+from tests.each_case import each_case
 
 EOS = 2
 VOCABULARY = Vocabulary(EOS, (0, 1))
@@ -44,8 +45,8 @@ def test_a_beam_of_one_is_greedy(penalty):
         assert [list(last[0].ids)] == decode(_stepper(model), FIRST, VOCABULARY, max_tokens=8)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("penalty", [0.0, 0.6, 1.0])
+@each_case("seed", range(4))
+@each_case("penalty", [0.0, 0.6, 1.0])
 def test_a_wide_beam_equals_exhaustive_search(seed, penalty):
     model = _model(seed)
     *_, last = beam_steps(_stepper(model), FIRST, VOCABULARY, max_tokens=4, beam=Beam(200, penalty))

@@ -1,10 +1,10 @@
 """Rows taken in blocks: the same contexts, and no key read that a block may not see."""
 
-import pytest
 import torch
 
 from attnviz.transformer.attention import attend, call_attn, context
 from attnviz.transformer.probe import AttentionCall
+from tests.each_case import each_case
 from tests.transformer.calls import BATCH, CLOSE, D_K, D_V, HEADS
 
 ROWS, KEYS = 157, 163  # more than two blocks of rows, the last one shorter
@@ -20,8 +20,8 @@ def _long_call(mask: torch.Tensor, *, bias: bool = False) -> AttentionCall:
     return AttentionCall(query, key, value, 0.3, mask, added)
 
 
-@pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize("name", ["causal", "causal and padding", "window", "no keys", "keys"])
+@each_case("bias", [False, True])
+@each_case("name", ["causal", "causal and padding", "window", "no keys", "keys"])
 def test_rows_taken_in_blocks_give_what_all_rows_at_once_give(name, bias):
     causal = torch.ones(1, 1, ROWS, KEYS, dtype=torch.bool).tril()
     padding = (torch.arange(KEYS) < torch.tensor([[KEYS], [101]])).view(BATCH, 1, 1, KEYS)

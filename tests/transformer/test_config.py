@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from attnviz.transformer.config import ModelConfig
+from tests.each_case import each_case
 
 
 def test_head_size_follows_from_the_others_unless_given():
@@ -22,7 +23,7 @@ def test_a_config_cannot_be_changed():
         ModelConfig(11).d_model = 3  # type: ignore[misc]  # that is the point
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "reason"),
     [
         ({"vocab_size": 0}, "vocab_size must be a positive whole number, not 0"),

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from attnviz.transformer.decoding import Sampling, Stepper, Vocabulary, decode, likeliest_ids
+from tests.each_case import each_case
 
 EOS, NEVER = 2, (0, 1)
 VOCABULARY = Vocabulary(EOS, NEVER)
@@ -95,7 +96,7 @@ def test_the_likeliest_that_may_be_written():
 LOGITS = torch.tensor([[0.1, 0.4, 0.2, 0.3], [0.7, 0.05, 0.05, 0.2]]).log()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "expected"),
     [
         ({}, [[0.1, 0.4, 0.2, 0.3], [0.7, 0.05, 0.05, 0.2]]),
@@ -153,7 +154,7 @@ def test_sampling_of_the_likeliest_only_is_greedy(model, src):
     assert likeliest_ids(LOGITS).tolist() == [1, 0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "reason"),
     [
         ({"temperature": 0.0}, "temperature must be a number of at least 0.001, not 0"),

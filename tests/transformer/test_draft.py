@@ -12,6 +12,7 @@ from attnviz.transformer.decoding import Vocabulary
 from attnviz.transformer.draft import DraftModel, _threads
 from attnviz.transformer.matvec import ByteMatVec
 from attnviz.transformer.transformer import Transformer
+from tests.each_case import each_case
 
 NO_END = Vocabulary(-1)
 
@@ -32,7 +33,7 @@ def test_each_weight_is_off_by_half_a_level_at_most() -> None:
     assert 0 < float((rounded - linear(x, module.weight, module.bias)).abs().max()) <= most
 
 
-@pytest.mark.parametrize("zeros", [[], [0], [3, 4, 10], list(range(11))])
+@each_case("zeros", [[], [0], [3, 4, 10], list(range(11))])
 def test_columns_that_weigh_nothing_are_left_out(zeros: list[int]) -> None:
     module, x = _module_and_row()
     product = ByteMatVec.from_module(module)

@@ -7,6 +7,7 @@ import torch
 
 from attnviz.transformer.dropout import Dropout, apply_dropout
 from attnviz.transformer.layers import ForwardContext
+from tests.each_case import each_case
 
 
 def _generator(seed: int = 1, device: str | torch.device = "cpu") -> torch.Generator:
@@ -68,7 +69,7 @@ def test_gradient_is_that_of_the_kept_numbers():
     torch.testing.assert_close(x.grad, out.detach())
 
 
-@pytest.mark.parametrize("rate", [-0.1, 1.0, 1.5, math.nan])
+@each_case("rate", [-0.1, 1.0, 1.5, math.nan])
 def test_impossible_rate_is_refused(rate):
     with pytest.raises(ValueError, match=r"lies in \[0, 1\)"):
         Dropout(rate)

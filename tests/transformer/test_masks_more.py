@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from attnviz.transformer import masks
+from tests.each_case import each_case
 
 Q, K = 5, 7
 
@@ -21,14 +22,14 @@ RULES: dict[str, tuple[Callable[..., torch.Tensor], dict, Callable[[int, int], b
 }
 
 
-@pytest.mark.parametrize("name", RULES)
+@each_case("name", RULES)
 def test_a_mask_is_its_definition(name: str) -> None:
     make, options, rule = RULES[name]
     expected = [[rule(i, j) for j in range(K)] for i in range(Q)]
     assert make(Q, K, **options)[0].tolist() == expected
 
 
-@pytest.mark.parametrize("name", [name for name in RULES if name != "wait"])
+@each_case("name", [name for name in RULES if name != "wait"])
 def test_one_length_makes_a_square(name: str) -> None:
     make, options, _ = RULES[name]
     assert torch.equal(make(Q, **options), make(Q, Q, **options))
@@ -70,7 +71,7 @@ def test_random_at_the_ends_keeps_nothing_or_all(keep: float, share: float) -> N
     assert masks.random(13, keep=keep, seed=0).double().mean() == share
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("make", "options"),
     [
         (masks.sliding_window, {"reach": -1}),

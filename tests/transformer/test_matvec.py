@@ -6,6 +6,7 @@ from torch import nn
 from torch.nn.functional import linear
 
 from attnviz.transformer.matvec import MatVec
+from tests.each_case import each_case
 
 
 def _module(dtype: torch.dtype = torch.float32, *, by_column: bool = True) -> nn.Linear:
@@ -24,8 +25,8 @@ def test_a_quantized_product_of_one_row_equals_a_count_by_hand() -> None:
     assert product(torch.tensor([[10.0, 1.0]])).tolist() == [[12.5, 34.0, 55.5]]
 
 
-@pytest.mark.parametrize("shape", [(11,), (1, 11), (1, 1, 11), (3, 1, 11), (2, 3, 11)])
-@pytest.mark.parametrize("by_column", [True, False])
+@each_case("shape", [(11,), (1, 11), (1, 1, 11), (3, 1, 11), (2, 3, 11)])
+@each_case("by_column", [True, False])
 def test_any_number_of_rows_and_either_layout_equal_the_module(shape: tuple[int, ...], by_column: bool) -> None:
     module, x = _module(by_column=by_column), torch.randn(shape, generator=torch.Generator().manual_seed(1))
     product = MatVec.from_module(module)

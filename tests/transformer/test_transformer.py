@@ -10,6 +10,7 @@ from attnviz.transformer.from_torch import from_torch
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Site
 from attnviz.transformer.transformer import Transformer
+from tests.each_case import each_case
 
 # PyTorch says so of its own encoder where norm_first, odd heads or no biases keep it from a short cut.
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:UserWarning")
@@ -28,9 +29,9 @@ def _theirs(**options) -> nn.Transformer:
     return theirs  # gradients stay on: without them its encoder takes a short cut that this test is not about
 
 
-@pytest.mark.parametrize("norm_first", [False, True])
-@pytest.mark.parametrize("padded", [False, True])
-@pytest.mark.parametrize("causal", [False, True])
+@each_case("norm_first", [False, True])
+@each_case("padded", [False, True])
+@each_case("causal", [False, True])
 def test_equals_a_whole_transformer_of_pytorch(norm_first, padded, causal):
     theirs = _theirs(norm_first=norm_first)
     ours = from_torch(theirs, vocab_size=23)
@@ -170,7 +171,7 @@ def test_same_seed_gives_same_weights_and_leaves_other_random_numbers_alone():
     assert torch.equal(torch.get_rng_state(), state)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "reason"),
     [
         ({"num_encoder_layers": 1}, "number of layers"),

@@ -2,11 +2,11 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.ui.markdown import JOINER, literal
+from tests.each_case import each_case
 
 
 @given(st.text(st.characters(exclude_characters="\\")))
@@ -20,7 +20,7 @@ def test_every_sign_that_markdown_may_read_is_escaped(text: str) -> None:
     assert re.fullmatch(rf"(?:\\[!-/:-@\[-`{{-~]|[1a\s{JOINER}])*", literal(text))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "apart"),
     [
         ("https://a.b", r"https\:~\/\/a\.b"),
@@ -36,6 +36,6 @@ def test_what_streamlit_looks_for_in_plain_text_is_kept_apart(text: str, apart: 
     assert literal(text) == apart.replace("~", JOINER)
 
 
-@pytest.mark.parametrize("text", ["L2 H5: 12:30", "<bos:fr> → un", "facebook/bart-base", "a <b> & c", "-40 to 10"])
+@each_case("text", ["L2 H5: 12:30", "<bos:fr> → un", "facebook/bart-base", "a <b> & c", "-40 to 10"])
 def test_what_nobody_looks_for_can_be_copied_as_it_is(text: str) -> None:
     assert literal(text).replace("\\", "") == text

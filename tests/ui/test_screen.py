@@ -2,16 +2,15 @@
 
 from pathlib import Path
 
-import pytest
-
 from attnviz.models.catalogue import Entry
 from attnviz.ui.frame.screen import summary_of
 from attnviz.ui.request import Request
+from tests.each_case import each_case
 
 SHIPPED = Entry("en-XX", Path("en-XX"), "Translator", ("fr",))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("src", "to", "tgt", "said"),
     [
         ("I love you.", "fr", "", "I love you. → French"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz.views import colour
+from tests.each_case import each_case
 
 SEQUENTIAL = ["SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK"]
 DIVERGING = ["DIVERGING_LIGHT", "DIVERGING_DARK"]
@@ -47,7 +48,7 @@ def test_oklab_there_and_back() -> None:
     assert colour.srgb(colour.oklab(rgb)) == pytest.approx(rgb, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", SEQUENTIAL + DIVERGING)
+@each_case("name", SEQUENTIAL + DIVERGING)
 def test_a_scale_is_256_rgb_entries(name: str) -> None:
     entries = getattr(colour, name)
     assert len(entries) == 256
@@ -81,8 +82,8 @@ def test_lightness_runs_one_way_and_far(name: str) -> None:
     assert abs(lightness[-1] - lightness[0]) > 0.7
 
 
-@pytest.mark.parametrize("blindness", BLINDNESS)
-@pytest.mark.parametrize("name", SEQUENTIAL)
+@each_case("blindness", BLINDNESS)
+@each_case("name", SEQUENTIAL)
 def test_colour_blind_readers_see_the_same_order(name: str, blindness: str) -> None:
     lab = oklab_seen(scale(name), blindness)
     direction = np.sign(lab[-1, 0] - lab[0, 0])
@@ -101,8 +102,8 @@ def test_both_signs_are_equally_strong(name: str) -> None:
     assert (away * np.diff(lightness[:128]) < 0).all()
 
 
-@pytest.mark.parametrize("blindness", BLINDNESS)
-@pytest.mark.parametrize("name", DIVERGING)
+@each_case("blindness", BLINDNESS)
+@each_case("name", DIVERGING)
 def test_colour_blind_readers_tell_the_signs_apart(name: str, blindness: str) -> None:
     lab = oklab_seen(scale(name), blindness)
     below, above = lab[:128][::-1], lab[128:]

@@ -19,6 +19,7 @@ from attnviz.learning.translator.recording import (
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import KINDS
+from tests.each_case import each_case
 
 LAYERS, HEADS, VOCABULARY = 2, 3, 97
 STRANGE = "<b>ﷺ 👩‍👩‍👧‍👦\u2028$x$ ﬀ\u0301 __a__"
@@ -98,7 +99,7 @@ def _moment_at(step: int) -> TranslatorMoment:
     return TranslatorMoment(step, 1.0, {}, (), ())
 
 
-@pytest.mark.parametrize("most", [2, 3, 8, 60])
+@each_case("most", [2, 3, 8, 60])
 def test_thinned_at_every_look_it_keeps_its_ends_and_stays_even(most):
     kept: list[TranslatorMoment] = []
     for step in range(0, 300_001, 1_000):
@@ -176,7 +177,7 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("name", [*WRONG, *SAID])
+@each_case("name", [*WRONG, *SAID])
 def test_what_is_none_is_refused_in_one_sentence(name, recording, tmp_path):
     arrays, said = WRONG[name] if name in WRONG else ({"meta": meta(recording, **SAID[name][0])}, SAID[name][1])
     path = tmp_path / "run.npz"

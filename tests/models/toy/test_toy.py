@@ -15,6 +15,7 @@ from attnviz.models.decoding_record import decoding_record
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Model
 from attnviz.text.limits import TextError
+from tests.each_case import each_case
 from tests.models.toy.toys import FRENCH, LINE, shipped_toy
 
 
@@ -133,7 +134,7 @@ def test_the_next_tokens_are_named(french):
     assert (first.text, round(share, 2)) == ("les", 1.0)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("ask", "error", "said"),
     [
         (lambda toy: toy.trace("  "), TextError, "The sentence is empty"),

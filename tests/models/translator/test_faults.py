@@ -10,6 +10,7 @@ from attnviz.models.translator.stepwise import steps, teacher_forced
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Probe
+from tests.each_case import each_case
 from tests.models.stepping import TEXT, judged_run, plan_of, run
 
 pytestmark = pytest.mark.computes
@@ -25,7 +26,7 @@ BREAKAGES = {
 }
 
 
-@pytest.mark.parametrize("name", BREAKAGES)
+@each_case("name", BREAKAGES)
 def test_each_breakage_breaks_and_the_place_is_named(tiny: Translator, name: str) -> None:
     way, faults, part = BREAKAGES[name]
     found = judged_run(tiny, way, faults=faults)

@@ -14,6 +14,7 @@ from attnviz.pictures.learning_state import LearningState, view_of
 from attnviz.text.glossary import definitions, words_of
 from attnviz.ui.learning import controls, runs
 from attnviz.widgets.bundle import WIDGETS
+from tests.each_case import each_case
 from tests.pages.learning.learning_page import BLIND, chosen_view, copied_link, header, notes, states
 from tests.pages.page_terms import read_terms
 
@@ -62,7 +63,7 @@ def test_a_link_brings_everything_back_and_the_copied_one_says_all_but_the_guess
     )
 
 
-@pytest.mark.parametrize("lesson", controls.LESSONS, ids=lambda name: name)
+@each_case("lesson", controls.LESSONS, ids=lambda name: name)
 def test_every_experiment_of_the_menu_is_recorded(lesson: str) -> None:
     view, problems = view_of({name: text for name, text in controls.LESSONS[lesson].items() if text})
     assert problems == ()

@@ -10,6 +10,7 @@ from attnviz.models.catalogue import translator
 from attnviz.training.corpus import read_pairs
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.transformer import Transformer
+from tests.each_case import each_case
 from tools.pairs import distillation, mixed
 from tools.pairs.beam_search import BeamSearch, BeamTranslation
 
@@ -125,7 +126,7 @@ def test_what_is_missing_is_said_in_a_sentence(command, tmp_path, shipped_transl
     assert "en-fr.train.tsv.gz" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("share", ['{"fr": -1}', '{"fr": 1.5}', '{"fr": "all"}', "[1]", "3", "{"])
+@each_case("share", ['{"fr": -1}', '{"fr": 1.5}', '{"fr": "all"}', "[1]", "3", "{"])
 def test_a_wrong_share_is_said_in_a_sentence(share, tmp_path, capsys):
     asked = ["--data", str(tmp_path), "--own", str(tmp_path), "--out", str(tmp_path / "out"), "--share", share]
     assert mixed.main(asked) == 2

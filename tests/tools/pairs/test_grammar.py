@@ -3,10 +3,9 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from attnviz.models.catalogue import translator
 from attnviz.training.corpus import read_table
+from tests.each_case import each_case
 from tools.pairs.grammar import __main__ as grammar
 from tools.pairs.grammar.lexicon import (
     ANIMALS,
@@ -29,7 +28,7 @@ RED, WHITE = (next(each for each in COLOURS if each.en == name) for name in ("re
 EVERY = {kind.__name__: list(kind()) for kind in grammar.KINDS}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("found", "right"),
     [
         (english(OF["animal"], [BIG, RED]), "a big red animal"),
@@ -86,7 +85,7 @@ def test_a_pronoun_agrees_with_what_it_stands_for():
     )
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@each_case("kind", EVERY)
 def test_no_sentence_breaks_a_rule_of_its_language(kind):
     for _, fr, de, es, zh in EVERY[kind]:
         assert not re.search(r"\b([Ll][ea]|[Dd]e|[Cc]e|que) [aeiouéèêâœ]", fr), fr

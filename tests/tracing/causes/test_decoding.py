@@ -10,6 +10,7 @@ from attnviz.analysis.rerun import write_again
 from attnviz.learning.learn import learn
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer.beam import Beam
+from tests.each_case import each_case
 
 TEXT, OTHER, MOST = "A big red dog jumped over a small pond.", "I love machine learning, you jumped.", 6
 
@@ -51,7 +52,7 @@ SORTS = ("zero", "some positions", "mean", "another's", "uniform", "diagonal", "
          "attn", "layer", "embedding", "by hand", "exchange")  # fmt: skip
 
 
-@pytest.mark.parametrize("sort", SORTS)
+@each_case("sort", SORTS)
 def test_steps_on_a_cache_and_without_one_are_the_one_pass(sort, model, interventions_by_kind) -> None:
     whole = model.trace(TEXT, to="fr", max_tokens=MOST, interventions=interventions_by_kind[sort])
     assert whole.interventions == tuple(interventions_by_kind[sort])

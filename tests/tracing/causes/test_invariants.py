@@ -3,6 +3,7 @@
 import pytest
 
 from attnviz.models.translator.tiny import tiny_translator
+from tests.each_case import each_case
 from tests.tracing.causes import invariants
 from tests.tracing.causes.invariants import Pair
 
@@ -28,8 +29,8 @@ def test_a_patch_from_itself_changes_nothing(pair) -> None:
     invariants.a_patch_from_itself_changes_nothing(pair)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("holds", invariants.PER_KIND, ids=lambda holds: holds.__name__)
+@each_case("kind", KINDS)
+@each_case("holds", invariants.PER_KIND, ids=lambda holds: holds.__name__)
 def test_each_invariant_holds_for_each_kind_of_site(holds, kind, pair) -> None:
     holds(pair, kind)
 

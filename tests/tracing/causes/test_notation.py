@@ -10,6 +10,7 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.causes import notation, switches
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.switches import Head
+from tests.each_case import each_case
 
 KINDS = some.sampled_from(["encoder_self", "decoder_self", "cross"])
 NUMBER = some.integers(0, 30)
@@ -60,7 +61,7 @@ def test_rows_of_several_heads_by_hand_do_the_same_once_read_again() -> None:
     assert torch.equal(one, other)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "why"),
     [
         ("off", "off takes 3 parts"),

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.pictures import fields
 from attnviz.ui.address import persistent
+from tests.each_case import each_case
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ def test_a_state_comes_back_from_its_texts() -> None:
     assert fields.write(state)["map_layer"] == "2"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "text", "says"),
     [
         ("kind", "both", "it can be cross, self; used instead: cross"),
@@ -120,7 +121,7 @@ def test_the_head_of_another_pages_address_is_no_choice_of_a_page_that_spells_it
     assert dict(app.session_state["address"].own["Decoding"]) == {"step": "2"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("page", "link", "means"),
     [
         ("Masks", {"room": "leak", "other": "dog"}, {"tab": "leak", "instead": "dog"}),
@@ -155,7 +156,7 @@ def test_a_page_shows_its_opening_while_nothing_is_said_and_no_other_page_does()
     assert _shown_values(app) == OPENING, "a head in focus is no sentence"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("chosen", "left"),
     [
         ({"do": None}, {"src": OPENING["src"], "to": OPENING["to"]}),
@@ -172,7 +173,7 @@ def test_the_first_choice_has_the_opening_said_and_what_is_given_up_stays_so(cho
     assert _shown_values(_go_to(app, "Causes")) == {name: left.get(name, "") for name in OPENING} if left else OPENING
 
 
-@pytest.mark.parametrize("link", [{"src": "dog"}, {"src": ""}, {"to": "de"}, {"tab": "patch"}, {"do": "off.cross.0.1"}])
+@each_case("link", [{"src": "dog"}, {"src": ""}, {"to": "de"}, {"tab": "patch"}, {"do": "off.cross.0.1"}])
 def test_a_link_and_a_visitors_own_sentence_stay_as_they_are(link: dict) -> None:
     app = _open("Causes", **link)
     assert _shown_values(app) == dict.fromkeys(OPENING, "") | {name: link[name] for name in link if name in OPENING}

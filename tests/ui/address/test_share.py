@@ -2,13 +2,13 @@
 
 from urllib.parse import parse_qsl
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.pictures.focus import SiteBounds
 from attnviz.pictures.heads_state import HeadsState, read_heads_state
 from attnviz.ui.address.share import lesson_query, link_problems, shared_query
+from tests.each_case import each_case
 
 FIELDS = tuple(HeadsState().to_params())
 
@@ -57,7 +57,7 @@ def test_an_empty_address_is_the_models_start_state():
     assert read_heads_state({}, BOUNDS, METRICS, START) == (START, ())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("params", "says"),
     [
         ({"layer": "7"}, "layer “7”, but this model has layers 0 to 2; used instead: 1"),

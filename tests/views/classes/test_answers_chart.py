@@ -6,6 +6,7 @@ import torch
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.maps import EagerMaps
 from attnviz.views.classes.answers_chart import bars_of_choices, clicks_on_map, dots_on_a_line, rows_compared
+from tests.each_case import each_case
 
 NASTY = "<b>$x$&amp;"
 
@@ -66,7 +67,7 @@ def test_numbers_are_dots_and_what_lies_far_off_says_so() -> None:
     assert figure.layout.xaxis.range[1] < 2
 
 
-@pytest.mark.parametrize("values", [[], [3.0], [3.0, 3.0], [-1e300, 1e300]])
+@each_case("values", [[], [3.0], [3.0, 3.0], [-1e300, 1e300]])
 def test_any_numbers_can_be_drawn(values: list[float]) -> None:
     low, high = dots_on_a_line(values, 3.0, 0.0, unit="", theme="light").layout.xaxis.range
     assert low < 3.0 < high

@@ -18,6 +18,7 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.views import colour
 from attnviz.views.heads.heatmap import MOST_UPRIGHT, _boxes, heatmap_of, heatmap_of_any_width
 from attnviz.views.labels import MAX_LABEL, escape_for_plotly, head_name, map_title, ticks
+from tests.each_case import each_case
 
 NASTY = "<b>$x$&amp;"
 
@@ -173,7 +174,7 @@ def test_long_maps_keep_few_labels_and_every_token_on_hover() -> None:
     assert figure.layout.height <= 900
 
 
-@pytest.mark.parametrize("count", [1, 47, 48, 49, 96, 97, 512])
+@each_case("count", [1, 47, 48, 49, 96, 97, 512])
 def test_ticks_are_thinned_evenly(count: int) -> None:
     places = ticks(["a"] * count)["tickvals"]
     assert len(places) <= 48

@@ -10,9 +10,10 @@ from attnviz.learning.storage import toy_recording
 from attnviz.learning.tasks.catalogue import TASKS
 from attnviz.views.learning import outcomes, switches
 from attnviz.views.learning.curve_table import curve_table
+from tests.each_case import each_case
 
 
-@pytest.mark.parametrize("task", TASKS)
+@each_case("task", TASKS)
 def test_every_switch_that_is_offered_changes_the_run_and_says_how(task: str) -> None:
     offered = switches.switches_for(task)
     assert "without-causal-mask" in offered
@@ -43,17 +44,13 @@ def test_a_name_is_read_back_as_the_experiment_that_has_it() -> None:
         assert experiment_of(made.task, made.parts) == made
 
 
-@pytest.mark.parametrize(
-    "name", ["", "french-", "french-seed-2-", "french-pairs-30-x", "French", "x" * 400, "add-steps-²"]
-)
+@each_case("name", ["", "french-", "french-seed-2-", "french-pairs-30-x", "French", "x" * 400, "add-steps-²"])
 def test_any_other_text_is_no_name(name: str) -> None:
     with pytest.raises(ValueError, match=r"^.{1,200}\.$"):
         experiment_named(name)
 
 
-@pytest.mark.parametrize(
-    ("own", "came"), [(1.0, "yes"), (0.9, "yes"), (0.89, "some"), (0.11, "some"), (0.1, "no"), (0, "no")]
-)
+@each_case(("own", "came"), [(1.0, "yes"), (0.9, "yes"), (0.89, "some"), (0.11, "some"), (0.1, "no"), (0, "no")])
 def test_an_outcome_is_one_of_the_guesses(own: float, came: str) -> None:
     assert outcomes.came_of_it(own) == came
     said = {guess: outcomes.verdict(guess, {"own_prefix": own}) for guess in outcomes.GUESSES}

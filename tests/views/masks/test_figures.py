@@ -6,6 +6,7 @@ import pytest
 
 from attnviz.views.masks.figures import leak_figure, leak_table, moved_figure
 from attnviz.views.masks.matrices import cells, format_number, matrix, vector
+from tests.each_case import each_case
 
 
 def test_every_kind_has_its_grid_of_layers_and_heads() -> None:
@@ -31,7 +32,7 @@ def test_a_map_that_became_nan_is_grey_and_not_blank() -> None:
     np.testing.assert_array_equal(nan.z, np.array([[np.nan, 1, np.nan]], dtype=np.float32))
 
 
-@pytest.mark.parametrize("layers", [[3, 3, 3], [12], [2, 4], [24, 24, 24]])
+@each_case("layers", [[3, 3, 3], [12], [2, 4], [24, 24, 24]])
 def test_every_layer_has_its_share_of_the_height(layers: list[int]) -> None:
     kinds = ("encoder_self", "decoder_self", "cross")
     rows = [
@@ -55,7 +56,7 @@ def test_what_did_not_change_by_a_bit_is_blank_and_says_so() -> None:
     assert figure.data[0].customdata[0][0].tolist() == ["0, bitwise equal", "&lt;b&gt;"]
 
 
-@pytest.mark.parametrize(("length", "position"), [(40, 0), (40, 18), (40, 39), (300, 299), (1, 0)])
+@each_case(("length", "position"), [(40, 0), (40, 18), (40, 39), (300, 299), (1, 0)])
 def test_names_of_a_long_target_do_not_meet_and_the_replaced_token_is_named(length: int, position: int) -> None:
     tokens = [f"t{place}" for place in range(length)]
     change = np.ones((2, length))
