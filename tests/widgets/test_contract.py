@@ -98,7 +98,7 @@ def test_keys_that_are_typed_elsewhere_choose_nothing(bare: BarePage, name: str)
     assert bare.page.locator("#place").get_attribute("data-lm-suppress-shortcuts") == "true"
 
 
-def test_it_is_drawn_again_in_a_theme_that_changes(bare: BarePage, name: str) -> None:
+def test_it_takes_the_theme_and_the_height_that_its_host_sets(bare: BarePage, name: str) -> None:
     bare.set_theme("auto")
     bare.attach()
     light = bare.drawing()
@@ -107,10 +107,6 @@ def test_it_is_drawn_again_in_a_theme_that_changes(bare: BarePage, name: str) ->
     assert bare.drawing() != light or not light
     bare.set_theme("light")
     expect(bare.root).to_have_attribute("data-theme", "light")
-
-
-def test_a_host_sets_the_widgets_height(bare: BarePage, name: str) -> None:
-    bare.attach()
     if name in AS_HIGH_AS_ITS_CONTENT:
         bare.set_height(None)
         assert bare.root.evaluate("(root) => root.style.height") == ""
@@ -160,9 +156,14 @@ def test_once_taken_away_it_hears_nothing_and_attached_again_it_does(bare: BareP
     assert bare.reports()
 
 
-def test_a_saved_file_goes_through_a_link_in_the_document(bare: BarePage, name: str) -> None:
+def test_its_menu_saves_files_of_its_own_through_a_link_in_the_document(bare: BarePage, name: str) -> None:
     """Where a page saves files by itself, as VS Code's does, it listens there."""
     bare.attach()
+    bare.root.evaluate("(root) => { root.attnviz.source = () => ({}); }")
+    bare.page.locator("#place summary", has_text="Export").click()
+    with bare.page.expect_download() as saved:
+        bare.page.locator("#place").get_by_role("menuitem", name="Interactive HTML").click()
+    assert saved.value.path().read_text(encoding="utf-8").startswith("<!doctype html>")
     bare.page.evaluate("""() => {
       document.addEventListener("click", (event) => {
         if (event.target.download) (globalThis.saved = event.target.download), event.preventDefault();
@@ -172,15 +173,6 @@ def test_a_saved_file_goes_through_a_link_in_the_document(bare: BarePage, name: 
     bare.page.locator("#place").get_by_role("menuitem", name="SVG picture").click()
     assert bare.page.evaluate("() => globalThis.saved").endswith(".svg")
     assert bare.page.locator("a[download]").count() == 0
-
-
-def test_its_menu_saves_the_picture_as_a_file_of_its_own(bare: BarePage, name: str) -> None:
-    bare.attach()
-    bare.root.evaluate("(root) => { root.attnviz.source = () => ({}); }")
-    bare.page.locator("#place summary", has_text="Export").click()
-    with bare.page.expect_download() as saved:
-        bare.page.locator("#place").get_by_role("menuitem", name="Interactive HTML").click()
-    assert saved.value.path().read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 def test_what_is_opened_lies_over_what_was_open_and_escape_takes_one_away(bare: BarePage, name: str) -> None:
