@@ -1,4 +1,4 @@
-"""The note that the model cannot read its input: once, on every page."""
+"""The notes that the model cannot read its input well: each once, on every page."""
 
 import json
 from pathlib import Path
@@ -33,10 +33,11 @@ def model_with_measured_limits(tiny_catalogue: Path):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_long_text_is_told_once_on_every_page(open_page, model_with_measured_limits, page: str) -> None:
-    app = open_page(page, src="a big red dog jumped over a small pond and a big red dog jumped", to="fr")
+def test_a_long_text_and_an_unknown_token_are_told_once(open_page, model_with_measured_limits, page: str) -> None:
+    app = open_page(page, src="a big ☃ red dog jumped over a small pond and a big red dog jumped", to="fr")
     assert not app.exception
     assert notes(app).count("This model reads short English sentences and is out of its depth here") == 1
+    assert notes(app).count("unknown to the model, which reads <unk> instead: ☃") == 1
 
 
 def test_an_ordinary_sentence_is_told_nothing(open_page, model_with_measured_limits) -> None:
@@ -47,10 +48,3 @@ def test_a_model_that_was_not_measured_says_nothing_of_what_it_reads(open_page) 
     assert "out of its depth" not in notes(
         open_page("heads", src="a big red dog jumped over a small pond " * 3, to="fr")
     )
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_an_unknown_token_is_named_on_every_page_once(open_page, page: str) -> None:
-    app = open_page(page, src="a big ☃ red dog", to="fr")
-    assert not app.exception
-    assert notes(app).count("unknown to the model, which reads <unk> instead: ☃") == 1

@@ -1,5 +1,7 @@
 """What the Masks page explains: both ways of running, rows without keys, causes of NaN, and every word on it."""
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -14,6 +16,7 @@ from tests.pages.masks_page import laboratory, page_html, paint_rows, weights
 from tests.pages.page_terms import read_terms
 
 LINK = {"src": "I love you", "to": "fr", "tgt": "je t'aime"}
+KINDS = ("encoder_self", "decoder_self", "cross")
 
 
 def test_all_fills_open_at_the_row_that_was_painted_shut_unless_another_is_pinned(open_page) -> None:
@@ -114,19 +117,21 @@ def labels(app: AppTest) -> set[str]:
     return own | {each.label for each in groups} | {str(option) for each in groups for option in each.options}
 
 
-@pytest.mark.parametrize("tab", TABS)
-def test_every_control_rule_fill_and_tab_has_a_definition(open_page, tab: str) -> None:
+@pytest.mark.parametrize(("tab", "kind"), list(zip(TABS, cycle(KINDS), strict=False)))
+def test_every_tab_opens_and_its_controls_rules_and_fills_have_definitions(open_page, tab: str, kind: str) -> None:
     rules = "~".join(rules_to_text(((name, rule.defaults),)) for name, rule in RULES.items())
     app = open_page(
         "masks",
         **LINK,
         tab=tab,
+        kind=kind,
         masks=rules,
         fill="number",
         second="I love you.",
-        paint=paint_rows(open_page("masks", **LINK), 1),
+        paint=paint_rows(open_page("masks", **LINK, kind=kind), 1),
     )
     assert not app.exception
+    assert not app.error
     there = labels(app) | set(FILL_NAMES.values()) | set(RULES) | set(TABS.values()) | set(DTYPES)
     said = {
         "Part of the laboratory",

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from itertools import cycle
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,6 +14,7 @@ from attnviz.ui.implementations import state as implementations
 from tests.pages.page_terms import read_terms
 
 LINK = {"src": "a big red dog jumped", "to": "fr", "layer": "1", "head": "2"}
+KINDS = ("encoder_self", "decoder_self", "cross")
 MARKED = re.compile(r"data-term='([^']*)'")
 WORDS = re.compile(r"<dl class='words' tabindex='0'>.*?</dl>", re.DOTALL)
 HELPED = ("selectbox", "text_input", "button", "select_slider", "caption", "markdown")
@@ -57,20 +59,22 @@ def lists(app: AppTest) -> list[dict]:
 
 
 def missing(app: AppTest) -> set[str]:
-    """List the terms on the page that have no definition."""
+    """List the terms on the page, which has opened, that have no definition."""
+    assert not app.exception
+    assert not app.error
     text, helps = visible_text(app), open_definitions(app)
     found = {term for term in words_of("Anatomy") if re.search(rf"(?<!\w){re.escape(term)}(?!\w)", text)}
     return {term for term in found if definition(term)[:40] not in helps.replace("&#x27;", "'")}
 
 
-@pytest.mark.parametrize("tab", anatomy.TABS)
-def test_every_term_of_anatomy_is_defined_where_it_stands(open_page, tab: str) -> None:
-    assert missing(open_page("anatomy", **LINK, tab=tab)) == set()
+@pytest.mark.parametrize(("tab", "kind"), list(zip(anatomy.TABS, cycle(KINDS), strict=False)))
+def test_every_tab_of_anatomy_opens_and_defines_its_terms(open_page, tab: str, kind: str) -> None:
+    assert missing(open_page("anatomy", **LINK, tab=tab, kind=kind)) == set()
 
 
-@pytest.mark.parametrize("tab", implementations.TABS)
-def test_every_term_of_implementations_is_defined_where_it_stands(open_page, tab: str) -> None:
-    assert missing(open_page("implementations", **LINK, tab=tab)) == set()
+@pytest.mark.parametrize(("tab", "kind"), list(zip(implementations.TABS, cycle(KINDS), strict=False)))
+def test_every_tab_of_implementations_opens_and_defines_its_terms(open_page, tab: str, kind: str) -> None:
+    assert missing(open_page("implementations", **LINK, tab=tab, kind=kind)) == set()
 
 
 def test_the_welcome_and_the_status_bar_define_their_terms(open_page) -> None:

@@ -15,8 +15,9 @@ def picture_header(app) -> dict:
     return next(unpack(part.proto.bytes).header for part in app.get("bidi_component") if part.proto.bytes)
 
 
-@pytest.mark.parametrize("page", ["heads", "masks", "decoding", "causes"])
-@pytest.mark.parametrize("model", [PLAIN, BLIND], ids=["with its mask", "without"])
+@pytest.mark.parametrize(
+    ("page", "model"), [("heads", PLAIN), ("masks", BLIND), ("decoding", PLAIN), ("causes", BLIND)]
+)
 def test_a_page_shows_a_toy(open_page, page: str, model: str) -> None:
     app = open_page(page, model=model, src=LINE)
     assert not app.exception
