@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import attnviz
+from tests.each_case import each_case
 
 
 def test_every_public_name_is_there() -> None:
@@ -30,7 +31,7 @@ def test_import_waits_with_the_heavy_libraries() -> None:
     assert done.stdout.strip() == ""
 
 
-@pytest.mark.parametrize("said", [None, 5, b"gpt2", ["gpt2"]])
+@each_case("said", [None, 5, b"gpt2", ["gpt2"]])
 def test_a_model_that_is_named_by_no_text_and_no_path_is_refused_in_one_sentence(said) -> None:
     kind = type(said).__name__
     with pytest.raises(ValueError, match=f"^A model is given by its name, its folder or its hub id, not as {kind}.$"):

@@ -18,6 +18,7 @@ from attnviz.__main__ import main
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.pictures.shown.registry import PICTURES
 from attnviz.transformer import checkpoint, device
+from tests.each_case import each_case
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +120,7 @@ def test_steps_draws_the_same_for_the_same_seed(folder):
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "says"),
     [
         (("translate", "--to", "xx"), "does not write 'xx'"),
@@ -198,7 +199,7 @@ def test_bytes_that_are_no_utf_8_are_said_with_their_line_after_the_lines_before
     assert said.err.splitlines()[-1].startswith("attnviz: line 2 is not UTF-8 (byte 0xE9): convert the text first")
 
 
-@pytest.mark.parametrize("way", [("--temperature", "2"), ("--seed", "1"), ("--top-k", "3"), ("--top-p", "0.5")])
+@each_case("way", [("--temperature", "2"), ("--seed", "1"), ("--top-k", "3"), ("--top-p", "0.5")])
 def test_how_to_draw_is_refused_where_nothing_is_drawn(folder, way):
     result = run(*STEPS, "--model", str(folder), *way)
     assert (result.returncode, result.stdout) == (2, "")

@@ -6,6 +6,7 @@ import pytest
 
 import attnviz
 from attnviz.__main__ import main
+from tests.each_case import each_case
 
 SAID = [{"role": "system", "content": "The cat sat."}, {"role": "user", "content": "It sleeps on."}]
 AS_JSON = json.dumps(SAID)
@@ -62,7 +63,7 @@ def test_reply_writes_what_the_model_replies(chat_folder, chat_file, capsys):
         assert capsys.readouterr().out == model.decode_ids(ids)[0] + "\n"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "says"),
     [
         (["--messages", "nonsense"], "--messages holds no JSON"),
@@ -74,7 +75,7 @@ def test_reply_writes_what_the_model_replies(chat_folder, chat_file, capsys):
         ([], "Give a text, or a conversation with --chat or --messages"),
     ],
 )
-@pytest.mark.parametrize("command", ["trace", "steps", "reply"])
+@each_case("command", ["trace", "steps", "reply"])
 def test_a_conversation_that_cannot_be_used_is_one_sentence(chat_folder, capsys, tmp_path, command, arguments, says):
     out = ["--out", str(tmp_path / "chat.npz")] if command == "trace" else []
     assert main([command, "--model", chat_folder, *out, *arguments]) == 2

@@ -18,6 +18,7 @@ from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import pictures
 from attnviz.lessons.reading import read, read_file
 from attnviz.lessons.scoring import Truth
+from tests.each_case import each_case
 from tests.lessons.front_matter import FRONT_MATTER as HEAD
 
 LESSONS = [read_file(path) for path in sorted(SHIPPED.glob("*.md"))]
@@ -39,7 +40,7 @@ def shown_pieces(data: dict[str, Any]) -> set[str]:
     return {piece for picture in shown for piece in (picture["open"], picture["covered"]) if piece}
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+@each_case("lesson", LESSONS, ids=lambda lesson: lesson.name)
 def test_what_is_right_is_what_the_author_signed(files: Files, lesson: Lesson) -> None:
     steps = page_data(files, lesson.name)["steps"]
     assert [bool(step["question"]) for step in steps] == [bool(step.question) for step in lesson.steps]
@@ -50,7 +51,7 @@ def test_what_is_right_is_what_the_author_signed(files: Files, lesson: Lesson) -
     assert found == lesson.signed
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+@each_case("lesson", LESSONS, ids=lambda lesson: lesson.name)
 def test_every_picture_is_live_on_five_pages(files: Files, lesson: Lesson) -> None:
     for at, step in enumerate(page_data(files, lesson.name)["steps"]):
         link, picture = lesson.picture(at), step["picture"]
@@ -91,7 +92,7 @@ def cross_weights(files: Files, name: str) -> np.ndarray:
     return planes.reshape(4, -1).T.copy().view("<f4").reshape(shape)
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+@each_case("lesson", LESSONS, ids=lambda lesson: lesson.name)
 def test_a_lesson_is_small(files: Files, lesson: Lesson) -> None:
     own = [f"{lesson.name}.html", f"{lesson.name}.js"]
     own += [f"pictures/{piece}.js" for piece in shown_pieces(page_data(files, lesson.name))]
@@ -170,7 +171,7 @@ def test_each_page_has_a_name_of_its_own_that_every_system_can_have() -> None:
     assert made == ["aufgabe-1", "aufgabe-1-2", "index-3", "lesson-4", "lesson-5", "a-b", "lesson-7"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("link", "sentence"),
     [
         ("/heads?src=&to=fr", "odd, step 1: The link has no sentence"),

@@ -16,6 +16,7 @@ from attnviz.lessons.phrases import translate
 from attnviz.lessons.picture import LinkedPicture, Pictures, pictures
 from attnviz.text.entries import token_texts
 from attnviz.views.masks.matrices import format_number
+from tests.each_case import each_case
 
 RED = "src=A+big+red+dog+jumped+over+a+small+pond.&to=fr&kind=decoder_self&layer=1&head=0"
 LOVE = "src=I+love+you.&to=fr"
@@ -132,7 +133,7 @@ def test_a_tab_says_what_only_the_app_can_do(drawing: Drawing) -> None:
     assert translate(note, "de").startswith("In attnviz selbst, wo das Modell läuft, kannst du auch ein anderes Token")
 
 
-@pytest.mark.parametrize("tab", ["leak&instead=" + HOSTILE, "says&step=1", "fills", "rows", "broadcast"])
+@each_case("tab", ["leak&instead=" + HOSTILE, "says&step=1", "fills", "rows", "broadcast"])
 def test_a_text_that_looks_like_markup_stays_text_in_every_fragment(drawing: Drawing, tab: str) -> None:
     drawn, _ = drawing(f"/masks?src=Hi.&to=fr&tgt={HOSTILE}&kind=decoder_self&tab={tab}")
     texts = [part for part in drawn.parts if isinstance(part, str)]
@@ -143,7 +144,7 @@ def controls_fragments(drawn: Drawn) -> list[str]:
     return [fragment for control in controls(drawn) for fragment in control.fragments]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("count", "at", "kept"),
     [(5, 4, range(5)), (100, 0, range(32)), (100, 50, range(34, 66)), (100, 99, range(68, 100))],
 )

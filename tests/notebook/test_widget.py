@@ -12,6 +12,7 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.notebook.widget import PictureWidget
 from attnviz.pictures.shown.registry import PICTURES
 from attnviz.widgets.wire import unpack
+from tests.each_case import each_case
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +102,7 @@ def test_a_picture_without_heads_says_what_it_has(trace) -> None:
         _ = attnviz.show.flow(trace).head
 
 
-@pytest.mark.parametrize("name", [name for name in PICTURES if name != "heads"])
+@each_case("name", [name for name in PICTURES if name != "heads"])
 def test_every_picture_is_a_widget_with_its_own_script(name, model, trace) -> None:
     widget = getattr(attnviz.show, name)(**PICTURES[name].example(model, trace))
     assert isinstance(widget, PictureWidget)

@@ -17,6 +17,7 @@ from attnviz.pictures.heads_state import HeadsState, read_heads_state
 from attnviz.pictures.shown.registry import tabs
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.trace import Trace
+from tests.each_case import each_case
 
 EVERY_PICTURE = """
 import sys
@@ -66,7 +67,7 @@ def test_a_picture_that_a_trace_cannot_have_is_refused_in_one_sentence() -> None
         neuron.neuron(own)
 
 
-@pytest.mark.parametrize("state", [one.state_type for one in tabs("Heads").values()])
+@each_case("state", [one.state_type for one in tabs("Heads").values()], ids=lambda state: state.__name__)
 def test_address_and_browser_say_the_same_of_a_state(state) -> None:
     view = to_view(state())
     told = from_view(state, view)
@@ -76,7 +77,7 @@ def test_address_and_browser_say_the_same_of_a_state(state) -> None:
     assert set(write(state())) == set(write(state(**told)))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wrong",
     [
         {"kind": 3}, {"layer": True}, {"layer": None}, {"row": "1"}, {"pins": [["cross", 0]]}, {"pins": "cross.0.0"},

@@ -12,6 +12,7 @@ from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.trace import Trace
 from attnviz.widgets.bundle import source
 from attnviz.widgets.wire import unpack
+from tests.each_case import each_case
 from tests.pictures.every_picture import draw_every
 
 
@@ -30,7 +31,7 @@ def every(model, trace) -> dict[str, ShownPicture]:
     return draw_every(model, trace)
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@each_case("name", PICTURES)
 def test_each_picture_has_a_payload_with_its_caption_and_what_nobody_answers(every, name) -> None:
     shown = every[name]
     header = unpack(shown.payload().pack()).header
@@ -40,7 +41,7 @@ def test_each_picture_has_a_payload_with_its_caption_and_what_nobody_answers(eve
     assert source(shown.picture.drawn_by).html
 
 
-@pytest.mark.parametrize("name", sorted(set(PICTURES) - {"mask_lab"}))
+@each_case("name", sorted(set(PICTURES) - {"mask_lab"}))
 def test_a_view_that_its_browser_reports_changes_nothing_where_nothing_was_chosen(every, name) -> None:
     shown = every[name]
     payload = shown.payload()
@@ -59,7 +60,7 @@ def test_fields_are_asked_as_the_state_has_them_or_as_a_link_writes_them(trace) 
     assert heads.of(trace, row=None, kind=None).state == heads.of(trace).state
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "asked", "says"),
     [
         ("heads", {"layr": 1}, "There is no field 'layr': this picture has kind, layer, head, row,"),

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from attnviz.text.arguments import reads_arguments
+from tests.each_case import each_case
 
 
 class Thing:
@@ -27,7 +28,7 @@ def accepted_arguments(
     return dict(locals())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "taken"),
     [
         ({"count": np.int64(2)}, {"count": 2}),
@@ -55,7 +56,7 @@ def test_one_thing_is_taken_where_several_are_asked_for():
     assert accepted_arguments("a", things=one)["things"] == [one]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "says"),
     [
         ({"text": None}, "text is one text, not None."),

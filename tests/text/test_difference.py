@@ -1,11 +1,10 @@
 """Which words two texts do not share."""
 
-import pytest
-
 from attnviz.text.difference import display_runs, word_differences
+from tests.each_case import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other"),
     [
         ("Je t'aime.", "Je vous aime."),

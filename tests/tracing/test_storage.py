@@ -9,6 +9,7 @@ import torch
 
 import attnviz
 from attnviz.tracing.external.from_tensors import from_tensors
+from tests.each_case import each_case
 from tests.tracing.conftest import LAYERS
 
 
@@ -109,13 +110,13 @@ OTHER_META = [
 ]
 
 
-@pytest.mark.parametrize("meta", OTHER_META)
+@each_case("meta", OTHER_META)
 def test_a_file_that_says_something_else_of_itself_is_refused(trace, tmp_path, meta):
     with pytest.raises(ValueError, match=r"t\.npz is not a trace"):
         attnviz.load_trace(changed_file(trace, tmp_path, meta=np.frombuffer(meta, dtype=np.uint8)))
 
 
-@pytest.mark.parametrize("key", ["format_version", "meta", "key.cross.0", "value.cross.0", "scale.cross.0"])
+@each_case("key", ["format_version", "meta", "key.cross.0", "value.cross.0", "scale.cross.0"])
 def test_a_file_in_which_something_is_missing_is_refused(trace, tmp_path, key):
     with pytest.raises(ValueError, match=r"t\.npz is not a trace"):
         attnviz.load_trace(changed_file(trace, tmp_path, **{key: None}))

@@ -1,14 +1,14 @@
 """Maps in eight bits: the largest weight of each window, and no peak lost."""
 
-import pytest
 import torch
 import torch.nn.functional as F
 
 from attnviz.tracing.thumbnails import thumbnail
+from tests.each_case import each_case
 from tests.tracing.conftest import HEADS, LAYERS
 
 
-@pytest.mark.parametrize("shape", [(24, 40), (24, 41), (23, 40), (23, 41), (8, 16), (5, 8)])
+@each_case("shape", [(24, 40), (24, 41), (23, 40), (23, 41), (8, 16), (5, 8)])
 def test_thumbnails_pool_over_the_windows_of_adaptive_max_pooling(shape):
     attn = torch.rand(3, *shape)
     size = tuple(min(8, length) for length in shape)

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from attnviz.tracing.record import CUT
+from tests.each_case import each_case
 from tests.tracing.conftest import D_K, HEADS, LAYERS
 
 
@@ -93,7 +94,7 @@ def test_memory_grows_with_the_length_and_not_with_its_square(model):
     assert long < 5.5 * short
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("call", "says"),
     [
         (lambda t: t._kind("self"), "kind must be one of encoder_self, decoder_self, cross, not 'self'"),

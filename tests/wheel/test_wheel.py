@@ -8,12 +8,12 @@ from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 
 import attnviz
 from tests.browser.served.process import status
 from tests.browser.server import free_port
+from tests.each_case import each_case
 from tests.websocket.visitor import Visitor
 from tests.wheel.conftest import ROOT, Installed, build_wheel
 
@@ -62,6 +62,15 @@ try:
 except ValueError as error:
     print(error)
 """
+HELPED = """
+import sys
+from contextlib import suppress
+sys.argv[0] = "attnviz"
+from attnviz.__main__ import main
+for command in sys.argv[1:]:
+    with suppress(SystemExit):
+        main([command, "--help"])
+"""
 COMMANDS = ("run", "serve", "cluster", "engine", "translate", "trace", "steps", "learn", "lessons")
 
 
@@ -77,9 +86,11 @@ def test_an_installation_shows_and_writes_a_picture_and_leaves_no_file_where_it_
     assert list(installed.home.iterdir()) == []  # read-only, which does not bind root
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_is_installed(command: str, installed: Installed) -> None:
-    assert installed.run("attnviz", command, "--help").returncode == 0
+def test_every_command_is_installed(installed: Installed) -> None:
+    ran = installed.run("python", "-c", HELPED, *COMMANDS)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    for command in COMMANDS:
+        assert f"usage: attnviz {command} " in ran.stdout
 
 
 def test_the_dashboard_runs_from_an_installation(installed: Installed, tmp_path: Path) -> None:
@@ -119,7 +130,7 @@ def test_an_installation_without_its_files_says_so(installed: Installed) -> None
     assert ran.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("library", "extra", "arguments"),
     [
         ("streamlit", "app", "['run']"),
@@ -155,7 +166,7 @@ def pins() -> list[Requirement]:
     return [Requirement(text) for text in texts]
 
 
-@pytest.mark.parametrize("pin", pins(), ids=lambda pin: pin.name)
+@each_case("pin", pins(), ids=lambda pin: pin.name)
 def test_each_pin_lies_in_the_range_of_the_wheel(pin: Requirement) -> None:
     (exact,) = pin.specifier
     assert exact.operator == "=="

@@ -11,6 +11,7 @@ from transformers.utils.logging import is_progress_bar_enabled
 from attnviz.models.huggingface import load
 from attnviz.tracing.causes.edits import Edit, Edits
 from attnviz.transformer.probe import Site
+from tests.each_case import each_case
 from tests.models.huggingface import architectures, checkpoints
 from tests.models.huggingface.checkpoints import PAIRS, Recipe
 from tests.models.huggingface.tokenizers_made import bos_pieces
@@ -38,7 +39,7 @@ def watched(tmp_path_factory):
     return load(folder, device=torch.device("cpu"), dtype=torch.float32)
 
 
-@pytest.mark.parametrize("name", ["bert", "albert", "gpt2", "mistral", "marian", "t5", "bloom"])
+@each_case("name", ["bert", "albert", "gpt2", "mistral", "marian", "t5", "bloom"])
 def test_threads_with_sentences_of_their_own(name, model, watched):
     model = {"bloom": watched}.get if name == "bloom" else model
     alone = {text: run(model(name), text) for text in TEXTS}

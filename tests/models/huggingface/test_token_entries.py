@@ -15,11 +15,12 @@ from attnviz.maps.selection import select
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
 from attnviz.text.display import display_token
 from attnviz.text.limits import TextError
+from tests.each_case import each_case
 
 STRANGE = "Hello 龘 나는\nworld, it sleeps 🚴 riding."
 
 
-@pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "t5"])
+@each_case("name", ["bert", "gpt2", "llama", "t5"])
 def test_every_token_has_the_piece_and_id_that_transformers_has(model, checkpoint, name: str) -> None:
     loaded, text = model(name), "The quick brown fox 龘"
     theirs = transformers.AutoTokenizer.from_pretrained(checkpoint(name))
@@ -83,7 +84,7 @@ def _bytes(**options: bool) -> Tokenizer:
 _WORDS = ("▁", "▁work", "▁is", "sufficient", "中文", "猫")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tokenizer", "text", "pieces", "texts"),
     [
         (

@@ -18,6 +18,7 @@ from attnviz.models.translator.reading_notes import (
 )
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer.checkpoint import weights_id
+from tests.each_case import each_case
 
 ROOT = Path(__file__).parents[3]
 TINY = tiny_translator()
@@ -66,7 +67,7 @@ def test_ordinary_short_english_hears_nothing(shipped_model) -> None:
     assert len(alarms) <= 0.02 * len(sentences), alarms
 
 
-@pytest.mark.parametrize("to", LOST)
+@each_case("to", LOST)
 def test_other_languages_a_bare_word_and_sixty_words_are_told(shipped_model, to: str) -> None:
     model, reads = shipped_model
     for text in (*LOST[to], *([LONG] if to == "fr" else ())):
@@ -135,7 +136,7 @@ def test_mostly_unknown_tokens_are_out_of_depth_by_themselves() -> None:
     assert out_of_depth_note(trace, OF_TINY) == "This model reads short sentences and is out of its depth here."
 
 
-@pytest.mark.parametrize("said", [None, {}, 3, {"tokens": [1]}, {"tokens": "ab"}, {"what": "x", "tokens": [1, 2]}])
+@each_case("said", [None, {}, 3, {"tokens": [1]}, {"tokens": "ab"}, {"what": "x", "tokens": [1, 2]}])
 def test_a_malformed_entry_of_a_config_is_passed_over(said) -> None:
     assert ReadableInputs.from_config(said) is None
 

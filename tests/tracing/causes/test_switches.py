@@ -1,15 +1,14 @@
 """Heads taken out, and what stands in their place, as switches set it and as an address holds it."""
 
-import pytest
-
 import attnviz
 from attnviz.tracing.causes import notation
 from attnviz.tracing.causes.switches import Head, every_head, replace_heads, replacements, without_replacements
+from tests.each_case import each_case
 
 SHAPES = {"encoder_self": (2, 3), "decoder_self": (2, 3), "cross": (2, 3)}
 
 
-@pytest.mark.parametrize("put", ["zero", "mean", "uniform", "diagonal"])
+@each_case("put", ["zero", "mean", "uniform", "diagonal"])
 def test_what_is_set_is_what_is_read_and_cross_attention_has_no_diagonal(put: str) -> None:
     wanted = dict.fromkeys([Head("encoder_self", 0, 1), *(Head("cross", 1, head) for head in range(3))], put)
     made = replace_heads((), SHAPES, wanted)

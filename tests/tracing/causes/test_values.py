@@ -7,6 +7,7 @@ import torch
 import attnviz
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.external.from_tensors import from_tensors
+from tests.each_case import each_case
 from tests.tracing.causes.conftest import TARGET
 
 TEXT = "A big red dog jumped."
@@ -60,7 +61,7 @@ OTHER = [
 ]
 
 
-@pytest.mark.parametrize(("own", "other"), OTHER, ids=[other.decode() for _, other in OTHER])
+@each_case(("own", "other"), OTHER, ids=[other.decode() for _, other in OTHER])
 def test_a_file_whose_interventions_are_none_is_refused(own, other, trace, interventions, tmp_path) -> None:
     attnviz.save(trace(TEXT, *interventions), tmp_path / "t.npz", maps=False)
     with np.load(tmp_path / "t.npz") as file:
@@ -130,7 +131,7 @@ RUNNING = [
 ]
 
 
-@pytest.mark.parametrize(("make", "says"), MAKING, ids=[says for _, says in MAKING])
+@each_case(("make", "says"), MAKING, ids=[says for _, says in MAKING])
 def test_what_cannot_be_is_said_when_it_is_made(make, says, trace) -> None:
     donor = trace("I love machine learning very much.")
     with pytest.raises(ValueError, match=says) as told:
@@ -138,7 +139,7 @@ def test_what_cannot_be_is_said_when_it_is_made(make, says, trace) -> None:
     assert "\n" not in str(told.value)
 
 
-@pytest.mark.parametrize(("make", "says"), RUNNING, ids=[says for _, says in RUNNING])
+@each_case(("make", "says"), RUNNING, ids=[says for _, says in RUNNING])
 def test_what_this_model_or_sentence_has_not_is_said_before_anything_runs(make, says, trace) -> None:
     donor = trace("A big and very red dog jumped.")
     with pytest.raises(ValueError, match=says) as told:

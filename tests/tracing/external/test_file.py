@@ -15,6 +15,7 @@ import attnviz
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.external import file as external_file
 from attnviz.tracing.external.file import read
+from tests.each_case import each_case
 
 WORDS = ["<s>", "a", "b"]
 ATTN = torch.randn(2, 5, 3, 3, generator=torch.Generator().manual_seed(1)).softmax(-1)
@@ -170,7 +171,7 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
+@each_case("content", DAMAGED.values(), ids=DAMAGED)
 def test_a_damaged_archive_is_one_sentence_and_takes_neither_time_nor_memory(content) -> None:
     with pytest.raises(ValueError, match=r"own\.npz cannot be read: |is not an array of") as refused:
         read(content, "own.npz")
@@ -186,7 +187,7 @@ def test_safetensors_with_a_wrong_byte_are_read_or_refused() -> None:
             read(bytes(content), "own.safetensors")
 
 
-@pytest.mark.parametrize(("content", "name", "said"), BROKEN.values(), ids=BROKEN)
+@each_case(("content", "name", "said"), BROKEN.values(), ids=BROKEN)
 def test_what_cannot_be_read_is_one_sentence(content, name, said, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=said) as refused:

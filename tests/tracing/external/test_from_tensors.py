@@ -10,6 +10,7 @@ from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
 from attnviz.widgets.heads.payload import heads_payload
 from attnviz.widgets.heads.sentences import sentence_strip
+from tests.each_case import each_case
 
 WORDS = ["[CLS]", "the", "c##at", "[SEP]", "sat"]
 TARGET = ["<s>", "le", "chat"]
@@ -108,13 +109,13 @@ NEEDS = {
 }
 
 
-@pytest.mark.parametrize("ask", NEEDS.values(), ids=NEEDS)
+@each_case("ask", NEEDS.values(), ids=NEEDS)
 def test_what_needs_queries_and_keys_says_so(ask) -> None:
     with pytest.raises(ValueError, match="built from bare weights: it has no queries"):
         ask(attnviz.from_tensors(weights(5, 5), WORDS))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("attn", "tokens", "options", "said"),
     [
         (weights(4, 4), WORDS, {}, "4 × 4 .* 5 × 5"),

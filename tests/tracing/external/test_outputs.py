@@ -10,6 +10,7 @@ from tokenizers import Tokenizer, models
 
 import attnviz
 from attnviz.tracing.external.weights import BareWeights
+from tests.each_case import each_case
 from tests.models.huggingface import tokenizers_made
 
 SRC, TGT = ["[CLS]", "a", "b", "c", "[SEP]"], ["<s>", "x", "y"]
@@ -102,7 +103,7 @@ def generate(model: Any, ids: torch.Tensor, options: dict[str, Any]) -> Any:
     return model.generate(ids, attention_mask=torch.ones_like(ids), **fixed, **options)
 
 
-@pytest.mark.parametrize("options", GENERATE, ids=str)
+@each_case("options", GENERATE, ids=str)
 def test_steps_of_a_decoder_equal_one_pass_over_what_it_wrote(gpt2: Any, options: dict[str, Any]) -> None:
     prompts = torch.tensor([[3, 5, 7], [11, 13, 17]])
     out = generate(gpt2, prompts, options)
@@ -116,7 +117,7 @@ def test_steps_of_a_decoder_equal_one_pass_over_what_it_wrote(gpt2: Any, options
         assert [row.text for row in trace.output_tokens("decoder_self") or ()] == words(tokens)[1:]
 
 
-@pytest.mark.parametrize("options", GENERATE, ids=str)
+@each_case("options", GENERATE, ids=str)
 def test_steps_of_an_encoder_decoder_equal_one_pass(bart: Any, options: dict[str, Any]) -> None:
     src = torch.tensor([[3, 5, 7, 11, 13], [17, 19, 23, 29, 31]])
     out = generate(bart, src, options)
@@ -224,7 +225,7 @@ REFUSED: list[tuple[Callable[[], Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "options", "said"), REFUSED, ids=[said for *_, said in REFUSED])
+@each_case(("given", "options", "said"), REFUSED, ids=[said for *_, said in REFUSED])
 def test_what_cannot_be_told_apart_is_asked_in_one_sentence(given: Any, options: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said) as refused:
         attnviz.from_tensors(given(), **{"tokens": SRC} | options)

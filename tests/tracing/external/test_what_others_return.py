@@ -11,6 +11,7 @@ import attnviz
 from attnviz.analysis.heads.trace_metrics import trace_metrics
 from attnviz.models.huggingface.network.network import cache_argument
 from attnviz.tracing.external.weights import BareWeights
+from tests.each_case import each_case
 from tests.models.huggingface.tiny_configs import tiny_config
 
 SIZES: dict[str, Any] = {"vocab_size": 37, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
@@ -275,7 +276,7 @@ NO_MAPS: dict[str, tuple[Any, dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("given", "options", "said"), NO_MAPS.values(), ids=NO_MAPS)
+@each_case(("given", "options", "said"), NO_MAPS.values(), ids=NO_MAPS)
 def test_maps_whose_columns_are_not_the_tokens_are_refused(given: Any, options: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said) as refused:
         attnviz.from_tensors(given(), list("abcde"), **options)

@@ -4,13 +4,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.pictures.causes.compared import Side
 from attnviz.pictures.shown.registry import picture
 from attnviz.tracing.trace import Trace
 from attnviz.widgets.bundle import source
+from tests.each_case import each_case
 from tests.widgets.bare_page import BarePage
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.spans.conftest import MESSAGES
@@ -64,7 +64,7 @@ def saved_svg(bare: BarePage) -> str:
     return Path(saved.value.path()).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@each_case("name", SHOWN)
 def test_a_conversation_has_its_roles_written_and_its_template_in_italics(
     empty_page: Page, chat_model, conversation, name: str
 ) -> None:

@@ -12,6 +12,7 @@ import torch
 import attnviz
 from attnviz.models import catalogue
 from attnviz.models.huggingface import load
+from tests.each_case import each_case
 from tests.models.huggingface import architectures
 from tests.models.huggingface.refused import CPU
 
@@ -63,7 +64,7 @@ def must_say_it(function, good):
                 assert "\n" not in said, f"{name}={wrong!r}: {said}"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_a_model_says_what_it_cannot_take(models, traces, kind):
     given = {"text": TEXTS.get(kind, "I love you."), "to": "fr", "ids": [1, 2], "trace": traces[kind]}
     for name in METHODS:
@@ -111,7 +112,7 @@ def test_every_public_function_says_what_it_cannot_take(traces, models, tmp_path
         must_say_it(function, good)
 
 
-@pytest.mark.parametrize("kind", ["translator", "bert", "gpt2", "bart", "toy"])
+@each_case("kind", ["translator", "bert", "gpt2", "bart", "toy"])
 def test_a_single_head_and_a_single_intervention_are_what_lists_of_one_are(models, traces, kind):
     place = traces[kind].kinds[-1]
     off = attnviz.ablate(place, layer=0, heads=1)

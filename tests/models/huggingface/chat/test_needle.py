@@ -7,6 +7,7 @@ from attnviz.analysis.corpus.cancellable import Cancellable
 from attnviz.analysis.spans.hidden import hide_spans
 from attnviz.analysis.spans.needle import Needle, count_needles, trace_needle
 from attnviz.models.huggingface import load
+from tests.each_case import each_case
 from tests.models.huggingface.chat import lookup_model
 from tests.models.huggingface.chat.lookup_model import VALUES
 
@@ -26,7 +27,7 @@ def others(key: str) -> list[str]:
     return [lookup_model.sentence(each, values[2]) for each, values in VALUES.items() if each != key]
 
 
-@pytest.mark.parametrize("value", VALUES["metal"])
+@each_case("value", VALUES["metal"])
 def test_it_writes_the_value_that_its_prompt_holds(value, lookup):
     said = " ".join([lookup_model.sentence("metal", value), *others("metal")])
     messages = [{"role": "user", "content": f"{said} {lookup_model.question('metal')}"}]

@@ -15,6 +15,7 @@ from attnviz.models.huggingface.chat.render_process import _at_most, _OutOfTime,
 from attnviz.models.huggingface.chat.template import ChatTemplate
 from attnviz.text.conversation import Turn, read_turns
 from attnviz.text.limits import TextError
+from tests.each_case import each_case
 from tests.models.huggingface.chat.templates import TEMPLATES
 from tests.models.huggingface.families import tokenizer_of
 
@@ -33,8 +34,8 @@ def published(family: str, checkpoint) -> tuple[object, ChatTemplate]:
     return tokenizer, found
 
 
-@pytest.mark.parametrize("messages", [ASKED, TOLD, ANSWERED], ids=["a question", "with a system", "answered"])
-@pytest.mark.parametrize("family", TEMPLATES)
+@each_case("messages", [ASKED, TOLD, ANSWERED], ids=["a question", "with a system", "answered"])
+@each_case("family", TEMPLATES)
 def test_a_template_writes_what_transformers_writes(family, messages, checkpoint):
     tokenizer, template = published(family, checkpoint)
     asks = messages[-1]["role"] == "user"
@@ -48,7 +49,7 @@ def test_a_template_writes_what_transformers_writes(family, messages, checkpoint
     assert template.render(read_turns(messages), add_generation_prompt=asks).text == expected
 
 
-@pytest.mark.parametrize("family", TEMPLATES)
+@each_case("family", TEMPLATES)
 def test_each_turn_is_found_where_the_template_wrote_it(family, checkpoint):
     _, template = published(family, checkpoint)
     turns = read_turns(ASKED)
@@ -75,7 +76,7 @@ _DONE = {
 }
 
 
-@pytest.mark.parametrize("done", _DONE)
+@each_case("done", _DONE)
 def test_what_a_template_does_to_one_turn_costs_no_other_its_place(done):
     source, expected = _DONE[done]
     said = [("user", "Ask"), ("assistant", "<think>Hm.</think>Hello!"), ("user", "Why?")]
@@ -207,7 +208,7 @@ def test_a_template_of_a_million_lines_is_refused_unread(checkpoint):
         ChatTemplate.of(tokenizer)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("messages", "sentence"),
     [
         ("Hello", "messages is a list of turns"),

@@ -16,6 +16,7 @@ from tokenizers import AddedToken
 from attnviz.models.huggingface.tokenization.backend import FIRST
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
 from attnviz.text.limits import TextError
+from tests.each_case import each_case
 from tests.models.huggingface.families import ENCODERS, FAMILIES, tokenizer_of
 from tests.models.huggingface.published.pieces import m2m_100
 
@@ -60,7 +61,7 @@ def read(family: Callable[[str], Path]) -> Callable[[str], Read]:
     return cache(read_both)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@each_case("name", FAMILIES)
 def test_ids_are_those_of_transformers_and_spelled_as_it_decodes_them(name: str, read: Callable[[str], Read]) -> None:
     made = read(name)
     for text in TEXTS:
@@ -70,7 +71,7 @@ def test_ids_are_those_of_transformers_and_spelled_as_it_decodes_them(name: str,
         assert made.ours._decode(ids).replace("\ufffd", "") == spelled.replace("\ufffd", ""), text
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@each_case("name", FAMILIES)
 def test_tokens_stand_side_by_side_and_miss_nothing_that_can_be_seen(name: str, read: Callable[[str], Read]) -> None:
     for text in TEXTS if name != "ByT5" else TEXTS[:-1]:  # it puts no second end behind one that was typed
         encoded = read(name).ours.encode(text)
@@ -143,7 +144,7 @@ def test_a_token_that_takes_the_spaces_around_it_takes_them(tmp_path: Path) -> N
         assert [token.text for token in encoded.tokens if token.text in ("a", "b", "<glue>")] == text.split()
 
 
-@pytest.mark.parametrize("name", sorted(ENCODERS.keys() - {"Nucleotide Transformer"}))
+@each_case("name", sorted(ENCODERS.keys() - {"Nucleotide Transformer"}))
 def test_a_pair_has_the_ids_and_segments_of_transformers(name: str, read: Callable[[str], Read]) -> None:
     made = read(name)
     encoded, expected = made.ours.encode("A cat sat.", "Where is it?"), made.theirs("A cat sat.", "Where is it?")
