@@ -16,7 +16,6 @@ from playwright.sync_api import Page
 
 from attnviz.analysis.causes.attribution import LogitTarget, attribution
 from attnviz.analysis.causes.effects import head_effects, translations_without
-from attnviz.analysis.causes.lens import logit_lens
 from attnviz.analysis.causes.logit_difference import LogitDifference
 from attnviz.analysis.causes.patching import patched_heads, patched_stream
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
@@ -55,12 +54,9 @@ def rows() -> Iterator[Row]:
         ("all matrices of a pair", matrices, 800),
         ("attribution of one logit", lambda: attribution(maps, clean, LogitTarget(metric.step, metric.a)), 30),
         ("what attribution goes through, found once", lambda: residual_maps(model, clean), None),
-        ("the logit lens of the decoder", lambda: logit_lens(model, clean), None),
     )  # fmt: skip
     for name, task, aim in tasks:
-        processor, clock = _milliseconds(task)
-        yield Row(f"{name}, {LENGTH} tokens, processor time", processor, "ms", aim)
-        yield Row(f"{name}, {LENGTH} tokens, by the clock", clock, "ms")
+        yield Row(f"{name}, {LENGTH} tokens, processor time", _milliseconds(task), "ms", aim)
     used = peak_memory(lambda: patched_heads(model, clean, changed, metric)).peak
     yield Row("memory of a patching matrix of every head", used / 1e6, "MB", 30)
     yield from _page()
@@ -81,15 +77,14 @@ def _pair(model: Translator) -> tuple[Trace, Trace, LogitDifference]:
     return clean, changed, LogitDifference(step, int(lead[step].argmax()), int(lead[step].argmin()))
 
 
-def _milliseconds(task: Callable[[], object]) -> tuple[float, float]:
-    """Measure the medians of processor time and wall-clock time."""
-    both = []
+def _milliseconds(task: Callable[[], object]) -> float:
+    """Measure the median of a task's processor time."""
+    times = []
     for _ in range(WARM_UP + RUNS):
-        started = time.process_time(), time.perf_counter()
+        started = time.process_time()
         task()
-        both.append((time.process_time() - started[0], time.perf_counter() - started[1]))
-    processor, clock = (1e3 * median(times) for times in zip(*both[WARM_UP:], strict=True))
-    return processor, clock
+        times.append(time.process_time() - started)
+    return 1e3 * median(times[WARM_UP:])
 
 
 def _page() -> Iterator[Row]:

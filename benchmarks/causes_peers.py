@@ -9,11 +9,9 @@ from typing import Any
 
 import torch
 
-from attnviz.analysis.causes.attribution import LogitTarget, attribution
 from attnviz.analysis.causes.effects import head_effects
 from attnviz.analysis.causes.logit_difference import LogitDifference
-from attnviz.analysis.causes.patching import patched_heads, patched_stream
-from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
+from attnviz.analysis.causes.patching import patched_heads
 from attnviz.models import huggingface
 from attnviz.tracing.trace import Trace
 from benchmarks.peers import save_gpt2_small
@@ -56,8 +54,6 @@ def _tasks(folder: Path) -> Tasks:
     clean, changed = (model.trace(text, new_tokens=0) for text in (CLEAN, CHANGED))
     ids, other = (torch.tensor([[token.id for token in trace.tokens("tgt")]]) for trace in (clean, changed))
     metric = LogitDifference(ids.shape[1] - 1, A, B)
-    maps = residual_maps(model, clean)
-    assert isinstance(maps, ResidualMaps)
     cache = lens.run_with_cache(ids)[1]
 
     def lead(logits: torch.Tensor) -> torch.Tensor:
@@ -68,14 +64,6 @@ def _tasks(folder: Path) -> Tasks:
         "a patching matrix of every head": (
             lambda: patched_heads(model, clean, changed, metric),
             lambda: patching.get_act_patch_attn_head_out_all_pos(lens, other, cache, lead),
-        ),
-        "a patching matrix of layers x tokens": (
-            lambda: patched_stream(model, clean, changed, metric, stack="decoder"),
-            lambda: patching.get_act_patch_resid_pre(lens, other, cache, lead),
-        ),
-        "a trace and the parts of one logit": (
-            lambda: attribution(maps, model.trace(CLEAN, new_tokens=0), LogitTarget(metric.step, A, B)),
-            lambda: _attribute(lens, ids),
         ),
     }
 
@@ -95,10 +83,3 @@ def _ablate_each(lens: Any, ids: torch.Tensor, clean: Trace) -> list[torch.Tenso
 
             found.append(lens.run_with_hooks(ids, fwd_hooks=[(f"blocks.{layer}.attn.hook_z", off)]))
     return found
-
-
-@torch.inference_mode()
-def _attribute(lens: Any, ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    cache = lens.run_with_cache(ids)[1]
-    layers = cache.logit_attrs(cache.decompose_resid(), A, incorrect_tokens=B)
-    return layers, cache.logit_attrs(cache.stack_head_results(), A, incorrect_tokens=B)

@@ -12,13 +12,10 @@ from statistics import median
 
 from playwright.sync_api import Page
 
-from attnviz.learning import shipped
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.live.runs import LiveView
 from attnviz.learning.run import TrainingRun
-from attnviz.learning.storage import toy_recording
 from attnviz.widgets.learning.feed import Piece, feed_payload
-from attnviz.widgets.learning.payload import ShownRun, learning_payload
 from benchmarks.browser import chromium_here, new_page, open_page, type_sentence
 from benchmarks.model import sentences_of
 from benchmarks.report import Row
@@ -56,19 +53,10 @@ def rows() -> Iterator[Row]:
 
 
 def _packing() -> Iterator[Row]:
-    pair = [toy_recording(shipped.path(Experiment("twice", without=gone))) for gone in ((), ("causal-mask",))]
-    shown = [ShownRun(run.experiment, "", "recorded", run) for run in pair]
     moments = tuple(TrainingRun(Experiment("twice", steps=10)))
     piece = Piece(Experiment("twice"), LiveView("running", 0, moments[5:7]), 5)
-    work = {
-        "pack": lambda: learning_payload(shown, None, view={}).pack(),
-        "update": lambda: feed_payload([piece]).pack(),
-    }
-    seconds = time_in_turn(work, runs=RUNS)
-    yield Row("two recordings packed", 1e3 * median(seconds["pack"]), "ms", 50)
-    yield Row("two recordings on their way", len(work["pack"]()) / 1e3, "kB", 120)
+    seconds = time_in_turn({"update": lambda: feed_payload([piece]).pack()}, runs=RUNS)
     yield Row("two moments of a live run packed", 1e3 * median(seconds["update"]), "ms", MOST_UPDATE)
-    yield Row("two moments of a live run on their way", len(work["update"]()) / 1e3, "kB")
 
 
 def _choose(page: Page, at: int) -> float:

@@ -15,17 +15,13 @@ from tests.browser.server import dashboard
 
 TOKENS = 1024
 TABS = {"heads": "Heads", "links": "Links", "model": "Whole model"}
-FRAMES, SOON = 200, 100  # milliseconds: longer needs a sign that something happens; a hover must not need one
+FRAMES = 200  # milliseconds: longer needs a sign that something happens
 ACT = """([name, act]) => {
   const root = attnvizWatch.root(), started = performance.now();
   const all = (found) => [...root.querySelectorAll(found)];
   const acts = {
     head: () => all(".square")[act + 1].click(),
     every: () => all("button").find((node) => node.textContent === "All").click(),
-    token: () => all(".queries .link-token")[100 + act].dispatchEvent(
-      new PointerEvent("pointerover", { bubbles: true })),
-    fit: () => all("button").find((node) => node.dataset.value === (act % 2 ? "read" : "fit")).click(),
-    lines: () => all("button").find((node) => node.dataset.value === (act % 2 ? "map" : "lines")).click(),
   };
   acts[name]();
   root.getBoundingClientRect();
@@ -34,7 +30,7 @@ ACT = """([name, act]) => {
 
 
 def rows() -> Iterator[Row]:
-    """Open each tab on one server; the first one runs the model, too, whose time has a row of its own."""
+    """Open each tab on one server; the first one runs the model, too."""
     text = ("the old man who lives in this small house has a big red dog " * TOKENS)[:TOKENS]  # a byte a token
     with tempfile.TemporaryDirectory() as folder:
         save_gpt2_small(model := Path(folder) / "gpt2-small")
@@ -51,21 +47,16 @@ def rows() -> Iterator[Row]:
                 yield Row(f"{TABS[tab]}, {TOKENS} tokens: opened{more}", opened, "s")
                 page.wait_for_function("attnvizWatch.idle()")
                 yield from _acts(page, tab)
-            yield Row(f"{TOKENS} tokens: the model's pass alone", _forward(page), "s")
 
 
 def _acts(page: Page, tab: str) -> Iterator[Row]:
     at = f"{TABS[tab]}, {TOKENS} tokens"
     if tab == "heads":
-        for name, keys in (("another head", ("ArrowRight", "ArrowLeft") * 4), ("zoom", ("+", "-") * 4)):
-            yield Row(f"{at}: {name}", median(_press(page, key) for key in keys), "ms", FRAMES)
+        keys = ("ArrowRight", "ArrowLeft") * 4
+        yield Row(f"{at}: another head", median(_press(page, key) for key in keys), "ms", FRAMES)
     elif tab == "links":
         yield Row(f"{at}: another head's lines", _median(page, "head"), "ms", FRAMES)
         yield Row(f"{at}: the lines of 144 heads", _median(page, "every", 1), "ms", FRAMES)
-        yield Row(f"{at}: a token's lines", _median(page, "token"), "ms", SOON)
-        yield Row(f"{at}: all tokens on the screen, and back", _median(page, "fit"), "ms", FRAMES)
-    else:
-        yield Row(f"{at}: 144 maps as lines, and back", _median(page, "lines"), "ms", FRAMES)
 
 
 def _press(page: Page, key: str) -> float:
@@ -80,9 +71,3 @@ def _median(page: Page, name: str, times: int = 6) -> float:
         page.wait_for_timeout(60)
         taken.append(page.evaluate(ACT, [name, act]))
     return median(taken)
-
-
-def _forward(page: Page) -> float:
-    """Read the seconds of the model's pass from the status bar."""
-    said = page.locator(".status-bar").inner_text()
-    return float(said.partition("forward")[2].split()[0].replace(",", "")) / 1e3

@@ -11,7 +11,6 @@ from attnviz.analysis.masks.effect import effect
 from attnviz.analysis.masks.fills import FillChoice, FilledScores, Weighing, fill_scores, one_head
 from attnviz.analysis.masks.findings import findings
 from attnviz.analysis.masks.mask_spec import MaskSpec
-from attnviz.analysis.rerun import write_again
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site
 from benchmarks.browser import chromium_here, open_page
@@ -55,13 +54,9 @@ def _server() -> Iterator[Row]:
         def again(trace=trace, probe=probe) -> None:
             effect(model, trace, probe)
 
-        def words(trace=trace, probe=probe) -> None:
-            write_again(model, trace, probe)
-
-        seconds = time_in_turn({"edit": edit, "again": again, "words": words}, runs=runs, warm_up=1)
+        seconds = time_in_turn({"edit": edit, "again": again}, runs=runs, warm_up=1)
         yield Row(f"mask edit at one site, {length} tokens in", 1e3 * median(seconds["edit"]), "ms", 150)
         yield Row(f"re-run under the mask, {length} tokens in", 1e3 * median(seconds["again"]), "ms", 400)
-        yield Row(f"what it then writes, {length} tokens in", 1e3 * median(seconds["words"]), "ms")
 
 
 def _browser() -> Iterator[Row]:

@@ -24,7 +24,6 @@ def rows() -> Iterator[Row]:
             "bytes a cell",
             1.15,
         )
-        yield Row(f"payload, {length} tokens", len(payload.pack()) / 1e3, "kB")
 
 
 def _bytes_a_cell(header: dict, packed: bytes) -> float:

@@ -61,9 +61,6 @@ class _Peers:
         ours = {dtype: huggingface.load(folder, device=_CPU, dtype=dtype) for dtype in (torch.float32, torch.bfloat16)}
         self.ours, self.ours_bfloat16 = ours[torch.float32], ours[torch.bfloat16]
         self.eager = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-        self.eager_bfloat16 = AutoModel.from_pretrained(
-            folder, attn_implementation="eager", dtype=torch.bfloat16
-        ).eval()
         self.lens = None
         if importlib.util.find_spec("transformer_lens"):
             from transformers import AutoTokenizer
@@ -83,7 +80,6 @@ class _Peers:
             "drawn": lambda: _thumbnails(self.trace(text)),
             "eager": lambda: _eager(self.eager, ids),
             "traced, bfloat16": lambda: self.trace(text, bfloat16=True),
-            "eager, bfloat16": lambda: _eager(self.eager_bfloat16, ids),
         }
         return tasks | ({"lens": lambda: _lens(self.lens, ids)} if self.lens is not None else {})
 
@@ -102,8 +98,6 @@ def _times(peers: _Peers, length: int, runs: int) -> Iterator[Row]:
     yield Row(f"{at}: tracing", ratio(seconds["traced"], eager), "x eager", 1.0)
     yield Row(f"{at}: tracing, every head's 8-bit map", ratio(seconds["drawn"], eager), "x eager", 1.15)
     yield Row(f"{at}: tracing in bfloat16", ratio(seconds["traced, bfloat16"], eager), "x eager", 0.6)
-    own = ratio(seconds["traced, bfloat16"], seconds["eager, bfloat16"])
-    yield Row(f"{at}: tracing in bfloat16", own, "x eager in bfloat16")
     if "lens" in seconds:
         yield Row(f"{at}: tracing", ratio(seconds["traced"], seconds["lens"]), "x TransformerLens", 0.65)
 
