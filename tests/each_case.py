@@ -4,12 +4,12 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from reprlib import Repr
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 import torch
 
-Test = TypeVar("Test", bound=Callable[..., None])
+Test = Callable[..., None]
 _Param = type(pytest.param(0))
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80

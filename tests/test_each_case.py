@@ -12,7 +12,7 @@ def test_every_case_runs_and_those_that_fail_are_named() -> None:
     def is_equal(fixture: str, one: int, other: int) -> None:
         seen.append((fixture, one, other))
         with pytest.raises(ZeroDivisionError):
-            1 / (one - other)
+            _ = 1 / (one - other)
 
     with pytest.raises(BaseExceptionGroup, match=r"^2 of 4 cases fail:\n  1, 2: Failed: .*\n  4, 5: Failed: ") as told:
         is_equal(fixture="given")
