@@ -3,6 +3,7 @@
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import httpx
@@ -29,7 +30,7 @@ def message(text: str = "I love you", **how: Any) -> bytes:
 
 def post(engine: Served, body: bytes = b"", operation: str = "trace", **headers: str) -> httpx.Response:
     """Send a request to the engine, and return its answer."""
-    return httpx.post(f"{engine.address}/models/tiny/{operation}", content=body, headers=WHO | headers, timeout=20)
+    return httpx.post(f"{engine.address}/models/tiny/{operation}", content=body, headers=WHO | headers, timeout=60)
 
 
 def test_an_answer_is_a_saved_trace(running: Served, tmp_path) -> None:
@@ -91,6 +92,19 @@ class Slow:
         return self._model.trace(*args, **how)
 
 
+class Held(Slow):
+    """A model whose runs end when the test lets them."""
+
+    def __init__(self) -> None:
+        super().__init__(0.0)
+        self.may_end = Event()
+
+    def trace(self, *args: Any, **how: Any) -> Any:
+        self.runs += 1
+        self.may_end.wait(60)
+        return self._model.trace(*args, **how)
+
+
 class Full(Slow):
     """A model whose device has no memory left the first few times."""
 
@@ -140,15 +154,18 @@ def test_what_is_too_much_is_told_to_come_again() -> None:
 
 @pytest.mark.parametrize("batch", [1, 4])
 def test_what_is_late_when_its_turn_comes_never_begins(batch: int) -> None:
-    slow = Slow(0.6)
-    with serve_models({"tiny": slow}, Limits(batch=batch)) as engine, ThreadPoolExecutor(1) as pool:
+    held, deadline = Held(), 0.3  # seconds
+    with serve_models({"tiny": held}, Limits(batch=batch)) as engine, ThreadPoolExecutor(2) as pool:
         before = pool.submit(post, engine, message("before"))
-        while not slow.runs:
+        while not held.runs:
             time.sleep(0.01)
-        late = post(engine, message(), **{DEADLINE: f"{time.time() + 0.3:.3f}"})
+        late = pool.submit(post, engine, message(), **{DEADLINE: f"{time.time() + deadline:.3f}"})
+        time.sleep(deadline)
+        held.may_end.set()
         assert before.result().status_code == 200
-    assert (late.status_code, slow.runs) == (504, 1)
-    assert "could begin" in late.json()["error"]
+        assert late.result().status_code == 504
+    assert held.runs == 1
+    assert "could begin" in late.result().json()["error"]
 
 
 def test_no_more_is_let_in_than_can_be_answered_soon() -> None:

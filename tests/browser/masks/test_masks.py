@@ -79,5 +79,5 @@ def test_nothing_covers_a_rules_number_while_it_is_typed(page: Page, settle) -> 
     expect(
         page.locator(".st-key-mask-controls").get_by_test_id("InputInstructions").filter(visible=True)
     ).to_have_count(0)
-    page.locator(".st-key-mask-controls").get_by_test_id("stNumberInputStepUp").click(timeout=5000)
+    page.locator(".st-key-mask-controls").get_by_test_id("stNumberInputStepUp").click()
     expect(page).to_have_url(re.compile(r"masks=window_6"))

@@ -98,7 +98,7 @@ def test_plotly_downloads_and_uploads_work_under_the_policy(watched_page, settle
 
 
 def test_a_frame_of_another_site_and_another_host_are_refused(serving) -> None:
-    with urllib.request.urlopen(f"{serving.address}/heads", timeout=5) as answer:
+    with urllib.request.urlopen(f"{serving.address}/heads", timeout=60) as answer:
         said = dict(answer.headers)
     assert "frame-ancestors 'none'" in said["content-security-policy"]
     assert "unsafe-eval" not in said["content-security-policy"]
@@ -111,7 +111,7 @@ def test_it_says_how_it_is_and_nobody_s_sentence(serving) -> None:
     with Visitor(serving.address) as visitor:
         assert not visitor.open("heads", {"src": SENTENCE, "to": "fr"}).exceptions
         visitor.send(visitor.state("src-shown", string_value=f"{SENTENCE} Nor this one."))
-        with urllib.request.urlopen(f"http://127.0.0.1:{serving.metrics}/metrics", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{serving.metrics}/metrics", timeout=60) as answer:
             told = answer.read().decode()
     assert "attnviz_visitors 1.0" in told
     assert 'attnviz_answer_seconds_count{page="heads"}' in told
@@ -121,7 +121,7 @@ def test_it_says_how_it_is_and_nobody_s_sentence(serving) -> None:
     assert {"starting", "ready", "answer"} <= {event["event"] for event in events}
     assert any(event.get("page") == "heads" and event["ms"] > 0 for event in events)
     assert "Nobody" not in serving.log.read_text(encoding="utf-8")
-    with urllib.request.urlopen(f"{serving.address}/metrics", timeout=5) as answer:
+    with urllib.request.urlopen(f"{serving.address}/metrics", timeout=60) as answer:
         assert "attnviz_visitors" not in answer.read().decode(), "numbers are on a port of their own"
 
 
