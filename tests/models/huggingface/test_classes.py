@@ -32,7 +32,6 @@ SAMPLE = {
     "OpenAIPrivacyFilterModel": "base",  # of token classifiers
     "Mistral4Model": "base",  # looks back
     "Emu3ForCausalLM": "causal",  # its config is in no mapping
-    "LlavaForConditionalGeneration": "multimodal",
     "VoxtralForConditionalGeneration": "seq2seq",  # a decoder among encoder-decoders
     "MiniMaxForCausalLM": "causal",  # returns states among weights
     "LongformerForMaskedLM": "masked",  # returns bands
