@@ -221,9 +221,12 @@ def test_a_device_without_memory_is_said_in_one_sentence(folder, monkeypatch, sa
     assert (result.returncode, result.stderr) == (2, f"attnviz: {device.FULL}\n")
 
 
-@pytest.mark.parametrize("picture", [name for name in PICTURES if name != "learning"])
+@each_case("picture", [name for name in PICTURES if name != "learning"])
 def test_trace_draws_every_picture_that_it_offers(folder, picture: str, tmp_path, capsys) -> None:
-    file, other = tmp_path / "shown.html", ["--other", "a big red cat"] if picture in ("patching", "compared") else []
+    file, other = (
+        tmp_path / f"{picture}.html",
+        ["--other", "a big red cat"] if picture in ("patching", "compared") else [],
+    )
     arguments = ["--model", str(folder), "--to", "fr", "--html", str(file), "--picture", picture, *other]
     assert main(["trace", "a big red dog", *arguments]) == 0, capsys.readouterr().err
     assert file.stat().st_size > 10_000

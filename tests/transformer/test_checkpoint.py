@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from attnviz.transformer import checkpoint
 from attnviz.transformer.checkpoint import CONFIG, WEIGHTS, CheckpointError, load, read_config, save
 from attnviz.transformer.transformer import Transformer
+from tests.each_case import each_case
 
 
 @pytest.fixture
@@ -131,7 +132,7 @@ def test_config_that_cannot_be_built_says_why(folder, changes, reason):
     assert reason in _refusal(folder)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "content",
     [
         *("", "{", "[]", "5", "null", '"text"', "{}", '{"format_version": 1}', '{"format_version": 2, "model": {}}'),

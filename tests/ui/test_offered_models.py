@@ -5,6 +5,7 @@ import pytest
 from attnviz.models import catalogue
 from attnviz.ui import offered_models
 from attnviz.ui.cache import traces
+from tests.each_case import each_case
 
 
 @pytest.fixture
@@ -20,8 +21,8 @@ def requested_models(monkeypatch) -> list[str]:
     return names
 
 
-@pytest.mark.parametrize("listed", ["", "gpt2", " gpt2 , ,/models/own "])
-@pytest.mark.parametrize("name", ["/etc", "/no/such/folder", "gpt2-medium", "another", ""])
+@each_case("listed", ["", "gpt2", " gpt2 , ,/models/own "])
+@each_case("name", ["/etc", "/no/such/folder", "gpt2-medium", "another", ""])
 def test_a_model_that_is_not_listed_is_refused_whether_it_exists_or_not(
     listed, name, requested_models, monkeypatch
 ) -> None:
