@@ -156,7 +156,7 @@ def _check_axes(name: str | None, maps: Tensor, given: _GivenWeights) -> None:
     if extra in (1, 2) and q_len in n_tokens:
         added = "bias_kv or zero_attn" if extra == 1 else "bias_kv, zero_attn"
         raise ValueError(
-            f"The maps have {q_len} rows and {k_len} columns, so some keys are no tokens. "
+            f"The maps have {q_len} rows and {k_len} columns, so some keys are not tokens. "
             "nn.MultiheadAttention(add_bias_kv=True) and add_zero_attn=True append such keys: leave them out, "
             f"attn[..., :{q_len}], or give kind='cross' and key_tokens with names for all {k_len} columns, the last of "
             f"them {added}."
