@@ -93,7 +93,7 @@ def test_a_picture_is_in_the_state_that_its_link_says(drawn: Callable[[str], Dra
 
 def test_a_still_says_why_it_is_one_in_the_language_of_the_lesson(drawn: Callable[[str], Drawn]) -> None:
     note = drawn(f"/anatomy?{LOVE}").note
-    assert str(note) == "A still picture: the page Anatomy of attnviz needs a model that runs."
+    assert str(note) == "This picture cannot be changed here: the page Anatomy of attnviz needs a running model."
     assert translate(note, "de") == "Ein Standbild: Die Seite Anatomy von attnviz braucht ein laufendes Modell."
 
 

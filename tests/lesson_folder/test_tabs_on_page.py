@@ -28,7 +28,7 @@ TABS = [
     "/causes?src=I+love+you.&to=fr&tab=sentences&part=pruning",
 ]
 LEAK = "4-what-the-causal-mask-hides.html#3"
-LEFT_OUT = "32 of {} choices are here, those nearest to the link’s: attnviz itself has all of them."
+LEFT_OUT = "This folder has 32 of {} choices, those nearest to the link’s; attnviz itself has all of them."
 
 
 @pytest.fixture(scope="module")

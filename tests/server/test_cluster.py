@@ -62,7 +62,7 @@ def test_a_configuration_that_haproxy_does_not_take_is_said(tmp_path: Path) -> N
     program = tmp_path / "haproxy"
     program.write_text("#!/bin/sh\necho '[ALERT] (1) : config : parsing [x:3] : unknown keyword.' >&2\nexit 1\n")
     program.chmod(0o700)
-    with pytest.raises(ValueError, match=r"does not take the configuration .*: config : parsing .* unknown keyword.$"):
+    with pytest.raises(ValueError, match=r"rejects the configuration .*: config : parsing .* unknown keyword.$"):
         haproxy.check(str(program), tmp_path / "haproxy.cfg")
 
 

@@ -175,7 +175,7 @@ def test_an_impossible_device_is_one_sentence(options, capsys, tmp_path):
     arguments, changes = options
     arguments = [*arguments[:2], "--state", str(tmp_path), "--threads", "1", "--device", "toaster"]
     assert main([*arguments, "--recipe", changes]) == 2
-    assert "'toaster' is no device" in capsys.readouterr().err
+    assert "'toaster' is not a device" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--every", "--dev", "--threads"])

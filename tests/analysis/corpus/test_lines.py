@@ -36,7 +36,7 @@ def test_a_thousand_lines_are_read_and_one_more_is_refused() -> None:
     ("line", "said"),
     [
         ("word " * 500, r"^Line 3 \(“word word .*…”\) has 2,499 characters, more than 2,000"),
-        ("a\x00b", r"^Line 3 \(“a\ufffdb”\) has a character that is no text \(U\+0000\)"),
+        ("a\x00b", r"^Line 3 \(“a\ufffdb”\) has a character that is not text \(U\+0000\)"),
         ("lone \ud800", r"^Line 3 .*\(U\+D800\)"),
         ("?! …", r"^Line 3 \(“\?! …”\) has neither a letter nor a digit"),
         ("fine\tun\x1bchien", r"^Line 3 .*\(U\+001B\)"),

@@ -93,7 +93,7 @@ def test_heads_are_told_apart_in_half_precision_too(tmp_path: Path) -> None:
     [
         ("gemma2", "its scores go through a tanh, so that none is beyond ±2"),
         ("gpt_oss", "a sink of the model's own takes part of each row's weight"),
-        ("gemma3n_text", "its values are no linear map of what goes in"),
+        ("gemma3n_text", "its values are not a linear map of the site's input"),
     ],
 )
 def test_what_cannot_be_shown_says_what_was_seen(tmp_path: Path, name: str, why: str) -> None:

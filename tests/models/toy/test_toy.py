@@ -143,7 +143,7 @@ def test_the_next_tokens_are_named(french):
             TextError,
             "'zebra' is not a word of this toy, which knows 83 words",
         ),
-        (lambda toy: toy.trace(LINE, tgt_text="le zèbre"), TextError, "'zèbre' is no word of this toy"),
+        (lambda toy: toy.trace(LINE, tgt_text="le zèbre"), TextError, "'zèbre' is not a word of this toy"),
         (lambda toy: toy.trace(LINE, new_tokens=3), ValueError, "french takes no new_tokens: only a decoder writes"),
         (lambda toy: toy.trace(LINE, max_tokens=0), ValueError, "A target needs room for at least 1 token, not 0."),
     ],
