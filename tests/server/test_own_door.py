@@ -1,20 +1,29 @@
 """`attnviz run` answers its own origin with its token, and nothing else of this machine; in a process of its own."""
 
 import http.client
+import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import Browser, expect
 from websockets.exceptions import InvalidStatus
 
+from tests.browser import chromium
 from tests.browser.server import ROOT, free_port
 from tests.websocket.visitor import Visitor
+
+PATIENCE = 120_000  # milliseconds
 
 
 class Dashboard(NamedTuple):
@@ -39,23 +48,29 @@ def ask(port: int, path: str, **headers: str) -> http.client.HTTPResponse:
     return answer
 
 
-@pytest.fixture(scope="module")
-def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
-    port, log = free_port(), tmp_path_factory.mktemp("own") / "log"
+@contextmanager
+def start(folder: Path, **environment: str) -> Iterator[tuple[int, str]]:
+    """Start `attnviz run`: its port, and the address that it prints."""
+    port, log = free_port(), folder / "log"
     command = (sys.executable, "-m", "attnviz", "run", "--no-browser", "--port", str(port))
     with log.open("w", encoding="utf-8") as out:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment, stdout=out, stderr=out)
     try:
-        printed = wait_for_address(log, process)
+        yield port, wait_for_address(log, process)
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    with start(tmp_path_factory.mktemp("own")) as (port, printed):
         first = ask(port, printed.removeprefix(f"http://127.0.0.1:{port}"))
         assert (first.status, first.getheader("location")) == (303, "/")
         cookie = first.getheader("set-cookie", "")
         assert "HttpOnly" in cookie
         assert "SameSite=lax" in cookie
         yield Dashboard(port, printed, cookie.partition(";")[0])
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
 
 
 def wait_for_address(log: Path, process: subprocess.Popen) -> str:
@@ -112,3 +127,45 @@ def test_others_are_answered_with_neither_page_nor_websocket(dashboard: Dashboar
 def test_a_websocket_without_the_token_is_refused(dashboard: Dashboard) -> None:
     with pytest.raises(InvalidStatus), Visitor(f"http://{dashboard.host}"):
         pass
+
+
+PAINTED = "[data-attnviz-painted]"
+
+
+@contextmanager
+def site(folder: Path) -> Iterator[str]:
+    """Serve a folder at an origin of this machine. A page that Playwright itself answers would not do: Chromium takes
+    that page's address for a public one, and lets no public page show one of this machine.
+    """
+    serve = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(chromium.find() is None, reason="no browser found: `make test` gets one where it can")
+def test_the_embed_code_shows_its_picture_in_a_site_that_is_named_and_in_no_other(
+    tmp_path: Path, browser: Browser
+) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    with (
+        site(folder) as named, site(folder) as other, closing(browser.new_context()) as visitor,
+        start(tmp_path, ATTNVIZ_EMBEDDERS=named) as (_, printed),
+    ):  # fmt: skip
+        visitor.set_default_timeout(PATIENCE)
+        visitor.grant_permissions(["clipboard-read", "clipboard-write"])
+        page = visitor.new_page()
+        page.goto(printed.replace("/?", "/heads?src=I+love+you.&to=fr&"))
+        expect(page.locator(PAINTED)).to_be_visible(timeout=PATIENCE)
+        page.get_by_role("button", name="Embed").click()
+        page.wait_for_function("async () => (await navigator.clipboard.readText()).startsWith('<iframe')")
+        code = page.evaluate("navigator.clipboard.readText()")
+        (folder / "index.html").write_text(code, encoding="utf-8")
+        page.goto(named)
+        expect(page.frame_locator("iframe").locator(PAINTED)).to_be_visible(timeout=PATIENCE)
+        with page.expect_event("framenavigated", lambda frame: frame.url.startswith("chrome-error:")):
+            page.goto(other)
+        expect(page.frame_locator("iframe").locator(PAINTED)).to_have_count(0)
