@@ -147,13 +147,21 @@ def test_requests_sent_ahead_of_answers_that_nobody_reads_are_cut_off(server: Se
     assert seen.longest < OTHERS_WAIT
 
 
-@pytest.mark.parametrize("characters", [200_000, 3_000_000])
-def test_a_link_that_is_too_long_is_answered_with_a_sentence(server: Server, characters: int) -> None:
+def test_a_link_that_is_too_long_is_answered_with_a_sentence(server: Server) -> None:
     with closing(HTTPConnection(urlsplit(server.address).netloc, timeout=60)) as asking:
-        asking.request("GET", f"/heads?src={'a' * characters}", headers={"Accept": "text/html"})
+        asking.request("GET", f"/heads?src={'a' * 200_000}", headers={"Accept": "text/html"})
         answer = asking.getresponse()
         assert answer.status == 414
         assert answer.read().decode().startswith("This link is too long: at most 64 kB of an address are read.")
+
+
+def test_the_rest_of_a_link_that_is_too_long_is_read_so_that_the_answer_is_not_lost(server: Server) -> None:
+    with raw.connect(server.address) as browser:
+        browser.sendall(b"GET /heads?src=" + b"a" * 200_000)
+        answer = b"".join(iter(lambda: browser.recv(4096), b""))
+        assert answer.startswith(b"HTTP/1.1 414 ")
+        for _ in range(10):  # each after the first raises where the server has closed its end
+            browser.sendall(b"a" * 100_000)
 
 
 def test_slow_uploads_of_one_address_keep_nobody_else_from_theirs(server: Server) -> None:
