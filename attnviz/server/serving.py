@@ -41,7 +41,7 @@ def run(file: Path | None, given: Mapping[str, Any]) -> None:
 def _prepare(settings: Settings, secret: str) -> None:
     """Set the environment variables that Streamlit and the caches read when they are imported."""
     _raise_open_files()
-    bounded.limit_arenas()
+    bounded.limit_heaps()
     os.environ["STREAMLIT_SERVER_COOKIE_SECRET"] = secret
     os.environ["ATTNVIZ_MODELS"] = ",".join(settings.models)
     os.environ["ATTNVIZ_MEMORY_SHARE"] = str(settings.memory_share)

@@ -66,7 +66,8 @@ def empty() -> float:
 
 
 _SELDOM, _MUCH = 1.0, 16e6  # seconds; bytes
-_M_ARENA_MAX = -8  # of malloc.h
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # of malloc.h
+_LARGE_BLOCK = 1 << 20  # bytes
 _given_back = [0.0]  # when memory was given back to the system
 
 
@@ -92,12 +93,15 @@ def with_room(run: Callable[[], Kept]) -> Kept:
     return retry_out_of_memory(run, empty)
 
 
-def limit_arenas() -> None:
-    """Limit glibc to two heaps for all threads, since a heap for each thread would keep what was freed. Call this
-    before any thread starts.
+def limit_heaps() -> None:
+    """Limit glibc to two heaps for all threads, since a heap for each thread would keep what was freed. Take large
+    blocks, such as the tensors of a long prompt, from the system, so that each goes back when it is freed: by itself,
+    glibc takes blocks of up to 32 MB from a heap once such a block was freed. Call this before any thread starts.
     """
     with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
+        library = ctypes.CDLL(None)
+        library.mallopt(_M_ARENA_MAX, 2)
+        library.mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
 
 
 class BoundedCache(Generic[Name, Kept]):
