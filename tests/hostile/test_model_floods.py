@@ -20,12 +20,13 @@ from tests.models.huggingface.chat import chat_folder
 from tests.websocket.visitor import Visitor
 
 HOSTILE, HONEST = {"X-Forwarded-For": "192.0.2.9"}, {"X-Forwarded-For": "192.0.2.1"}
-SPANS = 40
-TEXT = "cat dog " * 25
+SPANS = 60
+TEXT = "cat dog " * 40
 ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
 PATIENCE = 100.0  # seconds that anything may take on a busy machine
-# A pass takes a quarter of a second, a token a tenth, and a template may take as long as it likes. Passes and tokens
-# are told of in files. At the first token of a reply caches let go of its prompt's trace, and nothing else has it.
+# A pass takes a quarter of a second until there is a file “fast”, a token a tenth, and a template as long as it
+# likes. Passes, tokens and renderings are told of in files. At the first token of a reply caches let go of its prompt's
+# trace, and nothing else has it.
 SLOW = """
 import gc, os, pathlib, time, weakref
 from attnviz.analysis.reply.reply import Reply
@@ -34,8 +35,8 @@ from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.ui.cache import bounded, budget, traces
 
 folder, template.SECONDS, budget.PARTS["replies"] = pathlib.Path({folder!r}), 1000.0, 1e-9
-rerun, go_on, attention, empty, begin = (
-    HuggingFaceModel.rerun, Reply.go_on, traces.attention, bounded.empty, Reply.__init__)
+rerun, go_on, attention, empty, begin, ask = (
+    HuggingFaceModel.rerun, Reply.go_on, traces.attention, bounded.empty, Reply.__init__, template._Process.ask)
 traced, replies = {{}}, weakref.WeakSet()
 
 def tell(file, line):
@@ -43,7 +44,8 @@ def tell(file, line):
         out.write(f"{{line}}\\n")
 
 def slow_rerun(*given, **named):
-    time.sleep(0.25)
+    if not (folder / "fast").exists():
+        time.sleep(0.25)
     tell("passes", 1)
     return rerun(*given, **named)
 
@@ -68,8 +70,12 @@ def watched_begin(reply, *given, **named):
     replies.add(reply)
     begin(reply, *given, **named)
 
-HuggingFaceModel.rerun, Reply.go_on, traces.attention, bounded.empty, Reply.__init__ = (
-    slow_rerun, slow_go_on, watched_attention, watched_empty, watched_begin)
+def watched_ask(*given):
+    tell("renderings", 1)
+    return ask(*given)
+
+HuggingFaceModel.rerun, Reply.go_on, traces.attention, bounded.empty, Reply.__init__, template._Process.ask = (
+    slow_rerun, slow_go_on, watched_attention, watched_empty, watched_begin, watched_ask)
 """
 
 
@@ -86,6 +92,10 @@ class Server:
         with suppress(FileNotFoundError):
             return (self.folder / file).read_text(encoding="utf-8").split("\n")[:-1]
         return []
+
+    def ended_runs(self, page: str) -> int:
+        """Count the runs of a page that have ended so far, as the log says."""
+        return sum(f'"event": "answer", "page": "{page}"' in line for line in self.told("log"))
 
 
 @pytest.fixture(scope="module")
@@ -156,15 +166,15 @@ def spans_of(text: str) -> dict[str, str]:
 
 
 def test_hidden_spans_give_way_to_another_address_and_end_when_their_visitor_leaves(server: Server) -> None:
-    texts = [f"{word} {TEXT}" for word in ("The", "A")]
+    texts, ended = [f"{word} {TEXT}" for word in ("The", "A")], server.ended_runs("heads")
     with visitors(server, "heads", *map(spans_of, texts)) as hostile:
         assert comes_true(lambda: len(server.told("passes")) > 4)
         ask_honestly(server)
         ask_honestly(server)
         assert all(thread.is_alive() for thread in hostile), "others need not wait until all spans are hidden"
-    done = len(server.told("passes"))
-    time.sleep(3)
-    assert len(server.told("passes")) <= done + 2, "nobody waits for these any more"
+    assert comes_true(lambda: server.ended_runs("heads") >= ended + 2)
+    assert len(server.told("passes")) < 2 * SPANS, "nobody waits for these any more"
+    (server.folder / "fast").touch()
     with Visitor(server.address, patience=PATIENCE, headers=HONEST) as visitor:
         model = {"model": str(server.folder / "decoder")}
         for text in texts:
@@ -173,7 +183,7 @@ def test_hidden_spans_give_way_to_another_address_and_end_when_their_visitor_lea
 
 
 def test_replies_are_written_one_after_another_where_memory_is_for_one(server: Server) -> None:
-    asked = [{"src": f"{number} cat", "tab": "reply", "limit": "15", "written": "15"} for number in range(4)]
+    asked = [{"src": f"{number} cat", "tab": "reply", "limit": "8", "written": "8"} for number in range(4)]
     with visitors(server, "decoding", *asked) as hostile:
         assert comes_true(lambda: not any(thread.is_alive() for thread in hostile))
         told = [line.split() for line in server.told("tokens")]
@@ -190,7 +200,7 @@ def test_a_template_that_never_ends_holds_no_place_of_the_queue(server: Server) 
     model = str(server.folder / "endless")
     asked = [{"model": model, "chat": json.dumps([["user", f"cat {number}"]])} for number in range(3)]
     with visitors(server, "heads", *asked) as hostile:
-        time.sleep(2)  # they render, or wait for it
+        assert comes_true(lambda: len(server.told("renderings")) == 3)
         ask_honestly(server)
         ask_honestly(server)
         assert all(thread.is_alive() for thread in hostile)
