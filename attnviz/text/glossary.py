@@ -83,6 +83,7 @@ def definitions(page: str) -> Mapping[str, str]:
     return {term.name: term.text for term in _terms(page).values()}
 
 
+@cache
 def words_of(page: str) -> Mapping[str, str]:
     """Collect the definitions of all terms on the page of this title: the frame's and its own."""
     frame = {term.name: term.text for term in _read(_FRAME, page).terms.values()}
@@ -95,6 +96,7 @@ def tried_on(page: str) -> list[Term]:
     return sorted(terms.values(), key=lambda term: term.name.casefold())
 
 
+@cache
 def places_of(page: str) -> Mapping[str, TryPlace]:
     """Map each term that a page can explain to its place: the page's terms, and those of Heads, whose names the
     pictures of other pages use too.
@@ -134,7 +136,7 @@ def add_terms(file: Path, page: str) -> None:
     """
     added = _added.setdefault(page, {})
     added |= {name: term for name, term in read_terms(file, page).terms.items() if name not in added}
-    for cached in (all_definitions, definitions):
+    for cached in (all_definitions, definitions, words_of, places_of):
         cached.cache_clear()
 
 

@@ -119,9 +119,8 @@ def of_trace(
     bounds: Mapping[str, Any] | None = None, unanswered: tuple[str, ...] = (),
 ) -> Subject:  # fmt: skip
     """Return a trace as the subject of a picture that opens in the state `start`."""
-    caption = caption_by(trace, model)
     bounds = {**site_bounds(trace), **(bounds or {})}
-    return Subject(start, draw, lambda state: caption, bounds, unanswered=unanswered, trace=trace)
+    return Subject(start, draw, lambda state: caption_by(trace, model), bounds, unanswered=unanswered, trace=trace)
 
 
 def subject_of_trace(

@@ -48,7 +48,7 @@ def heads_of(
         more = {"model": model, "covering": covering, "quadrant": quadrant, "cached": cached, **how}
         return heads(_run(trace, start, state, model), state, **more)
 
-    bounds = {"sort": ("layout", *METRICS), "tint": ("none", *METRICS), "pins": SiteBounds.from_trace(trace)}
+    bounds = {"sort": ("layout", *METRICS), "tint": ("none", *METRICS), "pins": SiteBounds({**shapes})}
     alone = () if model is not None and isinstance(trace, Trace) else ("cells", "off")
     made = of_trace(trace, start, draw, model, bounds, ("plotly", "table", "npz", *alone))
     return replace(made, draw_whole=partial(draw, most=EVERYTHING))

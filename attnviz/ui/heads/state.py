@@ -85,9 +85,12 @@ def read_page_state(
     """
     problems: list[Problem] = []
     states: dict[str, Any] = {"heads": heads}
+    sites = SiteBounds.from_trace(trace).by_field()
     for tab, picture in registry.tabs(PAGE).items():
         if tab != "heads":
-            states[tab], wrong = _read_tab_state(picture, texts, trace, heads)
+            rules = picture.tab_rules
+            bounds, start = {**sites, **rules.bounds(trace, heads)}, rules.start(trace, heads)
+            states[tab], wrong = _read_tab_state(picture, texts, heads, bounds, start)
             problems += wrong
     given: dict[str, Any] = {"states": states, "linked": getattr(texts, "linked", frozenset())}
     page, wrong = read(HeadsPageState, texts, {"quadrant": quadrants}, **given)
@@ -95,10 +98,9 @@ def read_page_state(
 
 
 def _read_tab_state(
-    picture: Picture, texts: Mapping[str, str], trace: TraceLike, heads: HeadsState
+    picture: Picture, texts: Mapping[str, str], heads: HeadsState, bounds: Mapping[str, Any], start: Any
 ) -> tuple[Any, tuple[Problem, ...]]:
-    rules, named = picture.tab_rules, registry.names_in_address(picture)
+    named = registry.names_in_address(picture)
     names = {name: named(spec.name or name) for name, spec in specs_of(picture.state_type).items()}
     shared = {name: getattr(heads, address) for name, address in names.items() if hasattr(heads, address)}
-    bounds = {**SiteBounds.from_trace(trace).by_field(), **rules.bounds(trace, heads)}
-    return read(picture.state_type, texts, bounds, rules.start(trace, heads), named, **shared)
+    return read(picture.state_type, texts, bounds, start, named, **shared)
