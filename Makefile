@@ -76,20 +76,20 @@ wheel: $(TEST_READY) ## the package as one file, dashboard and translator in it:
 	@rm -f dist/attnviz-*.whl
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 
-SCRIPTS := attnviz/widgets benchmarks docs/_static tests '!**/*.md' '!**/*.css' '!**/*.json' '!**/*.html'
+SCRIPTS := attnviz benchmarks docs/_static tests '!**/*.md' '!**/*.css' '!**/*.json' '!**/*.html'
 
 check: $(TEST_READY) ## formatting, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/oxfmt --check $(SCRIPTS)
-	$(BIN)/oxlint --quiet attnviz/widgets benchmarks docs/_static tests
+	$(BIN)/oxlint --quiet attnviz benchmarks docs/_static tests
 
 format: $(TEST_READY) ## format, and mend what lint can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/oxfmt $(SCRIPTS)
-	$(BIN)/oxlint --fix attnviz/widgets benchmarks docs/_static tests
+	$(BIN)/oxlint --fix attnviz benchmarks docs/_static tests
 
 bench: $(TEST_READY) $(BROWSER_READY) ## measure; a table, and out/bench.json (DATA=folder for the dev set, ARGS="recording browser" for some)
 	@DATA="$(DATA)" exec $(BIN)/python -m benchmarks $(ARGS)
@@ -102,7 +102,7 @@ train: $(TRAIN_READY) ## a translator from sentence pairs: DATA=folder (ARGS for
 		$(BIN)/python -m attnviz.training --data "$(DATA)" $(ARGS)
 
 recordings: $(RUN_READY) ## train the toys of the Learning lessons again, into assets/recordings (ARGS="french twice" for some)
-	@OMP_WAIT_POLICY=passive $(BIN)/python -m attnviz.learning $(ARGS)
+	@OMP_WAIT_POLICY=passive $(BIN)/python -m attnviz.toys $(ARGS)
 
 clean: ## remove what tests and tools left behind; .venv stays
 	rm -rf .pytest_cache .ruff_cache .hypothesis out docs/_build

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from attnviz.ui import layout
-from attnviz.ui.cache import traces
+from attnviz.app import layout
+from attnviz.app.cache import traces
 
 request = layout.begin_page("Welcome")
 
 # Below here torch is imported: by then the input can be used.
-from attnviz.ui import welcome
+from attnviz.hosts.page import welcome
 
 welcome.intro()
 trace = layout.run_or_refuse(lambda: traces.trace(request))

@@ -16,20 +16,20 @@ from attnviz.extras import needs
 
 if TYPE_CHECKING:
     from attnviz import views
-    from attnviz.analysis.causes.baselines.means import mean_contexts
-    from attnviz.analysis.spans.hidden import hide_spans
-    from attnviz.analysis.spans.shares import span_shares
-    from attnviz.html.page import page
-    from attnviz.learning.learn import learn
-    from attnviz.learning.storage import load_recording
+    from attnviz.analysis.means import mean_contexts
+    from attnviz.hosts.html.page import page
+    from attnviz.hosts.notebook.show import show
+    from attnviz.hosts.registry import picture
+    from attnviz.kit.picture import Picture
     from attnviz.models.catalogue import load
-    from attnviz.notebook.show import show
-    from attnviz.pictures.picture import Picture
-    from attnviz.pictures.shown.registry import picture
     from attnviz.saving import save
     from attnviz.server.session import open as open
+    from attnviz.spans.numbers.hidden import hide_spans
+    from attnviz.spans.numbers.shares import span_shares
     from attnviz.text.spans import Span
     from attnviz.text.tokens import Token
+    from attnviz.toys.learn import learn
+    from attnviz.toys.storage import load_recording
     from attnviz.tracing.causes.intervention import Intervention
     from attnviz.tracing.causes.making import ablate, edit, exchange, patch
     from attnviz.tracing.external.from_tensors import from_tensors
@@ -46,7 +46,7 @@ __version__ = "1.0.0"
 
 _HOME = {
     "Intervention": "attnviz.tracing.causes.intervention",
-    "Picture": "attnviz.pictures.picture",
+    "Picture": "attnviz.kit.picture",
     "Site": "attnviz.transformer.probe",
     "Span": "attnviz.text.spans",
     "Token": "attnviz.text.tokens",
@@ -55,21 +55,21 @@ _HOME = {
     "edit": "attnviz.tracing.causes.making",
     "exchange": "attnviz.tracing.causes.making",
     "from_tensors": "attnviz.tracing.external.from_tensors",
-    "hide_spans": "attnviz.analysis.spans.hidden",
-    "learn": "attnviz.learning.learn",
+    "hide_spans": "attnviz.spans.numbers.hidden",
+    "learn": "attnviz.toys.learn",
     "load": "attnviz.models.catalogue",
-    "load_recording": "attnviz.learning.storage",
+    "load_recording": "attnviz.toys.storage",
     "load_trace": "attnviz.tracing.storage",
-    "mean_contexts": "attnviz.analysis.causes.baselines.means",
+    "mean_contexts": "attnviz.analysis.means",
     "open": "attnviz.server.session",
-    "page": "attnviz.html.page",
+    "page": "attnviz.hosts.html.page",
     "patch": "attnviz.tracing.causes.making",
-    "picture": "attnviz.pictures.shown.registry",
+    "picture": "attnviz.hosts.registry",
     "save": "attnviz.saving",
-    "show": "attnviz.notebook.show",
-    "span_shares": "attnviz.analysis.spans.shares",
+    "show": "attnviz.hosts.notebook.show",
+    "span_shares": "attnviz.spans.numbers.shares",
 }
-HOMES.update({name: _HOME[name] for name in ("page", "picture")}, trace_metrics="attnviz.analysis.heads.trace_metrics")
+HOMES.update({name: _HOME[name] for name in ("page", "picture")}, trace_metrics="attnviz.analysis.trace_metrics")
 
 
 def __getattr__(name: str) -> Any:

@@ -16,8 +16,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from attnviz import (
-    __version__,
+from attnviz import __version__
+from attnviz.cli import (
     cluster_command,
     engine_command,
     learn_command,
@@ -28,7 +28,7 @@ from attnviz import (
     steps_command,
     translate_command,
 )
-from attnviz.chat_arguments import add_chat, chat_turns, input_arguments
+from attnviz.cli.chat_arguments import add_chat, chat_turns, input_arguments
 from attnviz.extras import needs
 
 # What may be asked of `trace` besides its text, and the argument that it is: which model takes which, `inputs` says.
@@ -104,7 +104,7 @@ def _translate(options: argparse.Namespace) -> int:
 
 def _trace(options: argparse.Namespace) -> int:
     import attnviz
-    from attnviz.text import plain_file
+    from attnviz.guards import plain_file
 
     if options.out is None and options.html is None:
         raise ValueError("Say what to write: --out love.npz for the numbers, --html love.html for the picture.")

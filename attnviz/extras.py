@@ -16,7 +16,7 @@ LIBRARIES = {
     "cluster": ("ray", "httpx"),
     "train": ("sacrebleu", "ctranslate2", "tqdm"),
 }
-STREAMLIT = "1.67"  # the one minor version that `attnviz/ui/streamlit_internals.py` reaches into
+STREAMLIT = "1.67"  # the one minor version that `attnviz/app/streamlit_internals.py` reaches into
 _GROUPS = {"serve", "cluster", "train", "notebook", "gguf"}  # of pyproject.toml; requirements.txt installs the rest
 
 

@@ -14,12 +14,12 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page
 
-from attnviz.analysis.causes.attribution import LogitTarget, attribution
-from attnviz.analysis.causes.effects import head_effects, translations_without
-from attnviz.analysis.causes.logit_difference import LogitDifference
-from attnviz.analysis.causes.patching import patched_heads, patched_stream
-from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
-from attnviz.analysis.site.peak_memory import peak_memory
+from attnviz.analysis.attribution import LogitTarget, attribution
+from attnviz.analysis.peak_memory import peak_memory
+from attnviz.analysis.residual import ResidualMaps, residual_maps
+from attnviz.causes.numbers.effects import head_effects, translations_without
+from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.patching import patched_heads, patched_stream
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
 from benchmarks import causes_peers

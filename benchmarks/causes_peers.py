@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
-from attnviz.analysis.causes.effects import head_effects
-from attnviz.analysis.causes.logit_difference import LogitDifference
-from attnviz.analysis.causes.patching import patched_heads
+from attnviz.causes.numbers.effects import head_effects
+from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.patching import patched_heads
 from attnviz.models import huggingface
 from attnviz.tracing.trace import Trace
 from benchmarks.peers import save_gpt2_small

@@ -57,13 +57,13 @@ def _measure_here(folder: str, text: str) -> dict[str, float]:
     """Measure the seconds of each step, and the process's largest size in gigabytes."""
     import transformers.models.llama.modeling_llama  # noqa: F401  what a server has loaded long before
 
-    from attnviz.analysis.heads.metric_table import HeadMetrics
+    from attnviz.analysis.metric_table import HeadMetrics
+    from attnviz.app.cache import threads
     from attnviz.maps.lazy import maps_overview
     from attnviz.maps.options import MapOptions
     from attnviz.maps.selection import labels
     from attnviz.models.catalogue import load
     from attnviz.models.huggingface import HuggingFaceModel
-    from attnviz.ui.cache import threads
 
     threads.prepare()
     started = time.perf_counter()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import torch
 
-from attnviz.analysis.decoding.verdict import judge
+from attnviz.decoding.numbers.verdict import judge
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.translator.stepwise import Plan, RecordedSteps, steps, teacher_forced
 from attnviz.models.translator.translator import Translator

@@ -12,10 +12,10 @@ from statistics import median
 
 from playwright.sync_api import Page
 
-from attnviz.learning.experiment import Experiment
 from attnviz.learning.live.runs import LiveView
-from attnviz.learning.run import TrainingRun
-from attnviz.widgets.learning.feed import Piece, feed_payload
+from attnviz.learning.widget.feed import Piece, feed_payload
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.run import TrainingRun
 from benchmarks.browser import chromium_here, new_page, open_page, type_sentence
 from benchmarks.model import sentences_of
 from benchmarks.report import Row

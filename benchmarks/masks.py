@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page
 
-from attnviz.analysis.masks.effect import effect
-from attnviz.analysis.masks.fills import FillChoice, FilledScores, Weighing, fill_scores, one_head
-from attnviz.analysis.masks.findings import findings
-from attnviz.analysis.masks.mask_spec import MaskSpec
+from attnviz.analysis.fills import FillChoice, FilledScores, Weighing, fill_scores, one_head
+from attnviz.analysis.mask_spec import MaskSpec
+from attnviz.masks.numbers.effect import effect
+from attnviz.masks.numbers.findings import findings
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site
 from benchmarks.browser import chromium_here, open_page

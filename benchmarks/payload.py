@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from math import prod
 
-from attnviz.analysis.heads.metric_table import head_metrics
+from attnviz.analysis.metric_table import head_metrics
+from attnviz.heads.payload import heads_payload
+from attnviz.heads.sentences import sentence_strip
 from attnviz.maps.selection import select
-from attnviz.widgets.heads.payload import heads_payload
-from attnviz.widgets.heads.sentences import sentence_strip
 from benchmarks.model import text_of, translator
 from benchmarks.report import Row
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from attnviz.analysis.site.peak_memory import peak_memory, warm_up
+from attnviz.analysis.peak_memory import peak_memory, warm_up
 from attnviz.models import huggingface
 from attnviz.tracing.thumbnails import thumbnail
 from attnviz.tracing.trace import Trace

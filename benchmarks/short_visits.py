@@ -7,7 +7,7 @@ import argparse
 import sys
 import time
 
-from attnviz.ui.cache import budget
+from attnviz.app.cache import budget
 from benchmarks.instance import Instance, instance
 from benchmarks.report import Row, table
 from benchmarks.visitors import Load, run

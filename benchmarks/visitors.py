@@ -18,7 +18,7 @@ from itertools import count
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import WebSocketException
 
-from attnviz.widgets.wire import unpack
+from attnviz.kit.wire import unpack
 from benchmarks.instance import instance
 from benchmarks.report import Row, table
 from benchmarks.timing import percentile

@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from attnviz.ui import layout
-from attnviz.ui.anatomy import claims, counts, skip, state, walk
-from attnviz.ui.cache import traces
-from attnviz.ui.site import experiment
-from attnviz.ui.styles import style
+from attnviz.anatomy.page import claims, counts, experiment, skip, state, walk
+from attnviz.app import layout
+from attnviz.app.cache import traces
+from attnviz.app.styles import style
 
 TABS = {
     "walk": walk.walk,

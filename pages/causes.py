@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from attnviz.ui import layout
-from attnviz.ui.address.share import Together
-from attnviz.ui.cache import traces
-from attnviz.ui.causes import state
-from attnviz.ui.styles import style
+from attnviz.app import layout
+from attnviz.app.address.share import Together
+from attnviz.app.cache import traces
+from attnviz.app.styles import style
+from attnviz.causes.page import state
 
 request = layout.begin_page("Causes")
 st.html(style("causes.css"))
 open_tab = state.bar()
 
 # Below here torch is imported: by then the input can be used.
-from attnviz.ui import captions
-from attnviz.ui.causes import attribute, compare, experiments, needle, patch, sentences, switch_off
+from attnviz.app import captions
+from attnviz.causes.page import attribute, compare, experiments, needle, patch, sentences, switch_off
 
 TABS = {
     "switch-off": switch_off.draw,

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from attnviz.ui import layout
-from attnviz.ui.classes import page
-from attnviz.ui.styles import style
+from attnviz.app import layout
+from attnviz.app.styles import style
+from attnviz.classroom.page import page
 
 layout.begin_page_of_its_own("Class", page.bar)
 st.html(style("lessons.css", "classes.css", "room.css"))

@@ -4,14 +4,14 @@ as it is written.
 
 import streamlit as st
 
-from attnviz.ui import layout
-from attnviz.ui.decoding import steps, tabs
-from attnviz.ui.styles import style
+from attnviz.app import layout
+from attnviz.app.styles import style
+from attnviz.decoding.page import steps, tabs
 
 request = layout.begin_page("Decoding")
 st.html(style("decoding.css"))
 if tabs.draw_bar(request.entry) == "reply":
-    from attnviz.ui.decoding.reply import page
+    from attnviz.decoding.reply.page import page
 
     page.draw(request)
 else:

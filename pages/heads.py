@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from attnviz.ui import layout
-from attnviz.ui.cache import traces
-from attnviz.ui.heads import tabs as heads_tabs
-from attnviz.ui.heads import upload
-from attnviz.ui.styles import style
+from attnviz.app import layout
+from attnviz.app.cache import traces
+from attnviz.app.styles import style
+from attnviz.heads.page import tabs as heads_tabs
+from attnviz.heads.page import upload
 
 request = layout.begin_page("Heads")
 st.html(style("heads.css"))
@@ -15,8 +15,8 @@ with st.container(key="heads-bar", horizontal=True):
     own = upload.picker()
 
 # Below here torch is imported: by then the input can be used.
-from attnviz.ui import captions
-from attnviz.ui.heads import choices, downloads, page
+from attnviz.app import captions
+from attnviz.heads.page import choices, downloads, page
 
 make = traces.trace if heads_tabs.needs_whole_trace(texts) else traces.attention
 trace = own or layout.trace_or_refuse(request, make)

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from attnviz.ui import layout
-from attnviz.ui.cache import traces
-from attnviz.ui.implementations import bugs, comparison, mask_shapes, state
-from attnviz.ui.site import experiment
-from attnviz.ui.styles import style
+from attnviz.anatomy.implementations.page import bugs, comparison, mask_shapes, state
+from attnviz.anatomy.page import experiment
+from attnviz.app import layout
+from attnviz.app.cache import traces
+from attnviz.app.styles import style
 
 TABS = {
     "agreement": comparison.agreement,

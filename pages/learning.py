@@ -2,20 +2,20 @@
 
 import streamlit as st
 
-from attnviz.pictures.learning_state import EXPERIMENTS, FILE
-from attnviz.ui import layout
-from attnviz.ui.address import persistent
-from attnviz.ui.learning import controls, upload
+from attnviz.app import layout
+from attnviz.app.address import persistent
+from attnviz.learning.learning_state import EXPERIMENTS, FILE
+from attnviz.learning.page import controls, upload
 
 layout.begin_page_of_its_own("Learning", controls.bar)
 # A recording in the place of the experiments: what it takes is imported where there is one.
 shown = upload.open_file()
 if shown is None and persistent.text("recording") not in ("", EXPERIMENTS, FILE):
-    from attnviz.ui.learning import recording_page
+    from attnviz.learning.page import recording_page
 
     shown = recording_page.open_shipped()
 if shown is not None:
-    from attnviz.ui.learning import recording_page
+    from attnviz.learning.page import recording_page
 
     recording_page.page(shown)
     st.stop()
@@ -29,7 +29,7 @@ with left:
     controls.own_line(view)
 
 # Below here torch is imported: by then the experiment can be chosen.
-from attnviz.ui.learning import opening, page
+from attnviz.learning.page import opening, page
 
 stage = layout.run_or_refuse(lambda: page.stage_of(view))
 with left:

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from attnviz.ui import layout
-from attnviz.ui.lessons import page
-from attnviz.ui.styles import style
+from attnviz.app import layout
+from attnviz.app.styles import style
+from attnviz.lessons.page import page
 
 layout.begin_page_of_its_own("Lessons", page.bar)
 st.html(style("lessons.css"))

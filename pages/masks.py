@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from attnviz.ui import layout
-from attnviz.ui.cache import traces
-from attnviz.ui.masks import page
-from attnviz.ui.styles import style
+from attnviz.app import layout
+from attnviz.app.cache import traces
+from attnviz.app.styles import style
+from attnviz.masks.page import page
 
 request = layout.begin_page("Masks")
 st.html(style("masks.css"))

@@ -29,11 +29,15 @@ _TENSORS = (
     "one_token",
     "transformer",
 )
+# Each feature computes in a folder of its own.
+_PACKAGE = Path(__file__).parents[1] / "attnviz"
+_NUMBERS = [".".join(("attnviz", *path.relative_to(_PACKAGE).parts)) for path in _PACKAGE.rglob("numbers")]
 _CHECKED = [
     *(f"attnviz.transformer.{name}" for name in _TENSORS),
     "attnviz.tracing",
     "attnviz.maps",
     "attnviz.analysis",
+    *_NUMBERS,
 ]
 install_import_hook(_CHECKED, "beartype.beartype")
 # Where tests are about tensors; elsewhere a trace would take five times as long for what these have found already.

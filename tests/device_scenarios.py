@@ -10,26 +10,26 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitTarget, attribution, key_attribution
-from attnviz.analysis.causes.effects import head_effects, translations_without
-from attnviz.analysis.causes.flow.mixing import alti_mixes, mean_residual
-from attnviz.analysis.causes.head_outputs import norms
-from attnviz.analysis.causes.lens import logit_lens
-from attnviz.analysis.causes.logit_decomposition.last_layer import LastLayer, last_layer
-from attnviz.analysis.causes.logit_difference import LogitDifference
-from attnviz.analysis.causes.patching import patched_heads, patched_stream
-from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
-from attnviz.analysis.corpus.cancellable import TO_THE_END
+from attnviz.analysis.attribution import LogitTarget, attribution, key_attribution
+from attnviz.analysis.cancellable import TO_THE_END
 from attnviz.analysis.corpus.lines import lines_of
-from attnviz.analysis.corpus.study import run_stages
-from attnviz.analysis.decoding.verdict import judge
-from attnviz.analysis.implementations.bug_in_model import bug_in_model
-from attnviz.analysis.masks.effect import effect
+from attnviz.analysis.head_outputs import norms
+from attnviz.analysis.inputs import site_inputs
+from attnviz.analysis.mixing import alti_mixes, mean_residual
+from attnviz.analysis.projections import projections
 from attnviz.analysis.rerun import write_again
-from attnviz.analysis.site.inputs import site_inputs
-from attnviz.analysis.site.projections import projections
+from attnviz.analysis.residual import ResidualMaps, residual_maps
+from attnviz.anatomy.implementations.numbers.bug_in_model import bug_in_model
+from attnviz.causes.corpus.numbers.study import run_stages
+from attnviz.causes.numbers.effects import head_effects, translations_without
+from attnviz.causes.numbers.last_layer import LastLayer, last_layer
+from attnviz.causes.numbers.lens import logit_lens
+from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.patching import patched_heads, patched_stream
+from attnviz.decoding.numbers.verdict import judge
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.weights import SiteWeights
+from attnviz.masks.numbers.effect import effect
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.huggingface.parts import checkpoint_structure
 from attnviz.models.translator.faults import Faults
@@ -115,7 +115,7 @@ def run_bugs(model, _):
     trace = model.trace(TEXT, to="fr", max_tokens=4)
     weights = {site: site_inputs(model, trace, site.kind, site.layer).weights for site in trace.calls}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("attnviz.analysis.implementations.bug_in_model.MOST", 5)  # tokens of each
+        patch.setattr("attnviz.anatomy.implementations.numbers.bug_in_model.MOST", 5)  # tokens of each
         return [bug_in_model(model, trace, BUGS[name].steps, weights) for name in ("no_scale", "float_head_size")]
 
 

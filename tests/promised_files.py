@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 import attnviz
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
 from attnviz.models.translator.tiny import tiny_translator
+from attnviz.toys import shipped
+from attnviz.toys.experiment import Experiment
 from attnviz.transformer import checkpoint
 from tests.earlier.kept import NEWEST
 

@@ -1,23 +1,23 @@
 """The names of what can be chosen: in addresses of pages, and on pictures."""
 
-from attnviz.pictures.browser_view import shapes_of
-from attnviz.pictures.causes.attribution import AttributeState
-from attnviz.pictures.causes.compared import CompareState
-from attnviz.pictures.causes.patching import PatchState
-from attnviz.pictures.causes.switches import SwitchOffState
-from attnviz.pictures.decoding import DecodingState
-from attnviz.pictures.learning_state import LearningState, RecordingState
-from attnviz.pictures.masks import MasksState
-from attnviz.pictures.shown.registry import PICTURES
-from attnviz.ui.address.names import BAR, FORMER, OF_LINKS
-from attnviz.ui.anatomy.state import AnatomyState
-from attnviz.ui.causes.corpus.state import SentencesState
-from attnviz.ui.causes.state import CausesState
-from attnviz.ui.heads.state import HeadsPageState
-from attnviz.ui.implementations.state import ImplementationsState
-from attnviz.ui.masks.leak import LeakState, RowsState
-from attnviz.ui.masks.output import SaysState
-from attnviz.ui.masks.state import MasksTab
+from attnviz.anatomy.implementations.page.state import ImplementationsState
+from attnviz.anatomy.page.state import AnatomyState
+from attnviz.app.address.names import BAR, FORMER, OF_LINKS
+from attnviz.causes.corpus.page.state import SentencesState
+from attnviz.causes.page.state import CausesState
+from attnviz.causes.pictures.attribution import AttributeState
+from attnviz.causes.pictures.compared import CompareState
+from attnviz.causes.pictures.patching import PatchState
+from attnviz.causes.pictures.switches import SwitchOffState
+from attnviz.decoding.decoding import DecodingState
+from attnviz.heads.page.state import HeadsPageState
+from attnviz.hosts.registry import PICTURES
+from attnviz.kit.browser_view import shapes_of
+from attnviz.learning.learning_state import LearningState, RecordingState
+from attnviz.masks.masks import MasksState
+from attnviz.masks.page.leak import LeakState, RowsState
+from attnviz.masks.page.output import SaysState
+from attnviz.masks.page.state import MasksTab
 
 STATES = {
     "heads": (HeadsPageState,),

@@ -13,10 +13,10 @@ import pytest
 import torch
 
 import attnviz
-from attnviz import steps_command, translate_command
 from attnviz.__main__ import main
+from attnviz.cli import steps_command, translate_command
+from attnviz.hosts.registry import PICTURES
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures.shown.registry import PICTURES
 from attnviz.transformer import checkpoint, device
 from tests.each_case import each_case
 

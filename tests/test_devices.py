@@ -7,7 +7,7 @@ import torch
 import transformers
 
 import attnviz
-from attnviz.analysis.decoding.verdict import judge
+from attnviz.decoding.numbers.verdict import judge
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.huggingface import load
 from attnviz.models.translator.stepwise import teacher_forced

@@ -1,4 +1,4 @@
-"""What the architecture names is there: its tree has every folder of the package, its walks lead from file to file.
+"""The files and folders that the documents name are there: the architecture's map has every folder of the package.
 What the repository says of its documentation is there, too: files, links, commands.
 """
 
@@ -8,27 +8,15 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "docs" / "developing" / "architecture.md").read_text(encoding="utf-8")
+DEVELOPING = ROOT / "docs" / "developing"
+MAP = (DEVELOPING / "architecture.md").read_text(encoding="utf-8")
+TEXT = MAP + (DEVELOPING / "how-it-works.md").read_text(encoding="utf-8")
 PLACES = (ROOT, ROOT / "attnviz", ROOT / "attnviz" / "models" / "huggingface")
 
 
-def folders_in_tree() -> set[str]:
-    """Return the folders that the tree names: each is indented by two more than the one that it lies in."""
-    found, folders = set(), []
-    for line in re.findall(r"```\n(attnviz/.*?)```", TEXT, re.DOTALL)[0].splitlines():
-        name, indent = line.split()[0], len(line) - len(line.lstrip())
-        folders = [*folders[: indent // 2], name]
-        found.add("".join(folders).rstrip("/"))
-    return found
-
-
-def test_the_tree_names_every_folder() -> None:
-    """Down to the second level; widgets have a folder each."""
-    package = ROOT / "attnviz"
-    own = {path for pattern in ("*/", "*/*/") for path in package.glob(pattern) if any(path.glob("*.py"))}
-    there = {path.relative_to(ROOT).as_posix() for path in (package, *own)}
-    widgets = {path for path in there if path.startswith("attnviz/widgets/")}
-    assert folders_in_tree() - widgets - {"attnviz/widgets/shared"} == there - widgets
+def test_the_map_names_every_folder() -> None:
+    named = {name for line in re.findall(r"(?m)^\| (`.*?) \|", MAP) for name in re.findall(r"`(\w+)/`", line)}
+    assert named == {file.parent.name for file in (ROOT / "attnviz").glob("*/__init__.py")}
 
 
 def test_a_file_that_is_named_is_there() -> None:

@@ -43,7 +43,7 @@ def test_what_cannot_be_done_is_one_sentence_and_exit_status_2(arguments, said, 
 
 
 def test_the_shipped_ones_are_named_where_another_is_asked_for(capsys):
-    from attnviz.learning.__main__ import main as record
+    from attnviz.toys.__main__ import main as record
 
     assert record(["german"]) == 2
     assert "there is no recording 'german'; there are french, " in capsys.readouterr().err

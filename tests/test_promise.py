@@ -16,17 +16,17 @@ from typing import Any
 
 import attnviz
 from attnviz.__main__ import _parser
-from attnviz.learning.recording import Recording
-from attnviz.learning.translator.recording import TranslatorRecording
+from attnviz.app.layout import PATHS
+from attnviz.hosts import registry
+from attnviz.hosts.notebook.widget import PictureWidget
+from attnviz.kit.picture import ShownPicture
 from attnviz.lessons import block, measures, reading
 from attnviz.models.protocol import Model, Step
-from attnviz.notebook.widget import PictureWidget
-from attnviz.pictures.picture import ShownPicture
-from attnviz.pictures.shown import registry
 from attnviz.server.session import Session
 from attnviz.server.settings import Settings
+from attnviz.toys.recording import Recording
+from attnviz.toys.translator.recording import TranslatorRecording
 from attnviz.tracing.external.weights import BareWeights
-from attnviz.ui.layout import PATHS
 from tests import promised_files
 from tests.promised_states import fields_of_pictures, names_in_addresses
 

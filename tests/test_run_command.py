@@ -58,7 +58,7 @@ def test_another_streamlit_is_said(capsys, monkeypatch) -> None:
 
 
 def test_another_streamlit_is_said_however_a_page_is_started() -> None:
-    script = "from attnviz import extras; extras.version = lambda name: '1.70.1'; import attnviz.ui.layout"
+    script = "from attnviz import extras; extras.version = lambda name: '1.70.1'; import attnviz.app.layout"
     ran = subprocess.run((sys.executable, "-c", script), cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.stderr.splitlines()[-1] == f"attnviz.extras.MissingExtraError: {OTHER}"
 

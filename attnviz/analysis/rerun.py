@@ -8,7 +8,7 @@ from threading import Lock
 import torch
 from torch import Tensor
 
-from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
+from attnviz.analysis.cancellable import TO_THE_END, Cancellable
 from attnviz.models.protocol import Model, TextGenerator
 from attnviz.text.limits import MAX_TOKENS
 from attnviz.text.tokens import Token

@@ -2,14 +2,13 @@
 
 import math
 import unicodedata
-from functools import lru_cache
-from ipaddress import ip_address, ip_network
 
 from limits import RateLimitItemPerHour, RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
 from attnviz.classroom.errors import ClassroomError
+from attnviz.guards.network import network_of
 from attnviz.lessons.phrases import Translatable
 from attnviz.text.display import is_unseen_letter
 
@@ -101,17 +100,3 @@ class FairJoining:
             raise ClassroomError("Too many classes were started from here: try again in an hour.")
         self._limiter.hit(_STARTED, network)
         self._limiter.hit(_SAVED, network, cost=parts)
-
-
-@lru_cache(maxsize=10_000)
-def network_of(address: str) -> str:
-    """Return the network of one customer: an IPv6 address's /64, an IPv4 address itself, also where it is written
-    as IPv6 (`::ffff:192.0.2.1`). Another text is a customer of its own.
-    """
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return address
-    if found.version == 6:
-        found = found.ipv4_mapped or found
-    return str(found) if found.version == 4 else str(ip_network((int(found), 64), strict=False))

@@ -15,10 +15,10 @@ from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.state import AFTER, BEFORE
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
 from attnviz.classroom.truths import Truths
+from attnviz.guards.spreadsheet import escape_formula
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.question import CELL, HEAD, ROW, Question
 from attnviz.lessons.scoring import AnswerScore, normalise
-from attnviz.text.spreadsheet import escape_formula
 
 ROUNDS = {BEFORE: "first", AFTER: "second"}  # as the teacher's screen calls them
 COLUMNS = ("nickname", "step", "title", "kind", "question", "round", "answer", "score", "right", "hints", "saved")

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.guards.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing import storage
-from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing.trace import Trace
 
 MOST_BYTES = 512 << 20  # of one message, which is not compressed

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnviz.analysis.masks.fills import FillChoice, Weighing
+from attnviz.analysis.fills import FillChoice, Weighing
 from attnviz.tracing.causes.edits import Edit, Edits
 from attnviz.tracing.interventions import Chain, MaskOverride
 from attnviz.tracing.rounding import Rounding

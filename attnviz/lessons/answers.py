@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from attnviz.analysis.heads.metric_table import METRICS
+from attnviz.analysis.metric_table import METRICS
 from attnviz.lessons.faults import Fault, LessonError
 from attnviz.lessons.measures import WITHOUT_PICTURE, compute_measure, metric_of, weights
 from attnviz.lessons.phrases import Translatable

@@ -1,13 +1,13 @@
 """A draft: the Markdown of a lesson that somebody is writing; it may still have mistakes.
 
-Its author's browser keeps it; `attnviz/widgets/draft_keeper/js/kept.js` appends steps to the same text.
+Its author's browser keeps it; `attnviz/lessons/draft_keeper/js/kept.js` appends steps to the same text.
 """
 
 import json
 import re
 from collections.abc import Callable, Mapping
 
-from attnviz.analysis.heads.metric_table import METRICS
+from attnviz.analysis.metric_table import METRICS
 from attnviz.lessons.block import FIELDS
 from attnviz.lessons.earlier_draft import markdown_of
 from attnviz.lessons.measures import MEASURES

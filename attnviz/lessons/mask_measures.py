@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import torch
 
-from attnviz.analysis.masks.fills import FillChoice, FilledScores, fill_scores, one_head
-from attnviz.analysis.masks.leakage import leak_test
-from attnviz.analysis.masks.mask_spec import RULES, MaskSpec
+from attnviz.analysis.fills import FillChoice, FilledScores, fill_scores, one_head
+from attnviz.analysis.mask_spec import RULES, MaskSpec
 from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import Question
+from attnviz.masks.numbers.leakage import leak_test
 
 
 def _fill(picture: LinkedPicture, question: Question) -> FilledScores:

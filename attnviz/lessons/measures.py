@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import torch
 
-from attnviz.analysis.anatomy.claims import one_head, parameter_counts
-from attnviz.analysis.anatomy.modulation import modulation
-from attnviz.analysis.anatomy.skipped_lines import SKIPS, run_skipped
-from attnviz.analysis.heads.metric_table import METRICS, head_metrics
-from attnviz.analysis.site.inputs import site_inputs
-from attnviz.analysis.site.outcome import Raised
+from attnviz.analysis.inputs import site_inputs
+from attnviz.analysis.metric_table import METRICS, head_metrics
+from attnviz.analysis.outcome import Raised
+from attnviz.anatomy.numbers.claims import one_head, parameter_counts
+from attnviz.anatomy.numbers.modulation import modulation
+from attnviz.anatomy.numbers.skipped_lines import SKIPS, run_skipped
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.lessons import mask_measures, run_measures

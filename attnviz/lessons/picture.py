@@ -121,7 +121,7 @@ def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
 
 def trace_link(model: Any, said: Mapping[str, str]) -> "Trace":
     """Run the sentence in a link's address. Raises ValueError with one sentence."""
-    from attnviz.analysis.causes.baselines.means import fill_measured_means
+    from attnviz.analysis.means import fill_measured_means
     from attnviz.tracing.causes import notation
 
     src, tgt = said.get("src", ""), said.get("tgt", "").strip()

@@ -14,14 +14,14 @@ from typing import Any
 import yaml
 from markdown_it import MarkdownIt
 
+from attnviz.guards import plain_file
+from attnviz.guards.plain_yaml import NO_ANCHORS, TextLoader
 from attnviz.lessons.block import question_of
 from attnviz.lessons.faults import Fault, FaultList, LessonError
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
 from attnviz.lessons.parts import Parts, link_of
 from attnviz.lessons.question import Question
 from attnviz.lessons.values import is_whole
-from attnviz.text import plain_file
-from attnviz.text.plain_yaml import NO_ANCHORS, TextLoader
 
 MOST_BYTES = 200_000
 _HEAD = ("title", "minutes", "for", "language", "signed", "listed")

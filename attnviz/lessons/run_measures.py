@@ -2,17 +2,17 @@
 
 from functools import cache
 
-from attnviz.analysis.decoding.comparison import Decoded, Decoding, compare
-from attnviz.analysis.decoding.prefix_experiment import prefix_experiment
-from attnviz.learning import shipped
-from attnviz.learning.names import experiment_named
-from attnviz.learning.recording import Recording
-from attnviz.learning.storage import toy_recording
+from attnviz.decoding.numbers.comparison import Decoded, Decoding, compare
+from attnviz.decoding.numbers.prefix_experiment import prefix_experiment
 from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import Question
 from attnviz.models.translator.faults import Faults
 from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
 from attnviz.models.translator.translator import Translator
+from attnviz.toys import shipped
+from attnviz.toys.names import experiment_named
+from attnviz.toys.recording import Recording
+from attnviz.toys.storage import toy_recording
 
 
 def compare_decodings(picture: LinkedPicture, question: Question) -> Decoded:

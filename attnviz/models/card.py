@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attnviz.text import plain_file
+from attnviz.guards import plain_file
 from attnviz.text.languages import language_name
 
-PRUNING = "pruning-*.csv"  # `python -m attnviz.analysis.corpus --card` writes it, a file a language
+PRUNING = "pruning-*.csv"  # `python -m attnviz.causes.corpus --card` writes it, a file a language
 _ORDER, _SHARE = "gradient, least important first", 3  # of the fact: without a third of the heads
 CARD, LICENCES = "README.md", ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE")
 _MOST_CARD, _MOST_HEAD, _MOST_SAID = 1_000_000, 20_000, 400  # bytes, bytes of the head, characters of one fact
@@ -98,7 +98,7 @@ def _facts(text: str) -> dict[str, str]:
 def _mapping(head: str) -> dict[Any, Any]:
     import yaml  # PyYAML: huggingface_hub, which reads cards with it, brings it along
 
-    from attnviz.text.plain_yaml import ValueLoader
+    from attnviz.guards.plain_yaml import ValueLoader
 
     try:
         said = yaml.load(head, Loader=ValueLoader)

@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from attnviz.extras import needs
+from attnviz.guards import plain_file
+from attnviz.guards.arguments import reads_arguments
 from attnviz.models import local_paths
 from attnviz.places import ASSETS, require_files
-from attnviz.text import plain_file
-from attnviz.text.arguments import reads_arguments
 
 if TYPE_CHECKING:
     import torch
 
-    from attnviz.learning.recording import Recording
     from attnviz.models.huggingface import HuggingFaceModel, ReplayedModel
     from attnviz.models.protocol import LoadedModel
     from attnviz.models.toy.toy import Toy
     from attnviz.models.translator.translator import Translator
+    from attnviz.toys.recording import Recording
 
 SHIPPED = ASSETS / "models"
 _MOST_CONFIG = 5_000_000  # bytes
@@ -170,8 +170,8 @@ def _toy(model: Any) -> "Toy | None":
     Raises ValueError for another .npz file, and for a recording without weights.
     """
     if isinstance(model, str) and model.startswith(TOY):
-        from attnviz.learning import shipped
-        from attnviz.learning.names import experiment_named
+        from attnviz.toys import shipped
+        from attnviz.toys.names import experiment_named
 
         model = shipped.path(experiment_named(model.removeprefix(TOY)))
         if not model.is_file():
@@ -180,13 +180,13 @@ def _toy(model: Any) -> "Toy | None":
         path = local_paths.place(model)  # type: ignore[arg-type]
         if path is None or path.suffix != RECORDING or path.is_dir():
             return None
-        from attnviz.learning.storage import toy_recording
+        from attnviz.toys.storage import toy_recording
 
         recording, name = toy_recording(path), path.stem
     else:
         recording, name = model, ""
-    from attnviz.learning.recording import Recording
     from attnviz.models.toy.toy import Toy
+    from attnviz.toys.recording import Recording
 
     return Toy.from_recording(recording, name) if isinstance(recording, Recording) else None
 

@@ -7,8 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from attnviz.guards.arguments import reads_arguments
 from attnviz.models.inputs import Inputs
-from attnviz.text.arguments import reads_arguments
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention

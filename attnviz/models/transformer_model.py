@@ -9,13 +9,13 @@ from typing import Generic, Protocol, TypeVar, cast
 import torch
 from torch import Tensor
 
-from attnviz.learning.network import DecoderAlone
+from attnviz.guards.arguments import reads_arguments
 from attnviz.models.chat import WithoutChat
 from attnviz.models.notebook import two_line_summary
 from attnviz.models.protocol import Model, TextGenerator
-from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import require_ids, warn_of_cuts
 from attnviz.text.tokens import Token
+from attnviz.toys.network import DecoderAlone
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.resolution import CheckedInterventions

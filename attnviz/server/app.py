@@ -11,6 +11,9 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+from attnviz.app import hosting, streamlit_internals
+from attnviz.app.address import browser
+from attnviz.app.cache import engine
 from attnviz.places import APP
 from attnviz.server.base_path import AddBasePath, StripBasePath
 from attnviz.server.fair_use import FairUse, network_of
@@ -23,9 +26,6 @@ from attnviz.server.login.password import PasswordLogin
 from attnviz.server.settings import Settings
 from attnviz.server.telemetry import CountedRequests, Telemetry
 from attnviz.server.turns import TooLongError, Turns
-from attnviz.ui import hosting, streamlit_internals
-from attnviz.ui.address import browser
-from attnviz.ui.cache import engine
 
 DASHBOARD = APP / "dashboard.py"
 _LOCAL = ("localhost", "127.0.0.1", "[::1]")
@@ -114,8 +114,8 @@ class Instance:
         threading.Thread(target=self._load, name="attnviz-warm-up", daemon=True).start()
 
     def _load(self) -> None:
+        from attnviz.app.cache.traces import model
         from attnviz.models.catalogue import DEFAULT
-        from attnviz.ui.cache.traces import model
 
         try:
             model(DEFAULT)
@@ -132,7 +132,7 @@ class Instance:
         """Ask the configured engine for its models and log where it does not answer. Pages then do without it, and say
         so.
         """
-        from attnviz.ui.cache import engine
+        from attnviz.app.cache import engine
 
         engine.names()
         if sentence := engine.engine_note():
@@ -141,7 +141,7 @@ class Instance:
     def _open_classes(self) -> None:
         """Open the database if it has classes, so that classes past their time are deleted even if no one visits."""
         from attnviz.classroom import instance
-        from attnviz.ui.lessons.run import picture
+        from attnviz.lessons.page.run import picture
 
         try:
             if instance.is_used():

@@ -13,7 +13,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from attnviz.classroom.joining import network_of
+from attnviz.guards.network import network_of
 
 _HEAD_SECONDS, _READ_SECONDS = 15.0, 60.0  # for a request's head, and for 48 kB of an answer
 _MOST_HEAD = 64 << 10  # bytes of a request's head, its address among them

@@ -17,12 +17,12 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnected
 
-from attnviz.classroom.joining import network_of
+from attnviz.app.streamlit_internals import is_poll
+from attnviz.guards.network import network_of
 from attnviz.server.health import State
 from attnviz.server.plain_page import paragraph, plain_page
 from attnviz.server.settings import Settings
 from attnviz.server.telemetry import SCRIPTS, Telemetry
-from attnviz.ui.streamlit_internals import is_poll
 
 _AGAIN = 20  # seconds after which a refused visitor may ask again
 _UPLOADS, _UPLOADS_AN_ADDRESS = 4, 2  # files that are taken at a time

@@ -18,11 +18,11 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from attnviz.app.address import browser
 from attnviz.places import APP
 from attnviz.server.headers import Headers, inline_scripts
 from attnviz.server.plain_page import paragraph, plain_page
 from attnviz.server.settings import Settings
-from attnviz.ui.address import browser
 
 HOST = "127.0.0.1"  # this machine alone
 LOCAL = ("localhost", HOST, "[::1]")

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from attnviz.app.cache import bounded
 from attnviz.server import checks
 from attnviz.server.settings import Settings, read_settings
-from attnviz.ui.cache import bounded
 
 if TYPE_CHECKING:
     from attnviz.server.app import Instance
@@ -66,12 +66,12 @@ def _serve(settings: Settings, secret: str) -> None:
     import uvicorn
     from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+    from attnviz.app.streamlit_internals import forget_gone_sessions
     from attnviz.server import reach
     from attnviz.server.app import Instance
     from attnviz.server.connections import Bounds, bounded_protocol
     from attnviz.server.sockets import LARGEST, Sockets
     from attnviz.server.telemetry import set_up_log
-    from attnviz.ui.streamlit_internals import forget_gone_sessions
 
     set_up_log()
     instance = Instance(settings, secret)

@@ -16,14 +16,14 @@ from urllib.parse import urlencode
 import uvicorn
 from uvicorn.lifespan.on import LifespanOn
 
+from attnviz.app import streamlit_internals
+from attnviz.app.cache import in_memory
 from attnviz.models.catalogue import load
 from attnviz.places import require_files
 from attnviz.server.checks import check_port
 from attnviz.server.connections import Bounds, bounded_protocol
 from attnviz.server.own_door import HOST, TOKEN, new_token, own_app
 from attnviz.server.settings import Settings, read_settings
-from attnviz.ui import streamlit_internals
-from attnviz.ui.cache import in_memory
 
 if TYPE_CHECKING:
     from attnviz.models.protocol import Model

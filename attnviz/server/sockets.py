@@ -14,7 +14,7 @@ from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 
-from attnviz.ui.streamlit_internals import BACK_MESSAGE
+from attnviz.app.streamlit_internals import BACK_MESSAGE
 
 LARGEST = 1_000_000  # bytes of a message after inflating, as `maxWidgetStateSize`
 _MOST_FIELDS = 4_000  # of a message: of each widget's state its id and its value, of a page a few hundred

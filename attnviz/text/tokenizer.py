@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from attnviz.text import plain_file
+from attnviz.guards import plain_file
 from attnviz.text.limits import (
     MAX_TOKENIZER_BYTES,
     MAX_TOKENS,

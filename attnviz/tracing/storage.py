@@ -32,14 +32,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.text import plain_file
-from attnviz.text.arguments import reads_arguments
+from attnviz.guards import plain_file
+from attnviz.guards.arguments import reads_arguments
+from attnviz.guards.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.text.spans import Span
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes import serialization
 from attnviz.tracing.external.file import TEXTS, trace_of
 from attnviz.tracing.external.weights import BareWeights
-from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.trace import KINDS, Trace
 from attnviz.transformer.probe import AttentionCall, EditedWeights, Kind, Site

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
-from attnviz.text.arguments import reads_arguments
+from attnviz.guards.arguments import reads_arguments
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import CUT, RunInfo, Sentence, Side
 from attnviz.tracing.recorder import Recorder

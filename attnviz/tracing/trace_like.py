@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from attnviz.doors import door
-from attnviz.text.arguments import reads_arguments
+from attnviz.guards.arguments import reads_arguments
 from attnviz.text.limits import cut_notes
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import Intervention

@@ -7,20 +7,20 @@ on with it.
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from attnviz.learning.packing import to_8_bits
-from attnviz.learning.run import MOMENTS
-from attnviz.learning.storage import load_recording, save
-from attnviz.learning.translator.recording import (
+from attnviz.models.translator.translator import Translator
+from attnviz.places import ASSETS
+from attnviz.text.tokenizer import TranslatorTokenizer
+from attnviz.toys.packing import to_8_bits
+from attnviz.toys.run import MOMENTS
+from attnviz.toys.storage import load_recording, save
+from attnviz.toys.translator.recording import (
     TranslatorMoment,
     TranslatorRecording,
     WatchedLine,
     thin_out,
     translator_recording,
 )
-from attnviz.learning.translator.storage import MOST_LINES
-from attnviz.models.translator.translator import Translator
-from attnviz.places import ASSETS
-from attnviz.text.tokenizer import TranslatorTokenizer
+from attnviz.toys.translator.storage import MOST_LINES
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import KINDS
 from attnviz.training.corpus import Corpus, read_table

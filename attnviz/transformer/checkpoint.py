@@ -10,7 +10,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from attnviz.text import plain_file
+from attnviz.guards import plain_file
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.transformer import Transformer
 

@@ -8,13 +8,13 @@ from pathlib import Path
 HEIGHT = 620  # pixels
 CODE = f"""
 def static(widget, include=None, exclude=None):
-    from attnviz.notebook.static import StaticPicture
+    from attnviz.hosts.notebook.static import StaticPicture
 
     return {{"text/html": StaticPicture(widget.shown, widget.height or {HEIGHT})._repr_html_()}}, {{}}
 
 
 formatter = get_ipython().display_formatter.mimebundle_formatter
-formatter.for_type_by_name("attnviz.notebook.widget", "PictureWidget", static)
+formatter.for_type_by_name("attnviz.hosts.notebook.widget", "PictureWidget", static)
 del formatter
 """
 

@@ -6,7 +6,7 @@ from urllib.parse import urlencode, urlsplit
 
 from playwright.sync_api import Page, expect
 
-from attnviz.ui.markdown import JOINER
+from attnviz.app.markdown import JOINER
 from tests.browser import scripts
 
 NAMES = ("attention.example", "192.168.1.27", "localhost.example", "localhost", "127.0.0.1", "[::1]", "0.0.0.0")
@@ -142,7 +142,7 @@ def test_a_link_that_nobody_else_can_open_says_so(page: Page, address: str, sett
 
 
 def test_a_link_that_others_can_open_says_nothing(page: Page) -> None:
-    script = scripts.load(page, "copy_link/copy_link.js")
+    script = scripts.load(page, "app/widgets/copy_link/copy_link.js")
     said = script("(names) => names.map(script.reachOf)", NAMES)
     assert [bool(text) for text in said] == [False, False, False, True, True, True, True]
 

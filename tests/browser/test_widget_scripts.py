@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnviz.pictures.shown import registry
-from attnviz.widgets.bundle import source
+from attnviz.hosts import registry
+from attnviz.kit.bundle import source
 from tests.browser import server
 
 LINK = "/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3"

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from attnviz.pictures.browser_view import add_view, with_declaration
-from attnviz.pictures.heads_state import HeadsState
-from attnviz.pictures.links import LinksState
-from attnviz.pictures.shown.registry import picture
-from attnviz.ui import mount
-from attnviz.widgets.heads.payload import heads_payload
-from attnviz.widgets.links.payload import links_payload
+from attnviz.app import mount
+from attnviz.heads.heads_state import HeadsState
+from attnviz.heads.links.links import LinksState
+from attnviz.heads.links.payload import links_payload
+from attnviz.heads.payload import heads_payload
+from attnviz.hosts.registry import picture
+from attnviz.kit.browser_view import add_view, with_declaration
 from tests.widgets.heads.heads_app import START, maps, metrics, strip
 
 

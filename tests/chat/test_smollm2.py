@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.spans.needle import count_needles
+from attnviz.spans.numbers.needle import count_needles
 
 FRANCE = [{"role": "user", "content": "What is the capital of France?"}]
 TALK = [

@@ -10,8 +10,9 @@ from tests.docs.chapters import ROOT
 
 # Folders whose strings reach the screen; `_READ` says which strings of each kind of file.
 SOURCES = (
-    "attnviz/ui", "attnviz/widgets", "attnviz/views", "attnviz/pictures", "attnviz/implementations",
-    "attnviz/analysis/masks", "attnviz/analysis/heads", "attnviz/learning/tasks", "assets/terms", "assets/lessons",
+    "attnviz/app", "attnviz/kit", "attnviz/hosts", "attnviz/heads", "attnviz/spans", "attnviz/masks",
+    "attnviz/decoding", "attnviz/causes", "attnviz/learning", "attnviz/anatomy", "attnviz/lessons", "attnviz/classroom",
+    "attnviz/implementations", "attnviz/analysis", "attnviz/toys/tasks", "assets/terms", "assets/lessons",
 )  # fmt: skip
 _IN_SCRIPT = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`([^`]*)`')
 _TITLE = re.compile(r"^(?:##? |title: )(.+)$", re.MULTILINE)

@@ -5,26 +5,29 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from attnviz.analysis.heads.metric_table import METRICS
+from attnviz.analysis.metric_table import METRICS
+from attnviz.anatomy.implementations.page.state import ImplementationsState
+from attnviz.anatomy.page.state import AnatomyState
+from attnviz.app.address.names import BAR
+from attnviz.causes.corpus.page.state import SentencesState
+from attnviz.causes.page.state import CausesState
+from attnviz.causes.pictures.attribution import AttributeState
+from attnviz.causes.pictures.compared import CompareState
+from attnviz.causes.pictures.patching import PatchState
+from attnviz.causes.pictures.switches import SwitchOffState
+from attnviz.decoding import decoding
+from attnviz.heads.heads_state import HeadsState, read_heads_state
+from attnviz.heads.page.state import HeadsPageState, read_page_state
+from attnviz.kit import fields
+from attnviz.kit.focus import SiteBounds
+from attnviz.learning import learning_state
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.library import lesson_named
-from attnviz.pictures import decoding, fields, learning_state, masks
-from attnviz.pictures.causes.attribution import AttributeState
-from attnviz.pictures.causes.compared import CompareState
-from attnviz.pictures.causes.patching import PatchState
-from attnviz.pictures.causes.switches import SwitchOffState
-from attnviz.pictures.focus import SiteBounds
-from attnviz.pictures.heads_state import HeadsState, read_heads_state
+from attnviz.masks import masks
+from attnviz.masks.page.leak import LeakState, RowsState
+from attnviz.masks.page.output import SaysState
+from attnviz.masks.page.state import MasksTab
 from attnviz.tracing.causes import notation
-from attnviz.ui.address.names import BAR
-from attnviz.ui.anatomy.state import AnatomyState
-from attnviz.ui.causes.corpus.state import SentencesState
-from attnviz.ui.causes.state import CausesState
-from attnviz.ui.heads.state import HeadsPageState, read_page_state
-from attnviz.ui.implementations.state import ImplementationsState
-from attnviz.ui.masks.leak import LeakState, RowsState
-from attnviz.ui.masks.output import SaysState
-from attnviz.ui.masks.state import MasksTab
 from tests.docs import chapters
 from tests.docs.on_screen import strings
 from tests.each_case import each_case

@@ -5,20 +5,20 @@ import re
 import pandas as pd
 
 import attnviz
-from attnviz.analysis.causes.alignment_errors import known_errors, rates
-from attnviz.analysis.causes.attribution import drops
-from attnviz.analysis.causes.logit_decomposition.split import SplitModel
-from attnviz.analysis.causes.pairs.matrices import matrices
-from attnviz.analysis.causes.pairs.pair import pair_of
-from attnviz.analysis.causes.presets.experiments import ready_experiments
-from attnviz.analysis.corpus.shipped_curve import curve_path
-from attnviz.analysis.decoding.cost import multiply_adds
+from attnviz.analysis.attribution import drops
+from attnviz.causes.corpus.numbers.shipped_curve import curve_path
+from attnviz.causes.numbers.experiments import ready_experiments
+from attnviz.causes.numbers.matrices import matrices
+from attnviz.causes.numbers.pair import pair_of
+from attnviz.causes.numbers.split import SplitModel
+from attnviz.causes.pictures.attribution import AttributeState, question
+from attnviz.causes.pictures.patching import PatchState, patch_question
+from attnviz.decoding.decoding import DecodingState, run_decoding
+from attnviz.decoding.numbers.cost import multiply_adds
+from attnviz.heads.alignment.numbers.alignment_errors import known_errors, rates
 from attnviz.lessons.picture import LinkedPicture
 from attnviz.models import catalogue
 from attnviz.models.translator.translator import Translator
-from attnviz.pictures.causes.attribution import AttributeState, question
-from attnviz.pictures.causes.patching import PatchState, patch_question
-from attnviz.pictures.decoding import DecodingState, run_decoding
 from tests.docs.chapters import DOCS, measure, picture, tells
 from tests.each_case import each_case
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.pictures.shown.registry import PICTURES
+from attnviz.hosts.registry import PICTURES
 from tests.each_case import each_case
 from tools.docs import gallery
 

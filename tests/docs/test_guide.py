@@ -5,19 +5,19 @@ from dataclasses import replace
 import torch
 
 import attnviz
-from attnviz.analysis.causes.baselines.means import reference_means
-from attnviz.analysis.causes.head_outputs import norms
-from attnviz.analysis.causes.output_maps import OutputMap, output_maps
-from attnviz.analysis.causes.pairs.matrices import matrices
-from attnviz.analysis.causes.pairs.pair import pair_of
+from attnviz.analysis.head_outputs import norms
+from attnviz.analysis.means import reference_means
+from attnviz.analysis.output_maps import OutputMap, output_maps
 from attnviz.analysis.rerun import batch_of_two
+from attnviz.causes.numbers.matrices import matrices
+from attnviz.causes.numbers.pair import pair_of
+from attnviz.causes.pictures.patching import PatchState, patch_question
+from attnviz.decoding.decoding import DecodingState, run_decoding
+from attnviz.kit.focus import SiteBounds
 from attnviz.lessons.measures import compute_measure
 from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import NUMBER, Question
-from attnviz.pictures.causes.patching import PatchState, patch_question
-from attnviz.pictures.decoding import DecodingState, run_decoding
-from attnviz.pictures.focus import SiteBounds
-from attnviz.pictures.masks import MaskBench, view_of
+from attnviz.masks.masks import MaskBench, view_of
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Site
 from tests.docs.chapters import measure, picture, tells

@@ -2,13 +2,13 @@
 
 import pytest
 
-from attnviz.analysis.anatomy.claims import parameter_counts
-from attnviz.analysis.anatomy.skipped_lines import run_skipped
-from attnviz.analysis.implementations.bug_in_model import bug_in_model
-from attnviz.analysis.implementations.comparison import equivalence
+from attnviz.analysis.inputs import site_inputs, site_module
+from attnviz.analysis.outcome import Raised, SiteResult
 from attnviz.analysis.rerun import batch_of_two
-from attnviz.analysis.site.inputs import site_inputs, site_module
-from attnviz.analysis.site.outcome import Raised, SiteResult
+from attnviz.anatomy.implementations.numbers.bug_in_model import bug_in_model
+from attnviz.anatomy.implementations.numbers.comparison import equivalence
+from attnviz.anatomy.numbers.claims import parameter_counts
+from attnviz.anatomy.numbers.skipped_lines import run_skipped
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.weights import SiteWeights
 from tests.docs.chapters import measure, picture, tells

@@ -11,10 +11,10 @@ import pytest
 import attnviz
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import BEFORE, TeacherKey
-from attnviz.learning.recording import Recording
-from attnviz.learning.translator.recording import TranslatorRecording
 from attnviz.lessons import reading
 from attnviz.lessons.draft import draft_of_kept
+from attnviz.toys.recording import Recording
+from attnviz.toys.translator.recording import TranslatorRecording
 from tests.earlier.kept import NEWEST, expected, files, version
 
 CLOSE = {"atol": 1e-5}  # weights are computed again, on another processor

@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.app.address import share
+from attnviz.app.address.names import FORMER
 from attnviz.models import catalogue
-from attnviz.ui.address import share
-from attnviz.ui.address.names import FORMER
 from tests.earlier.kept import EARLIER, NEWEST, files, version
 
 DASHBOARD = EARLIER.parents[2] / "dashboard.py"

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from attnviz.analysis.decoding.tolerance import tolerance
-from attnviz.analysis.masks.fills import FillChoice, Weighing
-from attnviz.analysis.masks.mask_spec import MaskSpec
+from attnviz.analysis.fills import FillChoice, Weighing
+from attnviz.analysis.mask_spec import MaskSpec
 from attnviz.analysis.rerun import batch_of_two, write_again
+from attnviz.decoding.numbers.tolerance import tolerance
 from attnviz.engine.probes import CannotTravelError
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.protocol import Model
@@ -80,7 +80,7 @@ def test_what_is_written_under_a_mask_is_the_same(both, name: str, *, cached: bo
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_copies_of_a_run_answer_and_write_the_same(both, name: str) -> None:
-    from attnviz.analysis.causes.runs import rows_of_edits, write_runs
+    from attnviz.analysis.runs import rows_of_edits, write_runs
 
     model: Both = both(name)
     trace = model.here.trace(TEXT, **model.short)

@@ -50,7 +50,7 @@ def _trace() -> Attempt:
 
 def _recording() -> Attempt:
     import attnviz
-    from attnviz.learning import shipped
+    from attnviz.toys import shipped
 
     place = Path(tempfile.mkdtemp()) / "run.npz"
     attnviz.load_recording(next(shipped.FOLDER.glob("*.npz")))  # what is imported late is here now

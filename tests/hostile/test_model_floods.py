@@ -29,10 +29,10 @@ PATIENCE = 100.0  # seconds that anything may take on a busy machine
 # trace, and nothing else has it.
 SLOW = """
 import gc, os, pathlib, time, weakref
-from attnviz.analysis.reply.reply import Reply
+from attnviz.decoding.reply.numbers.reply import Reply
 from attnviz.models.huggingface.chat import template
 from attnviz.models.huggingface.model import HuggingFaceModel
-from attnviz.ui.cache import bounded, budget, traces
+from attnviz.app.cache import bounded, budget, traces
 
 folder, template.SECONDS, budget.PARTS["replies"] = pathlib.Path({folder!r}), 1000.0, 1e-9
 rerun, go_on, attention, empty, begin, ask = (

@@ -19,7 +19,7 @@ FEW = 1_024  # as a shell gives them
 # The half minute that a session is kept for, and the 15 seconds for a request's head, become a few.
 IMPATIENT = (
     "from attnviz.server import connections, serving\n"
-    "from attnviz.ui import streamlit_internals\n"
+    "from attnviz.app import streamlit_internals\n"
     "connections._HEAD_SECONDS, serving._SWEEP, set_options = 5.0, 1, streamlit_internals.set_options\n"
     "kept = {'server.disconnectedSessionTTL': 3}\n"
     "streamlit_internals.set_options = lambda options: set_options({**options, **kept})\n"

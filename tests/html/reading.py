@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 
-from attnviz.widgets.wire import Payload, unpack
+from attnviz.kit.wire import Payload, unpack
 
 
 def payloads(file: str) -> list[Payload]:

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.html import one_file
+from attnviz.hosts.html import one_file
+from attnviz.hosts.registry import picture
+from attnviz.kit.wire import Payload
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.models.translator.translator import Translator
-from attnviz.pictures.shown.registry import picture
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.trace import Trace
-from attnviz.widgets.wire import Payload
 from tests.html.reading import payloads
 
 HOSTILE = "</script><img src=x onerror=alert(1)> {{widgets}} <!--<script>"

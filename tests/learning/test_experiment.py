@@ -5,9 +5,9 @@ import re
 import pytest
 
 import attnviz
-from attnviz.learning import shipped
-from attnviz.learning.experiment import WITHOUT, Experiment
-from attnviz.learning.limits import VARIABLE, estimate, require_affordable
+from attnviz.toys import shipped
+from attnviz.toys.experiment import WITHOUT, Experiment
+from attnviz.toys.limits import VARIABLE, estimate, require_affordable
 from tests.each_case import each_case
 
 ALL = (*shipped.WITH_WEIGHTS, *shipped.WITHOUT_WEIGHTS)

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from attnviz.learning.batches import toy_batch
-from attnviz.learning.head_scores import WantedKeys, mass, sharpness
-from attnviz.learning.tasks.catalogue import TASKS
-from attnviz.learning.tasks.task import Example
-from attnviz.learning.words import ToyWords
+from attnviz.toys.batches import toy_batch
+from attnviz.toys.head_scores import WantedKeys, mass, sharpness
+from attnviz.toys.tasks.catalogue import TASKS
+from attnviz.toys.tasks.task import Example
+from attnviz.toys.words import ToyWords
 
 pytestmark = pytest.mark.computes
 

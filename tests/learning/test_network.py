@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch import nn
 
-from attnviz.learning.batches import add_padding, held_out_lines, one_line, toy_batch
-from attnviz.learning.experiment import Experiment
-from attnviz.learning.head_scores import look, maps
-from attnviz.learning.network import DecoderAlone, Habits, network_of, replace_habits
-from attnviz.learning.words import PAD, ToyWords
+from attnviz.toys.batches import add_padding, held_out_lines, one_line, toy_batch
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.head_scores import look, maps
+from attnviz.toys.network import DecoderAlone, Habits, network_of, replace_habits
+from attnviz.toys.words import PAD, ToyWords
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.decoding import Stepper
 from attnviz.transformer.from_torch import from_torch

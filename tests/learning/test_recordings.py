@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.learning.recording import Recording
-from attnviz.learning.storage import save
+from attnviz.toys.recording import Recording
+from attnviz.toys.storage import save
 from tests.each_case import each_case
 
 

@@ -12,15 +12,15 @@ import torch
 
 import attnviz
 from attnviz.__main__ import main
-from attnviz.learning import shipped
-from attnviz.learning.batches import training_batches
-from attnviz.learning.evaluation import evaluation
-from attnviz.learning.experiment import Experiment
-from attnviz.learning.recording import record_run
-from attnviz.learning.run import MOMENTS, TrainingRun, moments, one_thread
-from attnviz.learning.tasks.catalogue import Reverse
-from attnviz.learning.tasks.task import distinct
-from attnviz.learning.words import ToyWords
+from attnviz.toys import shipped
+from attnviz.toys.batches import training_batches
+from attnviz.toys.evaluation import evaluation
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.recording import record_run
+from attnviz.toys.run import MOMENTS, TrainingRun, moments, one_thread
+from attnviz.toys.tasks.catalogue import Reverse
+from attnviz.toys.tasks.task import distinct
+from attnviz.toys.words import ToyWords
 from tests.each_case import each_case
 
 STEPS = 450  # of French, which is learned by then; the task's own are three times as many

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
-from attnviz.learning.recording import Recording
-from attnviz.learning.run import MOMENTS
-from attnviz.learning.storage import toy_recording
-from attnviz.learning.tasks.catalogue import TASKS
+from attnviz.toys import shipped
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.recording import Recording
+from attnviz.toys.run import MOMENTS
+from attnviz.toys.storage import toy_recording
+from attnviz.toys.tasks.catalogue import TASKS
 from tests.each_case import each_case
 
 ALL = {one.name: one for one in (*shipped.WITH_WEIGHTS, *shipped.WITHOUT_WEIGHTS)}

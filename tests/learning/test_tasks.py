@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from attnviz.learning.tasks.catalogue import TASKS, floor, task
-from attnviz.learning.tasks.task import Example, distinct
-from attnviz.learning.words import ToyWords
 from attnviz.text.limits import TextError
+from attnviz.toys.tasks.catalogue import TASKS, floor, task
+from attnviz.toys.tasks.task import Example, distinct
+from attnviz.toys.words import ToyWords
 from tests.each_case import each_case
 
 FRENCH = TASKS["french"]

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
-from attnviz.lesson_folder.files import folder_files
-from attnviz.lesson_folder.writing import write_folder
+from attnviz.lessons.folder.files import folder_files
+from attnviz.lessons.folder.writing import write_folder
 from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import pictures
 from attnviz.lessons.reading import read_file
+from attnviz.toys import shipped
+from attnviz.toys.experiment import Experiment
 
 # A step for each kind of question that the shipped lessons do not have, without a picture, and one for each widget.
 OWN = """---

@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.__main__ import main
-from attnviz.lesson_folder.claims import untrue_claims
+from attnviz.lessons.folder.claims import untrue_claims
 from attnviz.lessons.phrases import LANGUAGES
 from attnviz.lessons.picture import Pictures, pictures
 from attnviz.lessons.reading import read

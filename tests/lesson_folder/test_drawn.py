@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from attnviz.learning import shipped
-from attnviz.lesson_folder.drawn import Drawn, draw
+from attnviz.lessons.folder.drawn import Drawn, draw
 from attnviz.lessons.parts import link_of
 from attnviz.lessons.phrases import translate
 from attnviz.lessons.picture import Pictures, pictures
+from attnviz.toys import shipped
 from tests.each_case import each_case
 
 LOVE = "src=I+love+you.&to=fr"

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.lesson_folder.files import Files, file_names, folder_files
-from attnviz.lesson_folder.lesson_data import to_html, words
-from attnviz.lesson_folder.mask_pages import HTML_TABS
 from attnviz.lessons.check import fingerprint
+from attnviz.lessons.folder.files import Files, file_names, folder_files
+from attnviz.lessons.folder.lesson_data import to_html, words
+from attnviz.lessons.folder.mask_pages import HTML_TABS
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import pictures

@@ -7,15 +7,15 @@ from collections.abc import Callable
 import pytest
 
 from attnviz.analysis.corpus.lines import CorpusLine
-from attnviz.analysis.masks.leakage import leak_test
-from attnviz.lesson_folder import many_sentences
-from attnviz.lesson_folder.drawn import Drawn, draw
-from attnviz.lesson_folder.variants import MOST_BYTES, Variants, nearest, variants
+from attnviz.lessons.folder import many_sentences
+from attnviz.lessons.folder.drawn import Drawn, draw
+from attnviz.lessons.folder.variants import MOST_BYTES, Variants, nearest, variants
 from attnviz.lessons.parts import link_of
 from attnviz.lessons.phrases import translate
 from attnviz.lessons.picture import LinkedPicture, Pictures, pictures
+from attnviz.masks.figures.matrices import format_number
+from attnviz.masks.numbers.leakage import leak_test
 from attnviz.text.entries import token_texts
-from attnviz.views.masks.matrices import format_number
 from tests.each_case import each_case
 
 RED = "src=A+big+red+dog+jumped+over+a+small+pond.&to=fr&kind=decoder_self&layer=1&head=0"

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from attnviz.lesson_folder.drawn import draw
+from attnviz.lessons.folder.drawn import draw
 from attnviz.lessons.lesson import Link
+from attnviz.lessons.page import run
 from attnviz.lessons.picture import pictures
 from attnviz.text.chat_link import question, with_question
 from attnviz.text.limits import TextError
-from attnviz.ui.lessons import run
 from tests.each_case import each_case
 
 CHAT = json.dumps([["system", "The cat sat."], ["user", "It sleeps on."]])

@@ -4,12 +4,11 @@ import ast
 import re
 from pathlib import Path
 
-from attnviz.lesson_folder.lesson_data import script_sentences
+from attnviz.lessons.folder.lesson_data import script_sentences
 from attnviz.lessons.phrases import FOLDER, LANGUAGES, Translatable, sentence, translate, translations
 from tests.each_case import each_case
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("lessons", "lesson_folder", "classroom", "ui")  # of the package
 MAKERS = ("Translatable", "phrase")  # what declares a sentence, with the sentence itself as its first argument
 PLACEHOLDER = re.compile(r"\{\w*\}")
 MARKS = re.compile(r"[*_`<>\[\]$#|~\\]|:[a-z]+[\[:]")  # what Streamlit's Markdown and HTML give a meaning
@@ -18,7 +17,7 @@ MARKS = re.compile(r"[*_`<>\[\]$#|~\\]|:[a-z]+[\[:]")  # what Streamlit's Markdo
 def calls() -> list[tuple[str, ast.Call]]:
     """Every declaration of a sentence in the package, but for the one that passes its argument on."""
     found = []
-    for path in sorted(path for room in ROOMS for path in (ROOT / "attnviz" / room).rglob("*.py")):
+    for path in sorted((ROOT / "attnviz").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
             if isinstance(node, ast.Call) and name in MAKERS and path.name != "wording.py":

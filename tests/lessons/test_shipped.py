@@ -5,24 +5,24 @@ from functools import partial
 
 import pytest
 
-from attnviz.lesson_folder.claims import untrue_claims
-from attnviz.lesson_folder.lesson_data import lesson_data
+from attnviz.anatomy.implementations.page.state import ImplementationsState
+from attnviz.anatomy.page.state import AnatomyState
+from attnviz.app.address.names import BAR, FOCUS
+from attnviz.decoding.decoding import DecodingState
+from attnviz.heads.heads_state import HeadsState, read_heads_state
+from attnviz.kit import fields
+from attnviz.kit.focus import SiteBounds
+from attnviz.learning.learning_state import LearningState
 from attnviz.lessons.check import LEAST_MARGIN, check_step, check_text
+from attnviz.lessons.folder.claims import untrue_claims
+from attnviz.lessons.folder.lesson_data import lesson_data
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import Pictures, pictures
 from attnviz.lessons.reading import read_file, read_text
-from attnviz.pictures import fields
-from attnviz.pictures.decoding import DecodingState
-from attnviz.pictures.focus import SiteBounds
-from attnviz.pictures.heads_state import HeadsState, read_heads_state
-from attnviz.pictures.learning_state import LearningState
-from attnviz.pictures.mask_tabs.leak import LeakState
-from attnviz.pictures.masks import MasksState
-from attnviz.ui.address.names import BAR, FOCUS
-from attnviz.ui.anatomy.state import AnatomyState
-from attnviz.ui.implementations.state import ImplementationsState
-from attnviz.ui.masks.state import MasksTab
+from attnviz.masks.masks import MasksState
+from attnviz.masks.page.state import MasksTab
+from attnviz.masks.tabs.leak import LeakState
 
 pytestmark = pytest.mark.computes
 

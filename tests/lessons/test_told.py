@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from attnviz.analysis.anatomy.claims import one_head
-from attnviz.analysis.site.inputs import site_inputs
+from attnviz.analysis.inputs import site_inputs
+from attnviz.anatomy.numbers.claims import one_head
 from attnviz.lessons.run_measures import compare_decodings
 from attnviz.transformer.attention import MultiHeadAttention
 from tests.each_case import each_case
@@ -239,7 +239,7 @@ def test_how_many_tokens_are_written(model) -> None:
 
 def test_the_mask_alone_keeps_earlier_rows() -> None:
     """Lesson 6, step 5."""
-    from attnviz.analysis.decoding.prefix_experiment import prefix_experiment
+    from attnviz.decoding.numbers.prefix_experiment import prefix_experiment
 
     kept = [bool(one.ours_equal[: len(one.ids) - 1].all()) for one in prefix_experiment(causal=False)]
     assert kept == [True, False, False, False, False]

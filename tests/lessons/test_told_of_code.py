@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from attnviz.analysis.anatomy.modulation import modulation
-from attnviz.analysis.site.inputs import query_key_value, site_inputs
+from attnviz.analysis.inputs import query_key_value, site_inputs
+from attnviz.anatomy.numbers.modulation import modulation
 from attnviz.implementations.bugs import catches
 from attnviz.implementations.bugs.cabinet import BUGS
 from tests.lessons.told import step, tells

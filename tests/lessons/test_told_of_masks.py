@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from attnviz.analysis.masks.fills import FillChoice, Weighing, fill_scores, one_head
-from attnviz.analysis.masks.mask_spec import MaskSpec
+from attnviz.analysis.fills import FillChoice, Weighing, fill_scores, one_head
+from attnviz.analysis.mask_spec import MaskSpec
 from attnviz.analysis.rerun import run_again
-from attnviz.learning import shipped
-from attnviz.learning.names import experiment_named
-from attnviz.learning.storage import toy_recording
+from attnviz.kit.glossary import definition
 from attnviz.lessons.mask_measures import MEASURES
-from attnviz.text.glossary import definition
+from attnviz.toys import shipped
+from attnviz.toys.names import experiment_named
+from attnviz.toys.storage import toy_recording
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer import masks
 from attnviz.transformer.probe import Site

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.heads.metric_table import HeadMetrics, head_metrics, join_tables
+from attnviz.analysis.metric_table import HeadMetrics, head_metrics, join_tables
 from attnviz.maps import lazy
 from attnviz.maps.lazy import maps_overview
 from attnviz.maps.options import MapOptions

@@ -1,6 +1,6 @@
 """One sentence stepped through in each way, and the one pass over the same target."""
 
-from attnviz.analysis.decoding.verdict import Verdict, judge
+from attnviz.decoding.numbers.verdict import Verdict, judge
 from attnviz.models.decoding_record import DecodingRecord, decoding_record
 from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
 from attnviz.models.translator.translator import Translator

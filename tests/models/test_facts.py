@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from attnviz.kit.views.model_facts import facts_html
 from attnviz.models.card import card
 from attnviz.models.facts import sections
 from attnviz.models.huggingface import load
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.views.site.model_facts import facts_html
 from tests.each_case import each_case
 from tests.models.huggingface import checkpoints
 

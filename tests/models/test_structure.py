@@ -7,13 +7,13 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
 from attnviz.models.huggingface import load
 from attnviz.models.plans import FeedForwardPlan, LayerPlan, Structure
 from attnviz.models.structure import structure
 from attnviz.models.toy.toy import Toy
 from attnviz.models.translator.tiny import tiny_translator
+from attnviz.toys import shipped
+from attnviz.toys.experiment import Experiment
 from tests.models.huggingface import architectures, checkpoints
 
 CPU = torch.device("cpu")

@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page
 
-from attnviz.notebook.widget import PictureWidget
+from attnviz.hosts.notebook.widget import PictureWidget
 
 SET_UP = """async ([esm, payload, state]) => {
   const bytes = Uint8Array.from(atob(payload), (sign) => sign.charCodeAt(0));

@@ -1,4 +1,4 @@
-"""A picture's script in a cell: the host of attnviz/widgets/shared/js/hosts/notebook.js, without a notebook."""
+"""A picture's script in a cell: the host of attnviz/kit/js/hosts/notebook.js, without a notebook."""
 
 import json
 import re

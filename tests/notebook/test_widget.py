@@ -8,10 +8,10 @@ import torch
 import traitlets
 
 import attnviz
+from attnviz.hosts.notebook.widget import PictureWidget
+from attnviz.hosts.registry import PICTURES
+from attnviz.kit.wire import unpack
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.notebook.widget import PictureWidget
-from attnviz.pictures.shown.registry import PICTURES
-from attnviz.widgets.wire import unpack
 from tests.each_case import each_case
 
 
@@ -132,7 +132,7 @@ def test_a_widgets_repr_names_its_picture_and_text(trace) -> None:
 
 
 def test_without_anywidget_the_command_that_gets_it_is_said(trace, monkeypatch) -> None:
-    monkeypatch.delitem(sys.modules, "attnviz.notebook.widget")
+    monkeypatch.delitem(sys.modules, "attnviz.hosts.notebook.widget")
     monkeypatch.setitem(sys.modules, "anywidget", None)
     with pytest.raises(ValueError, match=r"^attnviz.show needs anywidget: pip install --group notebook"):
         attnviz.show(trace)

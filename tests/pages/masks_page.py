@@ -3,8 +3,8 @@
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from attnviz.widgets.mask_lab.painting import painting_to_text
-from attnviz.widgets.wire import unpack
+from attnviz.kit.wire import unpack
+from attnviz.masks.painting import painting_to_text
 
 
 def laboratory(app: AppTest) -> tuple[dict, bytes]:

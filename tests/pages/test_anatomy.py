@@ -131,7 +131,7 @@ def test_a_model_is_taken_apart_by_watching_it_where_it_is_no_translator(open_pa
         return json.loads(lines)["rows"]
 
     own = open_walk()
-    monkeypatch.setattr("attnviz.ui.site.experiment.Translator", type("Another", (), {}))
+    monkeypatch.setattr("attnviz.anatomy.page.experiment.Translator", type("Another", (), {}))
     assert open_walk() == own
 
 

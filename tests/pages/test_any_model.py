@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.ui.request import Request
-from attnviz.widgets.wire import unpack
+from attnviz.app.request import Request
+from attnviz.kit.wire import unpack
 from tests.models.huggingface import architectures, checkpoints
 from tests.pages.on_screen import bar, notes
 
@@ -189,8 +189,8 @@ def test_the_other_tabs_draw_a_checkpoint(open_page, folder, tab: str, name: str
 
 def test_heads_computes_no_logits_and_other_pages_do(open_page, folder) -> None:
     """Half of a long pass is the scores of the vocabulary, which no map shows."""
+    from attnviz.app.cache import traces
     from attnviz.models.catalogue import Entry
-    from attnviz.ui.cache import traces
 
     name, text = folder("gpt2"), "The wolf sleeps on the hill."
     app = open_page("heads", model=name, src=text, new="2")

@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from attnviz.analysis.decoding import cost
-from attnviz.analysis.decoding.cost import WAYS, Cost
-from attnviz.pictures import decoding as state
-from attnviz.text import glossary
-from attnviz.ui.decoding import controls, steps
-from attnviz.widgets.bundle import WIDGETS
+from attnviz.decoding import decoding as state
+from attnviz.decoding.numbers import cost
+from attnviz.decoding.numbers.cost import WAYS, Cost
+from attnviz.decoding.page import controls, steps
+from attnviz.kit import glossary
+from attnviz.kit.bundle import PACKAGE
 from tests.models.huggingface import checkpoints
 from tests.pages.decoding.decoding_page import PAIR, copied_link, header, notes, verdict
 
@@ -56,7 +56,7 @@ def test_every_label_of_the_page_has_its_definition_under_the_pointer(open_page)
             assert glossary.definition(term) in switches
         for term in ("what rounding allows", "|Δ|", "breaks first at", "blank", "embedding", "out", "logits"):
             assert glossary.definition(term) in html.unescape(verdict(app))
-    scripts = "".join(path.read_text(encoding="utf-8") for path in (WIDGETS / "stepper" / "js").glob("*.js"))
+    scripts = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "decoding" / "js").glob("*.js"))
     asked = {
         last or first for first, last in re.findall(r'termNode\((?:"([^"]*)"|[^,()]+|`[^`]*`)(?:, "([^"]+)")?', scripts)
     }

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.widgets.heads.sentences import strip_labels
-from attnviz.widgets.wire import unpack
+from attnviz.heads.sentences import strip_labels
+from attnviz.kit.wire import unpack
 
 
 def header(app: AppTest) -> dict:
@@ -87,7 +87,7 @@ def test_each_wrong_part_of_a_link_is_told_and_the_page_goes_on(open_page) -> No
 def test_a_long_text_is_told_the_same_a_layer_at_a_time(open_page, monkeypatch, more: dict) -> None:
     link = {"src": "I love you", "to": "fr", "tgt": "je t'aime", "kind": "cross", "layer": "1", "head": "3"} | more
     short = header(open_page("heads", **link, table="1"))
-    monkeypatch.setattr("attnviz.pictures.heads.LONG", 1)
+    monkeypatch.setattr("attnviz.heads.heads.LONG", 1)
     app = open_page("heads", **link, table="1")
     assert not app.exception
     long = header(app)

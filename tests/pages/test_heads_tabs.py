@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.heads.links.links import LinksRules
+from attnviz.heads.links.payload import links_payload
+from attnviz.heads.neuron import neuron
+from attnviz.heads.page import choices
+from attnviz.kit.wire import unpack
 from attnviz.maps.lines import FAINTEST
-from attnviz.pictures import neuron
-from attnviz.pictures.links import LinksRules
-from attnviz.ui.heads import choices
-from attnviz.widgets.links.payload import links_payload
-from attnviz.widgets.wire import unpack
 
 LINK = {"src": "I love you", "to": "fr", "kind": "cross", "layer": "1", "head": "3"}
 

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.analysis.rerun import Writing, Written
-from attnviz.ui.masks import experiment, pipeline, streaming
-from attnviz.widgets.mask_lab.painting import painting_to_text
+from attnviz.masks.page import experiment, pipeline, streaming
+from attnviz.masks.painting import painting_to_text
 from tests.pages.masks_page import laboratory, page_html, weights
 
 

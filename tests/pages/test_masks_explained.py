@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.analysis.masks.fills import DTYPES
-from attnviz.analysis.masks.mask_spec import RULES, rules_to_text
-from attnviz.pictures.mask_lab import FILL_NAMES
-from attnviz.text.glossary import definitions
-from attnviz.ui.masks.state import TABS
-from attnviz.widgets.mask_lab.painting import painting_to_text
+from attnviz.analysis.fills import DTYPES
+from attnviz.analysis.mask_spec import RULES, rules_to_text
+from attnviz.kit.glossary import definitions
+from attnviz.masks.mask_lab import FILL_NAMES
+from attnviz.masks.page.state import TABS
+from attnviz.masks.painting import painting_to_text
 from tests.pages.masks_page import laboratory, page_html, paint_rows, weights
 from tests.pages.page_terms import read_terms
 

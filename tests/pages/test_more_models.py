@@ -6,9 +6,9 @@ from functools import cache
 import pytest
 
 import attnviz
-from attnviz.analysis.heads.metric_table import head_metrics
+from attnviz.analysis.metric_table import head_metrics
+from attnviz.kit.wire import unpack
 from attnviz.maps.selection import select
-from attnviz.widgets.wire import unpack
 from tests.models.huggingface import architectures
 from tests.pages.on_screen import notes
 

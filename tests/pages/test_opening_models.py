@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from attnviz.ui import model_picker
+from attnviz.app import model_picker
 from tests.each_case import each_case
 from tests.models.huggingface import architectures, checkpoints
 from tests.pages.on_screen import bar
@@ -21,7 +21,7 @@ def test_a_checkpoint_that_is_refused_says_why_on_the_page(open_page, tmp_path) 
 
 
 def test_a_checkpoint_that_a_link_opens_tells_how_far_it_is(open_page, tmp_path, monkeypatch) -> None:
-    from attnviz.ui.frame import top_bar
+    from attnviz.app.frame import top_bar
 
     told: list[str] = []
     real = top_bar.traces.inputs

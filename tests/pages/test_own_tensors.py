@@ -13,11 +13,11 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
-from attnviz.pictures import links
+from attnviz.app import streamlit_internals
+from attnviz.app.cache import pictures
+from attnviz.app.cache.pictures import Room
+from attnviz.heads.links import links
 from attnviz.tracing.external import file as external_file
-from attnviz.ui import streamlit_internals
-from attnviz.ui.cache import pictures
-from attnviz.ui.cache.pictures import Room
 
 SESSION = "test session id"  # what Streamlit calls the session of a page under test
 

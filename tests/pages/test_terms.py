@@ -8,9 +8,9 @@ from itertools import cycle
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.text.glossary import definition, words_of, words_on
-from attnviz.ui.anatomy import state as anatomy
-from attnviz.ui.implementations import state as implementations
+from attnviz.anatomy.implementations.page import state as implementations
+from attnviz.anatomy.page import state as anatomy
+from attnviz.kit.glossary import definition, words_of, words_on
 from tests.pages.page_terms import read_terms
 
 LINK = {"src": "a big red dog jumped", "to": "fr", "layer": "1", "head": "2"}

@@ -3,9 +3,9 @@
 import pytest
 
 import attnviz
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
-from attnviz.widgets.wire import unpack
+from attnviz.kit.wire import unpack
+from attnviz.toys import shipped
+from attnviz.toys.experiment import Experiment
 
 LINE = "the black dogs see my small car"
 PLAIN, BLIND = (str(shipped.path(Experiment("french", without=without))) for without in ((), ("causal-mask",)))

@@ -1,6 +1,6 @@
 """The welcome page: an example that has just been run, and where to go."""
 
-from attnviz.ui.frame import top_bar
+from attnviz.app.frame import top_bar
 
 
 def test_the_welcome_page_shows_a_live_example(open_page) -> None:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from attnviz.hosts.registry import PICTURES, picture
+from attnviz.kit.picture import ShownPicture
 from attnviz.models.translator.translator import Translator
-from attnviz.pictures.picture import ShownPicture
-from attnviz.pictures.shown.registry import PICTURES, picture
 from attnviz.tracing.trace import Trace
 
 

@@ -7,16 +7,20 @@ from typing import Any
 
 import pytest
 
-from attnviz.analysis.causes.alignment_ways import KnownMaps
+from attnviz.causes.pictures import attribution
+from attnviz.heads import heads
+from attnviz.heads.alignment import alignment
+from attnviz.heads.alignment.numbers.alignment_ways import KnownMaps
+from attnviz.heads.every_head import one_row, whole_model
+from attnviz.heads.flow import flow
+from attnviz.heads.heads_state import HeadsState
+from attnviz.heads.links import links
+from attnviz.kit.caching import Cache, make_anew
+from attnviz.kit.wire import Payload
 from attnviz.maps.options import MapOptions
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures import alignment, flow, heads, links, one_row, whole_model
-from attnviz.pictures.caching import Cache, make_anew
-from attnviz.pictures.causes import attribution
-from attnviz.pictures.conversation import spans
-from attnviz.pictures.heads_state import HeadsState
+from attnviz.spans import spans
 from attnviz.tracing.trace_like import TraceLike
-from attnviz.widgets.wire import Payload
 
 Draw = Callable[..., Payload]
 OPTIONS = (MapOptions(), MapOptions("hide"), MapOptions(words=True))

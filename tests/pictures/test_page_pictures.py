@@ -9,15 +9,17 @@ import pytest
 EVERY_PICTURE = """
 import json, sys
 from dataclasses import replace
-from attnviz.analysis.causes.comparing.switched_off import rerun_under
-from attnviz.analysis.causes.pairs.pair import pair_of
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
-from attnviz.learning.storage import toy_recording
+from attnviz.causes.numbers.switched_off import rerun_under
+from attnviz.causes.numbers.pair import pair_of
+from attnviz.toys import shipped
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.storage import toy_recording
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures import learning, mask_lab, stepper
-from attnviz.pictures.causes import attribution, compared, patching, switches
-from attnviz.pictures.causes.compared import Side
+from attnviz.learning import learning
+from attnviz.masks import mask_lab
+from attnviz.decoding import stepper
+from attnviz.causes.pictures import attribution, compared, patching, switches
+from attnviz.causes.pictures.compared import Side
 from attnviz.tracing.causes.making import ablate
 model = tiny_translator(seed=0)
 trace, other = (model.trace(text, to="fr", tgt_text="je t'aime") for text in ("I love you", "I see you"))

@@ -6,25 +6,35 @@ import sys
 import numpy as np
 import pytest
 
-from attnviz.analysis.causes.alignment_ways import KnownMaps
+from attnviz.heads import heads
+from attnviz.heads.alignment import alignment
+from attnviz.heads.alignment.numbers.alignment_ways import KnownMaps
+from attnviz.heads.every_head import whole_model
+from attnviz.heads.flow import flow
+from attnviz.heads.heads import HeadsPicture
+from attnviz.heads.heads_state import HeadsState, read_heads_state
+from attnviz.heads.links import links
+from attnviz.heads.neuron import neuron
+from attnviz.hosts.registry import tabs
+from attnviz.kit.browser_view import from_view, is_of, to_view
+from attnviz.kit.fields import read, write, write_view
+from attnviz.kit.focus import SiteBounds
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures import alignment, flow, heads, links, neuron, whole_model
-from attnviz.pictures.browser_view import from_view, is_of, to_view
-from attnviz.pictures.fields import read, write, write_view
-from attnviz.pictures.focus import SiteBounds
-from attnviz.pictures.heads import HeadsPicture
-from attnviz.pictures.heads_state import HeadsState, read_heads_state
-from attnviz.pictures.shown.registry import tabs
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.trace import Trace
 from tests.each_case import each_case
 
 EVERY_PICTURE = """
 import sys
-from attnviz.analysis.causes.alignment_ways import KnownMaps
+from attnviz.heads.alignment.numbers.alignment_ways import KnownMaps
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures import alignment, flow, heads, links, neuron, one_row, whole_model
-from attnviz.pictures.conversation import spans
+from attnviz.heads.alignment import alignment
+from attnviz.heads.flow import flow
+from attnviz.heads import heads
+from attnviz.heads.links import links
+from attnviz.heads.neuron import neuron
+from attnviz.heads.every_head import one_row, whole_model
+from attnviz.spans import spans
 model = tiny_translator(seed=0)
 trace = model.trace("I love you", to="fr", tgt_text="je t'aime")
 known = KnownMaps.find(model, trace)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import attnviz
+from attnviz.hosts.registry import PICTURES, picture
+from attnviz.kit.bundle import source
+from attnviz.kit.picture import ShownPicture
+from attnviz.kit.wire import unpack
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.models.translator.translator import Translator
-from attnviz.pictures.picture import ShownPicture
-from attnviz.pictures.shown.registry import PICTURES, picture
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.trace import Trace
-from attnviz.widgets.bundle import source
-from attnviz.widgets.wire import unpack
 from tests.each_case import each_case
 from tests.pictures.every_picture import draw_every
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.text.arguments import reads_arguments
+from attnviz.guards.arguments import reads_arguments
 from tests.each_case import each_case
 
 

@@ -4,15 +4,15 @@ import re
 
 import pytest
 
-from attnviz.analysis.heads.metric_table import METRICS
-from attnviz.text.glossary import FILES, all_definitions, definition, definitions, parse, text_of, tried_on, words_on
-from attnviz.ui.anatomy import state as anatomy
-from attnviz.ui.causes import state as causes
-from attnviz.ui.decoding import tabs as decoding
-from attnviz.ui.heads import tabs as heads
-from attnviz.ui.implementations import state as implementations
-from attnviz.ui.layout import PATHS
-from attnviz.ui.masks import state as masks
+from attnviz.analysis.metric_table import METRICS
+from attnviz.anatomy.implementations.page import state as implementations
+from attnviz.anatomy.page import state as anatomy
+from attnviz.app.layout import PATHS
+from attnviz.causes.page import state as causes
+from attnviz.decoding.page import tabs as decoding
+from attnviz.heads.page import tabs as heads
+from attnviz.kit.glossary import FILES, all_definitions, definition, definitions, parse, text_of, tried_on, words_on
+from attnviz.masks.page import state as masks
 from tests.each_case import each_case
 
 TABS = {

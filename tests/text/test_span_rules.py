@@ -2,9 +2,8 @@
 
 import pytest
 
-from attnviz.text.limits import TextError
-from attnviz.text.passages import cut_passages, cut_sentences
-from attnviz.text.span_rules import (
+from attnviz.spans.passages import cut_passages, cut_sentences
+from attnviz.spans.span_rules import (
     MOST_SPANS,
     RULES,
     SpannedText,
@@ -15,6 +14,7 @@ from attnviz.text.span_rules import (
     spans_by_rule,
     write_spans,
 )
+from attnviz.text.limits import TextError
 from attnviz.text.spans import Span
 from attnviz.text.tokens import Token
 from tests.each_case import each_case

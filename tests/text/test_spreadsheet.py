@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from attnviz.text.spreadsheet import csv_file, escape_formula
+from attnviz.guards.spreadsheet import csv_file, escape_formula
 from tests.each_case import each_case
 
 ENDS = "[\\n\\r\\v\\f\\x85\\u2028\\u2029]"

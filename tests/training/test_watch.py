@@ -10,12 +10,12 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.learning.packing import to_8_bits
-from attnviz.learning.storage import save
-from attnviz.learning.translator.recording import TranslatorRecording, translator_recording
 from attnviz.models.catalogue import DEFAULT
 from attnviz.models.translator.translator import Translator
 from attnviz.text.tokenizer import TranslatorTokenizer
+from attnviz.toys.packing import to_8_bits
+from attnviz.toys.storage import save
+from attnviz.toys.translator.recording import TranslatorRecording, translator_recording
 from attnviz.tracing.trace import KINDS
 from attnviz.training.__main__ import main
 from attnviz.training.run import language_pairs

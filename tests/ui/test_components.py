@@ -7,7 +7,7 @@ from threading import Barrier
 
 import pytest
 
-from attnviz.ui import components
+from attnviz.app import components
 
 VISITORS = 8
 

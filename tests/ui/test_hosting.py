@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.app import hosting, offered_models
 from attnviz.server.turns import BusyError, TooLongError, Turns
-from attnviz.ui import hosting, offered_models
 
 PATIENCE = 10  # seconds
 
@@ -21,7 +21,7 @@ def alone() -> Iterator[None]:
 def page() -> None:
     import streamlit as st
 
-    from attnviz.ui import hosting
+    from attnviz.app import hosting
 
     place = st.container()
     st.text_input("Sentence", key="sentence")
@@ -109,7 +109,7 @@ def test_a_model_that_is_not_offered_opens_for_a_teacher_alone(monkeypatch) -> N
 def pressing() -> None:
     import streamlit as st
 
-    from attnviz.ui import hosting
+    from attnviz.app import hosting
 
     def compute() -> None:
         before = hosting._hosting[0].queue.has_turn

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.ui.markdown import JOINER, literal
+from attnviz.app.markdown import JOINER, literal
 from tests.each_case import each_case
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from attnviz.app import offered_models
+from attnviz.app.cache import traces
 from attnviz.models import catalogue
-from attnviz.ui import offered_models
-from attnviz.ui.cache import traces
 from tests.each_case import each_case
 
 

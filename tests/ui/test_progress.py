@@ -6,23 +6,23 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from attnviz.analysis.causes import gold
-from attnviz.analysis.causes.baselines import means as measured
+from attnviz.analysis import means as measured
+from attnviz.anatomy.implementations.page import bugs
+from attnviz.anatomy.implementations.page.state import ImplementationsState
+from attnviz.anatomy.page import experiment as site_module
+from attnviz.anatomy.page.experiment import SiteExperiment, SiteState, site_experiment
+from attnviz.app import hosting, progress
+from attnviz.app.cache import pictures, traces
+from attnviz.app.frame.page import Page
+from attnviz.app.request import Request
+from attnviz.causes.page import sides
+from attnviz.causes.pictures.compared import CompareState
+from attnviz.heads.alignment.numbers import gold
+from attnviz.heads.page import alignment_bar
+from attnviz.masks.masks import MasksState
+from attnviz.masks.page import experiment, streaming
 from attnviz.models.catalogue import Entry
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures.causes.compared import CompareState
-from attnviz.pictures.masks import MasksState
-from attnviz.ui import hosting, progress
-from attnviz.ui.cache import pictures, traces
-from attnviz.ui.causes import sides
-from attnviz.ui.frame.page import Page
-from attnviz.ui.heads import alignment_bar
-from attnviz.ui.implementations import bugs
-from attnviz.ui.implementations.state import ImplementationsState
-from attnviz.ui.masks import experiment, streaming
-from attnviz.ui.request import Request
-from attnviz.ui.site import experiment as site_module
-from attnviz.ui.site.experiment import SiteExperiment, SiteState, site_experiment
 
 STEPS, TOKENS = 3, 5
 REQUEST = Request(Entry("tiny", Path(), "tiny", ("fr", "zh")), "I love you", "fr")

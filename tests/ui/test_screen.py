@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from attnviz.app.frame.screen import summary_of
+from attnviz.app.request import Request
 from attnviz.models.catalogue import Entry
-from attnviz.ui.frame.screen import summary_of
-from attnviz.ui.request import Request
 from tests.each_case import each_case
 
 SHIPPED = Entry("en-XX", Path("en-XX"), "Translator", ("fr",))

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit
 
-from attnviz.ui import streamlit_internals
+from attnviz.app import streamlit_internals
 
 ROOT = Path(__file__).parents[2]
 CLASSES = ("WStates", "MemoryUploadedFileManager", "NumberInputSerde", "AppSession", "MediaFileManager")
@@ -17,9 +17,9 @@ CLASSES = ("WStates", "MemoryUploadedFileManager", "NumberInputSerde", "AppSessi
 @pytest.fixture
 def internals():
     try:
-        return importlib.import_module("attnviz.ui.streamlit_internals")
+        return importlib.import_module("attnviz.app.streamlit_internals")
     except ImportError as error:
-        said = f"Streamlit {streamlit.__version__} has moved what attnviz/ui/streamlit_internals.py uses: {error}."
+        said = f"Streamlit {streamlit.__version__} has moved what attnviz/app/streamlit_internals.py uses: {error}."
         pytest.fail(said, pytrace=False)
 
 
@@ -38,7 +38,7 @@ def test_a_name_that_is_gone_is_said_in_one_sentence_and_nothing_is_set(internal
     with pytest.raises(RuntimeError) as error:
         internals.install()
     said = f"Streamlit {streamlit.__version__} has no {owner}.{name}"
-    assert str(error.value) == f"{said}: change attnviz/ui/streamlit_internals.py, which uses it."
+    assert str(error.value) == f"{said}: change attnviz/app/streamlit_internals.py, which uses it."
     assert name not in vars(getattr(internals, owner))
 
 
@@ -53,11 +53,11 @@ def test_a_name_or_a_module_that_a_server_misses_is_said(internals, monkeypatch)
     monkeypatch.delattr(bootstrap, "load_config_options")
     monkeypatch.setitem(internals._OF_SERVER, "no_such_module", ("name",))
     said = f"Streamlit {streamlit.__version__} has no web.bootstrap.load_config_options, no no_such_module.name"
-    assert internals.missing_for_server() == f"{said}: change attnviz/ui/streamlit_internals.py, which uses it."
+    assert internals.missing_for_server() == f"{said}: change attnviz/app/streamlit_internals.py, which uses it."
 
 
 def test_an_option_that_streamlit_does_not_take_is_said(internals) -> None:
-    with pytest.raises(RuntimeError, match=r"did not take server.noSuchOption: change attnviz/ui/streamlit_internals"):
+    with pytest.raises(RuntimeError, match=r"did not take server.noSuchOption: change attnviz/app/streamlit_internals"):
         internals.set_options({"server.noSuchOption": 1})
 
 
@@ -121,12 +121,12 @@ def test_one_file_alone_reaches_into_these_classes() -> None:
         for path in [*(ROOT / "attnviz").rglob("*.py"), *(ROOT / "pages").glob("*.py")]
         if any(name in path.read_text(encoding="utf-8") for name in CLASSES)
     }
-    assert reaching == {"attnviz/ui/streamlit_internals.py"}
+    assert reaching == {"attnviz/app/streamlit_internals.py"}
 
 
 CHANGED = (
-    "Streamlit has changed {}: see attnviz/ui/streamlit_internals.py and the section on the address in "
-    "docs/developing/architecture.md, then run tests/browser/test_address.py."
+    "Streamlit has changed {}: see attnviz/app/streamlit_internals.py and the section on the address in "
+    "docs/developing/how-it-works.md, then run tests/browser/test_address.py."
 )
 # Streamlit's frontend, as it is installed: its scripts are one text here.
 SCRIPTS = Path(streamlit.__file__).parent / "static" / "static" / "js"

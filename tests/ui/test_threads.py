@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from attnviz.ui.cache import threads
+from attnviz.app.cache import threads
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def test_a_long_text_gets_every_core_unless_somebody_said_how_many(characters, s
 
 
 def test_measuring_memory_prints_nothing_into_the_servers_log() -> None:
-    code = "from attnviz.ui.cache import traces; from attnviz.analysis.site.peak_memory import warm_up; warm_up()"
+    code = "from attnviz.app.cache import traces; from attnviz.analysis.peak_memory import warm_up; warm_up()"
     quiet = {name: value for name, value in os.environ.items() if name != "KINETO_LOG_LEVEL"}
     ran = subprocess.run(
         [sys.executable, "-c", code],

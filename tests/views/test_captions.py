@@ -1,10 +1,10 @@
 """The line below every saved picture."""
 
+from attnviz.kit.captions import with_caption
+from attnviz.kit.views.captions import LONGEST, Caption, sentence
+from attnviz.kit.wire import Payload, unpack
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures.captions import with_caption
 from attnviz.tracing.external.from_tensors import from_tensors
-from attnviz.views.captions import LONGEST, Caption, sentence
-from attnviz.widgets.wire import Payload, unpack
 
 
 def plain(text: str) -> str:

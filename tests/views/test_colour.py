@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.views import colour
+from attnviz.kit.views import colour
 from tests.each_case import each_case
 
 SEQUENTIAL = ["SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK"]

@@ -55,7 +55,7 @@ trace = attnviz.load().trace("I love you.", to="fr")
 trace.to_html(sys.argv[1])
 print(attnviz.show(trace, layer=2, head=5).head)
 sys.modules["anywidget"] = None
-for name in [name for name in sys.modules if name.startswith("attnviz.notebook")]:
+for name in [name for name in sys.modules if name.startswith("attnviz.hosts.notebook")]:
     del sys.modules[name]
 try:
     attnviz.show(trace)

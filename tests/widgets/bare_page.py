@@ -7,8 +7,8 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page
 
-from attnviz.widgets.bundle import WIDGETS, Source, join_modules
-from attnviz.widgets.wire import Payload
+from attnviz.kit.bundle import PACKAGE, Source, join_modules
+from attnviz.kit.wire import Payload
 
 PAGE = """<!doctype html><body style="margin: 0"><input aria-label="outside">
 <div id="cell" style="margin: 30px 40px; contain: paint; width: 1240px"><div id="place"></div></div>"""
@@ -29,7 +29,7 @@ SET_UP = """([html, style, data]) => {
   };
   globalThis.bare = bare;
 }"""
-THEMES = join_modules(WIDGETS / "shared/js/hosts/themes.js")
+THEMES = join_modules(PACKAGE / "kit/js/hosts/themes.js")
 
 
 class BarePage:

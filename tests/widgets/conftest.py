@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from attnviz.pictures.shown import registry
-from attnviz.widgets.bundle import WIDGETS, Widget, join_modules, script_constants, widget_pages
+from attnviz.hosts import registry
+from attnviz.kit.bundle import PACKAGE, Widget, join_modules, script_constants, widget_pages
 
 Calls = Callable[..., Any]
 
@@ -32,14 +32,15 @@ def run(empty_page: Page) -> Callable[[str, str], Any]:
 def module(empty_page: Page) -> Callable[[str], Calls]:
     """`module(file)(act, given)`: what a function of JavaScript gives for a module's exports and for what it is given.
 
-    Files are named from `attnviz/widgets`.
+    Files are named from `attnviz/`.
     """
 
     def load(file: str) -> Calls:
         name = json.dumps(file)
-        widget = file.split("/")[0]
-        drawn_by = registry.widget(widget) if widget in widget_pages() else Widget(widget, WIDGETS / file)
-        script = join_modules(WIDGETS / file, script_constants(drawn_by))
+        folder = PACKAGE / file.split("/js/")[0]
+        widget = next((name for name, page in widget_pages().items() if page.parent == folder), folder.name)
+        drawn_by = registry.widget(widget) if widget in widget_pages() else Widget(widget, PACKAGE / file)
+        script = join_modules(PACKAGE / file, script_constants(drawn_by))
         empty_page.evaluate(f"() => {{ (globalThis.modules ??= {{}})[{name}] = {script}; }}")
         return lambda act, argument=None: empty_page.evaluate(
             f"(given) => ({act})(globalThis.modules[{name}], given)", argument

@@ -1,6 +1,6 @@
 """A payload as the browser receives it."""
 
-from attnviz.widgets.wire import Payload
+from attnviz.kit.wire import Payload
 
 
 def payload_bytes(payload: Payload) -> list[int]:

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from attnviz.pictures.shown import registry
-from attnviz.widgets import bundle
-from attnviz.widgets.bundle import join_modules
+from attnviz.hosts import registry
+from attnviz.kit import bundle
+from attnviz.kit.bundle import join_modules
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -52,7 +52,7 @@ def test_a_default_export_is_the_entrys(folder, run) -> None:
 
 def test_computed_constants_stand_in_for_a_file(monkeypatch, folder, run) -> None:
     files = folder(main='import { A } from "./a.js";\n\nexport const seen = A;\n', a="export const A = {};\n")
-    monkeypatch.setattr(bundle, "WIDGETS", files)
+    monkeypatch.setattr(bundle, "PACKAGE", files)
     said = {"text": "</script> ` ${1} \u2028 é"}
     assert run(join_modules(files / "main.js", {"a.js": {"A": said}}), "(script) => script.seen") == said
 
@@ -108,8 +108,8 @@ def test_a_script_is_a_module_of_its_own(run) -> None:
 
 def test_styles_come_in_the_order_in_which_the_widget_names_them() -> None:
     style = bundle.source(registry.widget("heads")).style
-    files = ["shared/css/frame", "shared/css/buttons", "shared/css/controls", "heads/css/overview", "heads/css/focus"]
-    sheets = [(bundle.WIDGETS / f"{file}.css").read_text(encoding="utf-8") for file in files]
+    files = ["kit/css/frame", "kit/css/buttons", "kit/css/controls", "heads/css/overview", "heads/css/focus"]
+    sheets = [(bundle.PACKAGE / f"{file}.css").read_text(encoding="utf-8") for file in files]
     places = [style.index(sheet) for sheet in sheets]
     assert places == sorted(places)
 
@@ -119,14 +119,14 @@ def test_another_version_has_another_digest() -> None:
     assert len({source.digest for source in sources}) == 4
 
 
-NAMED = re.compile(r"(?<![\w./])((?:attnviz|shared|base)/[\w/]+\.(?:py|js|css|html))")
+NAMED = re.compile(r"(?<![\w./])((?:attnviz|kit)/[\w/]+\.(?:py|js|css|html))")
 
 
 def test_files_that_comments_name_are_there() -> None:
-    root = bundle.WIDGETS.parents[1]
-    for file in bundle.WIDGETS.rglob("*.*"):
+    root = bundle.PACKAGE.parent
+    for file in bundle.PACKAGE.rglob("*.*"):
         if file.suffix not in {".js", ".css", ".html"}:
             continue
         named = NAMED.findall(file.read_text(encoding="utf-8"))
-        missing = [path for path in named if not (root / path).exists() and not (bundle.WIDGETS / path).exists()]
+        missing = [path for path in named if not (root / path).exists() and not (bundle.PACKAGE / path).exists()]
         assert not missing, f"{file} names {missing}"

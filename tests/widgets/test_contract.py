@@ -1,4 +1,4 @@
-"""Every picture widget by the contract of docs/developing/architecture.md, on a page without Streamlit."""
+"""Every picture widget by the contract of docs/developing/how-it-works.md, on a page without Streamlit."""
 
 from collections.abc import Callable
 from itertools import product
@@ -6,10 +6,10 @@ from itertools import product
 import pytest
 from playwright.sync_api import Page, expect
 
+from attnviz.hosts.registry import PICTURES
+from attnviz.kit.bundle import source
+from attnviz.kit.picture import ShownPicture
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures.picture import ShownPicture
-from attnviz.pictures.shown.registry import PICTURES
-from attnviz.widgets.bundle import source
 from tests.pictures.every_picture import draw_every
 from tests.widgets.bare_page import BarePage
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER

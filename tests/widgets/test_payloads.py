@@ -6,6 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from attnviz.heads.every_head.payload import whole_model_payload
+from attnviz.heads.links import fine_lines
+from attnviz.heads.links.payload import links_payload
+from attnviz.heads.neuron.payload import neuron_payload
+from attnviz.kit.wire import Payload
 from attnviz.maps.lines import FAINTEST, strongest_lines
 from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
@@ -13,11 +18,6 @@ from attnviz.text.display import display_token
 from attnviz.text.entries import entry
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.transformer.probe import Site
-from attnviz.widgets.every_head.payload import whole_model_payload
-from attnviz.widgets.links import fine_lines
-from attnviz.widgets.links.payload import links_payload
-from attnviz.widgets.neuron.payload import neuron_payload
-from attnviz.widgets.wire import Payload
 
 
 @pytest.fixture(scope="module")

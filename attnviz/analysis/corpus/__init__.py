@@ -1,0 +1,1 @@
+"""Lists of sentences: how they are read, checked, and put into batches for a model."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from attnviz.analysis.corpus.cancellable import TO_THE_END, Cancellable
+from attnviz.analysis.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.rerun import pad_sentence
 from attnviz.models.protocol import Model

@@ -1,0 +1,1 @@
+"""The cabinet of bugs: attention written wrong on purpose, and what notices each bug."""

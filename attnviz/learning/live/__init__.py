@@ -1,0 +1,1 @@
+"""Training in processes of its own while a visitor watches."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from threading import Timer
 from typing import Any
 
-from attnviz.learning.limits import seconds_allowed
 from attnviz.learning.live.frames import read_frame, write_frame
 from attnviz.places import CODE
+from attnviz.toys.limits import seconds_allowed
 
 _PATIENCE = 45.0  # seconds of silence, besides those that a whole run may take: after that, it hangs
 

@@ -4,13 +4,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from threading import Condition
 
-from attnviz.learning.batches import watched_lines
-from attnviz.learning.experiment import Experiment
-from attnviz.learning.limits import require_affordable
-from attnviz.learning.live.one_at_a_time import OneAtATime, Outcome, RunState, SharedRun
+from attnviz.analysis.one_at_a_time import OneAtATime, Outcome, RunState, SharedRun
 from attnviz.learning.live.process import WorkerProcess
-from attnviz.learning.recording import Recording, recording_from_moments
-from attnviz.learning.run import WATCHED, Moment
+from attnviz.toys.batches import watched_lines
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.limits import require_affordable
+from attnviz.toys.recording import Recording, recording_from_moments
+from attnviz.toys.run import WATCHED, Moment
 
 
 @dataclass(frozen=True)

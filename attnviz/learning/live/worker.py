@@ -39,10 +39,10 @@ def _stand_back() -> None:
 
 def train(asked: dict[str, Any], frames: BinaryIO) -> None:
     """Train one experiment and write a frame for each moment."""
-    from attnviz.learning.experiment import Experiment
     from attnviz.learning.live.frames import write_frame
-    from attnviz.learning.recording import record_run
-    from attnviz.learning.run import Moment, TrainingRun
+    from attnviz.toys.experiment import Experiment
+    from attnviz.toys.recording import record_run
+    from attnviz.toys.run import Moment, TrainingRun
 
     waiting: list[Moment] = []
     told = -math.inf  # the first goes out at once

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import torch
 
+from attnviz.guards.arguments import reads_arguments
 from attnviz.models.huggingface.as_given import GivenCheck
 from attnviz.models.huggingface.generate import GenerationRules
 from attnviz.models.huggingface.network.network import (
@@ -20,7 +21,6 @@ from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedTex
 from attnviz.models.huggingface.weights import weights_id
 from attnviz.models.inputs import Inputs
 from attnviz.models.notebook import two_line_summary
-from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import prefix_notes, require_count, require_ids, require_text
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind

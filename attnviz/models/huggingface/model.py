@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from attnviz.guards.arguments import reads_arguments
 from attnviz.models.huggingface.chat.chat_model import ChatModel
 from attnviz.models.huggingface.checkpoint_model import Texts, split_pairs
 from attnviz.models.huggingface.generate import explain_steps, steps
@@ -14,7 +15,6 @@ from attnviz.models.huggingface.inputs import InputBuilder
 from attnviz.models.huggingface.network.network import PassRequest
 from attnviz.models.huggingface.tokenizer import EncodedText
 from attnviz.models.protocol import Step, TextGenerator
-from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import MAX_TOKENS, MOST_TOKENS, require_count, require_room, require_whole, warn_of_cuts
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention

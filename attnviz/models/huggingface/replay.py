@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
+from attnviz.guards.arguments import reads_arguments
 from attnviz.models import chat
 from attnviz.models.chat import WithoutChat
 from attnviz.models.huggingface import parity
@@ -25,7 +26,6 @@ from attnviz.models.huggingface.parity import Eager
 from attnviz.models.huggingface.returned_maps import ReturnedMaps, read_returned_maps
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
 from attnviz.models.protocol import Step, TextGenerator
-from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import MOST_TOKENS, prefix_notes, warn_of_cuts
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import Intervention

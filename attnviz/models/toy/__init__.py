@@ -1,0 +1,1 @@
+"""A trained toy as a model."""

@@ -11,17 +11,17 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from attnviz.learning.experiment import Experiment
-from attnviz.learning.network import Habits, ToyNetwork, replace_habits
-from attnviz.learning.recording import Recording
-from attnviz.learning.words import BOS, EOS, ToyWords
+from attnviz.guards.arguments import reads_arguments
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step
 from attnviz.models.transformer_model import ReadSource, TransformerModel
 from attnviz.models.translator.stepwise import Plan, steps
-from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import prefix_notes, require_count, require_room, require_text
 from attnviz.text.tokens import Token
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.network import Habits, ToyNetwork, replace_habits
+from attnviz.toys.recording import Recording
+from attnviz.toys.words import BOS, EOS, ToyWords
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace

@@ -1,0 +1,1 @@
+"""The translator that comes along: drafts, steps, and decoding broken on purpose."""

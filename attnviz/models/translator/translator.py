@@ -9,13 +9,13 @@ from typing import overload
 import torch
 from torch import Tensor
 
+from attnviz.guards.arguments import reads_arguments
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step
 from attnviz.models.transformer_model import ReadSource, TargetPass, TransformerModel
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.generate import OnNote, cut_note, decoding_limit, draft_and_check, translations
 from attnviz.models.translator.stepwise import Plan, steps
-from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import MAX_TOKENS, prefix_notes, require_room, require_text, warn_of_cuts
 from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.text.tokens import Token

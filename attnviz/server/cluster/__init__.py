@@ -1,0 +1,1 @@
+"""Several server processes behind HAProxy, started and watched by one command."""

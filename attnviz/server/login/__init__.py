@@ -1,0 +1,1 @@
+"""The login before the pages: a password, or OpenID Connect."""

@@ -9,9 +9,9 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from attnviz.app.hosting import ROLE
 from attnviz.server.base_path import redirect
 from attnviz.server.telemetry import Telemetry
-from attnviz.ui.hosting import ROLE
 
 STUDENT, TEACHER = "student", "teacher"
 NEXT = "attnviz_next"  # the cookie that remembers what was asked for before the login

@@ -10,12 +10,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from attnviz.app.streamlit_internals import login_address, login_cookie
 from attnviz.server.base_path import redirect, relative
 from attnviz.server.login.door import NEXT, STUDENT, TEACHER, local_path
 from attnviz.server.plain_page import paragraph, plain_page
 from attnviz.server.settings import Settings
 from attnviz.server.telemetry import Say
-from attnviz.ui.streamlit_internals import login_address, login_cookie
 
 
 def secrets_of(settings: Settings, secret: str) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Interventions: how they are written, checked against a run, and done to it."""

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor
 
-from attnviz.text.arguments import reads_arguments
+from attnviz.guards.arguments import reads_arguments
 from attnviz.tracing.causes.intervention import KINDS, OF_STACK, WHATS, How, Intervention, MeanContexts, Place, What
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace_like import TraceLike, validate_choice

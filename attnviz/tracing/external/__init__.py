@@ -1,0 +1,1 @@
+"""Traces from tensors and files that were made elsewhere."""

@@ -25,9 +25,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.guards.npz import MOST_MEMBERS, Archive, first_line
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.external.weights import BareWeights
-from attnviz.tracing.npz import MOST_MEMBERS, Archive, first_line
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import KINDS
 

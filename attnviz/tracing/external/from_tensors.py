@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.text.arguments import reads_arguments
+from attnviz.guards.arguments import reads_arguments
 from attnviz.text.display import display
 from attnviz.text.tokens import Token
 from attnviz.tracing.external.outputs import GenerateSteps, OutputWeights, select_item, weights_of

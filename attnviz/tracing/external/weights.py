@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attnviz.text.arguments import reads_arguments
+from attnviz.guards.arguments import reads_arguments
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.trace_like import BARE, KINDS, TraceLike, validate_index

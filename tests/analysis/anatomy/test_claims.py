@@ -5,11 +5,11 @@ import math
 import pytest
 import torch
 
-from attnviz.analysis.anatomy import claims
-from attnviz.analysis.anatomy.deletion import deletion
-from attnviz.analysis.anatomy.modulation import modulation
-from attnviz.analysis.implementations.comparison import equivalence, implementation_cost
-from attnviz.analysis.site.peak_memory import peak_memory
+from attnviz.analysis.peak_memory import peak_memory
+from attnviz.anatomy.implementations.numbers.comparison import equivalence, implementation_cost
+from attnviz.anatomy.numbers import claims
+from attnviz.anatomy.numbers.deletion import deletion
+from attnviz.anatomy.numbers.modulation import modulation
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.ways import WAYS
 from attnviz.implementations.weights import SiteWeights

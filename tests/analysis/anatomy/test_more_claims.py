@@ -5,11 +5,11 @@ import math
 import pytest
 import torch
 
-from attnviz.analysis.anatomy import claims
-from attnviz.analysis.anatomy.claims import additive_scores, dot_product, score_costs
-from attnviz.analysis.anatomy.modulation import modulation
-from attnviz.analysis.anatomy.skipped_lines import SKIPS, tensor_before_line
-from attnviz.analysis.site.inputs import query_key_value
+from attnviz.analysis.inputs import query_key_value
+from attnviz.anatomy.numbers import claims
+from attnviz.anatomy.numbers.claims import additive_scores, dot_product, score_costs
+from attnviz.anatomy.numbers.modulation import modulation
+from attnviz.anatomy.numbers.skipped_lines import SKIPS, tensor_before_line
 from attnviz.implementations.site_inputs import odd_sized_inputs
 from tests.each_case import each_case
 

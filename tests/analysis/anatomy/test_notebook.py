@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from attnviz.analysis.anatomy.notebook import head_counts, joined_as_documented, per_head_shapes, xavier_spread
+from attnviz.anatomy.numbers.notebook import head_counts, joined_as_documented, per_head_shapes, xavier_spread
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.weights import SiteWeights
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.anatomy.row_major import memory_order
-from attnviz.analysis.anatomy.shape_walk import LAYOUTS, shape_walk
-from attnviz.analysis.anatomy.skipped_lines import SKIPS, run_skipped
+from attnviz.analysis.inputs import site_inputs
+from attnviz.analysis.outcome import Raised, SiteResult
 from attnviz.analysis.rerun import batch_of_two
-from attnviz.analysis.site.inputs import site_inputs
-from attnviz.analysis.site.outcome import Raised, SiteResult
+from attnviz.anatomy.numbers.row_major import memory_order
+from attnviz.anatomy.numbers.shape_walk import LAYOUTS, shape_walk
+from attnviz.anatomy.numbers.skipped_lines import SKIPS, run_skipped
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.models.translator.tiny import tiny_translator
 from tests.each_case import each_case

@@ -2,8 +2,8 @@
 
 import pytest
 
-from attnviz.analysis.anatomy.counts import count_parameters, target_shift
 from attnviz.analysis.rerun import batch_of_two
+from attnviz.anatomy.numbers.counts import count_parameters, target_shift
 from attnviz.models.translator.tiny import tiny_translator
 
 MODEL = tiny_translator()

@@ -14,11 +14,11 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitTarget, attribution
-from attnviz.analysis.causes.effects import head_effects
-from attnviz.analysis.causes.logit_difference import LogitDifference
-from attnviz.analysis.causes.patching import patched_heads, patched_stream
-from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
+from attnviz.analysis.attribution import LogitTarget, attribution
+from attnviz.analysis.residual import ResidualMaps, residual_maps
+from attnviz.causes.numbers.effects import head_effects
+from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.patching import patched_heads, patched_stream
 from tests.models.huggingface.tokenizers_made import byte_prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the other library's own

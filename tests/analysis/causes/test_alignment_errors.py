@@ -4,10 +4,10 @@ import copy
 
 import pytest
 
-from attnviz.analysis.causes.__main__ import main
-from attnviz.analysis.causes.alignment_errors import alignment_errors
-from attnviz.analysis.causes.gold import gold_pairs
-from attnviz.analysis.causes.word_alignment import alignment_error, attention_scores, word_links
+from attnviz.heads.alignment.numbers.__main__ import main
+from attnviz.heads.alignment.numbers.alignment_errors import alignment_errors
+from attnviz.heads.alignment.numbers.gold import gold_pairs
+from attnviz.heads.alignment.numbers.word_alignment import alignment_error, attention_scores, word_links
 from attnviz.models.catalogue import translator
 
 PAIRS = {"es": gold_pairs("es")[::8], "de": gold_pairs("de")[::8]}

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.alignment_errors import found_links
-from attnviz.analysis.causes.alignment_ways import Aligner, KnownMaps, all_scores, scores, ways
-from attnviz.analysis.causes.word_alignment import word_links, word_scores
-from attnviz.analysis.site.projections import NotPlain
+from attnviz.analysis.projections import NotPlain
+from attnviz.heads.alignment.numbers.alignment_errors import found_links
+from attnviz.heads.alignment.numbers.alignment_ways import Aligner, KnownMaps, all_scores, scores, ways
+from attnviz.heads.alignment.numbers.word_alignment import word_links, word_scores
 from tests.models.huggingface import checkpoints
 
 

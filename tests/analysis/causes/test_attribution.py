@@ -4,9 +4,9 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitTarget, attribution, key_attribution
-from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
-from attnviz.analysis.site.projections import NotPlain
+from attnviz.analysis.attribution import LogitTarget, attribution, key_attribution
+from attnviz.analysis.projections import NotPlain
+from attnviz.analysis.residual import ResidualMaps, residual_maps
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.models.translator.translator import Translator
 from attnviz.transformer.config import ModelConfig

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.contributions import alti, rollout
-from attnviz.analysis.causes.flow.mixing import shares
-from attnviz.analysis.causes.residual import residual_maps
+from attnviz.analysis.contributions import alti, rollout
+from attnviz.analysis.mixing import shares
+from attnviz.analysis.residual import residual_maps
 from tests.each_case import each_case
 
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes import runs
-from attnviz.analysis.causes.effects import head_effects, reference_effects, translations_without
+from attnviz.analysis import runs
+from attnviz.causes.numbers.effects import head_effects, reference_effects, translations_without
 
 
 def ablate_head(model, trace, place, to="zero"):

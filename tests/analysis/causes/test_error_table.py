@@ -2,10 +2,10 @@
 
 import pytest
 
-from attnviz.analysis.causes import alignment_errors
-from attnviz.analysis.causes.alignment_ways import Aligner, KnownMaps, scores, ways
-from attnviz.analysis.causes.gold import gold_languages, gold_pairs
-from attnviz.analysis.causes.word_alignment import alignment_error, word_links
+from attnviz.heads.alignment.numbers import alignment_errors
+from attnviz.heads.alignment.numbers.alignment_ways import Aligner, KnownMaps, scores, ways
+from attnviz.heads.alignment.numbers.gold import gold_languages, gold_pairs
+from attnviz.heads.alignment.numbers.word_alignment import alignment_error, word_links
 from attnviz.models.catalogue import translator
 
 BEST = Aligner("attribution", 1, None, "out")
@@ -20,7 +20,7 @@ def shipped_translator():
 @pytest.fixture(scope="module")
 def table(shipped_translator):
     found = alignment_errors.known_errors(shipped_translator.model_id)
-    assert found is not None, "python -m attnviz.analysis.causes --write"
+    assert found is not None, "python -m attnviz.heads.alignment.numbers --write"
     return found
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 import attnviz
-from attnviz.analysis.causes.presets import counts
-from attnviz.analysis.causes.presets.counts import count
-from attnviz.analysis.causes.presets.experiments import experiment, ready_experiments
+from attnviz.causes.numbers import counts
+from attnviz.causes.numbers.counts import count
+from attnviz.causes.numbers.experiments import experiment, ready_experiments
 from attnviz.tracing.causes import notation
 from tests.each_case import each_case
 

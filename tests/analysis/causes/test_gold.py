@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from attnviz.analysis.causes.gold import gold_languages, gold_pairs, read_gold
-from attnviz.analysis.causes.word_alignment import alignment_error, word_links, words_of
+from attnviz.heads.alignment.numbers.gold import gold_languages, gold_pairs, read_gold
+from attnviz.heads.alignment.numbers.word_alignment import alignment_error, word_links, words_of
 from attnviz.models.catalogue import SHIPPED
 from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.text.tokens import Token

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.flow.mixing import stream_before
-from attnviz.analysis.causes.head_outputs import norms, shares_of_heads
-from attnviz.analysis.causes.output_maps import output_maps
-from attnviz.analysis.causes.residual import residual_maps
+from attnviz.analysis.head_outputs import norms, shares_of_heads
+from attnviz.analysis.mixing import stream_before
+from attnviz.analysis.output_maps import output_maps
+from attnviz.analysis.residual import residual_maps
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer.probe import Site
 

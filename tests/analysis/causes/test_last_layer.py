@@ -3,10 +3,10 @@
 import pytest
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitTarget
-from attnviz.analysis.causes.logit_decomposition.last_layer import LastLayer, last_layer
-from attnviz.analysis.causes.residual import residual_maps
-from attnviz.analysis.site.projections import NotPlain
+from attnviz.analysis.attribution import LogitTarget
+from attnviz.analysis.projections import NotPlain
+from attnviz.analysis.residual import residual_maps
+from attnviz.causes.numbers.last_layer import LastLayer, last_layer
 from attnviz.models.catalogue import load
 from attnviz.transformer.probe import Site
 from tests.models.huggingface import checkpoints

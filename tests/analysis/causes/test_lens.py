@@ -3,7 +3,7 @@
 import torch
 
 import attnviz
-from attnviz.analysis.causes.lens import encoder_lens, lens_logits, logit_lens
+from attnviz.causes.numbers.lens import encoder_lens, lens_logits, logit_lens
 
 
 def test_the_last_layer_is_the_models_own_logits_to_the_bit(model, clean, make_trace) -> None:

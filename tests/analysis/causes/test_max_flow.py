@@ -4,9 +4,9 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.contributions import rollout
-from attnviz.analysis.causes.flow.max_flow import MOST, max_flow
-from attnviz.analysis.causes.flow.mixing import Mix, attention_mixes
+from attnviz.analysis.contributions import rollout
+from attnviz.analysis.mixing import Mix, attention_mixes
+from attnviz.heads.alignment.numbers.max_flow import MOST, max_flow
 
 NEAR = 1e-5  # capacities are whole millionths
 

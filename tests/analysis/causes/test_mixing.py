@@ -4,9 +4,9 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.contributions import rollout
-from attnviz.analysis.causes.flow.mixing import attention_mixes, residual_shares, sublayers
-from attnviz.analysis.causes.residual import residual_maps
+from attnviz.analysis.contributions import rollout
+from attnviz.analysis.mixing import attention_mixes, residual_shares, sublayers
+from attnviz.analysis.residual import residual_maps
 from attnviz.transformer.probe import Site
 
 

@@ -6,11 +6,11 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitTarget, drops
-from attnviz.analysis.causes.logit_difference import LogitDifference
-from attnviz.analysis.causes.pairs.joint_patches import Cell, patch_jointly
-from attnviz.analysis.causes.pairs.pair import pair_of, written_under
-from attnviz.analysis.causes.patching import patched_heads, patched_stream
+from attnviz.analysis.attribution import LogitTarget, drops
+from attnviz.causes.numbers.joint_patches import Cell, patch_jointly
+from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.pair import pair_of, written_under
+from attnviz.causes.numbers.patching import patched_heads, patched_stream
 from tests.each_case import each_case
 
 

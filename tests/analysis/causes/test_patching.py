@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.logit_difference import LogitDifference
-from attnviz.analysis.causes.patching import patched_heads, patched_stream
+from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.patching import patched_heads, patched_stream
 
 STEP = 3
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from attnviz.analysis.causes import runs
-from attnviz.analysis.causes.effects import head_effects
+from attnviz.analysis import runs
+from attnviz.causes.numbers.effects import head_effects
 
 
 def test_runs_in_lots_are_the_runs_at_once_and_tell_how_far_they_are(model, monkeypatch) -> None:

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.causes.attribution import LogitTarget, attribution
-from attnviz.analysis.causes.residual import residual_maps
-from attnviz.analysis.causes.word_alignment import (
+from attnviz.analysis.attribution import LogitTarget, attribution
+from attnviz.analysis.residual import residual_maps
+from attnviz.heads.alignment.numbers.word_alignment import (
     alignment_error,
     attention_scores,
     attribution_scores,

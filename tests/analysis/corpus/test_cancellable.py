@@ -5,16 +5,16 @@ from itertools import pairwise
 
 import pytest
 
-from attnviz.analysis.causes import alignment_errors, runs
-from attnviz.analysis.causes.attribution import LogitTarget, drops
-from attnviz.analysis.causes.baselines import means
-from attnviz.analysis.causes.effects import head_effects
-from attnviz.analysis.causes.gold import gold_pairs
-from attnviz.analysis.causes.lens import encoder_lens, logit_lens
-from attnviz.analysis.causes.pairs.pair import written_under
-from attnviz.analysis.corpus.cancellable import Cancellable
-from attnviz.analysis.decoding.tolerance import tolerance
-from attnviz.analysis.masks.leakage import leak_test
+from attnviz.analysis import means, runs
+from attnviz.analysis.attribution import LogitTarget, drops
+from attnviz.analysis.cancellable import Cancellable
+from attnviz.causes.numbers.effects import head_effects
+from attnviz.causes.numbers.lens import encoder_lens, logit_lens
+from attnviz.causes.numbers.pair import written_under
+from attnviz.decoding.numbers.tolerance import tolerance
+from attnviz.heads.alignment.numbers import alignment_errors
+from attnviz.heads.alignment.numbers.gold import gold_pairs
+from attnviz.masks.numbers.leakage import leak_test
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace

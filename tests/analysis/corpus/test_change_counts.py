@@ -5,10 +5,10 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.comparing.findings import count_findings
-from attnviz.analysis.corpus.bootstrap import Interval, draw_sentences, interval
-from attnviz.analysis.corpus.change_counts import ChangeCount, count_changes, run_untouched
 from attnviz.analysis.corpus.lines import lines_of
+from attnviz.causes.corpus.numbers.bootstrap import Interval, draw_sentences, interval
+from attnviz.causes.corpus.numbers.change_counts import ChangeCount, count_changes, run_untouched
+from attnviz.causes.numbers.findings import count_findings
 from tests.analysis.corpus.conftest import LINES
 
 DONE = (attnviz.ablate("cross", to="uniform"), attnviz.ablate("encoder_self", layer=0, heads=[1]))

@@ -6,13 +6,13 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.analysis.cancellable import Cancellable
 from attnviz.analysis.corpus import reading
-from attnviz.analysis.corpus.cancellable import Cancellable
-from attnviz.analysis.corpus.importance import ablation_importance, gradient_importance
-from attnviz.analysis.corpus.intervened_runs import log_probabilities_under
 from attnviz.analysis.corpus.lines import lines_of
-from attnviz.analysis.corpus.orders import switch_off_heads
 from attnviz.analysis.corpus.reading import log_probabilities, read_corpus
+from attnviz.causes.corpus.numbers.importance import ablation_importance, gradient_importance
+from attnviz.causes.corpus.numbers.intervened_runs import log_probabilities_under
+from attnviz.causes.corpus.numbers.orders import switch_off_heads
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer.probe import Probe
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.analysis.corpus.cancellable import Cancellable
+from attnviz.analysis.cancellable import Cancellable
 from attnviz.analysis.corpus.lines import MOST_LINES, lines_of
 from attnviz.analysis.corpus.reading import read_corpus
 from attnviz.text.limits import TextError

@@ -7,15 +7,15 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.output_maps import output_maps
+from attnviz.analysis.cancellable import Cancellable
 from attnviz.analysis.corpus import reading
-from attnviz.analysis.corpus.cancellable import Cancellable
-from attnviz.analysis.corpus.importance import gradient_importance
 from attnviz.analysis.corpus.lines import lines_of
-from attnviz.analysis.corpus.profiles import head_profiles
 from attnviz.analysis.corpus.reading import read_corpus
-from attnviz.analysis.corpus.samples import quantile_samples, top_sentences
-from attnviz.analysis.heads.metric_table import METRICS, head_metrics
+from attnviz.analysis.metric_table import METRICS, head_metrics
+from attnviz.analysis.output_maps import output_maps
+from attnviz.causes.corpus.numbers.importance import gradient_importance
+from attnviz.causes.corpus.numbers.profiles import head_profiles
+from attnviz.causes.corpus.numbers.samples import quantile_samples, top_sentences
 from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer.probe import Site
@@ -70,7 +70,7 @@ def test_shares_of_where_a_head_looks_sum_to_one(profiles) -> None:
 
 
 def test_a_head_that_looks_back_by_one_has_that_role_throughout(model, corpus) -> None:
-    from attnviz.analysis.corpus.roles import role_counts
+    from attnviz.causes.corpus.numbers.roles import role_counts
 
     sentence = corpus.sentences[1]
     count = len(sentence.src)

@@ -12,15 +12,21 @@ import sacrebleu
 import torch
 
 import attnviz
-from attnviz.analysis.causes.runs import head_places
-from attnviz.analysis.corpus import __main__ as command
-from attnviz.analysis.corpus.cancellable import Cancellable
-from attnviz.analysis.corpus.importance import gradient_importance
-from attnviz.analysis.corpus.intervened_runs import log_probabilities_under, written_under
+from attnviz.analysis.cancellable import Cancellable
 from attnviz.analysis.corpus.lines import lines_of
-from attnviz.analysis.corpus.orders import PruningOrder, greedy, order_by_importance, random_orders, switch_off_heads
-from attnviz.analysis.corpus.pruning import CurvePlan, bleu_counts, pruning_curve
 from attnviz.analysis.corpus.reading import read_corpus
+from attnviz.analysis.runs import head_places
+from attnviz.causes.corpus import __main__ as command
+from attnviz.causes.corpus.numbers.importance import gradient_importance
+from attnviz.causes.corpus.numbers.intervened_runs import log_probabilities_under, written_under
+from attnviz.causes.corpus.numbers.orders import (
+    PruningOrder,
+    greedy,
+    order_by_importance,
+    random_orders,
+    switch_off_heads,
+)
+from attnviz.causes.corpus.numbers.pruning import CurvePlan, bleu_counts, pruning_curve
 from attnviz.models import catalogue
 from tests.analysis.corpus.conftest import LINES
 

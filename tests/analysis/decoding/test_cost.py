@@ -5,7 +5,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnviz.analysis.decoding.cost import LENGTHS, WAYS, measure_costs, multiply_adds
+from attnviz.decoding.numbers.cost import LENGTHS, WAYS, measure_costs, multiply_adds
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.decoding import Stepper

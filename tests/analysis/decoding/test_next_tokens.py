@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.analysis.decoding.next_tokens import next_tokens
+from attnviz.analysis.next_tokens import next_tokens
 from attnviz.transformer.decoding import Sampling, Vocabulary
 
 

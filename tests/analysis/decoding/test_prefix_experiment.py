@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnviz.analysis.decoding.prefix_experiment import _seeded_modules, prefix_experiment
+from attnviz.decoding.numbers.prefix_experiment import _seeded_modules, prefix_experiment
 from tests.each_case import each_case
 
 

@@ -12,8 +12,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from attnviz.analysis.decoding.tolerance import tolerance
-from attnviz.analysis.decoding.verdict import Verdict, judge, verdict
+from attnviz.decoding.numbers.tolerance import tolerance
+from attnviz.decoding.numbers.verdict import Verdict, judge, verdict
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network.network import cache_argument

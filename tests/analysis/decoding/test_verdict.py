@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.decoding.tolerance import tolerance
-from attnviz.analysis.decoding.verdict import verdict
+from attnviz.decoding.numbers.tolerance import tolerance
+from attnviz.decoding.numbers.verdict import verdict
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
 from attnviz.models.translator.tiny import tiny_translator

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import torch
 
-from attnviz.analysis.heads import metric_table
-from attnviz.analysis.heads.metric_table import METRICS, end_keys, head_metrics
+from attnviz.analysis import metric_table
+from attnviz.analysis.metric_table import METRICS, end_keys, head_metrics
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator

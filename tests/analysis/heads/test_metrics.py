@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.heads.metrics import (
+from attnviz.analysis.metrics import (
     diagonality,
     distance_to_diagonal,
     entropy,

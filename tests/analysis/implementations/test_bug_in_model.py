@@ -4,15 +4,15 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.corpus.cancellable import Cancellable
-from attnviz.analysis.implementations.bug_in_model import MOST, BugEffect, BuggySites, bug_in_model
-from attnviz.analysis.masks.effect import effect
+from attnviz.analysis.cancellable import Cancellable
+from attnviz.analysis.inputs import site_module
+from attnviz.analysis.outcome import Raised
 from attnviz.analysis.rerun import run_again, start_writing, write_again
-from attnviz.analysis.site.inputs import site_module
-from attnviz.analysis.site.outcome import Raised
+from attnviz.anatomy.implementations.numbers.bug_in_model import MOST, BugEffect, BuggySites, bug_in_model
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.steps import RIGHT
 from attnviz.implementations.weights import SiteWeights
+from attnviz.masks.numbers.effect import effect
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.attention import MultiHeadAttention

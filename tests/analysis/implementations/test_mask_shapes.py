@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.implementations.mask_shapes import NAMES, mask_shapes
-from attnviz.analysis.site.outcome import Raised
+from attnviz.analysis.outcome import Raised
+from attnviz.anatomy.implementations.numbers.mask_shapes import NAMES, mask_shapes
 from attnviz.implementations.sequence_first import SequenceFirstAttention
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.weights import SiteWeights

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.analysis.implementations.comparison import relative_positions
+from attnviz.anatomy.implementations.numbers.comparison import relative_positions
 from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.weights import SiteWeights
 

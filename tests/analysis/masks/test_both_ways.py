@@ -5,11 +5,11 @@ import math
 import pytest
 import torch
 
-from attnviz.analysis.masks import effect as masks_effect
-from attnviz.analysis.masks.both_ways import both_ways, count_changed_rows, reads_ahead, run_up_to, up_to
-from attnviz.analysis.masks.fills import FillChoice, Weighing
-from attnviz.analysis.masks.mask_spec import MaskSpec
+from attnviz.analysis.fills import FillChoice, Weighing
+from attnviz.analysis.mask_spec import MaskSpec
 from attnviz.analysis.rerun import batch_of_two, run_again
+from attnviz.masks.numbers import effect as masks_effect
+from attnviz.masks.numbers.both_ways import both_ways, count_changed_rows, reads_ahead, run_up_to, up_to
 from attnviz.models.huggingface import load
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.interventions import MaskOverride

@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from attnviz.analysis import rerun
-from attnviz.analysis.decoding.next_tokens import next_tokens as decoding_candidates
-from attnviz.analysis.masks import effect
-from attnviz.analysis.masks.fills import FillChoice, Weighing, fill_scores, one_head
-from attnviz.analysis.masks.mask_spec import MaskSpec
+from attnviz.analysis.fills import FillChoice, Weighing, fill_scores, one_head
+from attnviz.analysis.mask_spec import MaskSpec
+from attnviz.analysis.next_tokens import next_tokens as decoding_candidates
 from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, start_writing, write_again
+from attnviz.masks.numbers import effect
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer import masks

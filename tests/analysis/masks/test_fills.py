@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, Weighing, fill_scores
-from attnviz.analysis.masks.findings import cells_table, comparison, findings, rows_of
+from attnviz.analysis.fills import DTYPES, FILLS, FillChoice, FilledScores, Weighing, fill_scores
+from attnviz.masks.numbers.findings import cells_table, comparison, findings, rows_of
 from attnviz.transformer.attention import attend, call_attn
 from attnviz.transformer.probe import AttentionCall
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from attnviz.analysis.masks.mask_spec import RULES, MaskSpec, fit_mask
+from attnviz.analysis.mask_spec import RULES, MaskSpec, fit_mask
 from attnviz.transformer import masks
 
 

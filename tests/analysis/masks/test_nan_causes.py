@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, fill_scores
-from attnviz.analysis.masks.findings import comparison, findings, rows_of
-from attnviz.analysis.masks.nan_causes import nan_causes
+from attnviz.analysis.fills import DTYPES, FILLS, FillChoice, FilledScores, fill_scores
+from attnviz.masks.numbers.findings import comparison, findings, rows_of
+from attnviz.masks.numbers.nan_causes import nan_causes
 from attnviz.transformer.probe import AttentionCall
 from tests.each_case import each_case
 

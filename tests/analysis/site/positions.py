@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from attnviz.analysis.site.inputs import observed_inputs
-from attnviz.analysis.site.projections import projections
+from attnviz.analysis.inputs import observed_inputs
+from attnviz.analysis.projections import projections
 from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.huggingface import HuggingFaceModel, load

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.anatomy.shape_walk import LAYOUTS, shape_walk
-from attnviz.analysis.implementations.comparison import equivalence
-from attnviz.analysis.site.projections import projections
+from attnviz.analysis.projections import projections
+from attnviz.anatomy.implementations.numbers.comparison import equivalence
+from attnviz.anatomy.numbers.shape_walk import LAYOUTS, shape_walk
 from attnviz.implementations.scoring import DistanceBias, HeadNorm, Rotation, Scoring
 from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.ways import WAYS

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 import torch
 
-from attnviz.analysis.anatomy import claims
-from attnviz.analysis.anatomy.modulation import modulation
-from attnviz.analysis.anatomy.skipped_lines import SKIPS, run_skipped, skips_of
-from attnviz.analysis.implementations.bug_in_model import bug_in_model
-from attnviz.analysis.implementations.comparison import implementation_cost
-from attnviz.analysis.site.outcome import Raised
-from attnviz.analysis.site.projections import NotPlain, projections
+from attnviz.analysis.outcome import Raised
+from attnviz.analysis.projections import NotPlain, projections
+from attnviz.anatomy.implementations.numbers.bug_in_model import bug_in_model
+from attnviz.anatomy.implementations.numbers.comparison import implementation_cost
+from attnviz.anatomy.numbers import claims
+from attnviz.anatomy.numbers.modulation import modulation
+from attnviz.anatomy.numbers.skipped_lines import SKIPS, run_skipped, skips_of
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.steps import RIGHT
 from attnviz.implementations.weights import SiteWeights

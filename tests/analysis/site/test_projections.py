@@ -8,10 +8,10 @@ import pytest
 import torch
 from transformers.models.llama import modeling_llama
 
-from attnviz.analysis.implementations.bug_in_model import bug_in_model
+from attnviz.analysis.inputs import observed_inputs, site_inputs, site_module
+from attnviz.analysis.projections import NotPlain, fits, projections
 from attnviz.analysis.rerun import write_again
-from attnviz.analysis.site.inputs import observed_inputs, site_inputs, site_module
-from attnviz.analysis.site.projections import NotPlain, fits, projections
+from attnviz.anatomy.implementations.numbers.bug_in_model import bug_in_model
 from attnviz.implementations.annotated import AnnotatedAttention
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.steps import RIGHT

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page
 
-from attnviz.views.labels import KINDS
+from attnviz.kit.views.labels import KINDS
 
 SENTENCE = "The dog sleeps."
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from attnviz.app.cache import bounded, traces
 from attnviz.classroom.room import Classroom
-from attnviz.ui.cache import bounded, traces
-from attnviz.ui.lessons.run import picture
+from attnviz.lessons.page.run import picture
 
 
 @pytest.fixture(scope="module")

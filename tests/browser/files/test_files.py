@@ -11,9 +11,9 @@ from axe_playwright_python.base import AXE_FILE_PATH
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import attnviz
+from attnviz.hosts.registry import PICTURES, picture
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.models.translator.translator import Translator
-from attnviz.pictures.shown.registry import PICTURES, picture
 from attnviz.tracing.trace import Trace
 from tests.html.reading import payloads
 from tests.pictures.every_picture import draw_picture

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz.analysis.causes.contributions import alti, rollout
-from attnviz.analysis.causes.gold import gold_pairs
-from attnviz.analysis.causes.residual import residual_maps
-from attnviz.analysis.causes.word_alignment import alignment_error, attribution_scores, word_links
+from attnviz.analysis.contributions import alti, rollout
+from attnviz.analysis.residual import residual_maps
+from attnviz.heads.alignment.numbers.gold import gold_pairs
+from attnviz.heads.alignment.numbers.word_alignment import alignment_error, attribution_scores, word_links
 from attnviz.models import catalogue
 from tests.browser.heads.tabs import LINK, chosen_view, open_tab
 

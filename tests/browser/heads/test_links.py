@@ -102,7 +102,7 @@ def test_a_chosen_head_of_a_long_text_shows_every_line_of_a_token(page: Page, se
 
 
 def test_the_script_lets_go_of_what_is_no_token(page: Page) -> None:
-    script = scripts.load(page, "links/js/lines.js")
+    script = scripts.load(page, "heads/links/js/lines.js")
     settle = """(token) => {
       const app = { payload: { header: { shape: [2, 5, 6, 4] } }, view: { heads: [], token } };
       script.settle(app);

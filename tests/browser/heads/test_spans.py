@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnviz.analysis.spans.hidden import hide_spans
-from attnviz.analysis.spans.shares import span_shares
 from attnviz.models import catalogue
+from attnviz.spans.numbers.hidden import hide_spans
+from attnviz.spans.numbers.shares import span_shares
 from attnviz.text.spans import Span
 from tests.browser.heads.tabs import chosen_view, open_tab
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
-from attnviz.text.glossary import definition
+from attnviz.kit.glossary import definition
 from tests.browser.masks.mask_lab import LINK, lab, middle, open_masks
 
 

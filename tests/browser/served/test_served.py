@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from attnviz.ui.heads import tabs
+from attnviz.heads.page import tabs
 from tests.browser.served.process import start_server, status
 from tests.browser.server import free_port
 from tests.websocket.visitor import Visitor

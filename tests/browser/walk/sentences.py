@@ -10,15 +10,14 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import attnviz
-from attnviz.learning import shipped
-from attnviz.learning.names import experiment_named
+from attnviz.app.cache import toys, traces
+from attnviz.learning.learning_state import OPEN
 from attnviz.models.catalogue import TOY, entries
-from attnviz.pictures.learning_state import OPEN
 from attnviz.text.display import display_token
 from attnviz.text.languages import language_name
+from attnviz.toys import shipped
+from attnviz.toys.names import experiment_named
 from attnviz.tracing.causes import fitting, notation
-from attnviz.ui.cache import traces
-from attnviz.ui.learning import toys
 
 SOURCE = ("Source sentence", "Source text", "Sentence", "Prompt")
 TARGET = ("Target", "Second sentence")

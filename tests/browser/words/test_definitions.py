@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from attnviz.text.glossary import definitions
+from attnviz.kit.glossary import definitions
 from tests.browser.heads.tabs import LINK, open_tab
 
 TABS = ("heads", "links", "model", "neuron", "alignment", "flow", "spans")

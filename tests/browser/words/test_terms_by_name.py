@@ -8,7 +8,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from attnviz.text.glossary import words_of
+from attnviz.kit.glossary import words_of
 
 SRC = "src=I+love+you&to=fr"
 HOLD = """(node) => node.dispatchEvent(new PointerEvent("pointerdown",

@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 import torch
 
-from attnviz.analysis.decoding.tolerance import tolerance
-from attnviz.analysis.masks.mask_spec import MaskSpec
+from attnviz.analysis.mask_spec import MaskSpec
 from attnviz.analysis.rerun import write_again
+from attnviz.decoding.numbers.tolerance import tolerance
 from attnviz.engine.client import Engine
 from attnviz.engine.remote import RemoteModel
 from attnviz.models.catalogue import DEFAULT

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.learning.experiment import Experiment
 from attnviz.learning.live import worker
 from attnviz.learning.live.frames import read_frame, write_frame
 from attnviz.learning.live.runs import LiveRuns
+from attnviz.toys.experiment import Experiment
 
 SHORT = Experiment("reverse", steps=4)
 LONG = Experiment("twice", steps=2_000)  # longer than anybody waits here

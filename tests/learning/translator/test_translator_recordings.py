@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.learning.packing import changes
-from attnviz.learning.translator.recording import (
+from attnviz.text.tokens import Token
+from attnviz.toys.packing import changes
+from attnviz.toys.translator.recording import (
     TranslatorMoment,
     TranslatorRecording,
     WatchedLine,
     thin_out,
     translator_recording,
 )
-from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import KINDS
 from tests.each_case import each_case

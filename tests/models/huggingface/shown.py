@@ -5,8 +5,8 @@ from typing import Any
 
 import torch
 
-from attnviz.analysis.site.inputs import observed_inputs
-from attnviz.analysis.site.projections import NotPlain, projections
+from attnviz.analysis.inputs import observed_inputs
+from attnviz.analysis.projections import NotPlain, projections
 from attnviz.implementations.weights import SiteWeights
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site

@@ -13,11 +13,11 @@ from transformers.models.inkling2 import modeling_inkling2 as inkling2
 
 import attnviz
 from attnviz.maps.selection import select
+from attnviz.masks.masks import MaskBench, MasksState
 from attnviz.models.huggingface import load
 from attnviz.models.huggingface.checkpoint_model import _layer_note
 from attnviz.models.huggingface.network import attention_interface
 from attnviz.models.huggingface.network.network import _without_window
-from attnviz.pictures.masks import MaskBench, MasksState
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site
 from tests.models.huggingface import architectures

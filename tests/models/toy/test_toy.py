@@ -7,14 +7,14 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.decoding.verdict import judge
 from attnviz.analysis.rerun import batch_of_two, next_tokens, write_again
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
+from attnviz.decoding.numbers.verdict import judge
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Model
 from attnviz.text.limits import TextError
+from attnviz.toys import shipped
+from attnviz.toys.experiment import Experiment
 from tests.each_case import each_case
 from tests.models.toy.toys import FRENCH, LINE, shipped_toy
 

@@ -1,9 +1,9 @@
 """Toys of shipped recordings, and a line that one of them knows."""
 
 import attnviz
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
 from attnviz.models.toy.toy import Toy
+from attnviz.toys import shipped
+from attnviz.toys.experiment import Experiment
 
 LINE, FRENCH = "the black dogs see my small car", "les chiens noirs voient ma petite voiture"
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.analysis.decoding.verdict import judge
+from attnviz.decoding.numbers.verdict import judge
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.stepwise import steps, teacher_forced

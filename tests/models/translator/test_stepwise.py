@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.analysis.decoding.verdict import judge
+from attnviz.decoding.numbers.verdict import judge
 from attnviz.models.decoding_record import newest_row, stack_rows
 from attnviz.models.translator.stepwise import RecordedSteps
 from attnviz.models.translator.translator import Translator

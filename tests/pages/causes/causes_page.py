@@ -2,7 +2,7 @@
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.widgets.wire import Payload, unpack
+from attnviz.kit.wire import Payload, unpack
 
 SRC = "a big red dog"
 

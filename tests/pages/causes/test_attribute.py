@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from attnviz.analysis.causes.attribution import LogitTarget, drops
-from attnviz.analysis.causes.lens import logit_lens
+from attnviz.analysis.attribution import LogitTarget, drops
+from attnviz.causes.numbers.lens import logit_lens
 from attnviz.models import catalogue
 from tests.pages.causes.test_patch import notes, payload
 

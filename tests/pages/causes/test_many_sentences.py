@@ -8,9 +8,9 @@ from urllib.parse import parse_qs
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.analysis.corpus import studies
-from attnviz.analysis.corpus.studies import Studies
-from attnviz.ui.causes.corpus import lists, watch
+from attnviz.causes.corpus.numbers import studies
+from attnviz.causes.corpus.numbers.studies import Studies
+from attnviz.causes.corpus.page import lists, watch
 from tests.pages.on_screen import notes
 
 LINES = (

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from attnviz.analysis.spans.needle import NeedleCount
+from attnviz.spans.numbers.needle import NeedleCount
 from tests.models.huggingface import checkpoints
 
 
@@ -11,7 +11,7 @@ def test_a_decoder_that_writes_is_counted_on_demand(open_page, tmp_path, monkeyp
         pd.DataFrame({"says": [True, True], "hurts_most": [True, False], "attended_most": [False, False]})
     )
     asked = []
-    monkeypatch.setattr("attnviz.analysis.spans.needle.count_needles", lambda model, work: asked.append(model) or found)
+    monkeypatch.setattr("attnviz.spans.numbers.needle.count_needles", lambda model, work: asked.append(model) or found)
     folder = checkpoints.save(tmp_path / "llama", checkpoints.DECODERS["llama"])
     app = open_page("causes", model=str(folder), src="The cat sat.")
     assert not app.exception

@@ -1,10 +1,10 @@
 """What Causes opens on: one head of the shipped translator is off, and the words change by more than any rounding."""
 
 import attnviz
-from attnviz.analysis.causes.comparing.chances import chances, compared_tokens
-from attnviz.analysis.causes.comparing.findings import HAIR
+from attnviz.app.address.names import OPENING
+from attnviz.causes.numbers.chances import chances, compared_tokens
+from attnviz.causes.numbers.findings import HAIR
 from attnviz.tracing.causes import notation
-from attnviz.ui.address.names import OPENING
 from tests.pages.causes.causes_page import header
 from tests.pages.learning.learning_page import copied_link
 

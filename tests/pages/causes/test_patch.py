@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from attnviz.analysis.causes.pairs.matrices import matrices
-from attnviz.analysis.causes.pairs.pair import pair_of
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
+from attnviz.causes.numbers.matrices import matrices
+from attnviz.causes.numbers.pair import pair_of
+from attnviz.kit.wire import unpack
 from attnviz.models import catalogue
-from attnviz.widgets.wire import unpack
+from attnviz.toys import shipped
+from attnviz.toys.experiment import Experiment
 
 CLEAN, CHANGED = "a big red dog jumped", "a big black cat jumped"
 

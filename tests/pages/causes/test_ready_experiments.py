@@ -2,10 +2,10 @@
 
 import pytest
 
-from attnviz.analysis.causes.presets.experiments import ready_experiments
+from attnviz.causes.numbers.experiments import ready_experiments
+from attnviz.causes.page import experiments
+from attnviz.causes.page.state import TABS
 from attnviz.models.catalogue import DEFAULT
-from attnviz.ui.causes import experiments
-from attnviz.ui.causes.state import TABS
 from tests.pages.on_screen import notes
 
 

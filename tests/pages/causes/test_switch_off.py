@@ -6,11 +6,11 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.baselines import means
-from attnviz.analysis.causes.comparing.findings import count_findings
-from attnviz.analysis.causes.effects import head_effects
-from attnviz.analysis.corpus.change_counts import count_changes, run_untouched
+from attnviz.analysis import means
 from attnviz.analysis.corpus.shipped import shipped_lines
+from attnviz.causes.corpus.numbers.change_counts import count_changes, run_untouched
+from attnviz.causes.numbers.effects import head_effects
+from attnviz.causes.numbers.findings import count_findings
 from attnviz.models import catalogue
 from tests.pages.causes.causes_page import SRC, head_numbers, header, notes
 from tests.pages.learning.learning_page import copied_link

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.ui.causes.state import TABS
+from attnviz.causes.page.state import TABS
 
 
 @pytest.mark.parametrize("tab", TABS)

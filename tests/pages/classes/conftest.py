@@ -7,11 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.classroom import instance
+from attnviz.classroom.page.room import room
+from attnviz.classroom.page.seat import Seat
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.reading import read
-from attnviz.ui.classes.room import room
-from attnviz.ui.classes.seat import Seat
 from tests.lessons.front_matter import FRONT_MATTER
 
 LESSON = (

@@ -11,7 +11,7 @@ def form(open_page) -> AppTest:
     """Open the form of "Ask the room" about a map."""
 
     def draw_asking_form() -> None:
-        from attnviz.ui.classes import asking
+        from attnviz.classroom.page import asking
 
         asking.draw_form("Heads", "src=I+love+you&to=fr&kind=cross&layer=1&head=0")
 

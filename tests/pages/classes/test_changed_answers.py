@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.classroom.page.seat import STUDENT, Seat
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.reading import read
-from attnviz.ui.classes.seat import STUDENT, Seat
 from tests.lessons.front_matter import FRONT_MATTER
 from tests.pages.classes.class_page import page_text
 

@@ -4,7 +4,7 @@ member.
 
 import pytest
 
-from attnviz.ui.classes.seat import STUDENT, TEACHER, Seat
+from attnviz.classroom.page.seat import STUDENT, TEACHER, Seat
 from tests.pages.classes.class_page import join, page_text, sent_text
 
 

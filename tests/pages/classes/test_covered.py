@@ -2,9 +2,9 @@
 
 import pytest
 
+from attnviz.classroom.page.seat import STUDENT, TEACHER, Seat
+from attnviz.kit.wire import unpack
 from attnviz.lessons.reading import read
-from attnviz.ui.classes.seat import STUDENT, TEACHER, Seat
-from attnviz.widgets.wire import unpack
 from tests.lessons.front_matter import FRONT_MATTER
 from tests.pages.classes.class_page import page_text
 

@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from attnviz.classroom import instance
-from attnviz.ui.classes.seat import STUDENT, Seat
+from attnviz.classroom.page.seat import STUDENT, Seat
 from tests.pages.classes.class_page import page_text
 
 

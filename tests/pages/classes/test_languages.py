@@ -4,10 +4,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.classroom.joining import FairJoining
+from attnviz.classroom.page.seat import STUDENT, TEACHER, Seat
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.reading import read
-from attnviz.ui.classes.seat import STUDENT, TEACHER, Seat
 from tests.pages.classes.class_page import page_text
 from tests.pages.classes.conftest import LESSON
 

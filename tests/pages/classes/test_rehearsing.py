@@ -6,10 +6,10 @@ from streamlit.testing.v1 import AppTest
 from attnviz.classroom import instance
 from attnviz.classroom.codes import is_rehearsal
 from attnviz.classroom.errors import ClassGoneError
+from attnviz.classroom.page.room import rehearsals
+from attnviz.classroom.page.seat import TEACHER, Seat
 from attnviz.classroom.rehearsal import rehearsals as module
 from attnviz.classroom.state import TeacherKey
-from attnviz.ui.classes.room import rehearsals
-from attnviz.ui.classes.seat import TEACHER, Seat
 from tests.classroom.conftest import Clock
 from tests.pages.classes.class_page import join, page_text, sent_text
 

@@ -1,7 +1,7 @@
 """How a class's answers that were typed are brought together for its screen."""
 
+from attnviz.classroom.page.results import count_typed
 from attnviz.classroom.state import WrittenText
-from attnviz.ui.classes.results import count_typed
 
 
 def test_what_is_right_is_written_as_the_model_writes_it_whoever_typed_it_how() -> None:

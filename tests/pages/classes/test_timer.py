@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from attnviz.classroom.page import dates
+from attnviz.classroom.page.seat import STUDENT, TEACHER, Seat
 from attnviz.lessons.reading import read
-from attnviz.ui.classes import dates
-from attnviz.ui.classes.seat import STUDENT, TEACHER, Seat
 from tests.pages.classes.class_page import sent_text
 from tests.pages.classes.conftest import LESSON
 

@@ -1,6 +1,6 @@
 """A class in two windows: the teacher's picture follows the controls, a student's panel stays where it is."""
 
-from attnviz.ui.classes.seat import STUDENT, TEACHER, Seat
+from attnviz.classroom.page.seat import STUDENT, TEACHER, Seat
 from tests.pages.classes.class_page import page_text
 
 NAME = "0123456789abcdef"

@@ -4,7 +4,7 @@ import re
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.widgets.wire import unpack
+from attnviz.kit.wire import unpack
 
 PAIR = {"src": "I love you", "to": "fr", "tgt": "un chien rouge"}
 

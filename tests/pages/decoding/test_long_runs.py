@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.analysis.corpus.cancellable import Cancellable
-from attnviz.pictures import decoding
-from attnviz.ui import progress
-from attnviz.ui.decoding import steps
+from attnviz.analysis.cancellable import Cancellable
+from attnviz.app import progress
+from attnviz.decoding import decoding
+from attnviz.decoding.page import steps
 from tests.pages.decoding.decoding_page import PAIR, header, notes
 
 pytestmark = pytest.mark.computes

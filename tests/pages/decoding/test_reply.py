@@ -6,12 +6,12 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from attnviz.analysis.reply.choosing import GREEDY, Choosing
-from attnviz.analysis.reply.reply import start_reply
+from attnviz.app.cache import traces
+from attnviz.decoding.reply.numbers.choosing import GREEDY, Choosing
+from attnviz.decoding.reply.numbers.reply import start_reply
+from attnviz.decoding.reply.page import held
+from attnviz.kit.wire import unpack
 from attnviz.text.chat_link import read_chat
-from attnviz.ui.cache import traces
-from attnviz.ui.decoding.reply import held
-from attnviz.widgets.wire import unpack
 from tests.pages.on_screen import notes
 
 pytestmark = pytest.mark.computes

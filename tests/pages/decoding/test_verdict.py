@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from attnviz.pictures.decoding import DecodingState
-from attnviz.ui.decoding.reasons import Equality, Seen, equality_reason, reasons
+from attnviz.decoding.decoding import DecodingState
+from attnviz.decoding.page.reasons import Equality, Seen, equality_reason, reasons
 from tests.pages.decoding.decoding_page import PAIR, header, verdict
 
 pytestmark = pytest.mark.computes

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.analysis.causes.head_outputs import norms, shares_of_heads
-from attnviz.analysis.causes.output_maps import output_maps
-from attnviz.analysis.causes.residual import residual_maps
+from attnviz.analysis.head_outputs import norms, shares_of_heads
+from attnviz.analysis.output_maps import output_maps
+from attnviz.analysis.residual import residual_maps
+from attnviz.app.cache import traces
+from attnviz.app.request import Request
+from attnviz.kit.wire import unpack
 from attnviz.models import catalogue
 from attnviz.transformer.probe import Site
-from attnviz.ui.cache import traces
-from attnviz.ui.request import Request
-from attnviz.widgets.wire import unpack
 from tests.pages.decoding.decoding_page import header
 
 ASKED = {"src": "I love you", "to": "fr"}

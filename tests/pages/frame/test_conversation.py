@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from attnviz.app.cache import traces
+from attnviz.app.request import Request
+from attnviz.kit.wire import unpack
 from attnviz.text.chat_link import read_chat
-from attnviz.ui.cache import traces
-from attnviz.ui.request import Request
-from attnviz.widgets.wire import unpack
 from tests.pages.on_screen import notes
 
 SAID = [["system", "The cat sat."], ["user", "The dog looked at the cat"]]

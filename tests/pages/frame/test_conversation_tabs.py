@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from attnviz.ui.anatomy import state as anatomy
-from attnviz.ui.causes import state as causes
-from attnviz.ui.heads import tabs as heads
-from attnviz.ui.implementations import state as implementations
-from attnviz.ui.masks import state as masks
+from attnviz.anatomy.implementations.page import state as implementations
+from attnviz.anatomy.page import state as anatomy
+from attnviz.causes.page import state as causes
+from attnviz.heads.page import tabs as heads
+from attnviz.masks.page import state as masks
 
 CHAT = json.dumps([["system", "The cat sat."], ["user", "The dog looked at the cat"]])
 TABS = {

@@ -8,10 +8,10 @@ from itertools import cycle
 import pytest
 import streamlit as st
 
+from attnviz.app.cache import engine as configured
+from attnviz.app.cache import traces
 from attnviz.engine import client
 from attnviz.models import catalogue
-from attnviz.ui.cache import engine as configured
-from attnviz.ui.cache import traces
 from tests.engine.served import TOKEN, Served, serve_models
 
 PAGES = ("heads", "masks", "decoding", "causes", "anatomy", "implementations")

@@ -9,11 +9,11 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 import attnviz
+from attnviz.app.cache import traces
+from attnviz.app.request import Request
 from attnviz.models import catalogue
 from attnviz.models.catalogue import Entry
 from attnviz.tracing.causes import notation
-from attnviz.ui.cache import traces
-from attnviz.ui.request import Request
 from tests.pages.decoding.decoding_page import copied_link, header, verdict
 from tests.pages.on_screen import notes
 

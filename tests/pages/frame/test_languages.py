@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.widgets.wire import unpack
+from attnviz.kit.wire import unpack
 from tests.models.huggingface.families import FAMILIES
 from tests.pages.on_screen import notes
 

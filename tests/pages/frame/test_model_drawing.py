@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.widgets.wire import unpack
+from attnviz.kit.wire import unpack
 
 ASKED = "_attnviz_drawing_asked"
 

@@ -5,10 +5,10 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from attnviz.app.cache import traces
+from attnviz.app.request import Request
+from attnviz.kit.wire import Payload, unpack
 from attnviz.models import catalogue
-from attnviz.ui.cache import traces
-from attnviz.ui.request import Request
-from attnviz.widgets.wire import Payload, unpack
 
 pytestmark = pytest.mark.computes
 

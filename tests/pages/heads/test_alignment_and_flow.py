@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.analysis.causes.alignment_errors import known_errors, rates
-from attnviz.analysis.causes.alignment_ways import Aligner
-from attnviz.analysis.causes.gold import gold_languages, gold_pairs
+from attnviz.heads.alignment.numbers.alignment_errors import known_errors, rates
+from attnviz.heads.alignment.numbers.alignment_ways import Aligner
+from attnviz.heads.alignment.numbers.gold import gold_languages, gold_pairs
+from attnviz.heads.flow import flow
+from attnviz.kit.wire import unpack
 from attnviz.models import catalogue
-from attnviz.pictures import flow
-from attnviz.widgets.wire import unpack
 
 LINK = {"src": "I love you", "to": "fr", "tgt": "je t'aime"}
 GOLD = gold_pairs("fr")[0]
@@ -66,7 +66,7 @@ def test_a_sentence_with_links_by_hand_is_chosen_from_a_list(open_page) -> None:
 
 @pytest.mark.parametrize("of", ["translator", "checkpoint"])
 def test_every_way_is_scored_when_somebody_asks(open_page, monkeypatch, folder, of) -> None:
-    monkeypatch.setattr("attnviz.analysis.causes.gold.gold_pairs", lambda to: gold_pairs(to)[:2])
+    monkeypatch.setattr("attnviz.heads.alignment.numbers.gold.gold_pairs", lambda to: gold_pairs(to)[:2])
     own = {"to": "zh", "tgt": "我爱你"}
     other = {"to": "", "tgt": "hello", "against": "de", "model": folder("marian")}  # it cannot say what it writes
     app = open_tab(open_page, "alignment", **(own if of == "translator" else other))
@@ -121,7 +121,7 @@ def test_flow_opens_on_the_method_with_the_lowest_error_and_says_so(open_page, m
         ({alti: 0.1, rollout: 0.5}, "alti", "ALTI"),
         ({alti: 0.6, rollout: 0.5}, "rollout", "0.50"),
     ):
-        monkeypatch.setattr("attnviz.ui.heads.alignment_bar.known_rates", lambda *_, known=known: known)
+        monkeypatch.setattr("attnviz.heads.page.alignment_bar.known_rates", lambda *_, known=known: known)
         told = header(open_tab(open_page, "flow"))
         assert told["view"]["by"] == by
         assert by in told["read"]

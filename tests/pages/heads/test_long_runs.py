@@ -4,9 +4,9 @@ import pytest
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.ui import progress
-from attnviz.ui.cache import pictures, traces
-from attnviz.ui.heads import page
+from attnviz.app import progress
+from attnviz.app.cache import pictures, traces
+from attnviz.heads.page import page
 
 PAIR = {"src": "I love you", "to": "fr", "tgt": "un chien rouge"}
 
@@ -22,7 +22,7 @@ def test_long_work_shows_its_layer_and_stops_until_it_is_asked_for_again(
     key, home, name, says, again, open_page, monkeypatch
 ) -> None:
     """Streamlit ends the run at the next thing that it draws, after a click on Stop."""
-    monkeypatch.setattr("attnviz.pictures.heads.LONG", 0)  # so that every head is looked at once, layer by layer
+    monkeypatch.setattr("attnviz.heads.heads.LONG", 0)  # so that every head is looked at once, layer by layer
     traces._traces.forget(lambda _: True)
     pictures._made.forget(lambda _: True)
     drawn: list[str] = []

@@ -10,15 +10,15 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import attnviz
-from attnviz.lesson_folder.drawn import draw
+from attnviz.heads.page.state import write_report
+from attnviz.hosts import registry
+from attnviz.hosts.notebook.widget import PictureWidget
+from attnviz.kit import glossary
+from attnviz.kit.wire import unpack
+from attnviz.lessons.folder.drawn import draw
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import LinkedPicture
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.notebook.widget import PictureWidget
-from attnviz.pictures.shown import registry
-from attnviz.text import glossary
-from attnviz.ui.heads.state import write_report
-from attnviz.widgets.wire import unpack
 from tests.pages.test_heads_tabs import LINK, header, notes
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "a-picture-of-your-own.md"

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.widgets.wire import unpack
+from attnviz.kit.wire import unpack
 
 LINK = {"src": "I love you", "to": "fr", "tgt": "je t'aime", "tab": "spans"}
 

@@ -5,8 +5,8 @@ from urllib.parse import parse_qs
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.learning.experiment import Experiment
-from attnviz.widgets.wire import unpack
+from attnviz.kit.wire import unpack
+from attnviz.toys.experiment import Experiment
 
 PATIENCE = 120  # seconds, on a busy machine
 BLIND = Experiment("french", without=("causal-mask",))

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.learning import shipped
-from attnviz.learning.names import experiment_of
-from attnviz.learning.storage import toy_recording
-from attnviz.pictures.learning_state import LearningState, view_of
-from attnviz.text.glossary import definitions, words_of
-from attnviz.ui.learning import controls, runs
-from attnviz.widgets.bundle import WIDGETS
+from attnviz.kit.bundle import PACKAGE
+from attnviz.kit.glossary import definitions, words_of
+from attnviz.learning.learning_state import LearningState, view_of
+from attnviz.learning.page import controls, runs
+from attnviz.toys import shipped
+from attnviz.toys.names import experiment_of
+from attnviz.toys.storage import toy_recording
 from tests.each_case import each_case
 from tests.pages.learning.learning_page import BLIND, chosen_view, copied_link, header, notes, states
 from tests.pages.page_terms import read_terms
@@ -196,7 +196,9 @@ def test_another_experiment_forgets_what_was_guessed(open_page) -> None:
 
 
 def test_every_word_that_the_widget_marks_is_defined(open_page) -> None:
-    scripts = "".join(path.read_text(encoding="utf-8") for path in (WIDGETS / "learning" / "js").glob("*.js"))
+    scripts = "".join(
+        path.read_text(encoding="utf-8") for path in (PACKAGE / "learning" / "widget" / "js").glob("*.js")
+    )
     asked = {last or first for first, last in re.findall(r'termNode\("([^"]*)"(?:, "([^"]+)")?', scripts)}
     assert len(asked) >= 4
     scores = {"superdiagonal", "previous-token", "induction", "alignment"}  # named by the recording

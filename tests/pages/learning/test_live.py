@@ -3,10 +3,10 @@
 import pytest
 
 import attnviz
-from attnviz.learning.experiment import Experiment
+from attnviz.learning.learning import runs_payload
 from attnviz.learning.live.runs import LiveRuns
-from attnviz.pictures.learning import runs_payload
-from attnviz.ui.learning import controls, live, page, runs
+from attnviz.learning.page import controls, live, page, runs
+from attnviz.toys.experiment import Experiment
 from tests.pages.learning.learning_page import PATIENCE, header, notes, states
 
 

@@ -10,14 +10,14 @@ from streamlit.runtime.caching import cache_resource_api
 from streamlit.testing.v1 import AppTest
 
 import attnviz
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
-from attnviz.learning.packing import pack_meta
-from attnviz.learning.storage import read_recording
-from attnviz.ui.cache import pictures
-from attnviz.ui.cache.pictures import Room
-from attnviz.ui.learning import controls, upload
-from attnviz.widgets.bundle import WIDGETS
+from attnviz.app.cache import pictures
+from attnviz.app.cache.pictures import Room
+from attnviz.kit.bundle import PACKAGE
+from attnviz.learning.page import controls, upload
+from attnviz.toys import shipped
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.packing import pack_meta
+from attnviz.toys.storage import read_recording
 from tests.hostile import archives
 from tests.learning.translator import trained
 from tests.pages.learning.learning_page import copied_link, header, notes
@@ -178,7 +178,7 @@ def test_a_recording_beside_the_lessons_is_opened_by_its_name(open_page, monkeyp
 
 
 def test_every_word_that_is_marked_there_is_defined() -> None:
-    from attnviz.text.glossary import definitions
+    from attnviz.kit.glossary import definitions
 
-    assert 'termNode("dev loss")' in (WIDGETS / "learning/js/translator.js").read_text(encoding="utf-8")
+    assert 'termNode("dev loss")' in (PACKAGE / "learning/widget/js/translator.js").read_text(encoding="utf-8")
     assert {"dev loss", "chrF", "BLEU"} <= set(definitions("Learning"))

@@ -3,7 +3,7 @@
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from attnviz.widgets.wire import Payload, unpack
+from attnviz.kit.wire import Payload, unpack
 from tests.lessons.front_matter import FRONT_MATTER
 
 LESSON = (

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.classroom import instance
-from attnviz.ui.lessons import lesson_draft
+from attnviz.lessons.page import lesson_draft
 from tests.lessons.front_matter import FRONT_MATTER
 from tests.pages.lessons.lesson_page import page_text
 
@@ -87,7 +87,7 @@ def test_a_kind_of_question_is_inserted_and_its_row_chosen_from_the_picture(edit
 
 
 def test_a_step_that_is_as_it_was_is_not_computed_again(edit, monkeypatch: pytest.MonkeyPatch) -> None:
-    from attnviz.ui.lessons import editor
+    from attnviz.lessons.page import editor
 
     computed: list[str] = []
 

@@ -2,8 +2,8 @@
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui import hosting
-from attnviz.ui.hosting import Hosting
+from attnviz.app import hosting
+from attnviz.app.hosting import Hosting
 from tests.lessons.front_matter import FRONT_MATTER
 
 

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.lessons.page import judging, lesson_draft, wording
+from attnviz.lessons.page.open_lesson import OpenedLesson, Progress
 from attnviz.lessons.reading import read
 from attnviz.lessons.scoring import AnswerScore, Truth
-from attnviz.ui import wording
-from attnviz.ui.lessons import judging, lesson_draft
-from attnviz.ui.lessons.open_lesson import OpenedLesson, Progress
 from tests.pages.lessons.lesson_page import LESSON, cross, page_text, payload
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.lessons import companion
-from attnviz.ui.lessons.companion import LessonNews, StepNews, read_news
+from attnviz.lessons.page import companion
+from attnviz.lessons.page.companion import LessonNews, StepNews, read_news
 from tests.pages.lessons.lesson_page import cross, page_text
 
 NAME = "0123456789abcdef"

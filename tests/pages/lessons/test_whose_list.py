@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui import hosting
+from attnviz.app import hosting
 from tests.lessons.front_matter import FRONT_MATTER
 
 HIDDEN = FRONT_MATTER.replace("title: Love", "title: For the exam\nlisted: false") + "## One\n\nText.\n"

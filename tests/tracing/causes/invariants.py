@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 import attnviz
-from attnviz.analysis.causes.output_maps import OutputMap, output_maps
+from attnviz.analysis.output_maps import OutputMap, output_maps
 from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Site

@@ -7,8 +7,8 @@ import torch
 
 import attnviz
 from attnviz.analysis.rerun import write_again
-from attnviz.learning.learn import learn
 from attnviz.models.translator.tiny import tiny_translator
+from attnviz.toys.learn import learn
 from attnviz.transformer.beam import Beam
 from tests.each_case import each_case
 

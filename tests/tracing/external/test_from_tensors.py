@@ -5,11 +5,11 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.heads.metric_table import head_metrics
+from attnviz.analysis.metric_table import head_metrics
+from attnviz.heads.payload import heads_payload
+from attnviz.heads.sentences import sentence_strip
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
-from attnviz.widgets.heads.payload import heads_payload
-from attnviz.widgets.heads.sentences import sentence_strip
 from tests.each_case import each_case
 
 WORDS = ["[CLS]", "the", "c##at", "[SEP]", "sat"]

@@ -6,8 +6,8 @@ import pytest
 from streamlit.runtime.state.query_params import QueryParams
 from streamlit.testing.v1 import AppTest
 
-from attnviz.pictures import fields
-from attnviz.ui.address import persistent
+from attnviz.app.address import persistent
+from attnviz.kit import fields
 from tests.each_case import each_case
 
 
@@ -60,7 +60,7 @@ def test_what_another_page_knows_is_the_default_without_a_word() -> None:
 def _page() -> None:
     import streamlit as st
 
-    from attnviz.ui.address import persistent
+    from attnviz.app.address import persistent
 
     persistent.begin(st.session_state["on"])
     persistent.write(st.session_state.get("chosen", {}))

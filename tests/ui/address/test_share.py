@@ -5,9 +5,9 @@ from urllib.parse import parse_qsl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.pictures.focus import SiteBounds
-from attnviz.pictures.heads_state import HeadsState, read_heads_state
-from attnviz.ui.address.share import lesson_query, link_problems, shared_query
+from attnviz.app.address.share import lesson_query, link_problems, shared_query
+from attnviz.heads.heads_state import HeadsState, read_heads_state
+from attnviz.kit.focus import SiteBounds
 from tests.each_case import each_case
 
 FIELDS = tuple(HeadsState().to_params())

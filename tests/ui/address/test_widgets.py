@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 def _page() -> None:
     import streamlit as st
 
-    from attnviz.ui.address import persistent, widgets
+    from attnviz.app.address import persistent, widgets
 
     heard = {}
 
@@ -31,7 +31,7 @@ def test_a_change_that_is_told_of_a_field_that_is_gone_is_no_choice() -> None:
 def _two_texts() -> None:
     import streamlit as st
 
-    from attnviz.ui.address import persistent, stale_values, widgets
+    from attnviz.app.address import persistent, stale_values, widgets
 
     persistent.begin("Heads")
     stale_values.begin("Heads")
@@ -69,8 +69,8 @@ def test_what_a_field_held_before_it_was_set_is_a_choice_only_once_the_browser_k
 def _one_list() -> None:
     import streamlit as st
 
-    from attnviz.ui.address import persistent, widgets
-    from attnviz.ui.causes.one_token import token_list
+    from attnviz.app.address import persistent, widgets
+    from attnviz.causes.page.one_token import token_list
 
     persistent.begin("Causes")
     step = st.number_input("step", value=1)

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from attnviz.app import hosting
+from attnviz.app.cache import bounded
+from attnviz.app.cache.bounded import UNDER_WAY, BoundedCache
 from attnviz.server.turns import Turns
-from attnviz.ui import hosting
-from attnviz.ui.cache import bounded
-from attnviz.ui.cache.bounded import UNDER_WAY, BoundedCache
 
 
 class Loader:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from attnviz.ui.cache import budget
-from attnviz.ui.cache.bounded import BoundedCache
+from attnviz.app.cache import budget
+from attnviz.app.cache.bounded import BoundedCache
 
 
 def limits(root, *, v2: str = "", v1: str = "") -> None:

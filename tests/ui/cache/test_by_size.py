@@ -9,18 +9,18 @@ from weakref import ref
 import pytest
 import streamlit as st
 
-from attnviz.analysis.masks import effect
-from attnviz.analysis.masks.effect import Refused
+from attnviz.app import progress
+from attnviz.app.cache import traces
+from attnviz.app.frame.page import Page
+from attnviz.app.request import Request
+from attnviz.decoding.decoding import DecodingState
+from attnviz.decoding.page import steps
+from attnviz.masks.masks import MasksState
+from attnviz.masks.numbers import effect
+from attnviz.masks.numbers.effect import Refused
+from attnviz.masks.page import experiment
 from attnviz.models.catalogue import Entry
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures.decoding import DecodingState
-from attnviz.pictures.masks import MasksState
-from attnviz.ui import progress
-from attnviz.ui.cache import traces
-from attnviz.ui.decoding import steps
-from attnviz.ui.frame.page import Page
-from attnviz.ui.masks import experiment
-from attnviz.ui.request import Request
 
 REQUEST = Request(Entry("tiny", Path(), "tiny", ("fr", "zh")), "I love you", "fr", "je t'aime")
 NUMBERS = range(1, 5)

@@ -1,9 +1,9 @@
 """One cache for all pictures: a result of a run is made once."""
 
+from attnviz.app.cache.pictures import get_or_make
 from attnviz.maps.options import MapOptions
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.causes.making import ablate
-from attnviz.ui.cache.pictures import get_or_make
 
 
 def test_a_run_counts_by_what_it_was_made_from() -> None:

@@ -6,7 +6,7 @@ import os
 import pytest
 import torch
 
-from attnviz.ui.cache import traces
+from attnviz.app.cache import traces
 from tests.models.huggingface import checkpoints
 
 

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from attnviz.ui.cache.pictures import Room
+from attnviz.app.cache.pictures import Room
 
 
 class Thing:

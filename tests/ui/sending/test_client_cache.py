@@ -12,8 +12,8 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
-from attnviz.ui import streamlit_internals
-from attnviz.ui.sending import client_cache
+from attnviz.app import streamlit_internals
+from attnviz.app.sending import client_cache
 
 streamlit_internals.install()
 AGE, FRAGMENT = 8, "f"  # a fragment's message has its name here

@@ -10,7 +10,7 @@ FIELD = WidgetMetadata("field", deserializer=lambda said: said, serializer=lambd
 
 
 def test_a_number_counts_that_is_sent_after_an_empty_field() -> None:
-    importlib.import_module("attnviz.ui.streamlit_internals").install()
+    importlib.import_module("attnviz.app.streamlit_internals").install()
     assert hasattr(WStates.__getitem__, "__wrapped__")
     states = WStates()
     states.set_widget_metadata(FIELD)

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attnviz.analysis.corpus.shipped_curve import merged_seeds
-from attnviz.views.causes.corpus.distributions import (
+from attnviz.causes.corpus.figures.distributions import (
     BINS,
     counts,
     distribution_figure,
@@ -13,8 +12,9 @@ from attnviz.views.causes.corpus.distributions import (
     edges,
     roles_figure,
 )
-from attnviz.views.causes.corpus.pruning_chart import pruning_chart
-from attnviz.views.causes.corpus.scatter import SYMBOLS, Axis, head_scatter
+from attnviz.causes.corpus.figures.pruning_chart import pruning_chart
+from attnviz.causes.corpus.figures.scatter import SYMBOLS, Axis, head_scatter
+from attnviz.causes.corpus.numbers.shipped_curve import merged_seeds
 
 HEADS = pd.DataFrame(
     {

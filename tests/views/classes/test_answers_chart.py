@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from attnviz.classroom.figures.answers_chart import bars_of_choices, clicks_on_map, dots_on_a_line, rows_compared
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.maps import EagerMaps
-from attnviz.views.classes.answers_chart import bars_of_choices, clicks_on_map, dots_on_a_line, rows_compared
 from tests.each_case import each_case
 
 NASTY = "<b>$x$&amp;"

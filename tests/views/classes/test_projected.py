@@ -3,15 +3,15 @@
 import pytest
 import torch
 
-from attnviz.maps.grouping import ColLabel, RowLabel
-from attnviz.maps.maps import EagerMaps
-from attnviz.views.classes.answers_chart import (
+from attnviz.classroom.figures.answers_chart import (
     PROJECTED_LETTERS,
     bars_of_choices,
     clicks_on_map,
     enlarge_for_projector,
     rows_compared,
 )
+from attnviz.maps.grouping import ColLabel, RowLabel
+from attnviz.maps.maps import EagerMaps
 
 NASTY = "<b>$x$&amp;"
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 import torch
 
+from attnviz.decoding.figures.cost_chart import cost_chart
+from attnviz.decoding.figures.verdict_map import TALL, verdict_map
+from attnviz.decoding.payload import Inference, Training, fork_step, stepper_payload
 from attnviz.models.decoding_record import DecodingRecord
 from attnviz.text.tokens import Token
-from attnviz.views.decoding.cost_chart import cost_chart
-from attnviz.views.decoding.verdict_map import TALL, verdict_map
-from attnviz.widgets.stepper.payload import Inference, Training, fork_step, stepper_payload
 
 STEPS, SRC, LAYERS, HEADS = 5, 3, 2, 7
 

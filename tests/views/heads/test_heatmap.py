@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import attnviz
+from attnviz.heads.figures.heatmap import MOST_UPRIGHT, _boxes, heatmap_of, heatmap_of_any_width
+from attnviz.kit.views import colour
+from attnviz.kit.views.labels import MAX_LABEL, escape_for_plotly, head_name, map_title, ticks
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.views import colour
-from attnviz.views.heads.heatmap import MOST_UPRIGHT, _boxes, heatmap_of, heatmap_of_any_width
-from attnviz.views.labels import MAX_LABEL, escape_for_plotly, head_name, map_title, ticks
 from tests.each_case import each_case
 
 NASTY = "<b>$x$&amp;"

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.heads.figures.links import SHADES
 from attnviz.maps.lines import FAINTEST
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.views.heads.links import SHADES
 
 WORDS = ["[CLS]", "<b>", "$x$", "[SEP]"]
 ATTN = torch.randn(2, 3, 4, 4, generator=torch.Generator().manual_seed(2)).mul(2).softmax(-1)

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
-from attnviz.learning.names import experiment_named, experiment_of
-from attnviz.learning.storage import toy_recording
-from attnviz.learning.tasks.catalogue import TASKS
-from attnviz.views.learning import outcomes, switches
-from attnviz.views.learning.curve_table import curve_table
+from attnviz.learning import outcomes
+from attnviz.learning.curve_table import curve_table
+from attnviz.toys import shipped, switches
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.names import experiment_named, experiment_of
+from attnviz.toys.storage import toy_recording
+from attnviz.toys.tasks.catalogue import TASKS
 from tests.each_case import each_case
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attnviz.views.masks.figures import leak_figure, leak_table, moved_figure
-from attnviz.views.masks.matrices import cells, format_number, matrix, vector
+from attnviz.masks.figures.figures import leak_figure, leak_table, moved_figure
+from attnviz.masks.figures.matrices import cells, format_number, matrix, vector
 from tests.each_case import each_case
 
 

@@ -6,10 +6,10 @@ import re
 import pandas as pd
 import pytest
 
-from attnviz.text.glossary import definition, definitions
-from attnviz.views.masks.fill_table import three_answers
-from attnviz.views.masks.next_tokens_table import RunColumn, next_tokens_table
-from attnviz.views.terms import term, term_if_known
+from attnviz.kit.glossary import definition, definitions
+from attnviz.kit.views.terms import term, term_if_known
+from attnviz.masks.figures.fill_table import three_answers
+from attnviz.masks.figures.next_tokens_table import RunColumn, next_tokens_table
 
 NAMES = {"-inf": "−∞", "-1e9": "−1e9 (masked_fill)", "fused": "PyTorch's fused kernel"}
 

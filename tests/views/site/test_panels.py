@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnviz.views.site.panels import Panel, panels_figure
+from attnviz.kit.views.panels import Panel, panels_figure
 
 
 def test_names_of_a_long_map_have_room() -> None:

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attnviz.views.site.charts import agreement_figure, cost_figure, histogram_figure, histogram_table, spectrum_figure
-from attnviz.views.site.code_tables import code_change, memory_cells, number_rows, source_diff, text_rows
-from attnviz.views.site.panels import Panel, panels_figure, panels_table
-from attnviz.views.site.tensor_picture import GAP, tensor_picture, tiles_of
+from attnviz.kit.views.charts import agreement_figure, cost_figure, histogram_figure, histogram_table, spectrum_figure
+from attnviz.kit.views.code_tables import code_change, memory_cells, number_rows, source_diff, text_rows
+from attnviz.kit.views.panels import Panel, panels_figure, panels_table
+from attnviz.kit.views.tensor_picture import GAP, tensor_picture, tiles_of
 
 BATCH, HEADS, ROWS, COLS = 2, 3, 5, 7
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from attnviz.analysis.causes.alignment_ways import Aligner, KnownMaps, scores
-from attnviz.analysis.causes.word_alignment import word_links, word_scores
+from attnviz.heads.alignment.numbers.alignment_ways import Aligner, KnownMaps, scores
+from attnviz.heads.alignment.numbers.word_alignment import word_links, word_scores
+from attnviz.heads.alignment.payload import AlignmentFacts, alignment_payload
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.widgets.alignment.payload import AlignmentFacts, alignment_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
 
@@ -16,7 +16,7 @@ WAY = Aligner("mean of heads", 1, None, "out")
 
 @pytest.fixture(scope="module")
 def choice(module):
-    return module("alignment/js/choice.js")
+    return module("heads/alignment/js/choice.js")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_shares_are_of_what_speaks_for_a_word(choice) -> None:
 
 def test_the_browser_has_the_scores_and_links_that_python_computed(choice, module, alignment_case) -> None:
     trace, found, payload = alignment_case
-    module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackAlignment = unpack; }")
+    module("kit/js/unpack.js")("({ unpack }) => { globalThis.unpackAlignment = unpack; }")
     act = """({ scoresOf, linksOf }, bytes) => {
       const app = { payload: globalThis.unpackAlignment(Uint8Array.from(bytes)), view: { null: false } };
       return [app.payload.header.tgt.map((_, at) => [...scoresOf(app, at)]), linksOf(app)];

@@ -5,9 +5,9 @@ from itertools import zip_longest
 import pytest
 import torch
 
-from attnviz.analysis.causes.comparing.run_comparison import compare_runs
+from attnviz.causes.compared.payload import ShownSides, compared_payload
+from attnviz.causes.numbers.run_comparison import compare_runs
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.widgets.compared.payload import ShownSides, compared_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
 
@@ -24,7 +24,7 @@ APP = """const app = { payload: { header: { groups: given[0], done: [], put: "ze
 
 @pytest.fixture(scope="module")
 def switches(module):
-    script = module("switches/js/choice.js")
+    script = module("causes/switches/js/choice.js")
     return lambda act, off=(): script(f"(choice, given) => {{ {APP} return {act}; }}", [GROUPS, list(off)])
 
 
@@ -64,8 +64,8 @@ def test_maps_lie_over_each_other_where_both_runs_have_the_cell_and_are_nan_else
     shown = ShownSides(("one", "other"), ("", ""), (None, None), (model, model))
     view = {"kind": "cross", "layer": 1, "head": 2}
     bytes_ = payload_bytes(compared_payload(runs, shown, view=view))
-    module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackPair = unpack; }")
-    found = module("compared/js/choice.js")(
+    module("kit/js/unpack.js")("({ unpack }) => { globalThis.unpackPair = unpack; }")
+    found = module("causes/compared/js/choice.js")(
         """(choice, [bytes]) => { const payload = globalThis.unpackPair(Uint8Array.from(bytes));
         const { nRows, nCols, maps } = choice.mapsOf({ payload, view: payload.header.view });
         return { nRows, nCols, maps: maps.map((map) => [...map].map((value) => (Number.isNaN(value) ? null : value))) };

@@ -39,7 +39,7 @@ MOUNT = """(script, [words, places]) => {
 @pytest.fixture
 def mount_bubble(empty_page: Page, module):
     """Mount the page's bubble; what the keyboard has at that moment may be given."""
-    script = module("definitions/definitions.js")
+    script = module("app/widgets/definitions/definitions.js")
 
     def mount(keyboard: str = "") -> Page:
         empty_page.evaluate(FRAME)

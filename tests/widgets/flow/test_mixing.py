@@ -5,11 +5,11 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.contributions import multiply_mixes, rollout
-from attnviz.analysis.causes.flow.mixing import alti_mixes, attention_mixes
-from attnviz.analysis.causes.residual import residual_maps
+from attnviz.analysis.contributions import multiply_mixes, rollout
+from attnviz.analysis.mixing import alti_mixes, attention_mixes
+from attnviz.analysis.residual import residual_maps
+from attnviz.heads.flow.payload import FlowFacts, flow_payload
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.widgets.flow.payload import FlowFacts, flow_payload
 from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
@@ -26,8 +26,8 @@ FOLLOW = """({ followBack, sublayersOf }, [bytes, by, row, residual]) => {
 
 @pytest.fixture(scope="module")
 def follow(module):
-    module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackFlow = unpack; }")
-    script = module("flow/js/mixing.js")
+    module("kit/js/unpack.js")("({ unpack }) => { globalThis.unpackFlow = unpack; }")
+    script = module("heads/flow/js/mixing.js")
     return lambda payload, *asked: script(FOLLOW, [payload_bytes(payload), *asked])
 
 

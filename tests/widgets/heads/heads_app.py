@@ -11,18 +11,18 @@ import pandas as pd
 import streamlit as st
 import torch
 
-from attnviz.analysis.heads.metric_table import head_metrics
+from attnviz.analysis.metric_table import head_metrics
+from attnviz.app import mount
+from attnviz.heads.heads_state import HeadsState
+from attnviz.heads.payload import heads_payload
+from attnviz.heads.sentences import sentence_strip
+from attnviz.hosts.registry import picture
+from attnviz.kit.browser_view import to_view, with_declaration
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.selection import select as shown_of
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures.browser_view import to_view, with_declaration
-from attnviz.pictures.heads_state import HeadsState
-from attnviz.pictures.shown.registry import picture
 from attnviz.tracing.trace import Trace
-from attnviz.ui import mount
-from attnviz.widgets.heads.payload import heads_payload
-from attnviz.widgets.heads.sentences import sentence_strip
 
 LAYERS, HEADS = 3, 2
 SOURCE = ("A", "<b>bold</b>", "$x$", "&lt;", "مرحبا", "U+200B", "red", "<eos>")

@@ -7,8 +7,8 @@ import torch
 from playwright.sync_api import Browser, expect
 
 import attnviz
-from attnviz.pictures.shown import registry
-from attnviz.widgets.bundle import source
+from attnviz.hosts import registry
+from attnviz.kit.bundle import source
 from tests.widgets.bare_page import BarePage
 from tests.widgets.heads import heads_app
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER, point_at, press

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from attnviz.heads.payload import heads_payload
+from attnviz.kit.views import colour
+from attnviz.kit.wire import Payload
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.selection import EagerMaps
-from attnviz.views import colour
-from attnviz.widgets.heads.payload import heads_payload
-from attnviz.widgets.wire import Payload
 from tests.widgets.heads import heads_app
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 
-from attnviz.widgets.heads.payload import metric_columns
-from attnviz.widgets.wire import Blobs
+from attnviz.heads.payload import metric_columns
+from attnviz.kit.wire import Blobs
 from tests.each_case import each_case
 
 LAYERS, HEADS = 2, 3

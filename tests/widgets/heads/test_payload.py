@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 import torch
 
-from attnviz.analysis.heads.metric_table import head_metrics
+from attnviz.analysis.metric_table import head_metrics
+from attnviz.heads.payload import fitted_view, heads_payload
+from attnviz.heads.sentences import sentence_strip
+from attnviz.kit.wire import Blobs, Payload, unpack
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.selection import select as shown_of
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.widgets.heads.payload import fitted_view, heads_payload
-from attnviz.widgets.heads.sentences import sentence_strip
-from attnviz.widgets.wire import Blobs, Payload, unpack
 from tests.each_case import each_case
 
 LAYERS, HEADS, ROWS, COLS = 2, 3, 5, 7  # different primes, so that no two axes can be confused

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.analysis.heads.metric_table import head_metrics
+from attnviz.analysis.metric_table import head_metrics
 from attnviz.maps.selection import select
 from tests.widgets.heads import heads_app
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER, point_at, press, view

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 import torch
 
+from attnviz.heads.payload import heads_payload
+from attnviz.heads.sentences import packed_strip, sentence_strip, strip_labels
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.maps import EagerMaps
 from attnviz.tracing.external.from_tensors import from_tensors
-from attnviz.widgets.heads.payload import heads_payload
-from attnviz.widgets.heads.sentences import packed_strip, sentence_strip, strip_labels
 
 ROWS, COLS = 5, 7
 NO_METRICS = pd.DataFrame({"kind": [], "layer": [], "head": []})

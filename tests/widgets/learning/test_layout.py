@@ -23,7 +23,7 @@ def kinds(*shapes: tuple[int, int]) -> list[dict]:
     ],
 )
 def test_every_head_has_a_place_that_fits(module, shapes, size) -> None:
-    script = module("learning/js/grid.js")
+    script = module("learning/widget/js/grid.js")
     act = "(script, [kinds, size]) => { const { side, rows } = script.gridOf(kinds, size);"
     act += " return [side, rows.map((row) => row.map((site) => site && [site[0].kind, site[1], site[2]]))]; }"
     side, rows = script(act, [kinds(*shapes), size])
@@ -36,13 +36,13 @@ def test_every_head_has_a_place_that_fits(module, shapes, size) -> None:
 
 
 def test_a_map_keeps_its_shape(module) -> None:
-    script = module("learning/js/grid.js")
+    script = module("learning/widget/js/grid.js")
     assert script("(script) => script.sizeOf({ nRows: 4, nCols: 8 }, 80)") == [40, 80]
     assert script("(script) => script.sizeOf({ nRows: 8, nCols: 4 }, 80)") == [80, 40]
 
 
 def test_curves_are_inside_and_a_point_of_them_is_its_update(module) -> None:
-    script = module("learning/js/curves.js")
+    script = module("learning/widget/js/curves.js")
     run = {"about": {"guess": 4.45, "updates": 1500}, "moments": [{"loss": None}, {"loss": 5.2}, {"loss": 0.0}]}
     act = """(script, [run, size]) => { const place = script.curveGeometry(run, size);
       return { ...place, ends: [place.x(0), place.x(1500)], losses: [place.yLoss(5.2), place.yLoss(0)],

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
 from attnviz.learning.live.runs import LiveView
-from attnviz.learning.recording import Recording
-from attnviz.learning.run import Moment
-from attnviz.learning.storage import toy_recording
-from attnviz.widgets.learning.feed import Piece, feed_payload
-from attnviz.widgets.learning.payload import Asked, ShownRun, learning_payload
+from attnviz.learning.widget.feed import Piece, feed_payload
+from attnviz.learning.widget.payload import Asked, ShownRun, learning_payload
+from attnviz.toys import shipped
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.recording import Recording
+from attnviz.toys.run import Moment
+from attnviz.toys.storage import toy_recording
 from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
@@ -30,7 +30,7 @@ def blind() -> Recording:
 @pytest.fixture(scope="module")
 def decode_run(module) -> Callable[[Recording, str], Any]:
     """Evaluate a function of JavaScript on a recording as the widget reads it."""
-    script = module("learning/js/payload.js")
+    script = module("learning/widget/js/payload.js")
 
     def read(recording: Recording, act: str) -> Any:
         payload = learning_payload([ShownRun(recording.experiment, "one", "recorded", recording)], None, view={})
@@ -60,7 +60,7 @@ def test_every_moment_arrives_as_it_was_recorded(decode_run, blind) -> None:
 
 
 def test_a_heads_map_is_found_and_the_moment_at_which_its_score_passes_a_half(module, decode_run, blind) -> None:
-    script = module("learning/js/runs.js")
+    script = module("learning/widget/js/runs.js")
     payload = decode_run(blind, "(run) => ({ kinds: run.about.kinds, maps: [...run.moments[59].maps] })")
     for at, kind in enumerate(KINDS):
         for head in (0, 1):
@@ -96,13 +96,13 @@ def test_a_live_run_in_pieces_is_the_recording_and_a_lost_piece_is_noticed(modul
         looked = LiveView("running", 0, tuple(found[since:end]))
         return payload_bytes(feed_payload([Piece(blind.experiment, looked, since)]))
 
-    for file in ("learning/js/feeds.js", "shared/js/unpack.js"):
+    for file in ("learning/widget/js/feeds.js", "kit/js/unpack.js"):
         module(file)
     live = learning_payload([ShownRun(blind.experiment, "one", "live")], None, view={})
-    told, moments = module("learning/js/payload.js")(
+    told, moments = module("learning/widget/js/payload.js")(
         """async (script, [pieces, live]) => {
-          const { feed, feedOf } = globalThis.modules["learning/js/feeds.js"];
-          const { unpack } = globalThis.modules["shared/js/unpack.js"];
+          const { feed, feedOf } = globalThis.modules["learning/widget/js/feeds.js"];
+          const { unpack } = globalThis.modules["kit/js/unpack.js"];
           const [run] = (await script.decodePayload(new Uint8Array(live))).runs;
           const told = pieces.map((bytes) => {
             const { header, array } = unpack(new Uint8Array(bytes));
@@ -128,10 +128,10 @@ def test_what_a_second_brought_is_shown_in_five_beats_and_all_of_it_once_the_run
         view = LiveView(state, 0, found[since:end])  # type: ignore[arg-type]
         return payload_bytes(feed_payload([Piece(blind.experiment, view, since)]))
 
-    module("shared/js/unpack.js")
-    shown = module("learning/js/feeds.js")(
+    module("kit/js/unpack.js")
+    shown = module("learning/widget/js/feeds.js")(
         """async ({ feed, feedOf }, pieces) => {
-          const { unpack } = globalThis.modules["shared/js/unpack.js"];
+          const { unpack } = globalThis.modules["kit/js/unpack.js"];
           const [key] = feedKeys(pieces[0]).map((name) => `${name}, in beats`);
           const run = feedOf(key);
           const seen = [];
@@ -164,7 +164,7 @@ def _moment(recording: Recording, at: int) -> Moment:
 
 
 def test_runs_of_other_lengths_go_in_step_by_their_updates(module) -> None:
-    script = module("learning/js/runs.js")
+    script = module("learning/widget/js/runs.js")
     act = "(script, [steps, step]) => script.momentAt(steps.map((step) => ({ step })), step)"
     assert [script(act, [[0, 5, 20, 40], step]) for step in (0, 4, 5, 19, 40, 99)] == [0, 0, 1, 1, 3, 3]
 
@@ -179,7 +179,7 @@ def test_runs_of_other_lengths_go_in_step_by_their_updates(module) -> None:
     ],
 )
 def test_wrong_words_are_marked_place_by_place(module, said, right, wrong, missing) -> None:
-    script = module("learning/js/runs.js")
+    script = module("learning/widget/js/runs.js")
     found = script("(script, [said, right]) => script.marked(said, right)", [said.split(), right.split()])
     assert [word["isWrong"] for word in found["words"]] == wrong
     assert found["missing"] == missing

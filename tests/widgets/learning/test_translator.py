@@ -5,11 +5,11 @@ import io
 import numpy as np
 import pytest
 
-from attnviz.learning.storage import read_recording
-from attnviz.learning.translator.recording import TranslatorRecording
+from attnviz.learning.widget.payload import learning_payload
+from attnviz.learning.widget.translator import ShownTranslator, pack
+from attnviz.toys.storage import read_recording
+from attnviz.toys.translator.recording import TranslatorRecording
 from attnviz.tracing.trace import KINDS
-from attnviz.widgets.learning.payload import learning_payload
-from attnviz.widgets.learning.translator import ShownTranslator, pack
 from tests.learning.translator import trained
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
@@ -32,7 +32,7 @@ def decoded_run(module, recording):
       const [run] = (await script.decodePayload(new Uint8Array(bytes))).runs;
       return {...run, moments: run.moments.map((m) => ({...m, mapsOf: m.mapsOf.map((maps) => [...maps])}))};
     }"""
-    return module("learning/js/payload.js")(act, payload_bytes(payload))
+    return module("learning/widget/js/payload.js")(act, payload_bytes(payload))
 
 
 def test_every_moment_arrives_with_its_curves_and_what_was_written(decoded_run, recording) -> None:

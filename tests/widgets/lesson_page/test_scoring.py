@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.lesson_folder.lesson_data import question_data
+from attnviz.lessons.folder.lesson_data import question_data
 from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import LinkedPicture, pictures
 from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, Question
@@ -81,7 +81,7 @@ def test_scores_of_all_questions_of_the_shipped_lessons(module) -> None:
             truth = Truth(data["truth"]["answer"], weights=data["truth"]["weights"])
             table.append((f"{path.stem} {at + 1}", question, truth, data, answers(question, truth)))
     assert len(table) == 48
-    found = module("lesson_page/js/scoring.js")(SCORED, [[data, tried] for *_, data, tried in table])
+    found = module("lessons/lesson_page/js/scoring.js")(SCORED, [[data, tried] for *_, data, tried in table])
     for (name, question, truth, _, tried), scored in zip(table, found, strict=True):
         assert scored == [python_score(question, answer, truth) for answer in tried], name
         assert scored[0][2] is True, name
@@ -103,14 +103,16 @@ def test_scores_of_all_questions_of_the_shipped_lessons(module) -> None:
     ids=lambda one: one.kind if isinstance(one, Question) else "",
 )  # fmt: skip
 def test_scores_of_kinds_that_no_shipped_lesson_has(module, question, truth, tried) -> None:
-    (found,) = module("lesson_page/js/scoring.js")(SCORED, [[question_fields(question, truth), tried]])
+    (found,) = module("lessons/lesson_page/js/scoring.js")(SCORED, [[question_fields(question, truth), tried]])
     assert found == [python_score(question, answer, truth) for answer in tried]
 
 
 def test_texts_are_compared_alike(module) -> None:
     texts = ["Je t'aime.", " je  T’AIME ", "ﬁn", "Straße", "ΑΣ ΣΑΣ", "你好，世界。", "a\u00a0b\u200bc", "–x—", "½", "É"]
     pairs = [(one, other) for one in texts for other in [*texts, one.upper(), one.lower(), f"“{one}”!"]]
-    same = module("lesson_page/js/scoring.js")("({ fold }, all) => all.map(([a, b]) => fold(a) === fold(b))", pairs)
+    same = module("lessons/lesson_page/js/scoring.js")(
+        "({ fold }, all) => all.map(([a, b]) => fold(a) === fold(b))", pairs
+    )
     assert same == [fold_text(one) == fold_text(other) for one, other in pairs]
 
 
@@ -138,7 +140,7 @@ def test_a_typed_number_is_read_alike(module) -> None:
         except ValueError:
             return None
 
-    found = module("lesson_page/js/numbers.js")(
+    found = module("lessons/lesson_page/js/numbers.js")(
         "({ readNumber }, all) => all.map((one) => readNumber(one).number ?? null)", typed
     )
     assert (

@@ -43,8 +43,8 @@ def play(run):
 
 @pytest.fixture(autouse=True)
 def line_module(module, empty_page) -> None:
-    module("lesson_window/js/line.js")
-    empty_page.evaluate("() => (globalThis.modules.line = globalThis.modules['lesson_window/js/line.js'])")
+    module("lessons/lesson_window/js/line.js")
+    empty_page.evaluate("() => (globalThis.modules.line = globalThis.modules['lessons/lesson_window/js/line.js'])")
 
 
 def test_what_one_end_is_told_the_other_hears_once(play) -> None:

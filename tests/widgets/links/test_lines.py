@@ -7,10 +7,10 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.heads.links.payload import links_payload
+from attnviz.hosts import registry
+from attnviz.kit.bundle import source
 from attnviz.maps.lines import FAINTEST
-from attnviz.pictures.shown import registry
-from attnviz.widgets.bundle import source
-from attnviz.widgets.links.payload import links_payload
 from tests.widgets.bare_page import BarePage
 from tests.widgets.heads import heads_app
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
@@ -29,8 +29,8 @@ APP = """const [bytes, heads, ...rest] = given;
 
 @pytest.fixture(scope="module")
 def lines(module):
-    module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackLinks = unpack; }")
-    script = module("links/js/lines.js")
+    module("kit/js/unpack.js")("({ unpack }) => { globalThis.unpackLinks = unpack; }")
+    script = module("heads/links/js/lines.js")
     return lambda act, *given: script(f"(lines, given) => {{ {APP} return ({act})(app, ...rest); }}", list(given))
 
 

@@ -20,7 +20,7 @@ APP = """([q, k, d, width, room, zoom]) => {
 
 @pytest.fixture(scope="module")
 def layout(module):
-    script = module("mask_lab/js/layout.js")
+    script = module("masks/js/layout.js")
     return lambda act, given: script(
         f"({{ layoutOf, cellAt, topOf, leftOf }}, given) => {{ const app = ({APP})(given); return ({act})(app); }}",
         given,

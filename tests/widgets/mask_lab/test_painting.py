@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from attnviz.analysis.masks.mask_spec import fit_mask
-from attnviz.widgets.mask_lab.painting import painting_to_text
+from attnviz.analysis.mask_spec import fit_mask
+from attnviz.masks.painting import painting_to_text
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -19,7 +19,7 @@ def paintings() -> list[np.ndarray]:
 
 
 def test_the_script_writes_and_reads_paint_as_python_does(module) -> None:
-    script = module("mask_lab/js/painting.js")
+    script = module("masks/js/painting.js")
     texts = [painting_to_text(painted) for painted in paintings()]
     assert {"-", "_"} <= set("".join(texts)), "the signs in which the two alphabets differ"
     for painted, text in zip(paintings(), texts, strict=True):
@@ -29,7 +29,7 @@ def test_the_script_writes_and_reads_paint_as_python_does(module) -> None:
 
 
 def test_the_script_fits_paint_of_another_length_as_python_does(module) -> None:
-    script = module("mask_lab/js/painting.js")
+    script = module("masks/js/painting.js")
     painted = np.random.default_rng(3).random((4, 6)) < 0.5
     for q, k in ((4, 6), (2, 9), (7, 3)):
         cells = script("({ paintOf }, [text, q, k]) => [...paintOf(text, q, k)]", [painting_to_text(painted), q, k])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.analysis.masks.fills import FILLS, FillChoice, masked_scores, weights
-from attnviz.widgets.mask_lab.payload import Pipeline, mask_payload
+from attnviz.analysis.fills import FILLS, FillChoice, masked_scores, weights
+from attnviz.masks.payload import Pipeline, mask_payload
 from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
@@ -24,8 +24,8 @@ PREVIEW = """(script, [bytes, cells, rows]) => {
 
 @pytest.fixture(scope="module")
 def preview(module):
-    module("mask_lab/js/payload.js")("({ decodeLab }) => { globalThis.decodeMaskLab = decodeLab; }")
-    script = module("mask_lab/js/preview.js")
+    module("masks/js/payload.js")("({ decodeLab }) => { globalThis.decodeMaskLab = decodeLab; }")
+    script = module("masks/js/preview.js")
     return lambda *given: script(PREVIEW, list(given))
 
 

@@ -4,11 +4,11 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.app.drawing.numbers import Here
+from attnviz.app.drawing.payload import drawing_payload
 from attnviz.models.plans import FeedForwardPlan, KindPlan, LayerPlan, StackPlan, Structure
 from attnviz.models.structure import structure
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.widgets.model_drawing.numbers import Here
-from attnviz.widgets.model_drawing.payload import drawing_payload
 from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
@@ -54,7 +54,7 @@ BUILT = {"translator": lambda: translator(n_layers=7), "hybrid": hybrid, "bare":
 
 @pytest.fixture(scope="module")
 def layout(module):
-    script = module("model_drawing/js/layout.js")
+    script = module("app/drawing/js/layout.js")
 
     def lay(built: Structure, width: int = 700, here: dict | None = None, opened: tuple[str, ...] = ()) -> dict:
         told = drawing_payload(built, None, None, Here(), why="none").header["built"]

@@ -7,12 +7,12 @@ import torch
 
 import attnviz
 from attnviz.analysis.rerun import next_tokens
+from attnviz.app.drawing.numbers import Here
+from attnviz.app.drawing.payload import drawing_payload
 from attnviz.models.structure import structure
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.text.display import display_token
 from attnviz.transformer.probe import Site
-from attnviz.widgets.model_drawing.numbers import Here
-from attnviz.widgets.model_drawing.payload import drawing_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
 
@@ -29,8 +29,8 @@ HERE = Here("cross", 1, 2)
 
 @pytest.fixture(scope="module")
 def play(module):
-    module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackDrawing = unpack; }")
-    script = module("model_drawing/js/steps.js")
+    module("kit/js/unpack.js")("({ unpack }) => { globalThis.unpackDrawing = unpack; }")
+    script = module("app/drawing/js/steps.js")
     return lambda payload, row: script(STEPS, [payload_bytes(payload), row])
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from attnviz.heads.neuron.payload import neuron_payload
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.widgets.neuron.payload import neuron_payload
 from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
@@ -33,8 +33,8 @@ def trace():
 @pytest.fixture(scope="module")
 def read_pair(module, trace):
     """Return the pair in the browser, and the view that it settled on."""
-    module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackNeuron = unpack; }")
-    script = module("neuron/js/dot_product.js")
+    module("kit/js/unpack.js")("({ unpack }) => { globalThis.unpackNeuron = unpack; }")
+    script = module("heads/neuron/js/dot_product.js")
     return lambda kind, view: script(
         PAIR, [payload_bytes(neuron_payload(trace, kind, layer=1, head=2, view=VIEW)), view]
     )
@@ -66,7 +66,7 @@ def test_a_cap_a_bias_and_a_sink_are_taken_into_account(module, trace, kind: str
     bias = torch.linspace(-0.5, 0.5, length * length).view(1, 1, length, length)
     odd = {site: replace(call, softcap=0.7, sinks=sinks, bias=bias) for site, call in trace.calls.items()}
     changed = replace(trace, calls=odd)
-    script = module("neuron/js/dot_product.js")
+    script = module("heads/neuron/js/dot_product.js")
     payload = payload_bytes(neuron_payload(changed, kind, layer=1, head=2, view=VIEW))  # type: ignore[arg-type]
     pair, _ = script(PAIR, [payload, {"row": 2, "key": 1}])
     run = changed.attn(kind, layer=1, head=2)[2]  # type: ignore[arg-type]

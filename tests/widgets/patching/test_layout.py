@@ -24,7 +24,7 @@ ACT = """(script, [header, width]) => {
 def test_every_cell_is_found_and_no_matrix_lies_over_another(module, tokens: int, width: int) -> None:
     sizes = [((4, tokens), -1), ((4, tokens + 3), -1), ((3, 8), 0), ((12, 12), 0)]
     header = {"matrices": [{"size": list(size), "first_layer": first} for size, first in sizes]}
-    told = module("patching/js/layout.js")(ACT, [header, width])
+    told = module("causes/patching/js/layout.js")(ACT, [header, width])
     ends = [(rows - 1, cols - 1) for (rows, cols), _ in sizes for _ in range(2)]
     assert [tuple(found) for found in told["found"]] == [(True, *end) for end in ends]
     assert told["names"] == ["share", "moved"] * 4
@@ -33,7 +33,7 @@ def test_every_cell_is_found_and_no_matrix_lies_over_another(module, tokens: int
 
 
 def test_a_cells_name_is_the_one_in_links(module) -> None:
-    script = module("patching/js/choice.js")
+    script = module("causes/patching/js/choice.js")
     act = "(script, [where, first_layer, row, col]) => script.nameOf({ where, first_layer }, row, col)"
     assert script(act, ["encoder", -1, 0, 4]) == "encoder.e.4"
     assert script(act, ["encoder", -1, 3, 4]) == "encoder.2.4"

@@ -25,7 +25,7 @@ ROWS = """({ captionRows, CAPTIONS }, [lines, width, font]) => {
 
 @pytest.fixture(scope="module")
 def caption(module):
-    return module("shared/js/caption.js")
+    return module("kit/js/caption.js")
 
 
 @each_case("width", [120, 300, 900])

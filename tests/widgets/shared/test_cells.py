@@ -15,7 +15,7 @@ DRAWS = np.random.default_rng(11)
 
 @pytest.fixture(scope="module")
 def cells(module):
-    return module("shared/js/cells.js")
+    return module("kit/js/cells.js")
 
 
 def pool(data: np.ndarray, height: int, width: int) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Files made in the browser hold what those made in Python hold."""
 
-from attnviz.text.spreadsheet import escape_formula
+from attnviz.guards.spreadsheet import escape_formula
 from tests.text.test_spreadsheet import KEPT, TEXTS
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
@@ -8,7 +8,7 @@ pytestmark = NEEDS_A_BROWSER
 
 
 def test_a_text_in_a_csv_file_is_made_harmless_as_in_python(module) -> None:
-    evaluate = module("shared/js/downloads.js")
+    evaluate = module("kit/js/downloads.js")
     texts = [*TEXTS, *KEPT]
     assert evaluate("(exports, texts) => texts.map(exports.harmless)", texts) == [
         escape_formula(text) for text in texts

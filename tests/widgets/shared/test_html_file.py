@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from attnviz.heads.heads import heads
+from attnviz.hosts import registry
+from attnviz.kit.bundle import source
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures.heads import heads
-from attnviz.pictures.shown import registry
-from attnviz.widgets.bundle import source
 from tests.widgets.bare_page import BarePage
 
 

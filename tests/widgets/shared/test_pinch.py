@@ -10,7 +10,7 @@ pytestmark = NEEDS_A_BROWSER
 
 @pytest.fixture(scope="module")
 def pinch(module):
-    touch = module("shared/js/touch/pinch.js")
+    touch = module("kit/js/touch/pinch.js")
 
     def call(window: tuple[int, int], **how: float) -> list[int]:
         return touch("({ pinched }, [window, how]) => pinched(window, how)", [window, how])

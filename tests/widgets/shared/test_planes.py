@@ -5,9 +5,9 @@ import base64
 import numpy as np
 import pytest
 
-from attnviz.html import one_file
+from attnviz.hosts.html import one_file
+from attnviz.hosts.registry import picture
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures.shown.registry import picture
 
 
 @pytest.mark.parametrize("exact", [1_000_000, 10], ids=["float32", "16 bits"])
@@ -19,7 +19,7 @@ def test_the_browser_reads_what_python_wrote(module, monkeypatch, exact) -> None
       const bytes = withoutPlanes(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)), spans);
       return btoa(String.fromCharCode(...bytes));
     }"""
-    read = module("shared/js/files/planes.js")(act, [base64.b64encode(packed).decode(), spans])
+    read = module("kit/js/files/planes.js")(act, [base64.b64encode(packed).decode(), spans])
     found, wanted = base64.b64decode(read), made.pack()
     if exact == 10:
         (offset, count, _), *_ = spans

@@ -42,7 +42,7 @@ SCENE = """(store, script) => {
 @pytest.fixture(scope="module")
 def play(module):
     """Play a scene; return its log, the view, and the number of choices."""
-    store = module("shared/js/store.js")
+    store = module("kit/js/store.js")
     return lambda script: store(f"(store) => ({SCENE})(store, {script})")
 
 

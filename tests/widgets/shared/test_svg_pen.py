@@ -27,7 +27,7 @@ HOSTILE = [
 
 @pytest.fixture(scope="module")
 def pen(module):
-    return module("shared/js/pens/svg_pen.js")
+    return module("kit/js/pens/svg_pen.js")
 
 
 def test_any_text_is_written_and_read_back(pen) -> None:

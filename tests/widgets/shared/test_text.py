@@ -36,7 +36,7 @@ def round_half_up(value: float, decimals: int) -> Decimal:
 
 @pytest.fixture(scope="module")
 def text(module):
-    return module("shared/js/text.js")
+    return module("kit/js/text.js")
 
 
 def test_an_exact_number_has_five_digits(text) -> None:

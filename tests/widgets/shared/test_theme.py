@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.views import colour
+from attnviz.kit.views import colour
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -18,7 +18,7 @@ APP = """(scales) => ({
 
 @pytest.fixture(scope="module")
 def theme(module):
-    return module("shared/js/theme.js")
+    return module("kit/js/theme.js")
 
 
 def steps(values: np.ndarray, low: float, high: float) -> np.ndarray:

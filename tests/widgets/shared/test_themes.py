@@ -26,7 +26,7 @@ SHOW = """(themes, [node, name, value, theme]) => {
 
 @pytest.fixture(scope="module")
 def show(module):
-    script = module("shared/js/hosts/themes.js")
+    script = module("kit/js/hosts/themes.js")
     return lambda node="body", name="", value="", theme="auto": script(SHOW, [node, name, value, theme])
 
 

@@ -1,11 +1,11 @@
-"""The browser reads what `attnviz.widgets.wire` packs, wherever in a message it lies."""
+"""The browser reads what `attnviz.kit.wire` packs, wherever in a message it lies."""
 
 import numpy as np
 import pytest
 
-from attnviz.views import colour
-from attnviz.widgets.base.payload import common_header, payload_of
-from attnviz.widgets.wire import Blobs, Payload
+from attnviz.kit.payload import common_header, payload_of
+from attnviz.kit.views import colour
+from attnviz.kit.wire import Blobs, Payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
 
@@ -21,7 +21,7 @@ AT_OFFSET = """([bytes, before]) => {
 
 @pytest.fixture(scope="module")
 def unpack(module):
-    return module("shared/js/unpack.js")
+    return module("kit/js/unpack.js")
 
 
 def test_arrays_and_texts_arrive_whatever_offset_and_header_they_have(unpack) -> None:

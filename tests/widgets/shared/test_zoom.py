@@ -14,7 +14,7 @@ LENGTHS = (1, 2, 3, 4, 7, 40, 1000)
 
 @pytest.fixture(scope="module")
 def zoom(module):
-    return module("shared/js/zoom.js")
+    return module("kit/js/zoom.js")
 
 
 def windows() -> list[tuple[int, int, int]]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.text.span_rules import SpannedText, read_spans, write_spans
+from attnviz.spans.span_rules import SpannedText, read_spans, write_spans
 from attnviz.text.spans import Span
 from attnviz.text.tokens import Token
 from tests.each_case import each_case
@@ -15,7 +15,7 @@ SPANNED = SpannedText.of([Token(sign, at, at, at + 1) for at, sign in enumerate(
 
 @pytest.fixture(scope="module")
 def notation(module):
-    return module("span_shares/js/notation.js")
+    return module("spans/js/notation.js")
 
 
 def as_spans(told: list[dict]) -> list[tuple[str, int, int]]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures.conversation.spans import SpansState, spans
+from attnviz.spans.spans import SpansState, spans
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import payload_bytes
 
@@ -26,8 +26,8 @@ def payload():
 
 @pytest.fixture(scope="module")
 def read(module, payload):
-    module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackSpans = unpack; }")
-    script = module("span_shares/js/choice.js")
+    module("kit/js/unpack.js")("({ unpack }) => { globalThis.unpackSpans = unpack; }")
+    script = module("spans/js/choice.js")
     return lambda **view: script(READ, [payload_bytes(payload), view])
 
 
@@ -71,7 +71,7 @@ NAMES = """({ answerName, answerText }, [bytes, view]) => {
 
 def test_an_answer_is_named_by_its_rows_and_a_single_token_by_itself(module, read, payload) -> None:
     """The row that puts out a token has the place before it, as on Heads."""
-    names = module("span_shares/js/choice.js")
+    names = module("spans/js/choice.js")
     assert names(NAMES, [payload_bytes(payload), {}]) == ["the answer, rows 2 to 4", "the answer"]
     token = f"\u2068{payload.header['tokens'][4]}\u2069"
     assert names(NAMES, [payload_bytes(payload), {"focus": 4}])[0] == f"{token}, row 3"

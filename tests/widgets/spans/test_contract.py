@@ -6,10 +6,10 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from attnviz.pictures.causes.compared import Side
-from attnviz.pictures.shown.registry import picture
+from attnviz.causes.pictures.compared import Side
+from attnviz.hosts.registry import picture
+from attnviz.kit.bundle import source
 from attnviz.tracing.trace import Trace
-from attnviz.widgets.bundle import source
 from tests.each_case import each_case
 from tests.widgets.bare_page import BarePage
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER

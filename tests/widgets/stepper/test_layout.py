@@ -5,10 +5,10 @@ import itertools
 import pytest
 from playwright.sync_api import Page
 
+from attnviz.hosts import registry
+from attnviz.hosts.registry import picture
+from attnviz.kit.bundle import source
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.pictures.shown import registry
-from attnviz.pictures.shown.registry import picture
-from attnviz.widgets.bundle import source
 from tests.each_case import each_case
 from tests.widgets.bare_page import BarePage
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
@@ -30,7 +30,7 @@ APP = """([steps, keys, size, screen]) => {
 
 @pytest.fixture(scope="module")
 def layout(module):
-    script = module("stepper/js/layout.js")
+    script = module("decoding/js/layout.js")
     return lambda act, given: script(
         f"(script, given) => {{ const app = ({APP})(given); return ({act})(app); }}", given
     )

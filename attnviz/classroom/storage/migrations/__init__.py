@@ -1,0 +1,1 @@
+"""Alembic's environment for the database of classes."""

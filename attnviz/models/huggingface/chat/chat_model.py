@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from attnviz.guards.arguments import reads_arguments
 from attnviz.models.huggingface.chat.conversation import Conversation, encode_conversation, render
 from attnviz.models.huggingface.chat.reply_prompt import ReplyPrompt
 from attnviz.models.huggingface.chat.template import ChatTemplate
@@ -16,7 +17,6 @@ from attnviz.models.huggingface.network.network import PassRequest
 from attnviz.models.huggingface.recorded_model import RecordedModel
 from attnviz.models.huggingface.tokenization.spelling import EncodedText
 from attnviz.models.protocol import Step
-from attnviz.text.arguments import reads_arguments
 from attnviz.text.conversation import Turn, read_turns
 from attnviz.text.limits import MOST_TOKENS, TextError, require_count, require_text
 from attnviz.tracing.causes.intervention import Intervention

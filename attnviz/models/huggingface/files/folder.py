@@ -9,9 +9,9 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
+from attnviz.guards import plain_file
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.files.gguf import ENDING, only_gguf
-from attnviz.text import plain_file
 
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_GB"
 DEFAULT_LIMIT_GB = 8.0

@@ -10,9 +10,9 @@ import math
 from pathlib import Path
 from typing import Any
 
+from attnviz.guards import plain_file
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.files import folder as files_folder
-from attnviz.text import plain_file
 
 _PIECES = {".model", ".spm"}
 _MOST_PIECES = 40_000_000  # bytes of a file

@@ -1,0 +1,1 @@
+"""How a checkpoint's tokenizer cuts a text, and which characters each piece covers."""

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.baselines import means
-from attnviz.analysis.causes.baselines.means import NAME, fill_measured_means, measured_means, reference_means, write
+from attnviz.analysis import means
 from attnviz.analysis.corpus.shipped import shipped_lines
+from attnviz.analysis.means import NAME, fill_measured_means, measured_means, reference_means, write
 from attnviz.models import catalogue
 from attnviz.tracing.causes import notation
 from attnviz.tracing.causes.intervention import MeanContexts
@@ -43,7 +43,7 @@ def test_the_shipped_file_is_of_the_shipped_weights_in_every_language(monkeypatc
     for to in shipped.languages:
         found = reference_means(shipped, to)
         assert {kind for kind, _ in found.values} == set(shipped.kinds)
-        assert found.model_id == shipped.model_id, "python -m attnviz.analysis.causes.baselines measures it anew"
+        assert found.model_id == shipped.model_id, "python -m attnviz.causes.numbers measures it anew"
 
 
 def test_what_was_measured_is_read_again_for_these_weights_and_this_language(model, tmp_path, monkeypatch, few) -> None:

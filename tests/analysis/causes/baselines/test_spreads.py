@@ -4,8 +4,8 @@ import json
 
 import torch
 
-from attnviz.analysis.causes.baselines.spreads import NAME, measured_usual, usual_effects, write
-from attnviz.analysis.causes.effects import reference_effects
+from attnviz.causes.numbers.effects import reference_effects
+from attnviz.causes.numbers.spreads import NAME, measured_usual, usual_effects, write
 from attnviz.models import catalogue
 
 
@@ -31,7 +31,7 @@ def test_what_was_measured_is_read_again_for_these_weights_and_this_language(mod
 def test_the_shipped_file_is_of_the_shipped_weights_in_every_language() -> None:
     said = json.loads((catalogue.SHIPPED / catalogue.DEFAULT / NAME).read_text(encoding="utf-8"))
     shipped = catalogue.translator()
-    assert said["weights"] == shipped.model_id, "python -m attnviz.analysis.causes.baselines measures it anew"
+    assert said["weights"] == shipped.model_id, "python -m attnviz.causes.numbers measures it anew"
     heads = sum(layers * count for layers, count in shipped.shapes.values())
     assert set(said["languages"]) == set(shipped.languages)
     for found in said["languages"].values():

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.comparing.chances import chances, compared_tokens
-from attnviz.analysis.causes.comparing.switched_off import rerun_under
-from attnviz.analysis.causes.effects import head_effects
+from attnviz.causes.numbers.chances import chances, compared_tokens
+from attnviz.causes.numbers.effects import head_effects
+from attnviz.causes.numbers.switched_off import rerun_under
 from tests.models.huggingface import checkpoints
 
 

@@ -3,11 +3,11 @@
 import torch
 
 import attnviz
-from attnviz.analysis.causes.comparing.divergence import divergence_by_kind
-from attnviz.analysis.causes.comparing.findings import effect_findings, pair_findings, run_findings, text_findings
-from attnviz.analysis.causes.comparing.run_comparison import compare_runs, pair_in_order, pairs_of, union
-from attnviz.analysis.causes.comparing.switched_off import rerun_under
-from attnviz.analysis.causes.effects import ReferenceEffects, head_effects
+from attnviz.causes.numbers.divergence import divergence_by_kind
+from attnviz.causes.numbers.effects import ReferenceEffects, head_effects
+from attnviz.causes.numbers.findings import effect_findings, pair_findings, run_findings, text_findings
+from attnviz.causes.numbers.run_comparison import compare_runs, pair_in_order, pairs_of, union
+from attnviz.causes.numbers.switched_off import rerun_under
 from attnviz.models.translator.tiny import tiny_translator
 
 

@@ -7,8 +7,11 @@ from itertools import product
 import pytest
 import torch
 
-from attnviz.analysis.causes.comparing.chances import AskedTokens, Chances
-from attnviz.analysis.causes.comparing.findings import (
+from attnviz.causes.corpus.numbers.bootstrap import Interval
+from attnviz.causes.corpus.numbers.change_counts import ChangeCount
+from attnviz.causes.numbers.chances import AskedTokens, Chances
+from attnviz.causes.numbers.effects import HeadEffects
+from attnviz.causes.numbers.findings import (
     change_in_nats,
     count_findings,
     effect_findings,
@@ -16,9 +19,6 @@ from attnviz.analysis.causes.comparing.findings import (
     run_findings,
     text_findings,
 )
-from attnviz.analysis.causes.effects import HeadEffects
-from attnviz.analysis.corpus.bootstrap import Interval
-from attnviz.analysis.corpus.change_counts import ChangeCount
 from attnviz.text.tokens import Token
 from tests.each_case import each_case
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import attnviz
+from attnviz.app.cache import traces
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.storage import from_bytes, to_bytes
-from attnviz.ui.cache import traces
 from tests.models.huggingface.chat import chat_folder
 
 PLACES = 2_000

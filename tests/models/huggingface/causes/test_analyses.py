@@ -4,13 +4,13 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.attribution import LogitTarget, attribution
-from attnviz.analysis.causes.effects import head_effects, translations_without
-from attnviz.analysis.causes.lens import lens_logits
-from attnviz.analysis.causes.logit_difference import LogitDifference
-from attnviz.analysis.causes.patching import patched_heads, patched_stream
-from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
-from attnviz.analysis.site.projections import NotPlain
+from attnviz.analysis.attribution import LogitTarget, attribution
+from attnviz.analysis.projections import NotPlain
+from attnviz.analysis.residual import ResidualMaps, residual_maps
+from attnviz.causes.numbers.effects import head_effects, translations_without
+from attnviz.causes.numbers.lens import lens_logits
+from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.patching import patched_heads, patched_stream
 from tests.models.huggingface.checkpoints import PAIRS
 
 pytestmark = pytest.mark.computes

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from attnviz.analysis.corpus.cancellable import Cancellable
-from attnviz.analysis.spans.hidden import hide_spans
-from attnviz.analysis.spans.needle import Needle, count_needles, trace_needle
+from attnviz.analysis.cancellable import Cancellable
 from attnviz.models.huggingface import load
+from attnviz.spans.numbers.hidden import hide_spans
+from attnviz.spans.numbers.needle import Needle, count_needles, trace_needle
 from tests.each_case import each_case
 from tests.models.huggingface.chat import lookup_model
 from tests.models.huggingface.chat.lookup_model import VALUES

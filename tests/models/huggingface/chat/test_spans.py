@@ -6,9 +6,9 @@ import pytest
 import torch
 import transformers
 
-from attnviz.analysis.causes.output_maps import OutputMap, output_maps
-from attnviz.analysis.spans.hidden import HiddenKeys, answer_logprobs, hide_spans
-from attnviz.analysis.spans.shares import FIRST, REST, span_norms, span_shares
+from attnviz.analysis.output_maps import OutputMap, output_maps
+from attnviz.spans.numbers.hidden import HiddenKeys, answer_logprobs, hide_spans
+from attnviz.spans.numbers.shares import FIRST, REST, span_norms, span_shares
 from attnviz.text.spans import Span
 
 ASKED = [{"role": "system", "content": "The cat sat."}, {"role": "user", "content": "The dog looked at the cat"}]

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.analysis.causes.output_maps import OutputMap, output_maps
-from attnviz.analysis.spans.hidden import hide_spans
-from attnviz.analysis.spans.reading import cut_to_keys, read_spans_of
-from attnviz.analysis.spans.shares import span_norms, span_shares
+from attnviz.analysis.output_maps import OutputMap, output_maps
+from attnviz.hosts.registry import picture
+from attnviz.kit.wire import Payload
 from attnviz.models.huggingface import load
-from attnviz.pictures.conversation.spans import NO_MODEL, SpansState, spanned_text, spans
-from attnviz.pictures.shown.registry import picture
-from attnviz.text.span_rules import read_answer, read_spans
-from attnviz.widgets.wire import Payload
+from attnviz.spans.numbers.hidden import hide_spans
+from attnviz.spans.numbers.reading import cut_to_keys, read_spans_of
+from attnviz.spans.numbers.shares import span_norms, span_shares
+from attnviz.spans.span_rules import read_answer, read_spans
+from attnviz.spans.spans import NO_MODEL, SpansState, spanned_text, spans
 from tests.models.huggingface import architectures
 from tests.models.huggingface.chat.templates import CHATML, TEMPLATES
 
@@ -146,7 +146,7 @@ def test_a_field_that_cannot_be_followed_is_refused_in_one_sentence(asked, says,
 
 def test_too_many_shares_and_a_trace_of_new_rows_are_refused(answered, monkeypatch) -> None:
     model, trace = answered()
-    monkeypatch.setattr("attnviz.pictures.conversation.spans.MOST", 10)
+    monkeypatch.setattr("attnviz.spans.spans.MOST", 10)
     with pytest.raises(ValueError, match="choose a shorter answer or fewer spans"):
         spans(trace)
     step = next(iter(model.reply(ASKED, new_tokens=2)))

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.reply.choosing import Choosing
-from attnviz.analysis.reply.reply import Reply, start_reply
+from attnviz.decoding.reply.numbers.choosing import Choosing
+from attnviz.decoding.reply.numbers.reply import Reply, start_reply
 from attnviz.models.huggingface import load
 from attnviz.text.limits import TextError
 from attnviz.tracing.causes.making import ablate

@@ -1,0 +1,168 @@
+"""One logit as a sum of what the embedding, every head, every feed-forward network and every bias add to it, directly.
+
+Each part goes through the last norm with the scale of the whole (Elhage et al. 2021, direct logit attribution); the
+norm's own bias and the vocabulary's are parts by themselves. What a part does by way of later layers is not in it: an
+ablated head's effect is another number.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.analysis.residual import ResidualMaps
+from attnviz.analysis.runs import HeadPlace, Tell, head_places, measure_runs, rows_of_edits, untold
+from attnviz.models.protocol import Model
+from attnviz.tracing.causes.making import ablate
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind, Site
+
+_SAME = 1e-4  # of contexts: rounding, and no intervention
+PartKind = Literal["layers before", "embedding", "head", "head bias", "feed-forward", "norm bias", "vocabulary bias"]
+
+
+@dataclass(frozen=True)
+class LogitPart:
+    """One bar: what it is, of which layer and head, and what it adds to the logit."""
+
+    part: PartKind
+    value: float
+    kind: Kind | None = None
+    layer: int | None = None
+    head: int | None = None
+
+
+@dataclass(frozen=True)
+class LogitTarget:
+    """The logit of token `id` in row `row`, or its lead over that of `against`."""
+
+    row: int
+    id: int
+    against: int | None = None
+
+    def require(self, trace: Trace) -> Tensor:
+        """Return the trace's logits. Raises ValueError for a row or a token that it does not have, and where there is
+        no sum.
+        """
+        if trace.logits is None:
+            raise ValueError("This trace was recorded without logits.")
+        if any(each.what == "layer" for each in trace.interventions):
+            raise ValueError("Hidden states of this trace were patched, so its layers' output is not a sum of parts.")
+        rows, vocab_size = trace.logits.shape[1:]
+        if not 0 <= self.row < rows:
+            raise ValueError(f"There is no row {self.row}: this trace has rows 0 to {rows - 1}.")
+        for id_ in (self.id, *(() if self.against is None else (self.against,))):
+            if not 0 <= id_ < vocab_size:
+                raise ValueError(f"There is no token {id_}: the vocabulary has {vocab_size}.")
+        if self.against == self.id:
+            raise ValueError("A token's lead over itself is 0. Choose two different tokens.")
+        return trace.logits
+
+    def select(self, numbers: Tensor) -> Tensor:
+        """Select the token's entry along the first axis, less the other's."""
+        return numbers[self.id] if self.against is None else numbers[self.id] - numbers[self.against]
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """The parts of one logit, or of the difference of two; they sum to `logit` to rounding."""
+
+    asked: LogitTarget
+    logit: float
+    parts: tuple[LogitPart, ...]
+
+    @property
+    def total(self) -> float:
+        """The sum of the parts."""
+        return sum(part.value for part in self.parts)
+
+
+def attribution(maps: ResidualMaps, trace: Trace, asked: LogitTarget, *, item: int = 0) -> Attribution:
+    """Split a logit into a sum. `trace` is of the model that `maps` were found on, with hidden states and logits.
+
+    Raises ValueError for a row or a token that it has not.
+    """
+    logits, toward, row = asked.require(trace)[item], asked.select(maps.weight), asked.row
+    stream = [trace.layer_output(maps.stack, layer, item)[row].double() for layer in _layers(maps, trace)]
+
+    def worth(parts: Tensor) -> list[float]:
+        return (maps.norm.direction(parts, stream[-1]) @ toward).flatten().tolist()
+
+    parts = [LogitPart("embedding", worth(stream[0])[0])]
+    for layer, (before, after) in enumerate(pairwise(stream)):
+        rest = after - before
+        for kind in _kinds(maps, trace):
+            heads, bias = (
+                _head_contributions(maps, trace, Site(kind, layer), row, item),
+                maps.output(kind, layer).bias.double(),
+            )
+            rest = rest - heads.sum(dim=0) - bias
+            parts += [LogitPart("head", value, kind, layer, head) for head, value in enumerate(worth(heads))]
+            parts.append(LogitPart("head bias", worth(bias)[0], kind, layer))
+        parts.append(LogitPart("feed-forward", worth(rest)[0], layer=layer))
+    parts.append(LogitPart("norm bias", float(maps.norm.bias @ toward)))
+    parts.append(LogitPart("vocabulary bias", float(asked.select(maps.bias))))
+    return Attribution(asked, float(asked.select(logits[row].double())), tuple(parts))
+
+
+def key_attribution(
+    maps: ResidualMaps, trace: Trace, asked: LogitTarget, site: Site, *, item: int = 0
+) -> Float[Tensor, "heads k_len"]:
+    """Split a site's bars over keys: what each head adds through each token that it attends to, α_j v_j W_o^h.
+
+    For cross-attention keys are source tokens. A head's keys sum to its bar, but where an intervention has put its
+    context there, which no key gave; a sink, which has no value, adds nothing.
+    """
+    asked.require(trace)
+    whole = trace.layer_output(maps.stack, _layers(maps, trace)[-1], item)[asked.row].double()
+    weights = explained_weights(trace, site, item)[:, asked.row]
+    value = trace.call(site.kind, site.layer).value[item].cpu().double()
+    given = weights.unsqueeze(-1) * (value @ maps.output(site.kind, site.layer).weight.double())
+    return (maps.norm.direction(given, whole) @ asked.select(maps.weight)).float()
+
+
+def explained_weights(trace: Trace, site: Site, item: int = 0) -> Float[Tensor, "heads q_len k_len"]:
+    """Return a site's weights in float64; zeros in rows whose context an intervention replaced."""
+    weights = trace.attn(site.kind, layer=site.layer, item=item).double()
+    if not trace.interventions:
+        return weights
+    gathered = weights @ trace.call(site.kind, site.layer).value[item].cpu().double()
+    context = trace.context(site.kind, site.layer, item).double()
+    apart = (gathered - context).abs().amax(dim=-1, keepdim=True)
+    return weights.where(apart <= _SAME * (1 + gathered.abs().amax()), 0.0)
+
+
+def _layers(maps: ResidualMaps, trace: Trace) -> list[int]:
+    return sorted(layer for stack, layer in trace.layers if stack == maps.stack)
+
+
+def _kinds(maps: ResidualMaps, trace: Trace) -> list[Kind]:
+    return [kind for kind in trace.kinds if (kind == "encoder_self") == (maps.stack == "encoder")]
+
+
+def _head_contributions(maps: ResidualMaps, trace: Trace, site: Site, row: int, item: int) -> Tensor:
+    """Return each head's addition to the stream in a row: `(heads, d_model)`."""
+    context = trace.context(site.kind, site.layer, item)[:, row].double()
+    return torch.einsum("hd,hdm->hm", context, maps.output(site.kind, site.layer).weight.double())
+
+
+def drops(model: Model, trace: Trace, asked: LogitTarget, *, tell: Tell = untold) -> dict[HeadPlace, float]:
+    """Compute, for every head, the logit (or lead) less its value with the head's context at zero; all in a few passes.
+
+    To compare with what the head adds directly. The two differ: a head's output is read by later layers too, and other
+    heads step in for one that is gone. `tell` as in `measure_runs`. Raises ValueError for a row or a
+    token that the trace has not.
+    """
+    logits = asked.require(trace)
+
+    def measure(found: Tensor) -> Tensor:
+        return asked.select(found[:, 0].T).cpu()
+
+    places = head_places(model)
+    edits = rows_of_edits(model, trace, (ablate(kind, layer=layer, heads=[head]) for kind, layer, head in places))
+    without = measure_runs(model, trace, edits, measure, rows=[asked.row], tell=tell)
+    own = asked.select(logits[0, asked.row].float()).cpu()
+    return dict(zip(places, torch.sub(own, without).tolist(), strict=True))

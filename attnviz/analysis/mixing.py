@@ -1,0 +1,174 @@
+"""Mixing of tokens in one sublayer: the share that each row takes from each key, and that it keeps. Rollout and ALTI
+multiply these.
+
+Rollout (Abnar and Zuidema 2020) takes the mean of the heads' weights and a chosen share for the residual;
+`residual_shares` measures that share. ALTI (Ferrando et al. 2022) measures how near each token's part lies to the
+sublayer's output. Both leave feed-forward networks out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.analysis.attribution import explained_weights
+from attnviz.analysis.residual import ResidualMaps
+from attnviz.tracing.trace import Trace
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.probe import Kind, Site, Stack
+
+_MORE = 1e-3  # than 1, of a row's weights: rounding, in half precision too
+
+
+@dataclass(frozen=True, eq=False)
+class Mix:
+    """One sublayer: `read` `(rows, keys)`, what each row takes from each key, float64. What is left of 1 it keeps.
+
+    In self-attention a row is a key as well, so that what it keeps is on the diagonal of `whole`.
+    """
+
+    kind: Kind
+    layer: int
+    read: Float[Tensor, "rows keys"]
+
+    @property
+    def stack(self) -> Stack:
+        """The stack whose rows it mixes."""
+        return "encoder" if self.kind == "encoder_self" else "decoder"
+
+    @property
+    def kept_share(self) -> Float[Tensor, " rows"]:
+        """The share that each row keeps of itself besides what it reads."""
+        return 1 - self.read.sum(dim=1)
+
+    @property
+    def weights_with_self(self) -> Float[Tensor, "rows keys"]:
+        """Self-attention's: what each row takes from each, itself included; rows sum to 1."""
+        return self.read + self.kept_share.diag()
+
+    def set_residual(self, residual: float) -> "Mix":
+        """Return the same mix with that share kept by each row."""
+        return Mix(self.kind, self.layer, (1 - residual) * self.read)
+
+
+def attention_mixes(trace: TraceLike, *, item: int = 0) -> tuple[Mix, ...]:
+    """Average the heads' weights of each sublayer, in the order in which they run: encoder, then decoder.
+
+    Raises ValueError for weights that are no shares, and where sublayers are missing in between.
+    """
+    found = tuple(
+        Mix(kind, layer, trace.attn(kind, layer=layer, item=item).double().mean(dim=0))
+        for kind, layer in sublayers(trace)
+    )
+    for mix in found:
+        if float(mix.read.min()) < 0 or float(mix.read.sum(dim=1).max()) > 1 + _MORE:
+            raise ValueError(
+                f"Rows of {mix.kind}, layer {mix.layer}, are not shares: they must be 0 or more and sum to 1."
+            )
+    return found
+
+
+def alti_mixes(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> tuple[Mix, ...]:
+    """Compute ALTI's mix of each sublayer. `trace` needs hidden states, and `maps` its model's.
+
+    Raises ValueError for a model whose encoder does more than add to its stream, and as `attention_mixes` does.
+    """
+    if "cross" in trace.kinds and not maps.encoder_adds_up:
+        raise ValueError("The layers of this model's encoder normalise what goes through them: ALTI does not fit them.")
+    return tuple(Mix(*site, _shares_of_layer(maps, trace, *site, item)) for site in sublayers(trace))
+
+
+def sublayers(trace: TraceLike) -> tuple[tuple[Kind, int], ...]:
+    """Kind and layer of each sublayer, as they run. Raises ValueError where there is no way through them."""
+    layers = {kind: trace.shape(kind)[0] for kind in trace.kinds}
+    encoder: tuple[tuple[Kind, int], ...] = tuple(
+        ("encoder_self", layer) for layer in range(layers.get("encoder_self", 0))
+    )
+    if "decoder_self" not in layers:
+        if "cross" in layers:
+            raise ValueError("Flow needs the decoder's self-attention beside its cross-attention, and it is missing.")
+        return encoder
+    decoder = layers["decoder_self"]
+    if layers.get("cross", decoder) != decoder:
+        raise ValueError(
+            f"{layers['cross']} layers of cross-attention cannot be matched with {decoder} layers of the decoder."
+        )
+    kinds: tuple[Kind, ...] = ("decoder_self", "cross") if "cross" in layers else ("decoder_self",)
+    return (*encoder, *((kind, layer) for layer in range(decoder) for kind in kinds))
+
+
+def residual_shares(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> Mapping[Site, float]:
+    """Measure how much of a sublayer's output its row had already, by norms, mean over rows, 0 to 1.
+
+    One less the mixing ratio of Kobayashi et al. 2021 before normalising: a row's own part, residual and what it reads
+    of itself, beside the sum of what it reads of others.
+    """
+    return {Site(*site): _residual_share(maps, trace, *site, item) for site in sublayers(trace)}
+
+
+def mean_residual(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> float:
+    """Average that share over all sublayers: rollout takes ½ for it."""
+    found = residual_shares(maps, trace, item=item).values()
+    return sum(found) / len(found)
+
+
+def _residual_share(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, item: int) -> float:
+    own = maps.output(kind, layer)
+    read = own.head_outputs(trace.context(kind, layer, item)).double().sum(dim=0)
+    kept = stream_before(maps, trace, kind, layer, item)
+    if kind != "cross":
+        weights = explained_weights(trace, Site(kind, layer), item).diagonal(dim1=1, dim2=2)
+        value = trace.call(kind, layer).value[item].cpu().double()
+        itself = torch.einsum("hr,hrd,hdm->rm", weights, value, own.weight.double())
+        read, kept = read - itself, kept + itself
+    sizes = kept.norm(dim=-1), read.norm(dim=-1)
+    return float((sizes[0] / (sizes[0] + sizes[1])).mean())
+
+
+def shares(
+    parts: Float[Tensor, "*batch parts d_model"], whole: Float[Tensor, "*batch d_model"], *, norm: int = 1
+) -> Float[Tensor, "*batch parts"]:
+    """Compute each part's share of `whole`: ‖whole‖ − ‖part − whole‖, or 0 where that is less, of their sum (ALTI, eq.
+    8).
+
+    All go to the last part where every part leads away from the whole.
+    """
+    away = (parts - whole.unsqueeze(-2)).norm(p=norm, dim=-1)
+    near = (whole.norm(p=norm, dim=-1, keepdim=True) - away).clamp(min=0)
+    total = near.sum(dim=-1, keepdim=True)
+    last = torch.zeros_like(near)
+    last[..., -1] = 1
+    return torch.where(total > 0, near / total.where(total > 0, 1), last)
+
+
+def _shares_of_layer(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, item: int) -> Tensor:
+    """Each row's parts are its keys' values through the heads, and what the row was before."""
+    own = maps.output(kind, layer)
+    weights = explained_weights(trace, Site(kind, layer), item)
+    given = trace.call(kind, layer).value[item].cpu().double() @ own.weight.double()  # (heads, k_len, d_model)
+    before = stream_before(maps, trace, kind, layer, item)
+    rows = []
+    for row, x in enumerate(before):
+        parts = torch.einsum("hj,hjm->jm", weights[:, row], given)
+        if kind == "cross":
+            parts = torch.cat((parts, x.unsqueeze(0)))
+            rows.append(shares(parts, parts.sum(dim=0) + own.bias.double())[:-1])
+        else:  # the residual belongs to the row's own token
+            parts[row] += x
+            order = [at for at in range(len(parts)) if at != row] + [row]
+            found = shares(parts[order], parts.sum(dim=0) + own.bias.double())
+            rows.append(torch.zeros_like(found).index_copy(0, torch.tensor(order), found))
+    return torch.stack(rows)
+
+
+def stream_before(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, item: int) -> Tensor:
+    """Return the stream before a sublayer: cross-attention comes after a decoder's own."""
+    stack: Stack = "encoder" if kind == "encoder_self" else "decoder"
+    stream = trace.layer_output(stack, layer - 1, item).double()
+    if kind != "cross":
+        return stream
+    own = maps.output("decoder_self", layer)
+    context = trace.context("decoder_self", layer, item).double()
+    return stream + own.head_outputs(context.float()).double().sum(dim=0) + own.bias.double()

@@ -1,0 +1,122 @@
+"""The output map `W_o` of a site, found by watching a pass, and cut into a part for each head.
+
+Nothing is known of how a model names or stores it: it is the first linear map that is given what the heads gathered,
+one after another. It is used only where its parts, applied to each head's context, add up to what it made.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from attnviz.analysis.projections import NotPlain
+from attnviz.models.protocol import Model
+from attnviz.tracing.interventions import Chain
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Probe, Site
+
+ROUNDING = 256  # steps of the type that ran: the same product, taken in another order
+
+
+@dataclass(frozen=True, eq=False)
+class OutputMap:
+    """One site's `W_o`: weight `(heads, d_v, d_model)` and bias `(d_model,)`, in float32 on the CPU.
+
+    `output` `(batch, q_len, d_model)` is what the map made in the pass that was watched.
+    """
+
+    weight: Tensor
+    bias: Tensor
+    output: Tensor
+
+    def head_outputs(
+        self, context: Float[Tensor, "*batch heads q_len d_v"]
+    ) -> Float[Tensor, "*batch heads q_len d_model"]:
+        """Compute what each head adds to the output: z_h W_o^h. With the bias these sum to it."""
+        return context @ self.weight
+
+
+OutputMaps = Mapping[Site, OutputMap | NotPlain]
+
+
+@torch.inference_mode()
+def output_maps(model: Model, trace: Trace, probe: Probe | None = None) -> OutputMaps:
+    """`W_o` of every site, or why it is not known; one pass over the tokens of `trace`, in which the probe acts."""
+    watch = _ContextWatch()
+    with ProductWatch(watch.hear):
+        model.rerun(replace(trace, interventions=()), watch if probe is None else Chain((probe, watch)))
+    return {site: _cut_into_heads(*watch.heard[site]) if site in watch.heard else _UNHEARD for site in watch.sites}
+
+
+@dataclass(frozen=True, eq=False)
+class HeardProduct:
+    """One product that was computed: `made = input_ @ weight.T + bias`; weight `(out, in)`."""
+
+    input_: Tensor
+    weight: Tensor
+    bias: Tensor | None
+    made: Tensor
+
+
+class ProductWatch(TorchFunctionMode):
+    """Report the linear maps that this thread computes; other threads serve other visitors."""
+
+    def __init__(self, hear: Callable[[HeardProduct], None]) -> None:
+        super().__init__()
+        self.hear = hear
+
+    def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+        """Call a torch function; report each linear map to `hear`."""
+        result = func(*args, **(kwargs or {}))
+        if func is F.linear and not kwargs:
+            self.hear(HeardProduct(args[0], args[1], args[2] if len(args) > 2 else None, result))
+        elif func is torch.addmm and len(args) == 3 and not kwargs:  # GPT-2's Conv1D: the bias first, the weight turned
+            self.hear(HeardProduct(args[1], args[2].T, args[0], result))
+        return result
+
+
+_UNHEARD = NotPlain("no linear map reads its heads' contexts, so W_o is not known")
+
+
+@dataclass
+class _ContextWatch(Probe):
+    """Pair each site's context with the linear map that reads it. Made for one run."""
+
+    heard: dict[Site, tuple[Tensor, HeardProduct]] = field(default_factory=dict)
+    sites: list[Site] = field(default_factory=list)
+    _open: tuple[Site, Tensor] | None = None
+
+    def on_context(self, site: Site, context: Tensor) -> Tensor:
+        """Remember the context that the next linear map may read."""
+        self.sites.append(site)
+        self._open = site, context
+        return context
+
+    def hear(self, one: HeardProduct) -> None:
+        """Keep a linear map whose input is that context."""
+        if self._open is None:
+            return
+        site, context = self._open
+        joined = context.transpose(1, 2).flatten(2)
+        if one.input_.numel() == joined.numel() and torch.equal(one.input_.reshape(joined.shape), joined):
+            self.heard[site] = context, one
+            self._open = None
+
+
+def _cut_into_heads(context: Tensor, one: HeardProduct) -> OutputMap | NotPlain:
+    """Cut the map into heads, if these add up to its result."""
+    batch, heads, q_len, size = context.shape
+    made = one.made.reshape(batch, q_len, -1).float().cpu()
+    weight = one.weight.float().cpu().T.reshape(heads, size, -1)
+    bias = weight.new_zeros(weight.shape[2]) if one.bias is None else one.bias.float().cpu()
+    found = OutputMap(weight, bias, made)
+    parts = found.head_outputs(context.float().cpu())
+    allowed = ROUNDING * torch.finfo(context.dtype).eps * max(1.0, float(parts.abs().max()), float(made.abs().max()))
+    if not bool(((parts.sum(dim=1) + bias - made).abs() <= allowed).all()):
+        return NotPlain("its heads' contexts through W_o do not add up to its output")
+    return found

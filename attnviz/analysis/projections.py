@@ -1,0 +1,194 @@
+"""A site's projections, found by watching a pass: the linear maps whose results its attention was given, and
+the norm, rotation, scale and bias between them and the scores.
+
+A fused map, GPT-2's turned one, and groups of heads with the same keys come out as the four matrices that they are.
+Each part is taken for a site's own only where it gives the very queries, keys and values that the attention received;
+where nothing does, the site says why.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnviz.analysis.match_projection import (
+    Projected,
+    allowed_difference,
+    changes_to,
+    difference,
+    is_same,
+    match_projection,
+    mismatch_reason,
+)
+from attnviz.analysis.op_trace import LinearMap, OpRecorder, OpTrace
+from attnviz.implementations.scoring import DistanceBias, Scoring
+from attnviz.implementations.weights import SiteWeights
+from attnviz.models.protocol import Model
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import SCORES_ONLY, AttentionCall, Probe, Site
+
+_ROLES = {"query": "queries", "key": "keys", "value": "values"}
+
+
+@dataclass(frozen=True)
+class NotPlain:
+    """Why a site is not made of four linear maps and the attention between them; `why` ends a sentence."""
+
+    why: str
+
+
+Projections = Mapping[Site, SiteWeights | NotPlain]
+
+
+@torch.inference_mode()
+def projections(model: Model, trace: Trace, sites: Iterable[Site]) -> Projections:
+    """Find the four projections of each site, in float32 on the CPU, or why it has none; one pass over `trace`."""
+    watch = _SiteWatch(frozenset(sites))
+    with OpRecorder(watch.ops, watch.record):
+        model.rerun(trace, watch)
+    return dict(watch.found)
+
+
+def fits(weights: SiteWeights, call: AttentionCall) -> bool:
+    """Whether the projections of a call's input are its query, key and value, to rounding of the type that ran."""
+    if call.input_ is None or call.memory is None:
+        return False
+    sources, scoring = (call.input_, call.memory, call.memory), weights.scoring
+    query, key, value = (
+        F.linear(source.float().cpu(), weight, bias).unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)
+        for source, (weight, bias) in zip(sources, weights.pairs[:3], strict=True)
+    )
+    query, key = scoring.transform(query, key)
+    ran = (call.query.float().cpu() * (call.scale * call.query.shape[3] ** 0.5), call.key, call.value)
+    made = zip((query, key, value), ran, strict=True)
+    return _same_bias(scoring.bias, call.bias) and all(
+        one.shape == own.shape and bool((difference(one, own.cpu()) <= allowed_difference(own, call.query.dtype)).all())
+        for one, own in made
+    )
+
+
+def _same_bias(table: DistanceBias | None, bias: Tensor | None) -> bool:
+    if table is None or bias is None:
+        return table is None and bias is None
+    cells = table.cells(*bias.shape[-2:])
+    return bool((difference(cells, bias.cpu()) <= allowed_difference(bias, bias.dtype)).all())
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Weight and bias of query, key and value, a head's rows after another's; whether each has a bias."""
+
+    pairs: list[tuple[Tensor, Tensor]]
+    has_bias: tuple[bool, ...]
+    scoring: Scoring
+
+
+@dataclass(frozen=True, eq=False)
+class _Open:
+    """A site whose projections are known, and whose heads wait for the map that joins them."""
+
+    site: Site
+    n_heads: int
+    found: _Found
+    joined: Tensor | None = None
+
+
+@dataclass
+class _SiteWatch(Probe):
+    """Match each site's inputs with the maps that were computed before it, and find the map after it."""
+
+    sites: frozenset[Site]
+    found: dict[Site, SiteWeights | NotPlain] = field(default_factory=dict)
+    ops: OpTrace = field(default_factory=OpTrace)
+    _open: _Open | None = None
+
+    def record(self, one: LinearMap) -> None:
+        """Note a linear map that was computed."""
+        waiting = self._open
+        if waiting is None or waiting.joined is None or not is_same(one.input_, waiting.joined):
+            self.ops.maps.append(one)
+            return
+        parts = [part for pair in (*waiting.found.pairs, one.pair(slice(None))) for part in pair]
+        self.found[waiting.site] = SiteWeights(
+            waiting.n_heads,
+            *(part.float().cpu() for part in parts),
+            scoring=waiting.found.scoring,
+            has_bias=(*waiting.found.has_bias, one.bias is not None),
+        )
+        self._open = None
+
+    def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
+        """Find the maps that give query, key and value."""
+        before, self._open = self.ops.take(), None
+        if site not in self.sites:
+            return call
+        with self.ops.pause():
+            found = _inputs(call, before)
+        if isinstance(found, NotPlain):
+            self.found[site] = found
+        else:
+            self.found[site] = NotPlain("no linear map joins its heads")  # unless one is recorded
+            self._open = _Open(site, call.query.shape[1], found)
+        return call
+
+    def on_context(self, site: Site, context: Tensor) -> Tensor:
+        """Note the input of the map that joins the heads."""
+        if self._open is not None:
+            self._open = replace(self._open, joined=context.transpose(1, 2).flatten(2))
+        return context
+
+
+def _inputs(call: AttentionCall, ops: OpTrace) -> _Found | NotPlain:
+    """Find the maps of query, key and value, and what lies between them and the scores; or why there are none."""
+    if (why := _unsupported_reason(call)) is not None:
+        return NotPlain(why)
+    bias = None if call.bias is None else DistanceBias.from_cells(call.bias)
+    if call.bias is not None and bias is None:
+        return NotPlain("the model's own bias, which is not the same at each distance, is added to its scores")
+    parts = _parts(call, ops)
+    if isinstance(parts, NotPlain):
+        return parts
+    query, key, _ = parts
+    scale = call.scale * query.change.factor
+    own_scale = None if abs(scale * call.query.shape[3] ** 0.5 - 1) < 1e-4 else scale
+    scoring = Scoring(query.change.norm, key.change.norm, query.change.rotation, bias, own_scale)
+    return _Found([part.pair for part in parts], tuple(part.has_bias for part in parts), scoring)
+
+
+def _parts(call: AttentionCall, ops: OpTrace) -> list[Projected] | NotPlain:
+    """Find the maps of query, key and value, each with the way from it to what the attention was given."""
+    found: list[Projected] = []
+    for name, source in (("query", call.input_), ("key", call.memory), ("value", call.memory)):
+        heads = getattr(call, name)
+        near = [one for one in ops.maps if source is not None and is_same(one.input_, source)]
+        changes = changes_to(ops, heads.shape[3], name, (found[0].change.rotation,) if found else None)
+        part = next(
+            (
+                part
+                for change, one in product(changes, near)
+                if (part := match_projection(one, heads, change)) is not None
+            ),
+            None,
+        )
+        if part is None:
+            return NotPlain(mismatch_reason(_ROLES[name], near, heads, is_turned=bool(ops.angles)))
+        found.append(part)
+    return found
+
+
+def _unsupported_reason(call: AttentionCall) -> str | None:
+    """Return why a call cannot be shown; None where it can."""
+    if not call.has_queries:
+        return SCORES_ONLY
+    if call.softcap is not None:
+        return f"its scores go through a tanh, so that none is beyond ±{call.softcap:g}"
+    if call.sinks is not None:
+        return "a sink of the model's own takes part of each row's weight"
+    if call.mask is not None and call.mask.shape[1] > 1:
+        return "its heads do not share a mask"
+    if call.input_ is None or call.memory is None:
+        return "the inputs of its projections are not known"
+    return None

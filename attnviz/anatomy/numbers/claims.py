@@ -1,0 +1,256 @@
+"""Claims about multi-head attention, each checked on the running model's own numbers; and the cost of scores by a dot
+product beside additive scores (Bahdanau et al. 2015), on tensors of the same sizes.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from statistics import median
+
+import pandas as pd
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.analysis.inputs import query_key_value
+from attnviz.analysis.outcome import largest_change
+from attnviz.analysis.peak_memory import peak_memory
+from attnviz.implementations.annotated import AnnotatedAttention
+from attnviz.implementations.scoring import PLAIN, Rotation, Scoring
+from attnviz.implementations.single import SingleAttention
+from attnviz.implementations.site_inputs import SiteInputs
+from attnviz.implementations.weights import SiteWeights
+from attnviz.transformer.attention import MultiHeadAttention, masked_softmax
+
+
+def parameter_counts(d_model: int) -> pd.DataFrame:
+    """Learned numbers of a site for every number of heads that divides `d_model`: columns heads, d_k, parameters."""
+    rows = []
+    for heads in (n for n in range(1, d_model + 1) if d_model % n == 0):
+        with torch.device("meta"):
+            module = MultiHeadAttention(d_model, heads, d_model // heads)
+        rows.append((heads, d_model // heads, sum(part.numel() for part in module.parameters())))
+    return pd.DataFrame(rows, columns=["heads", "d_k", "parameters"])
+
+
+@dataclass(frozen=True)
+class OneHead:
+    """Multi-head attention with one head beside plain self-attention on the same `W_q`, `W_k`, `W_v`: max |Δ| of
+    weights and outputs, the output's usual size (its root mean square), and max |Δ| once `W_o` is made the identity.
+    Norms, positions and a scale of the model's own, which are made for heads of its size, are in neither.
+    """
+
+    attn_change: float
+    output_change: float
+    output_size: float
+    change_without_w_o: float
+    parameters: tuple[int, int]
+
+
+@torch.inference_mode()
+def one_head(inputs: SiteInputs) -> OneHead:
+    """One head as large as all of the site's heads together, with and without `W_o`. The weights agree, outputs do not.
+
+    Raises ValueError where the heads together are not of size `d_model`: plain attention could then not be compared.
+    """
+    weights = inputs.weights
+    if weights.n_heads * weights.d_v != weights.d_model:
+        raise ValueError(f"The heads' values together have {weights.n_heads * weights.d_v} numbers, not d_model.")
+    single = replace(weights, n_heads=1, scoring=PLAIN)
+    identity = replace(single, W_o=torch.eye(weights.d_model), b_o=torch.zeros_like(weights.b_o))
+    plain, plain_attn = SingleAttention.from_site(single, 0)(*inputs.call)
+    multi, attn = AnnotatedAttention(single)(*inputs.call)
+    without, _ = AnnotatedAttention(identity)(*inputs.call)
+    learned = replace(weights, scoring=PLAIN).n_learned
+    without_w_o = learned - weights.W_o.numel() - weights.b_o.numel() * weights.has_bias[3]
+    return OneHead(
+        largest_change(attn[:, 0], plain_attn),
+        largest_change(multi, plain),
+        float(multi.square().mean().sqrt()),
+        largest_change(without, plain),
+        (learned, without_w_o),
+    )
+
+
+@dataclass(frozen=True)
+class Loops:
+    """A batched product beside a double loop over batch and heads: max |Δ|, and seconds of each (medians)."""
+
+    products: int
+    change: float
+    batched_seconds: float
+    loop_seconds: float
+
+
+@torch.inference_mode()
+def loops(inputs: SiteInputs, *, repeats: int = 7) -> Loops:
+    """context = softmax(query keyᵀ / √d_k) value: once for all, and once for each sentence and head."""
+    query, key, value = query_key_value(inputs)
+    scoring, mask = inputs.weights.scoring, None if inputs.mask is None else inputs.cells
+    each = [scoring.head_scoring(head) for head in range(query.shape[1])]
+
+    def run_batched() -> Tensor:
+        return masked_softmax(scoring.add_bias(query @ key.mT / math.sqrt(query.shape[-1])), mask) @ value
+
+    def run_looped() -> Tensor:
+        out = torch.empty(*query.shape[:3], value.shape[-1])
+        for batch in range(query.shape[0]):
+            for head in range(query.shape[1]):
+                scores = each[head].add_bias(query[batch, head] @ key[batch, head].T / math.sqrt(query.shape[-1]))
+                scores = scores.squeeze(0) if scores.dim() > 2 else scores  # a bias has an axis of heads
+                own = None if mask is None else mask[batch, head]
+                out[batch, head] = masked_softmax(scores, own) @ value[batch, head]
+        return out
+
+    change = largest_change(run_batched(), run_looped())
+    return Loops(query.shape[0] * query.shape[1], change, _seconds(run_batched, repeats), _seconds(run_looped, repeats))
+
+
+@torch.inference_mode()
+def concatenation_change(inputs: SiteInputs) -> float:
+    """max |Δ| between transpose, contiguous and view, and `torch.cat` of the heads' contexts one after another."""
+    query, key, value = query_key_value(inputs)
+    mask = None if inputs.mask is None else inputs.cells
+    scores = inputs.weights.scoring.add_bias(query @ key.mT / math.sqrt(query.shape[-1]))
+    context = masked_softmax(scores, mask) @ value
+    viewed = context.transpose(1, 2).contiguous().view(context.shape[0], context.shape[2], -1)
+    return largest_change(viewed, torch.cat(context.unbind(dim=1), dim=-1))
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Scores of visible cells with and without the scale; then, a number for each row, the largest weight that comes of
+    them, and how much softmax passes back (the norm of its Jacobian, diag(p) - p pᵀ: 0 where p is one 1 among zeros).
+    """
+
+    scaled: Float[Tensor, " cells"]
+    unscaled: Float[Tensor, " cells"]
+    largest_scaled: Float[Tensor, " rows"]
+    largest_unscaled: Float[Tensor, " rows"]
+    passed_scaled: Float[Tensor, " rows"]
+    passed_unscaled: Float[Tensor, " rows"]
+
+
+@torch.inference_mode()
+def scaling(*sites: SiteInputs) -> Scaling:
+    """Measure the site's own scores, all heads together, before any bias; a bias counts among what softmax is given.
+
+    Each of `sites` is a sentence without padding: the rows of pads are no text, and would move every mean. A site
+    without a scale is set beside what 1 / √d_k would make of it.
+    """
+    found = [_own_scaling(inputs) for inputs in sites]
+    return Scaling(*(torch.cat(parts) for parts in zip(*map(_numbers, found), strict=True)))
+
+
+def _own_scaling(inputs: SiteInputs) -> Scaling:
+    query, key, _ = query_key_value(inputs)
+    weights = inputs.weights
+    plain = query / (weights.scale * math.sqrt(weights.d_k))  # a scale of the model's own is in the query already
+    return _scaling(plain, key, inputs.cells, scale=_compared_scale(weights), scoring=weights.scoring)
+
+
+def _numbers(found: Scaling) -> tuple[Tensor, ...]:
+    return tuple(getattr(found, one.name) for one in fields(found))
+
+
+def _compared_scale(weights: SiteWeights) -> float:
+    return weights.d_k**-0.5 if weights.is_unscaled else weights.scale
+
+
+def scaling_of_normal(d_k: int, *, length: int = 64, seed: int = 0) -> Scaling:
+    """Measure queries and keys of independent numbers with mean 0 and variance 1, the paper's assumption:
+    unscaled scores then have variance d_k, scaled ones 1 (Vaswani et al. 2017, footnote 4).
+    """
+    generator = torch.Generator().manual_seed(seed)
+    query, key = (torch.randn(1, 1, length, d_k, generator=generator) for _ in range(2))
+    return _scaling(query, key, torch.ones(1, 1, length, length, dtype=torch.bool))
+
+
+def _scaling(
+    query: Tensor, key: Tensor, cells: Tensor, *, scale: float | None = None, scoring: Scoring = PLAIN
+) -> Scaling:
+    unscaled = query @ key.mT
+    scaled = unscaled / math.sqrt(query.shape[-1]) if scale is None else unscaled * scale
+    rows = cells.any(dim=-1)
+    weights = [masked_softmax(scoring.add_bias(scores), cells)[rows] for scores in (scaled, unscaled)]
+    largest = [attn.amax(dim=-1) for attn in weights]
+    return Scaling(scaled[cells], unscaled[cells], *largest, *(jacobian_norm(attn) for attn in weights))
+
+
+@dataclass(frozen=True)
+class Moved:
+    """max |Δ| of a rotated site's scores, and of its queries, when every token stands `by` places later."""
+
+    by: int
+    scores: float
+    queries: float
+
+
+@torch.inference_mode()
+def rotate_further(inputs: SiteInputs, *, by: int = 100) -> Moved:
+    """Rotate a site's queries and keys as if other tokens stood before them. Raises ValueError without a rotation."""
+    rotation = inputs.weights.scoring.rotation
+    if rotation is None:
+        raise ValueError("This site does not rotate its queries and keys.")
+    plain = replace(inputs, weights=replace(inputs.weights, scoring=replace(inputs.weights.scoring, rotation=None)))
+    query, key, _ = query_key_value(plain)
+    (here, later), (keys_here, keys_later) = ((rotation(x), _shift_positions(rotation, x, by)) for x in (query, key))
+    size = math.sqrt(inputs.weights.d_k)
+    return Moved(
+        by,
+        largest_change(here @ keys_here.mT / size, later @ keys_later.mT / size),
+        largest_change(here, later),
+    )
+
+
+def _shift_positions(rotation: Rotation, x: Tensor, by: int) -> Tensor:
+    before = x.new_zeros(*x.shape[:-2], by, x.shape[-1])
+    return rotation(torch.cat((before, x), dim=-2))[..., by:, :]
+
+
+def jacobian_norm(attn: Float[Tensor, "rows k_len"]) -> Float[Tensor, " rows"]:
+    """|diag(p) - p pᵀ| of each row p, Frobenius: how strongly its scores feel what comes back from its weights."""
+    squares, cubes = attn.square().sum(dim=-1), attn.pow(3).sum(dim=-1)
+    return (squares - 2 * cubes + squares.square()).clamp_min(0).sqrt()
+
+
+def _seconds(call: Callable[[], object], repeats: int) -> float:
+    """Measure the median time of a call, after one call to warm up."""
+    call()
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - started)
+    return median(times)
+
+
+@dataclass(frozen=True)
+class ScoreCost:
+    """Seconds of one way to make scores (median), and bytes at its peak."""
+
+    seconds: float
+    nbytes: int
+
+
+def dot_product(query: Tensor, key: Tensor) -> Tensor:
+    """query · key for every pair, `(heads, q_len, k_len)`: one matrix product."""
+    return query @ key.mT
+
+
+def additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
+    """v · tanh(query + key) for every pair: each pair has a vector of its own before it becomes a number."""
+    return (query.unsqueeze(-2) + key.unsqueeze(-3)).tanh() @ v
+
+
+@torch.inference_mode()
+def score_costs(n_heads: int, d_k: int, length: int, *, repeats: int = 5, seed: int = 0) -> dict[str, ScoreCost]:
+    """Both ways on random queries and keys. Raises ValueError for a length below 1."""
+    if length < 1:
+        raise ValueError(f"The length must be at least 1, not {length}.")
+    generator = torch.Generator().manual_seed(seed)
+    query, key = (torch.randn(n_heads, length, d_k, generator=generator) for _ in range(2))
+    v = torch.randn(d_k, generator=generator)
+    calls = {"dot product": lambda: dot_product(query, key), "additive": lambda: additive_scores(query, key, v)}
+    return {name: ScoreCost(_seconds(call, repeats), peak_memory(call).peak) for name, call in calls.items()}

@@ -1,0 +1,233 @@
+"""One attention site run on two sentences: the typed one and a second one as a batch. The parts of Anatomy and of
+Implementations to choose from, and the terms of the chosen part.
+"""
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from functools import cached_property, partial
+from typing import TypeVar
+
+import streamlit as st
+
+from attnviz.analysis.inputs import observed_inputs, site_inputs, site_module
+from attnviz.analysis.projections import NotPlain, Projections, projections
+from attnviz.analysis.rerun import batch_of_two
+from attnviz.app import captions, layout
+from attnviz.app.address import persistent, widgets
+from attnviz.app.cache import budget, traces
+from attnviz.app.cache.bounded import BoundedCache
+from attnviz.app.markdown import literal
+from attnviz.app.progress import run_then_give_way
+from attnviz.app.request import Request
+from attnviz.implementations.site_inputs import SiteInputs
+from attnviz.implementations.weights import SiteWeights
+from attnviz.kit.fields import choice, index, read, text, write
+from attnviz.kit.glossary import definition, words_on
+from attnviz.kit.views.labels import KINDS
+from attnviz.models.protocol import Model
+from attnviz.models.translator.translator import Translator
+from attnviz.text.entries import token_texts
+from attnviz.text.tokens import Token
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind, Site
+
+SECONDS = ("I love you.", "Hello.")  # defaults of the second sentence: the second, if the typed one is short
+SHORT, MAX_SECOND = 6, 200
+_WATCHED = "The quick brown fox jumps over the lazy dog."
+
+ELSEWHERE = (
+    "Heads and Masks show its queries, keys and values. This page needs a model with W_q, W_k, W_v and W_o at each "
+    "site (BERT, GPT-2, BART; with their own positions, Llama, Qwen, Pythia, T5 …)"
+)
+
+
+AS_IT_IS = "This page shows the site unchanged and ignores the changes made on other pages"
+
+SHARED = (
+    "The {heads} heads of this site share keys and values in {groups} groups. Here each head has its own copy of its "
+    "group's rows of W_k and W_v, which gives the same attention."
+)
+
+
+@dataclass(frozen=True)
+class SiteState:
+    """The part of a link that chooses a site, a head and the second sentence of the batch."""
+
+    kind: Kind = choice("encoder_self")
+    layer: int = index(of="layer")
+    head: int = index(of="head")
+    second: str = text(SECONDS[0], limit=MAX_SECOND)
+
+    def to_params(self) -> dict[str, str]:
+        """Every field as the text that a link carries."""
+        return write(self)
+
+
+ThisView = TypeVar("ThisView", bound=SiteState)
+
+
+def view_of(view: type[ThisView], trace: Trace) -> ThisView:
+    """Read the view from the address; notes above the picture name values that cannot be followed."""
+    start, texts = view(kind=trace.kinds[0], second=_default_second(trace)), persistent.texts()
+    there = {"kind": trace.kinds, "layer": trace.n_layers, "head": trace.n_heads}
+    kind = read(view, texts, there, start)[0].kind
+    there |= dict(zip(("layer", "head"), trace.shape(kind), strict=True))  # a decoder may have others than its encoder
+    found, problems = read(view, texts, there, start)
+    layout.note(*persistent.linked_problems(problems))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class SiteExperiment:
+    """A request, its trace, the second sentence's trace, and the batch of both."""
+
+    request: Request
+    trace: Trace
+    second: Trace
+    batch: Trace
+    view: SiteState
+
+    @property
+    def model(self) -> Model:
+        """The model that ran."""
+        return traces.model(self.request.entry.name)
+
+    @cached_property
+    def inputs(self) -> SiteInputs:
+        """The site's weights, inputs and mask, for both sentences. Raises ValueError for a site that is not made of
+        four projections.
+        """
+        return self._inputs(self.batch)
+
+    @cached_property
+    def first_alone(self) -> SiteInputs:
+        """The same site for the typed sentence alone, without padding."""
+        return self._inputs(self.trace)
+
+    @cached_property
+    def second_alone(self) -> SiteInputs:
+        """The same for the second sentence."""
+        return self._inputs(self.second)
+
+    def weights(self, sites: Sequence[Site]) -> dict[Site, SiteWeights]:
+        """Collect the projections of sites. Raises ValueError with one sentence if any is not made of four."""
+        if isinstance(self.model, Translator):
+            return {site: SiteWeights.from_module(site_module(self.model, site)) for site in sites}
+        found = _find_projections((self.trace.model_id, *map(str, sites)), self.model, tuple(sites))
+        for site, one in found.items():
+            if isinstance(one, NotPlain):
+                name = f"{_kind_name(site.kind)} of layer {self.trace.layer_number(site.kind, site.layer)}"
+                raise ValueError(f"{name} cannot be taken apart: {one.why}. {ELSEWHERE}.")
+        return found  # type: ignore[return-value]  # none of them is NotPlain
+
+    def _inputs(self, trace: Trace) -> SiteInputs:
+        site = Site(self.view.kind, self.view.layer)
+        if isinstance(self.model, Translator):
+            return site_inputs(self.model, trace, *astuple(site))
+        return observed_inputs(self.weights([site])[site], trace, *astuple(site))
+
+    def labels(self, item: int = 0) -> tuple[list[str], list[str]]:
+        """Make the display texts of query and key tokens of one sentence of the batch."""
+        kind = self.view.kind
+        return texts(self.batch.query_tokens(kind, item)), texts(self.batch.key_tokens(kind, item))
+
+    @property
+    def tokens(self) -> dict[str, list[list[str]]]:
+        """The tokens along both axes of length, a list for each sentence."""
+        rows, cols = zip(*(self.labels(item) for item in range(len(self.batch.sentences))), strict=True)
+        return {"q_len": list(rows), "k_len": list(cols)}
+
+    @property
+    def name(self) -> str:
+        """The site in words."""
+        return f"{_kind_name(self.view.kind)}, {self.trace.layer_name(self.view.kind, self.view.layer)}"
+
+
+def site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExperiment:
+    """Run a site on two sentences. Raises ValueError for a second sentence that cannot be read, and for a site that is
+    not made of four projections.
+    """
+    key = (trace.model_id, *request.to_params().values(), view.second)
+    model = traces.model(request.entry.name)
+    second, batch = _pairs.get(key, read=lambda *_: _pair(model, view.second, trace))
+    made = SiteExperiment(request, trace, second, batch, view)
+    weights = made.inputs.weights  # raises before anything is drawn if the site cannot be taken apart
+    if weights.n_groups < weights.n_heads:
+        layout.note(SHARED.format(groups=weights.n_groups, heads=weights.n_heads))
+    captions.set_caption(trace, request.entry, site=f"{made.name} H{view.head}")
+    return made
+
+
+def site(trace: Trace, view: SiteState) -> None:
+    """Draw kind, layer, head and second sentence, side by side."""
+    layers, heads = map(range, trace.shape(view.kind))
+    with st.container(key="site"):
+        wide = 5 if trace.own_numbers(view.kind) else 0  # room for the model's own number behind a layer's
+        columns = st.columns([26 - wide, 10 + wide, 10, 54], gap="small")
+    with columns[0]:
+        widgets.select("kind", "Site", trace.kinds, view.kind, _kind_name, means=explain_terms("Site"))
+    with columns[1]:
+        named = partial(trace.layer_name, view.kind)
+        widgets.select("layer", "Layer", layers, view.layer, named, means=explain_terms("Layer"))
+    with columns[2]:
+        widgets.select("head", "Head", heads, view.head, lambda head: f"H{head}", means=explain_terms("Head"))
+    with columns[3]:
+        widgets.text_field(
+            "second",
+            "Second sentence of the batch",
+            view.second,
+            limit=MAX_SECOND,
+            help_text=explain_terms("Second sentence of the batch"),
+        )
+
+
+def _kind_name(kind: str) -> str:
+    return KINDS[kind].name if kind in KINDS else kind
+
+
+def texts(tokens: Sequence[Token]) -> list[str]:
+    """Make the display texts of tokens, which know their vocabulary entries."""
+    return token_texts(tokens)
+
+
+def _default_second(trace: Trace) -> str:
+    """Choose a second sentence of another length than the typed one."""
+    return SECONDS[0] if len(trace.sentences[0].src or trace.sentences[0].tgt) > SHORT else SECONDS[1]
+
+
+_pairs: BoundedCache[tuple[str, ...], tuple[Trace, Trace]] = BoundedCache(
+    most=budget.bytes_for("pairs"), size=lambda pair: pair[0].nbytes() + pair[1].nbytes()
+)
+
+
+def _pair(model: Model, second: str, trace: Trace) -> tuple[Trace, Trace]:
+    other = run_then_give_way(lambda: traces.run(model, second, to=trace.to))
+    return other, run_then_give_way(lambda: batch_of_two(model, trace, other))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _find_projections(key: tuple[str, ...], _model: Model, _sites: tuple[Site, ...]) -> Projections:
+    """Find the projections on a text of our own, because they are cached for all visitors.
+
+    A single token, say, would show no rotation by position.
+    """
+    watched = traces.run(_model, _WATCHED, to=_model.languages[0] if _model.languages else "")
+    return projections(_model, watched, _sites)
+
+
+def explain_terms(*names: str) -> str:
+    """Join the definitions of a few terms as Markdown for a widget's `help`."""
+    if len(names) == 1:
+        return literal(definition(names[0]))
+    return "\n\n".join(f"**{literal(name)}**: {literal(definition(name))}" for name in names)
+
+
+def choose_part(page: str, parts: Mapping[str, str], chosen: str) -> None:
+    """Draw the parts of a page to choose from, and a button that opens the terms of the chosen one."""
+    with st.container(key="parts", horizontal=True, vertical_alignment="center", gap="small"):
+        widgets.segments("tab", "Part of the page", parts, chosen, hide_label=True)
+        terms = {name: definition(name) for name in words_on(page, chosen)}
+        listed = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in terms.items())
+        with st.popover("Words", help="Terms on this part of the page", key="words"):
+            st.html(f"<dl class='words' tabindex='0'>{listed}</dl>")

@@ -1,0 +1,103 @@
+"""The script that each load of a page runs in the browser: Back pressed twice leads two pages back, and what was chosen
+while the server died is asked of the next one.
+"""
+
+import streamlit as st
+
+from attnviz.app.address import reconnecting
+
+# What runs in the browser, once for each load of a page; the server's policy allows this text alone.
+#
+# Streamlit's own script adds an entry where the browser is on another page than the run that it hears from. Where Back
+# is pressed again before a run has begun, that run is of a page left behind: the entry would bring it back, with the
+# next page's choices in its address. Until something is chosen, only Back and Forward change the page.
+#
+# If a visitor chooses something and presses Back before the server has answered the choice, the answer would write the
+# choice over the entry that Back has led to. So it is ignored: after Back, a run writes only parameters of the window.
+#
+# `st.switch_page` adds two entries: the page that it leaves, with what the next page's address says, and the next page.
+# The second takes the place of the first: Back then leads to the page as it was left.
+#
+# A page in another site's frame adds no entry: that site shares the browser's history.
+#
+# That a lesson's panel has a window of its own (`beside`) is no step of Back: the entry that is there says so.
+#
+# A choice that was sent when the server died is not sent again: Streamlit asks the next server for a run only where it
+# had heard that one had begun. Its own key for that, R, is pressed where nothing was heard since, or sent just before.
+#
+# While there is no connection, Streamlit disables its fields: the one that was typed into loses the focus, and Enter
+# goes nowhere. Both are given back with the connection, to lines of text alone: in a list, Enter would choose.
+SCRIPT = """
+if (!window.attnvizHeld) {
+  const { pushState: push, replaceState: replace } = history;
+  const apart = (search) => {
+    const said = new URLSearchParams(search), beside = said.get("beside");
+    said.delete("beside");
+    said.sort();
+    return [beside, said.toString()];
+  };
+  const isOfWindow = (search) => {
+    const [[before, rest], [after, same]] = [apart(location.search), apart(search)];
+    return before !== after && rest === same;
+  };
+  let held = null, told = null;
+  window.attnvizHeld = true;
+  const chosen = (isChoice) => ([held, told] = [isChoice ? null : held, null]);
+  window.addEventListener("popstate", () => ([held, told] = [location.pathname, null]));
+  document.addEventListener("pointerdown", ({ button }) => chosen(button < 3), true);
+  document.addEventListener("keydown", ({ altKey, metaKey }) => chosen(!altKey && !metaKey), true);
+  history.pushState = function (state, title, address) {
+    const { pathname, search } = new URL(address, location.href);
+    if (held !== null && pathname !== held) return;
+    const isHere = pathname === location.pathname;
+    const isEntry = isHere ? isOfWindow(search) : search === told;
+    const add = isEntry || parent !== window ? replace : push;
+    told = isHere ? search : null;
+    add.call(this, state, title, address);
+  };
+  history.replaceState = function (state, title, address) {
+    const { pathname, search } = new URL(address ?? "", location.href);
+    const isNews = held !== null && (pathname !== location.pathname || search !== location.search);
+    if (!isNews || isOfWindow(search)) replace.call(this, state, title, address);
+  };
+
+  const send = WebSocket.prototype.send, sockets = new WeakSet();
+  let asked = null, isHeard = true, isLost = false;
+  WebSocket.prototype.send = function (message) {
+    send.call(this, message);
+    [asked, isHeard, isLost] = [performance.now(), false, false];
+    document.dispatchEvent(new Event("attnviz-sent"));
+    if (sockets.has(this)) return;
+    sockets.add(this);
+    this.addEventListener("message", () => {
+      isHeard = true;
+      document.dispatchEvent(new Event("attnviz-heard"));
+    });
+    this.addEventListener("close", () => (isLost = asked !== null && (!isHeard || performance.now() - asked < 1000)));
+  };
+  const app = document.querySelector("[data-testid='stApp']");
+  const isConnected = () => app.dataset.testConnectionState === "CONNECTED";
+  const press = (on, kind, key) => on.dispatchEvent(new KeyboardEvent(kind, { key, bubbles: true }));
+  const line = (target) => (target.matches("input[type=text]:not([role=combobox])") ? target : null);
+  let field = null, isEntered = false;
+  document.addEventListener("focusin", ({ target }) => (field = line(target)), true);
+  document.addEventListener("focusout", ({ target }) => target.disabled || (field = null), true);
+  document.addEventListener("keydown", ({ key }) => (isEntered ||= key === "Enter" && field?.disabled), true);
+  const goOn = () => {
+    const isFree = document.activeElement === document.body && field?.isConnected && !field.disabled;
+    if (isFree) field.focus();
+    if (isFree && isEntered) press(field, "keydown", "Enter");
+    if (isLost) press(document, "keyup", "r"), press(document, "keydown", "r");
+    isEntered = false;
+  };
+  new MutationObserver(() => isConnected() && setTimeout(goOn, 100)).observe(app, {
+    attributeFilter: ["data-test-connection-state"],
+  });
+}
+"""
+SCRIPTS = (SCRIPT, reconnecting.SCRIPT)
+
+
+def watch_browser() -> None:
+    """Keep the page that Back or Forward has led to, and what was chosen and typed when the connection was lost."""
+    st.html("".join(f"<script>{script}</script>" for script in SCRIPTS), unsafe_allow_javascript=True)

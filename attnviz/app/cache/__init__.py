@@ -1,0 +1,1 @@
+"""Models, traces and payloads that were made before, bounded by number or bytes."""

@@ -1,0 +1,115 @@
+"""The drawing of the model over a page, and the words of a page, which are explained at the pointer.
+
+A key or a button opens the drawing (`widgets/screen`); nothing is computed before. Each word has a link to a place to
+try it.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+
+from attnviz.app import mount
+from attnviz.app.address import navigation, persistent
+from attnviz.app.components import widget
+from attnviz.app.drawing.drawing_data import PLACES, Pictured
+from attnviz.app.markdown import literal
+from attnviz.app.reports import TEXT, reported_value
+from attnviz.kit.glossary import TryPlace, places_of, words_of
+
+if TYPE_CHECKING:
+    from attnviz.app.address.share import Linkable
+    from attnviz.app.request import Request
+    from attnviz.tracing.trace_like import TraceLike
+
+_ASKED = "_attnviz_drawing_asked"
+_PAGE = "_attnviz_drawing_of"
+_KEY = "definitions"
+
+
+def ask() -> None:
+    """Open the sheet in the next run. A button's callback."""
+    st.session_state[_ASKED] = True
+
+
+def begin(page: str, request: "Request | None") -> None:
+    """Note what this page would draw, as far as is known before its run; the sheet of a refused page shows that."""
+    st.session_state[_PAGE] = Pictured(page, request)
+
+
+def open_if_asked(view: "Linkable | None" = None, own: "TraceLike | None" = None) -> None:
+    """Open the sheet at the end of a page, with the page's view, and the visitor's own weights if it shows those."""
+    if st.session_state.pop(_ASKED, False):
+        _sheet(replace(st.session_state[_PAGE], view=view, own=own))
+
+
+@st.dialog("The model", width="large", icon=":material/account_tree:")
+def _sheet(shown: Pictured) -> None:
+    with st.container(key="drawing-sheet"):
+        if shown.own is None and shown.request is None:
+            st.caption("This page runs its own models. The drawing shows the model of the other pages.")
+        draw(shown, key="drawing-in-sheet")
+        if shown.page:
+            _words(shown.page)
+
+
+def _words(page: str) -> None:
+    from attnviz.kit.views.terms import words_html
+
+    def address(place: TryPlace) -> str:
+        return f"{place.page.lower()}?{urlencode(place_address(place))}"
+
+    with st.expander("Words on this page, and where to try them", icon=":material/dictionary:"):
+        st.html(words_html(page, address))
+
+
+def draw(shown: Pictured, *, key: str) -> None:
+    """Draw the model; a click on a part opens its page. A refusal is shown in its place."""
+    from attnviz.app.drawing.drawing_data import payload
+
+    try:
+        made = payload(shown)
+    except ValueError as why:
+        st.info(literal(str(why)), icon=":material/info:")
+        return
+    mount.model_drawing(made, key=key, on_go=lambda: _go(key))
+    if navigation.is_going():
+        st.rerun(scope="app")
+
+
+def _go(key: str) -> None:
+    """Open the place that was clicked in the next run."""
+    place = reported_value(key, "go", {"page": TEXT, "query": TEXT})
+    if place is not None and place["page"] in PLACES:
+        navigation.send(place["page"], dict(parse_qsl(place["query"])))
+
+
+def explain_words(page: str) -> None:
+    """Explain the page's words, once on the page of this title, wherever they stand, while something points at them.
+
+    The component draws nothing by itself: it watches the page's buttons, list entries and labels, Streamlit's and those
+    in our widgets, and finds each by the text that it shows, or by its `data-term` (`attnviz.kit.views.terms`). A
+    widget that explains its own terms (`kit/js/definitions.js`) is left alone; both have one bubble and one look.
+    """
+    widget(_KEY)(key=_KEY, data=_words_data(page), on_go_change=lambda: _go_to_place(page))
+
+
+def _words_data(page: str) -> dict[str, Any]:
+    """Return the words of a page, and the place to try each."""
+    places = {term: (place.page, place.tab, place.title) for term, place in places_of(page).items()}
+    return {"words": dict(words_of(page)), "places": places}
+
+
+def place_address(place: TryPlace) -> dict[str, str]:
+    """Return the address of a place: the page as this visitor left it, and the tab."""
+    texts = {name: text for name, text in persistent.address(place.page).items() if name != "tab"}
+    return texts | ({"tab": place.tab} if place.tab else {})
+
+
+def _go_to_place(page: str) -> None:
+    """Open the place to try the word whose link was followed, in the next run."""
+    asked = reported_value(_KEY, "go", {"word": TEXT})
+    place = places_of(page).get(asked["word"]) if asked is not None else None
+    if place is not None:
+        navigation.send(place.page, place_address(place))

@@ -1,0 +1,189 @@
+"""A conversation in the top bar, in the place of a prompt: the text `chat` of the address, for a model with a template.
+
+What the address says is kept as it is written, an empty turn too: a sentence on the page says what is wrong with it.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from attnviz.app.address import persistent
+from attnviz.app.cache import traces
+from attnviz.app.frame import chat_editor
+from attnviz.app.frame.chat_editor import NAME
+from attnviz.app.frame.page import current_page
+from attnviz.kit.fields import Problem
+from attnviz.models import chat
+from attnviz.models.catalogue import Entry
+from attnviz.text import chat_link
+from attnviz.text.conversation import Turn, read_turns
+from attnviz.text.display import display_token
+from attnviz.text.limits import TextError
+from attnviz.text.spans import Span
+from attnviz.text.tokens import Token
+
+
+def turns(entry: Entry) -> tuple[Turn, ...]:
+    """Return the turns that the address asks for; none where it asks for a plain text, or the model takes none.
+
+    Turns that are still to be typed are not read. A conversation that cannot be run is the page's
+    refusal.
+    """
+    if not persistent.text(NAME) or current_page().refusal:
+        return ()
+    try:
+        loaded = traces.model(entry.name)
+        if not chat.takes_chat(loaded):
+            say_unsupported(f"{entry.title} has no chat template, so it reads the last question as a plain text.")
+            return ()
+        drafted = chat_link.read_draft(persistent.text(NAME))
+    except TextError as why:
+        say_unsupported(str(why))
+        return ()
+    typed = _without_empty_turns(drafted)
+    try:
+        return read_turns(typed)
+    except TextError as why:
+        current_page().refusal = str(why)
+    return typed
+
+
+def _without_empty_turns(drafted: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Leave out the turns that the user has yet to type, and say so. A question goes with its answer, since roles take
+    turns: with an empty one of them the other is left out, too, unless the answer is the last turn. A conversation of
+    which no user turn would be left stays as it is.
+    """
+    empty = {number for number, turn in enumerate(drafted) if not turn.content.strip()}
+    last = max((number for number in range(len(drafted)) if number not in empty), default=-1)
+    left_out = empty | {_partner(drafted, number) for number in empty if number <= last}
+    kept = tuple(turn for number, turn in enumerate(drafted) if number not in left_out)
+    if not empty or not any(turn.role == "user" for turn in kept):
+        return drafted
+    for number in sorted(empty):
+        other = _partner(drafted, number)
+        more = f" Turn {other + 1}, which belongs to it, is left out." if other in left_out - empty else ""
+        current_page().add(f"Turn {number + 1} is empty and is not read yet: type it in the conversation.{more}")
+    return kept
+
+
+def _partner(drafted: tuple[Turn, ...], number: int) -> int:
+    """Return the number of a question's answer, or of an answer's question; the turn's own number if there is none."""
+    role = drafted[number].role
+    other = number + {"user": 1, "assistant": -1}.get(role, 0)
+    is_pair = 0 <= other < len(drafted) and {role, drafted[other].role} == {"user", "assistant"}
+    return other if is_pair else number
+
+
+def drafted_turns() -> tuple[Turn, ...]:
+    """Return the address's conversation as it is written, with its empty turns; none without a conversation."""
+    try:
+        return chat_link.read_draft(persistent.text(NAME)) if persistent.text(NAME) else ()
+    except TextError:
+        return ()
+
+
+def render_ahead(entry: Entry, asked: tuple[Turn, ...]) -> None:
+    """Render the conversation by the model's template before this visitor's turn begins, since others wait for that
+    turn.
+
+    A conversation that the template refuses is the page's refusal.
+    """
+    if not asked or current_page().refusal:
+        return
+    try:
+        render = getattr(traces.model(entry.name), "render_ahead", None)  # None if an engine has the template
+        if render is not None:
+            render(asked)
+    except ValueError as why:
+        current_page().refusal = str(why)
+
+
+def is_offered(entry: Entry) -> bool:
+    """Whether the bar offers a conversation: the model has a chat template."""
+    try:
+        return not current_page().refusal and chat.takes_chat(traces.model(entry.name))
+    except ValueError:
+        return False
+
+
+def draw_reading(trace: Any) -> None:
+    """Draw the text of a conversation as the model reads it, in the bar's place for it."""
+    place = current_page().reading
+    if place is None:
+        return
+
+    sentence = trace.sentences[0]
+    with place:
+        st.html("<p class='chat-label'>As the model reads it: the template’s own tokens are in italics</p>")
+        st.html(_reading_html(sentence.tgt, sentence.spans))
+
+
+def use_example(text: str) -> bool:
+    """Ask an example in the place of the conversation's last question; False where there is no conversation."""
+    try:
+        drafted = chat_link.read_draft(persistent.text(NAME)) if persistent.text(NAME) else ()
+    except TextError:
+        return False
+    if drafted:
+        chat_editor.use_question(text, drafted)
+    return bool(drafted)
+
+
+def waiting_turns(entry: Entry) -> tuple[Turn, ...]:
+    """Return the turns that wait for the other pages, on a page without the bar; none that cannot be run."""
+    try:
+        has_chat = chat.takes_chat(traces.model(entry.name))
+        return chat_link.read_chat(persistent.text(NAME)) if has_chat else ()
+    except ValueError:
+        return ()
+
+
+def say_unsupported(sentence: str) -> None:
+    """Say that a link's conversation is not read; one that waits for another model leaves the address without a
+    word.
+    """
+    if persistent.text(NAME):
+        problem = Problem(sentence)
+        problem.name, problem.is_part = NAME, False
+        current_page().add(*persistent.linked_problems([problem]))
+
+
+def last_user_text() -> str:
+    """Return what the user said last in the address's conversation; "" where it has none that can be read."""
+    try:
+        drafted = chat_link.read_draft(persistent.text(NAME)) if persistent.text(NAME) else ()
+    except TextError:
+        return ""
+    return chat_link.last_user_text(drafted)
+
+
+def _reading_html(tokens: Sequence[Token], spans: Sequence[Span]) -> str:
+    """Draw tokens in their order; those in no span are the template's own, or, where `segment` is 1, were written."""
+    if not spans:  # the template rewrites a turn: nothing tells its words from its own
+        return f"<div class='chat-read'>{''.join(map(_token_html, tokens))}</div>"
+    begins = {span.start: span for span in spans}
+    parts, at = [], 0
+    while at < len(tokens):
+        span = begins.get(at)
+        end = (
+            span.end if span else next((place for place in range(at + 1, len(tokens)) if place in begins), len(tokens))
+        )
+        parts.append(_turn_html(tokens[at:end], span))
+        at = end
+    return f"<div class='chat-read'>{''.join(parts)}</div>"
+
+
+def _turn_html(tokens: Sequence[Token], span: Span | None) -> str:
+    inside = "".join(map(_token_html, tokens))
+    if span is None:
+        return f"<span class='in-template'>{inside}</span>"
+    name = f"{span.name} (written)" if tokens[0].segment else span.name
+    return f"<span class='said' data-role='{escape(span.role)}'><b>{escape(name)}</b>{inside}</span>"
+
+
+def _token_html(token: Token) -> str:
+    named = escape(display_token(token))
+    classes = "token word" if token.starts_word else "token"
+    return f"<span class='{classes}'>{named}</span>" + ("<br>" if "\n" in token.text else "")

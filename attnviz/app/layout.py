@@ -1,0 +1,330 @@
+"""The frame of every page: page config, menu, top bar, status bar. A page calls `begin_page` first.
+
+The menu leads to every page as this visitor left it, with the sentence that is typed above.
+"""
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.app import extensions, hosting, interventions, mount, progress, streamlit_internals
+from attnviz.app.address import browser, navigation, persistent, share, stale_values
+from attnviz.app.cache import engine
+from attnviz.app.cache.traces import model
+from attnviz.app.drawing import sheet
+from attnviz.app.frame import chat_bar, screen, top_bar
+from attnviz.app.frame.page import Page, current_page
+from attnviz.app.markdown import literal
+from attnviz.app.mount import copy_link
+from attnviz.app.reports import TEXT, reported_value
+from attnviz.app.request import Request
+from attnviz.app.styles import style
+from attnviz.kit.fields import PageState, read
+from attnviz.kit.views.terms import term
+from attnviz.places import ASSETS
+
+T = TypeVar("T")
+State = TypeVar("State", bound=PageState)
+MENU = "rail"
+_ICONS = {  # of Material Symbols, which Streamlit brings; the welcome is reached by the name of the program
+    "Welcome": "",
+    "Heads": "grid_view",
+    "Masks": "gradient",
+    "Decoding": "stairs",
+    "Causes": "help_center",
+    "Learning": "trending_down",
+    "Anatomy": "splitscreen_left",
+    "Implementations": "notes",
+    "Lessons": "school",
+    "Class": "groups",
+}
+PATHS = {page: f"pages/{page.lower()}.py" if icon else "dashboard.py" for page, icon in _ICONS.items()}
+streamlit_internals.install()
+ICON = (ASSETS / "icon.svg").read_text(encoding="utf-8")
+_WITHOUT_ASKING = ("Welcome", "Lessons", "Class")  # pages that a step's link cannot lead to
+FRAME_STYLES = ("frame.css", "chat.css", "screen.css", "present.css", "contrast.css")
+
+
+def begin_page(title: str, *, as_it_is: str = "") -> Request:
+    """Draw the frame of a page and return the top bar's request.
+
+    A page that leaves out what is done to the run says why, in `as_it_is`.
+    """
+    page, line = _begin(title)
+    request = top_bar.top_bar()
+    _draw_line(line, page, request)
+    persistent.opened_link().setdefault("model", request.entry.name)
+    if as_it_is:
+        interventions.draw_ignored(as_it_is)
+    else:
+        request = interventions.apply_to(request)
+    chat_bar.render_ahead(request.entry, request.messages)
+    _prepare(page)
+    return request
+
+
+def begin_page_of_its_own(title: str, bar: Callable[[], None]) -> None:
+    """Draw the frame of a page that runs nothing of the top bar: `bar` draws in its place, on the left of the link
+    to copy. Model and sentence wait for the other pages.
+    """
+    page, line = _begin(title)
+    top_bar.draw_own_bar(bar)
+    _draw_line(line, page)
+    interventions.draw_ignored("This page runs its own models and ignores the changes made on other pages")
+    _prepare(page)
+
+
+def _begin(title: str) -> tuple[Page, DeltaGenerator]:
+    """Draw the beginning of every page; return the page, and the place of the line for narrow screens, which sums
+    up the bar.
+    """
+    st.set_page_config(page_title=f"{title} · attnviz", page_icon=ICON, layout="wide")
+    st.html(style(*FRAME_STYLES))
+    browser.watch_browser()
+    persistent.begin(title)
+    stale_values.begin(title)
+    page = Page.begin(title)
+    extensions.begin(page)
+    navigation.follow(title, PATHS)
+    sheet.explain_words(title)
+    with st.sidebar:
+        _draw_menu(title)
+    return page, st.container(key="screen-line")
+
+
+def _draw_line(place: DeltaGenerator, page: Page, request: Request | None = None) -> None:
+    with place:
+        problems = screen.draw(page.title, request, sheet.ask)
+    sheet.begin(page.title, request)
+    page.add(*persistent.linked_problems(problems))
+
+
+def _prepare(page: Page) -> None:
+    persistent.publish(early=True)
+    page.above = st.container(key="notes")
+    if said := engine.engine_note(persistent.text("model")):
+        page.above.warning(literal(said), icon=":material/cloud_off:")
+    if page.refusal:
+        refuse(page.refusal)
+    try:
+        hosting.wait(page.above)
+    except ValueError as full:
+        refuse(str(full))
+    if covered := extensions.draw_panels(page):
+        st.info(covered, icon=":material/visibility_off:")
+        _publish()
+        page.say_notes()
+        sheet.open_if_asked()
+        st.stop()
+
+
+def page_link(path: str, label: str) -> None:
+    """Draw a link to a page as this visitor left it, with the sentence in the bar: one step for Back."""
+    st.page_link(path, label=label, width="stretch", query_params=persistent.address(title_of(path)))
+
+
+def state_in_address(state: type[State], bounds: Mapping[str, Any] | None = None, start: State | None = None) -> State:
+    """Read a state from the address; say above the picture what the address asks wrongly."""
+    found, problems = read(state, persistent.texts(), bounds or {}, start)
+    note(*persistent.linked_problems(problems))
+    return found
+
+
+def note(*sentences: str) -> None:
+    """Show notes above the picture: on cut texts, and on links that ask for what is missing."""
+    current_page().say(*sentences)
+
+
+def refuse(sentence: str) -> None:
+    """Show in one sentence why the page has no picture, and end it; what was typed stays."""
+    current_page().warn(sentence)
+    _end_without_picture()
+
+
+def _end_without_picture() -> None:
+    _publish()
+    sheet.open_if_asked()
+    st.stop()
+
+
+def run_or_refuse(make: Callable[[], T]) -> T:
+    """Return the result of `make`; an input that it refuses ends the page with its sentence. A long run shows a
+    spinner with its seconds.
+    """
+    try:
+        # over the link to the picture that is still seen
+        with current_page().running.spinner("Running", show_time=True):
+            return make()
+    except ValueError as error:
+        if engine.has_gone(error):
+            st.rerun()  # with the model that is here
+        refuse(str(error))
+        raise
+
+
+def trace_or_refuse(request: Request, make: Callable[[Request], T]) -> T:
+    """Return the trace that `make` makes of a request. A long run shows at which layer it is, and can be stopped; then
+    the page ends without a picture. An input that `make` refuses ends the page with its sentence.
+    """
+
+    def run() -> T | None:
+        layers = max(count for count, _ in model(request.entry.name).shapes.values())
+        return progress.run_pass("trace", request, layers, lambda: make(request))
+
+    found = run_or_refuse(run)
+    if found is None:
+        _end_without_picture()
+    assert found is not None  # or the page has ended
+    return found
+
+
+def end_page(request: Request, trace, view: share.Linkable | None = None) -> None:
+    """Draw what depends on the run: notes, the link to copy, the status bar."""
+    _publish()
+    loaded = model(request.entry.name)
+    page = current_page()
+    chat_bar.draw_reading(trace)
+    page.say_notes(
+        (
+            *share.link_problems(_still_linked(request), loaded.languages, trace.model_id),
+            *trace.info.notes,
+            *_reading_notes(request, trace),
+        )
+    )
+    sentence = request.to_params() | ({"tgt": share.target(trace)} if loaded.inputs.takes_target else {})
+    query = share.shared_query(sentence, view, trace.model_id)
+    with page.link:
+        copy_link(query, of_step=share.lesson_query(request.to_params(), view, persistent.texts()))
+    _ask_the_room(page, query)
+    _draw_run_status(loaded, trace)
+    sheet.open_if_asked(view)
+
+
+def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> None:
+    """End a page that runs nothing of the top bar; `status` is the status bar's HTML, part by part. Without a
+    `view` there is nothing that a link could carry.
+    """
+    _publish()
+    page = current_page()
+    page.say_notes()
+    if view is not None:
+        with page.link:
+            copy_link(share.page_query(view), of_step=share.lesson_query({}, view, persistent.texts()))
+        _ask_the_room(page, share.page_query(view))
+    _draw_status_bar(status)
+    sheet.open_if_asked()
+
+
+def _publish() -> None:
+    """Send the browser the page's address, and the end of this run's updates."""
+    persistent.publish()
+    stale_values.end()
+
+
+def warn(*sentences: str) -> None:
+    """Show above the picture what cannot be done, and go on."""
+    current_page().warn(*sentences)
+
+
+def _reading_notes(request: Request, trace) -> tuple[str, ...]:
+    """Name tokens that are unknown to the model; warn where a model that was measured cannot read the source."""
+    from attnviz.models.translator.reading_notes import ReadableInputs, out_of_depth_note, unknown_tokens_note
+
+    readable = None if trace.interventions else ReadableInputs.from_config(request.entry.reads)
+    sentences = (unknown_tokens_note(trace), "" if readable is None else out_of_depth_note(trace, readable))
+    return tuple(sentence for sentence in sentences if sentence)
+
+
+def _still_linked(request: Request) -> dict[str, str]:
+    """Return the link's texts without those that concern another model or language than the current one."""
+    linked = dict(persistent.opened_link())
+    if linked["model"] != request.entry.name:
+        linked.pop("weights", None)
+        if not request.entry.languages:  # a checkpoint has codes of its own: a translator's are no news there
+            linked.pop("to", None)
+    if linked.get("to") != persistent.text("to"):
+        linked.pop("to", None)
+    return linked
+
+
+def _ask_the_room(page: Page, query: str) -> None:
+    """Draw the button that begins a class on one question about the page's picture; pressed, it opens the form.
+
+    `query` is the link to what stands on the page.
+    """
+    if page.title in _WITHOUT_ASKING:
+        return
+    with st.sidebar:
+        pressed = st.button("Ask the room", key="ask-the-room", icon=":material/record_voice_over:", width="stretch")
+    if pressed:
+        from attnviz.classroom.page.asking import draw_form
+
+        st.dialog("Ask the room", width="medium", icon=":material/record_voice_over:")(draw_form)(page.title, query)
+
+
+def title_of(path: str) -> str:
+    """Return the title of that file's page."""
+    return next(page for page, known in PATHS.items() if known == path)
+
+
+def _draw_menu(current: str) -> None:
+    """Draw the menu on the page of that title; a click is one step for Back."""
+    mount.rail([_menu_entry(page) for page in PATHS], current, key=MENU, on_go=_go_to_page)
+    if navigation.is_going():  # clicked when the server had just been restarted
+        st.rerun()
+
+
+def _menu_entry(page: str) -> dict[str, str]:
+    # Of this server, wherever its pages begin: an address that begins with no slash is read against the page's own.
+    place = page.lower() if _ICONS[page] else "."
+    query = urlencode(persistent.address(page))
+    return {"page": page, "icon": _ICONS[page], "address": f"{place}?{query}" if query else place}
+
+
+def _go_to_page() -> None:
+    """Open the page that was clicked in the next run, with what else was chosen in the same moment."""
+    asked = reported_value(MENU, "go", {"page": TEXT})
+    if asked is not None and asked["page"] in PATHS:
+        navigation.send(asked["page"])
+
+
+def _draw_run_status(loaded, trace) -> None:
+    """Draw the bar of a run: the model, its size, the tokens, and the time that it took."""
+    times = f"{term('forward')} <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
+    if trace.info.decoding_seconds > 1e-3:
+        times += f", {term('decoding')} <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
+    src, tgt = len(trace.sentences[0].src), len(trace.sentences[0].tgt)
+    tokens = term("tokens")
+    # The first token of a target is given to the model; the model does not write it.
+    tokens = f"<b>{src}</b> {tokens} in · <b>{tgt - 1}</b> out" if src and tgt else f"<b>{src or tgt}</b> {tokens}"
+    parts = (
+        term("device", f"<b>{trace.info.device}</b> {trace.info.dtype}"),
+        f"{_parameter_count(loaded.n_parameters)} {term('parameters')}, {_model_size(trace)}",
+        tokens,
+        times,
+        f"{term('weights')} {html.escape(trace.model_id)}",
+    )
+    _draw_status_bar(parts)
+
+
+def _draw_status_bar(parts: Sequence[str]) -> None:
+    """Draw the bar from parts of HTML."""
+    st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
+
+
+def _parameter_count(parameters: int) -> str:
+    """Format a number of parameters in millions, a toy's in thousands."""
+    return f"{parameters / 1e6:.1f} M" if parameters >= 1e5 else f"{parameters / 1e3:.0f} k"
+
+
+def _model_size(trace) -> str:
+    """Format the layers of each stack, the heads and their size."""
+    own = [kind for kind in trace.kinds if kind != "cross"]
+    layers = "+".join(str(trace.shape(kind)[0]) for kind in own)
+    size = f"<b>{layers}</b> {term('layers')} × <b>{trace.shape(trace.kinds[0])[1]}</b> {term('heads')}"
+    call = None if trace.weights_only else trace.call(trace.kinds[0], 0)
+    return f"{size}, {term('d_k')} <b>{call.query.shape[3]}</b>" if call is not None and call.has_queries else size

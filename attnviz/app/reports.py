@@ -1,0 +1,32 @@
+"""What a component reports of the visitor's choice, validated: a client can send anything."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from attnviz.kit.browser_view import Shape, from_view, is_of
+
+TEXT, NUMBER, SITE = str, int, (int, str)  # a layer or a head may also be "mean"
+OPTIONAL_TEXT, OPTIONAL_NUMBER = (str, type(None)), (int, type(None))
+SWITCH = (bool, int)
+
+
+def reported_view(key: str, state: type, name: str = "view") -> dict[str, Any] | None:
+    """Return what the component of that key reports of the fields that `state` declares; None where it is malformed."""
+    said = st.session_state.get(key)
+    return from_view(state, said.get(name)) if isinstance(said, Mapping) else None
+
+
+def reported_value(key: str, name: str, fields: Mapping[str, Shape]) -> dict[str, Any] | None:
+    """Return what the component of that key holds under `name`; None unless all `fields` are there, of their types.
+
+    Fields besides these are left out, and so is what is too large for anything that a component of ours says.
+    """
+    said = st.session_state.get(key)
+    found = said.get(name) if isinstance(said, Mapping) else None
+    if not isinstance(found, Mapping) or not all(
+        field in found and is_of(found[field], shape) for field, shape in fields.items()
+    ):
+        return None
+    return {field: found[field] for field in fields}

@@ -1,0 +1,359 @@
+"""Parts of Streamlit that it does not offer openly, used here and nowhere else: check them when Streamlit's pin
+moves.
+
+Streamlit hands a widget's state on as it came: of another type than the widget's, as JSON that cannot be read, as NaN
+where a whole number is meant. Each raises in Streamlit's own code, on every later run too; here such a state counts as
+not sent (`drop_malformed`). Streamlit keeps each visitor's uploads without a limit over all of them; here there is a
+limit. It forgets the file of a button at the end of any visitor's next run, perhaps before the browser has fetched it;
+here the file is kept a while (`sweep_seldom`). It refers to messages that the browser has evicted since its request
+(`sending/client_cache.py`). It runs parts of a page that the visitor has left, and the browser then empties the page
+that it shows (`_leave_out_left_pages`). `install` sets these into Streamlit's classes, in eight places.
+
+Streamlit pushes an entry to the browser's history for each `st.query_params` that differs from the address before. On
+Back and Forward it runs the page with the address of that entry, and writes over the entry instead of adding one:
+`is_back_or_forward` is for that. `missing` and `missing_for_server` say what another version no longer has.
+"""
+
+import importlib
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
+from typing import Any
+from urllib.parse import quote
+
+import streamlit as st
+from google.protobuf.message import DecodeError
+from streamlit import config, runtime
+from streamlit.elements.widgets.number_input import NumberInputSerde
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.runtime import Runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.scriptrunner_utils.shared_run_state import SharedRunState
+from streamlit.runtime.state.session_state import Serialized, WStates
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
+
+from attnviz.app.sending import client_cache
+from attnviz.places import APP
+
+MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together; `attnviz.server` sets another
+NO_ROOM = "application/x-no-room"  # the type of a file that was left out: the others take all the room there is
+_ONCE_A_RUN = ("widget_ids_this_run", "widget_user_keys_this_run")  # elements that a run has drawn
+# What is replaced, and what the replacements read.
+_USED: dict[Any, tuple[str, ...]] = {
+    WStates: ("__getitem__", "states", "widget_metadata"),
+    Serialized: ("value",),
+    NumberInputSerde: ("deserialize", "value"),
+    MemoryUploadedFileManager: ("add_file", "remove_session_files", "_total_bytes"),
+    UploadedFileRec: ("file_id", "name", "type", "data"),
+    MediaFileManager: (
+        *("remove_orphaned_files", "_remove_orphaned_deferred_callables", "_drop_deferred_id"),
+        *("_files_by_session_and_coord", "_deferred_callables"),
+    ),
+    AppSession: (
+        "_handle_clear_cache_request",
+        *("flush_browser_queue", "_pages_manager"),
+    ),
+    ScriptRunner: ("_run_script", "_pages_manager", "_session_id"),
+    RerunData: ("cached_message_hashes", "fragment_id_queue", "page_script_hash"),
+    PagesManager: ("current_page_script_hash",),
+    Runtime: ("_session_mgr",),
+    WebsocketSessionManager: ("_session_storage", "get_active_session_info"),
+    MemorySessionStorage: ("_cache",),
+    ScriptRunContext: ("is_history_navigation", "shared"),
+    SharedRunState: _ONCE_A_RUN,
+}
+# What only a server that many share uses, in modules of Streamlit that others need not load.
+_OF_SERVER = {
+    "config": ("_main_script_path",),
+    "auth_util": ("encode_provider_token", "get_cookie_with_chunks"),
+    "web.bootstrap": ("load_config_options",),
+    "web.server.starlette.starlette_app_utils": ("decode_signed_value",),
+    "web.server.starlette.starlette_server_config": ("USER_COOKIE_NAME",),
+}
+_FILE = "attnviz/app/streamlit_internals.py"
+BACK_MESSAGE = BackMsg.DESCRIPTOR  # what a browser's messages are made of
+KEPT = 10  # seconds at least in which a file can still be saved after its page is gone
+_NUMBERS = {"int_value", "double_value"}  # a field for numbers takes either, by its own type
+_LOG = logging.getLogger(__name__)
+
+
+def install() -> None:
+    """Set the guards, once for the server.
+
+    Raises RuntimeError with one sentence for a Streamlit that they do not fit: none of them is set then.
+    """
+    if said := missing_names():
+        raise RuntimeError(said)
+    if not hasattr(WStates.__getitem__, "__wrapped__"):
+        WStates.__getitem__ = drop_malformed(WStates.__getitem__, Serialized)
+        MemoryUploadedFileManager.add_file = _limit_room(MemoryUploadedFileManager.add_file)
+        NumberInputSerde.deserialize = drop_infinite(NumberInputSerde.deserialize)
+        MediaFileManager.remove_orphaned_files = sweep_seldom(MediaFileManager.remove_orphaned_files)
+        MediaFileManager._remove_orphaned_deferred_callables = remove_orphans  # type: ignore
+        AppSession._handle_clear_cache_request = _ignore  # type: ignore[method-assign]
+        AppSession.flush_browser_queue = client_cache.note_sent(AppSession.flush_browser_queue)  # type: ignore
+        run: Any = client_cache.drop_evicted(ScriptRunner._run_script, _connection)
+        ScriptRunner._run_script = _leave_out_left_pages(run)  # type: ignore[method-assign]
+
+
+@contextmanager
+def drawn_again() -> Iterator[None]:
+    """Let elements be drawn a second time in this run, with the same keys in the same places: each takes the place of
+    the one before, and the browser keeps its component.
+    """
+    shared: Any = getattr(get_script_run_ctx(), "shared", None)
+    if shared is None:
+        yield
+        return
+    known = {name: getattr(shared, name) for name in _ONCE_A_RUN}
+    try:
+        for name, names in known.items():
+            setattr(shared, name, type(names)())
+        yield
+    finally:
+        for name, names in known.items():
+            setattr(shared, name, names)
+
+
+def has_server() -> bool:
+    """Check whether Streamlit's server runs in this process; it does not where a page's script is imported."""
+    return runtime.exists()
+
+
+def missing_names() -> str:
+    """Return, in one sentence, the names that the guards use and this Streamlit lacks; "" where it has all."""
+    gone = [f"{owner.__name__}.{name}" for owner, names in _USED.items() for name in names if not _has(owner, name)]
+    return _missing_sentence(gone) if gone else ""
+
+
+def _missing_sentence(names: Sequence[str]) -> str:
+    return f"Streamlit {st.__version__} has no {', no '.join(names)}: change {_FILE}, which uses it."
+
+
+def _has(owner: type, name: str) -> bool:
+    """Check whether a class or its objects have an attribute of their own: in the class, or set when one is made."""
+    known = {*vars(owner), *getattr(owner, "__dataclass_fields__", ())}
+    return name in known or name in owner.__init__.__code__.co_names
+
+
+def _limit_room(add: Any) -> Any:
+    """Wrap `add_file`: keep a visitor's newest file alone, without its content where all files together would take
+    too much room.
+    """
+
+    @wraps(add)
+    def replacement(files: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
+        files.remove_session_files(session_id)
+        if files._total_bytes + len(file.data) > MOST_UPLOADED:
+            file = replace_content(file)
+        add(files, session_id=session_id, file=file)
+
+    return replacement
+
+
+def replace_content(file: UploadedFileRec) -> UploadedFileRec:
+    """Return a file without its content."""
+    return UploadedFileRec(file_id=file.file_id, name=file.name, type=NO_ROOM, data=b"")
+
+
+def _ignore(session: AppSession) -> None:
+    """Ignore a message that would empty the caches of all visitors: no control here sends it."""
+
+
+def _leave_out_left_pages(run: Any) -> Any:
+    """Wrap `run(runner, asked)` so that it does not run fragments of a page that is no longer this session's page.
+
+    A fragment with `run_every` may ask for its next run while the visitor is led to another page. The message that
+    begins this run would name the page that was left, and the browser would empty the page that it shows: fragments
+    there then raise "Bad delta path". This is left out once a Streamlit ignores such runs itself.
+    """
+
+    @wraps(run)
+    def replacement(runner: ScriptRunner, asked: Any) -> None:
+        now = runner._pages_manager.current_page_script_hash
+        if not asked.fragment_id_queue or asked.page_script_hash in ("", now):
+            run(runner, asked)
+
+    return replacement
+
+
+def _connection(runner: ScriptRunner) -> object:
+    """Return the connection of a runner's browser, another one each time that the browser comes back."""
+    server: Any = runtime.get_instance() if runtime.exists() else None
+    sessions = getattr(server, "_session_mgr", None)  # a page's test has a server without it
+    info = sessions.get_active_session_info(runner._session_id) if sessions is not None else None
+    return None if info is None else info.client
+
+
+def around_runs(around: Callable[[Callable[[], str]], AbstractContextManager[None]]) -> None:
+    """Run each run of each visitor inside `around(page)`; `page()` returns at its end the page's name in an
+    address, "" for the welcome.
+    """
+    run: Any = ScriptRunner._run_script
+
+    @wraps(run)
+    def replacement(runner: ScriptRunner, asked: Any) -> None:
+        with around(lambda: _page(runner._pages_manager)):
+            run(runner, asked)
+
+    ScriptRunner._run_script = replacement  # type: ignore[method-assign]
+
+
+def _page(pages: Any) -> str:
+    return pages.get_pages().get(pages.current_page_script_hash, {}).get("url_pathname", "")
+
+
+async def forget_gone_sessions() -> None:
+    """End the sessions of visitors who have not come back. Streamlit does so only when another visitor comes or
+    goes, and until then each has three files open.
+    """
+    storage: Any = runtime.get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
+    for _, gone in storage._cache.expire():
+        gone.session.shutdown()
+
+
+def is_back_or_forward() -> bool:
+    """Check whether Back or Forward asked for this run: then the address holds, not later choices."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
+def missing_for_server() -> str:
+    """Return, in one sentence, the names that the functions below use and this Streamlit lacks; "" where it has all."""
+    gone = [f"{module}.{name}" for module, names in _OF_SERVER.items() for name in names if not _is_in(module, name)]
+    return _missing_sentence(gone) if gone else ""
+
+
+def _is_in(module: str, name: str) -> bool:
+    try:
+        return hasattr(importlib.import_module(f"streamlit.{module}"), name)
+    except ImportError:
+        return False
+
+
+def is_running() -> bool:
+    """Check whether this process serves a dashboard already: Streamlit's runtime starts once in each."""
+    return runtime.exists()
+
+
+def set_options(options: Mapping[str, Any]) -> None:
+    """Set options over those of Streamlit's file. Raises RuntimeError with one sentence for one that it does not
+    take.
+    """
+    from streamlit.web import bootstrap
+
+    config._main_script_path = str(APP / "dashboard.py")  # beside it lies the file of options
+    bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})
+    for name, value in options.items():
+        if name not in config.get_config_options() or config.get_option(name) != value:
+            raise RuntimeError(f"Streamlit {st.__version__} did not take {name}: change {_FILE}.")
+
+
+def keep_quiet_outside_pages() -> None:
+    """Silence Streamlit's warnings of its functions outside a page, where the model is warmed up."""
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
+
+
+def login_cookie(cookies: Mapping[str, str], secret: str) -> bytes:
+    """Return the JSON in the cookie that Streamlit signs after a login; b"" where none was signed here."""
+    from streamlit.auth_util import get_cookie_with_chunks
+    from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
+    from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+
+    def read_signed(name: str) -> bytes | None:
+        return decode_signed_value(secret, name, cookies[name].encode("latin-1")) if name in cookies else None
+
+    return get_cookie_with_chunks(read_signed, USER_COOKIE_NAME) or b""
+
+
+def login_address() -> str:
+    """Return the path at which Streamlit sends a visitor on to the provider."""
+    from streamlit.auth_util import encode_provider_token
+
+    return f"/auth/login?provider={quote(encode_provider_token('default'))}"
+
+
+def is_poll(frame: bytes) -> bool:
+    """Check whether a frame is an automatic poll of one fragment of a page: far less work than a run."""
+    try:
+        asked = BackMsg.FromString(frame).rerun_script
+    except DecodeError:
+        return False
+    return asked.is_auto_rerun and bool(asked.fragment_id)
+
+
+def sweep_seldom(sweep: Any) -> Any:
+    """Wrap `sweep(files)`, which forgets files that no page offers, so that it runs at most every `KEPT` seconds."""
+
+    @wraps(sweep)
+    def sweep_rarely(files: Any) -> None:
+        if time.monotonic() - vars(files).get("swept", -math.inf) >= KEPT:
+            vars(files)["swept"] = time.monotonic()
+            sweep(files)
+
+    return sweep_rarely
+
+
+def remove_orphans(files: Any) -> None:
+    """Forget the function that makes a button's file when no page has had that button for two sweeps.
+
+    While a page runs, the button that is still seen counts for none: Streamlit would forget it at once.
+    """
+    offered = {file for places in files._files_by_session_and_coord.values() for file in places.values()}
+    orphans = files._deferred_callables.keys() - offered
+    for file in orphans & vars(files).get("orphans", set()):
+        files._drop_deferred_id(file)
+    vars(files)["orphans"] = orphans
+
+
+def drop_malformed(get: Any, sent: type) -> Any:
+    """Wrap `get(states, name)`, a widget's value; KeyError, as for a missing one, for a malformed state.
+
+    `sent` is the class of states that came from a browser.
+    """
+
+    @wraps(get)
+    def get_valid(states: Any, name: str) -> Any:
+        state, known = states.states.get(name), states.widget_metadata.get(name)
+        if not isinstance(state, sent) or known is None:
+            return get(states, name)
+        try:
+            if not _is_of(state.value.WhichOneof("value"), known.value_type):
+                raise TypeError("another type than the widget's")
+            value = get(states, name)
+        except Exception as error:  # a crafted state may raise anything in the code that reads it
+            _LOG.debug("A state of %s was left out: %s", name, error)
+            raise KeyError(name) from None
+        states.widget_metadata[name] = known  # Streamlit notes what was sent as the type: none, of an empty field
+        return value
+
+    return get_valid
+
+
+def _is_of(field: str | None, wanted: str) -> bool:
+    """Check whether a state's field is the widget's; None is a value that was cleared."""
+    return field is None or field == wanted or {field, wanted} <= _NUMBERS
+
+
+def drop_infinite(read: Any) -> Any:
+    """Wrap `read(widget, said)`, a number; the widget's own for an infinite one, such as 1e400 in a link: no int can be
+    made of it.
+    """
+
+    @wraps(read)
+    def get_valid(widget: Any, said: float | None) -> Any:
+        return widget.value if said is not None and not math.isfinite(said) else read(widget, said)
+
+    return get_valid

@@ -1,0 +1,1 @@
+"""The picture Attribution: one logit taken apart into what each head and layer adds to it."""

@@ -1,0 +1,1 @@
+"""The picture Compare: two runs beside each other, head by head."""

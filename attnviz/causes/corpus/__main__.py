@@ -1,0 +1,112 @@
+"""`python -m attnviz.causes.corpus --to fr --out curve.csv < sentences.tsv`: the pruning curve of a model on a list.
+
+A sentence a line, and after a tab its translation; without translations BLEU compares with what the model itself
+writes with every head in place. Orders are found on the same sentences, or, which is fairer, on those of
+`--orders-from`, or with `--halves` on every other one. The file is written again after each order, so that a run that
+is stopped has left what it found. `--card` instead of `--out` puts it beside a shipped model's weights, and a table of
+it into the model's card.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from attnviz.analysis.corpus.reading import ReadCorpus
+    from attnviz.causes.corpus.numbers.orders import PruningOrder
+    from attnviz.models.protocol import Model
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run it; the exit status is 2 for unusable input, with one sentence on standard error."""
+    options = _parser().parse_args(arguments)
+    try:
+        _run(options)
+    except (ValueError, OSError) as error:
+        print(f"attnviz: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"\nattnviz: stopped; {options.out or 'the card'} has the orders that were done.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _run(options: argparse.Namespace) -> None:
+    from attnviz.analysis.corpus.lines import lines_of
+    from attnviz.analysis.corpus.reading import read_corpus
+    from attnviz.analysis.runs import head_places
+    from attnviz.causes.corpus.numbers.pruning import CurvePlan, CurvePoint, pruning_curve
+    from attnviz.causes.corpus.numbers.shipped_curve import curve_path, write_card
+    from attnviz.models import catalogue
+
+    lines = lines_of(sys.stdin.read())
+    model = catalogue.load(options.model) if options.model else catalogue.translator()
+    out = curve_path(catalogue.SHIPPED / model.name, options.to) if options.card else options.out
+    scored, others = (lines[::2], lines[1::2]) if options.halves else (lines, ())
+    if options.orders_from:
+        others = lines_of(options.orders_from.read_text(encoding="utf-8"))
+    corpus = read_corpus(model, scored, to=options.to, stop=_progress("reading"))
+    found_on = read_corpus(model, others, to=options.to, stop=_progress("reading the others")) if others else corpus
+    plan = CurvePlan.in_steps(options.step, len(head_places(model)), with_bleu=not options.no_bleu)
+    points: list[CurvePoint] = []
+    for order in _orders(model, found_on, options):
+        curve = pruning_curve(model, corpus, [order], plan, stop=_progress(order.name))
+        points += curve.points
+        found = replace(curve, points=tuple(points), orders_from=len(found_on.sentences), weights=model.model_id)
+        found.table().to_csv(out, index=False)
+    if options.card:
+        write_card(out.parent, options.to)
+    print(f"{out}: {len(points)} points on {len(corpus.sentences)} sentences")
+
+
+def _orders(model: "Model", found_on: "ReadCorpus", options: argparse.Namespace) -> Iterator["PruningOrder"]:
+    """One after another, what takes longest last."""
+    from attnviz.analysis.runs import head_places
+    from attnviz.causes.corpus.numbers import orders
+    from attnviz.causes.corpus.numbers.importance import ablation_importance, gradient_importance
+
+    gradient = gradient_importance(model, found_on, stop=_progress("gradient"))
+    yield orders.order_by_importance(gradient)
+    yield orders.order_by_importance(gradient, most_first=True)
+    yield orders.order_by_importance(ablation_importance(model, found_on, stop=_progress("single ablations")))
+    yield from orders.random_orders(head_places(model))
+    if not options.no_greedy:
+        yield orders.greedy(model, found_on, a_step=options.step, stop=_progress("a greedy step"))
+
+
+def _progress(what: str):
+    """Progress on standard error."""
+    from attnviz.analysis.cancellable import Cancellable
+
+    def tell(done: int, total: int) -> None:
+        print(f"\r{what}: {done} of {total}", end="\n" if done == total else "", file=sys.stderr, flush=True)
+
+    return Cancellable(tell)
+
+
+def _parser() -> argparse.ArgumentParser:
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser("python -m attnviz.causes.corpus", description=__doc__.split("\n\n", 1)[1])
+    parser.add_argument("--to", default="", help="the language to write")
+    parser.add_argument("--model", default="", help="a checkpoint (default: the shipped translator)")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--out", type=Path, help="a CSV file, one line per point")
+    where.add_argument("--card", action="store_true", help="write the file of a shipped model, and its card")
+    parser.add_argument("--halves", action="store_true", help="find the orders on every second sentence")
+    parser.add_argument("--orders-from", type=Path, help="other sentences, on which the orders are found")
+    parser.add_argument(
+        "--step", type=int, default=4, choices=range(1, 73), metavar="N", help="heads removed per step (4)"
+    )
+    parser.add_argument("--no-greedy", action="store_true", help="leave out the greedy search, which takes longest")
+    parser.add_argument("--no-bleu", action="store_true", help="leave out BLEU, and the writing that it needs")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

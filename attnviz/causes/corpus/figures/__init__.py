@@ -1,0 +1,1 @@
+"""Charts over many sentences. Plotly is used here."""

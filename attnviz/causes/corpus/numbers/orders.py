@@ -1,0 +1,79 @@
+"""The order in which heads are removed: by importance, by greedy search, or at random."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+import torch
+
+from attnviz.analysis.cancellable import TO_THE_END, Cancellable
+from attnviz.analysis.corpus.reading import ReadCorpus, require_targets
+from attnviz.analysis.runs import HeadPlace, head_places
+from attnviz.causes.corpus.numbers.importance import HeadImportance
+from attnviz.causes.numbers.effects import head_effects
+from attnviz.models.protocol import Model
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.making import ablate
+
+SEEDS = 5  # of the random orders
+
+
+@dataclass(frozen=True)
+class PruningOrder:
+    """Heads in the order in which they are removed; a search that was stopped has fewer than all."""
+
+    name: str
+    places: tuple[HeadPlace, ...]
+
+
+def switch_off_heads(places: Sequence[HeadPlace]) -> tuple[Intervention, ...]:
+    """Interventions that take these heads out, one a site."""
+    ordered = sorted(places)
+    return tuple(
+        ablate(kind, layer=layer, heads=[head for _, _, head in group])
+        for (kind, layer), group in groupby(ordered, key=lambda place: place[:2])
+    )
+
+
+def order_by_importance(importance: HeadImportance, *, most_first: bool = False) -> PruningOrder:
+    """Order heads by importance, the least first or the most."""
+    ranked = importance.of_heads.argsort(descending=most_first, stable=True).tolist()
+    name = f"{importance.how}, most important first" if most_first else f"{importance.how}, least important first"
+    return PruningOrder(name, tuple(importance.places[nth] for nth in ranked))
+
+
+def random_orders(places: Sequence[HeadPlace], *, seeds: int = SEEDS) -> tuple[PruningOrder, ...]:
+    """Draw random orders, one for each seed from 0 on."""
+    drawn = (np.random.default_rng(seed).permutation(len(places)) for seed in range(seeds))
+    return tuple(
+        PruningOrder(f"random, seed {seed}", tuple(places[nth] for nth in order)) for seed, order in enumerate(drawn)
+    )
+
+
+def greedy(model: Model, corpus: ReadCorpus, *, a_step: int = 1, stop: Cancellable = TO_THE_END) -> PruningOrder:
+    """Remove at each step the heads that cost the targets least, given those already removed; `a_step` at a time.
+
+    Each step tries every head on every sentence. Stopped, the order ends with the last whole step. Raises ValueError
+    where a sentence has no target.
+    """
+    require_targets(corpus)
+    places, out = head_places(model), list[HeadPlace]()
+    for _ in range(0, len(places), a_step):
+        kept = torch.zeros(len(places), dtype=torch.double)
+        done = 0
+        for item in stop.iterate(range(len(corpus.sentences)), len(corpus.sentences)):
+            kept += _gains(model, corpus, item, out)
+            done += 1
+        if done < len(corpus.sentences):
+            break
+        ranked = [places[nth] for nth in kept.argsort(descending=True, stable=True).tolist()]
+        out += [place for place in ranked if place not in out][:a_step]
+    name = "greedy" if a_step == 1 else f"greedy, {a_step} a step"
+    return PruningOrder(name, tuple(out))
+
+
+def _gains(model: Model, corpus: ReadCorpus, item: int, out: Sequence[HeadPlace]) -> torch.Tensor:
+    """Compute how much likelier a target gets without each head, given those already removed."""
+    trace = model.rerun(replace(corpus.one_sentence(item), interventions=switch_off_heads(out)))
+    return head_effects(model, trace).per_token.double().sum(dim=1)

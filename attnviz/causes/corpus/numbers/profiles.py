@@ -1,0 +1,221 @@
+"""Profiles of heads over many sentences: their measures' distribution, roles, norms of outputs, and tokens read.
+
+One pass over the corpus in batches. What is kept grows with heads times sentences, never with maps.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from attnviz.analysis.cancellable import TO_THE_END, Cancellable
+from attnviz.analysis.corpus.reading import ReadCorpus
+from attnviz.analysis.metric_table import METRICS, end_keys
+from attnviz.analysis.metrics import (
+    RowSums,
+    diagonality,
+    entropy,
+    eos_mass,
+    first_token_mass,
+    mean_distance,
+    next_token,
+    previous_token,
+)
+from attnviz.analysis.output_maps import OutputMap, OutputMaps, output_maps
+from attnviz.analysis.projections import NotPlain
+from attnviz.analysis.runs import HeadPlace, head_places
+from attnviz.causes.corpus.numbers.roles import WHAT, RoleCounts, role_counts, row_roles
+from attnviz.models.protocol import Model
+from attnviz.text.tokens import Token
+from attnviz.tracing.record import Sentence
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind, Site
+
+
+@dataclass(frozen=True, eq=False)
+class TokenWeights:
+    """For each head of a kind, the weight that all rows of a corpus give to each token type, and what they would give
+    if they looked evenly: `(layers, heads, types)`, float32. `occurrences` `(types,)` are the places it is a key at.
+    """
+
+    types: tuple[Token, ...]
+    given: Tensor
+    even: Tensor
+    occurrences: Tensor
+    _columns: dict[int, int] = field(repr=False)
+
+    @classmethod
+    def zeros(cls, kind: Kind, shape: tuple[int, int], sentences: Sequence[Sentence]) -> "TokenWeights":
+        """Before the first sentence was counted; types are those of all of them."""
+        types = {token.id: token for sentence in sentences for token in sentence.keys(kind)}
+        nothing = torch.zeros(*shape, len(types))
+        columns = {id_: column for column, id_ in enumerate(types)}
+        return cls(tuple(types.values()), nothing, nothing.clone(), torch.zeros(len(types)), columns)
+
+    def count(self, attn: Tensor, seen: Tensor, keys: Sequence[Token]) -> None:
+        """Add one sentence: its maps and what its rows may see, both `(layers, heads, q_len, k_len)`."""
+        at = torch.tensor([self._columns[key.id] for key in keys], dtype=torch.long)
+        holds = attn.sum(dim=-1, keepdim=True)
+        even = seen / seen.sum(dim=-1, keepdim=True).clamp(min=1) * holds
+        self.given.index_add_(2, at, attn.sum(dim=2))
+        self.even.index_add_(2, at, even.sum(dim=2))
+        self.occurrences.index_add_(0, at, torch.ones(len(at)))
+
+    def lift(self, layer: int, head: int, *, least: int = 3) -> pd.DataFrame:
+        """Compute how many times more weight a head gives to each token than an even one, the most first.
+
+        Columns: token (its piece, where that stands for any unknown text), piece, id, lift, share (of all of the head's
+        weight), occurrences. Tokens that occur less than `least` times are left out: one sentence decides about them.
+        """
+        given, even = self.given[layer, head].double(), self.even[layer, head].double()
+        table = pd.DataFrame(
+            {
+                "token": [token.piece if token.is_unknown else token.text for token in self.types],
+                "piece": [token.piece for token in self.types],
+                "id": [token.id for token in self.types],
+                "lift": (given / even).numpy(),
+                "share": (given / given.sum()).numpy(),
+                "occurrences": self.occurrences.long().numpy(),
+            }
+        )
+        often = table.loc[(table["occurrences"] >= least) & (even > 0).numpy()]
+        return often.sort_values(["lift", "id"], ascending=[False, True], ignore_index=True)
+
+
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class HeadProfiles:
+    """Measures of every head of `places`, on the sentences that `measured` says (all, unless it was stopped).
+
+    `measures` `(sentences, heads, METRICS)`, NaN where one means nothing. `written` `(sentences, heads)` is the largest
+    ‖z_h W_o^h‖ among a sentence's rows and `written_at` its row, NaN and -1 where `W_o` is not known: `why_not` then
+    says why. float32 on the CPU.
+    """
+
+    corpus: ReadCorpus
+    places: tuple[HeadPlace, ...]
+    measured: Tensor
+    measures: Tensor
+    written: Tensor
+    written_at: Tensor
+    roles: dict[Kind, RoleCounts]
+    reads: dict[Kind, TokenWeights]
+    why_not: str = ""
+
+    def distribution(self) -> pd.DataFrame:
+        """Tabulate, a line a head and measure: its mean over sentences and its quantiles; NaN where undefined."""
+        values = torch.cat((self.measures, self.written.unsqueeze(2)), dim=2)[self.measured].double().numpy()
+        lines = []
+        for nth, place in enumerate(self.places):
+            for at, name in enumerate((*METRICS, "written")):
+                known = values[:, nth, at][~np.isnan(values[:, nth, at])]
+                found = np.quantile(known, QUANTILES) if len(known) else np.full(len(QUANTILES), np.nan)
+                mean = known.mean() if len(known) else np.nan
+                lines.append((*place, name, len(known), mean, *found))
+        columns = ["kind", "layer", "head", "measure", "sentences", "mean", *(f"q{100 * at:g}" for at in QUANTILES)]
+        return pd.DataFrame(lines, columns=columns)
+
+    def role_shares(self) -> pd.DataFrame:
+        """Tabulate, a line a head and role: the share of rows whose strongest key has it, and the share that a random
+        key would reach.
+
+        Shares of the roles of one `group` "where" sum to 1; those of "what" may overlap.
+        """
+        lines = []
+        for kind, layer, head in self.places:
+            counts = self.roles.get(kind)
+            if counts is None:
+                continue
+            rows = float(counts.rows[layer, head])
+            for role in (*row_roles(kind), *WHAT):
+                shares = (
+                    float(each[role][layer, head]) / rows if rows else np.nan for each in (counts.hits, counts.lot)
+                )
+                lines.append((kind, layer, head, "what" if role in WHAT else "where", role, *shares, int(rows)))
+        return pd.DataFrame(lines, columns=["kind", "layer", "head", "group", "role", "share", "by lot", "rows"])
+
+    def lift(self, place: HeadPlace, *, least: int = 3) -> pd.DataFrame:
+        """Return the tokens that a head reads more than an even one, as `TokenWeights.lift`."""
+        kind, layer, head = place
+        return self.reads[kind].lift(layer, head, least=least)
+
+
+@torch.inference_mode()
+def head_profiles(model: Model, corpus: ReadCorpus, *, stop: Cancellable = TO_THE_END) -> HeadProfiles:
+    """Measure every head on every sentence; stopped, on those of the batches that were run."""
+    places, count = head_places(model), len(corpus.sentences)
+    measures = torch.full((count, len(places), len(METRICS)), torch.nan)
+    written, written_at = torch.full((count, len(places)), torch.nan), torch.full((count, len(places)), -1)
+    reads: dict[Kind, TokenWeights] = {
+        kind: TokenWeights.zeros(kind, model.shapes[kind], corpus.sentences) for kind in model.kinds
+    }
+    maps = output_maps(model, corpus.one_sentence(0))
+    made = HeadProfiles(
+        corpus,
+        places,
+        torch.zeros(count, dtype=torch.bool),
+        measures,
+        written,
+        written_at,
+        {},
+        reads,
+        _missing_reason(maps),
+    )
+    for batch in stop.iterate(corpus.batches(model), corpus.batch_count()):
+        trace = model.rerun(batch.trace)
+        for place, item in enumerate(batch.items):
+            _count(made, maps, trace, (place, item))
+        made.measured[list(batch.items)] = True
+    return made
+
+
+def _count(made: HeadProfiles, maps: OutputMaps, trace: Trace, which: tuple[int, int]) -> None:
+    """Add the sentence at a place of a batch, which is an item of the corpus."""
+    place, item = which
+    sentence = made.corpus.sentences[item]
+    for kind in trace.kinds:
+        heads = [nth for nth, (of, _, _) in enumerate(made.places) if of == kind]
+        q_len, k_len = len(sentence.queries(kind)), len(sentence.keys(kind))
+        attn = trace.attn(kind, item=place)[..., :q_len, :k_len]
+        layers = range(len(attn))
+        seen = torch.stack([trace.layer_mask(kind, layer, place)[:, :q_len, :k_len] for layer in layers])
+        made.measures[item, heads] = _measures(attn, seen, sentence, kind).flatten(0, 1)
+        counts = role_counts(attn, seen, sentence, kind)
+        made.roles[kind] = made.roles[kind].plus(counts) if kind in made.roles else counts
+        made.reads[kind].count(attn, seen, sentence.keys(kind))
+        if not made.why_not:
+            norms = [_norms(maps, trace, Site(kind, layer), place)[:, :q_len] for layer in layers]
+            most, row = torch.cat(norms).max(dim=1)
+            made.written[item, heads], made.written_at[item, heads] = most, row
+
+
+def _measures(attn: Tensor, seen: Tensor, sentence: Sentence, kind: Kind) -> Tensor:
+    """Every measure of every head in one sentence `(layers, heads, METRICS)`; rows and columns are tokens."""
+    sums = RowSums.from_attn(attn)
+    nothing = attn.new_full(attn.shape[:2], torch.nan)
+    found = {
+        "entropy": entropy(attn, sums),
+        "mean_distance": mean_distance(attn, sums=sums),
+        "diagonality": diagonality(attn, seen, sums=sums),
+        "previous_token": nothing if kind == "cross" else previous_token(attn, weight=sums.weight),
+        "next_token": nothing if kind == "cross" else next_token(attn, weight=sums.weight),
+        "first_token_mass": first_token_mass(attn, sums.weight),
+        "eos_mass": eos_mass(attn, end_keys(sentence.keys(kind)), sums.weight),
+    }
+    return torch.stack([found[name] for name in METRICS], dim=2)
+
+
+def _norms(maps: OutputMaps, trace: Trace, site: Site, item: int) -> Tensor:
+    """‖z_h W_o^h‖ of each head and row."""
+    found = maps[site]
+    assert isinstance(found, OutputMap)  # or `why_not` says so
+    return found.head_outputs(trace.context(site.kind, site.layer, item)).norm(dim=-1)
+
+
+def _missing_reason(maps: OutputMaps) -> str:
+    return next((found.why for found in maps.values() if isinstance(found, NotPlain)), "")

@@ -1,0 +1,155 @@
+"""Studies that visitors wait for: one at a time for a whole server, in a thread of low priority.
+
+The thread works a batch or a sentence at a time, rests as long as it worked, and has a low priority where the system
+gives threads one. All visitors who ask for the same study watch the same run.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Condition
+
+from attnviz.analysis.cancellable import Cancellable
+from attnviz.analysis.corpus.lines import CorpusLine
+from attnviz.analysis.one_at_a_time import OneAtATime, Outcome, RunState, SharedRun
+from attnviz.causes.corpus.numbers.study import CorpusStudy, Stage, run_stages
+from attnviz.models.protocol import Model
+
+_NICENESS = 10
+_MOST_REST = 1.0  # seconds
+
+
+@dataclass(frozen=True)
+class StudyView:
+    """Progress of a run: its stage, how much of that is done, how many runs go before it, how many other visitors
+    watch, what is known so far, and the sentence that says why it failed.
+    """
+
+    state: RunState
+    stage: Stage
+    done: int
+    total: int
+    ahead: int
+    others: int
+    study: CorpusStudy | None = None
+    error: str = ""
+
+
+class StudyRun(SharedRun):
+    """A run of a model over a list, made by `Studies.ask`. A watcher who has not looked for `left` seconds has left."""
+
+    def __init__(self, model: Model, lines: tuple[CorpusLine, ...], to: str, changed: Condition, left: float) -> None:
+        super().__init__((model.model_id, to, lines), changed)
+        self.lines, self.to, self.left = lines, to, left
+        self.model: Model | None = model  # let go of when it is over
+        self.stage: Stage = "reading"
+        self.progress: tuple[int, int] = (0, len(lines))
+        self.study: CorpusStudy | None = None
+        self._seen: dict[str, float] = {}
+
+    def look(self, watcher: str = "") -> StudyView:
+        """Return how far it is; a visitor who gives a name is counted as watching."""
+        with self.changed:
+            self.touch()
+            if watcher:
+                self._seen[watcher] = self.looked_at
+            others = len(self._watchers() - {watcher})
+            return StudyView(self.state, self.stage, *self.progress, self.ahead, others, self.study, self.error)
+
+    def stop(self, watcher: str = "") -> bool:
+        """Stop it and keep what was done, unless others watch it; return whether it stops."""
+        with self.changed:
+            self._seen.pop(watcher, None)
+            self.is_stopped = not self._watchers()
+            if self.is_stopped and self.state == "waiting":
+                self.state, self.model = "stopped", None
+            self.changed.notify_all()
+            return self.is_stopped
+
+    def wait(self, timeout: float | None = None) -> StudyView:
+        """Wait for its end, or so many seconds; for notebooks and tests."""
+        self.wait_until_over(timeout)
+        return self.look()
+
+    def _watchers(self) -> set[str]:
+        now = time.monotonic()
+        return {name for name, when in self._seen.items() if now - when <= self.left}
+
+
+class Studies:
+    """The studies of an instance. Up to `most_waiting` runs wait; the last `kept` that are over are remembered.
+
+    A run that no visitor has looked at for `left` seconds makes room for one that waits, and keeps what it has. `share`
+    is the part of the time that the thread works. Every method is safe to call from many threads at once.
+    """
+
+    def __init__(self, *, most_waiting: int = 8, kept: int = 4, share: float = 0.5, left: float = 20.0) -> None:
+        self._most_waiting, self.share, self._left = most_waiting, share, left
+        self.queue: OneAtATime[StudyRun] = OneAtATime(self._study, name="attnviz-corpus", kept=kept)
+
+    def ask(self, model: Model, lines: Sequence[CorpusLine], *, to: str = "", again: bool = False) -> StudyRun:
+        """Return the run of a model and a list: one that runs, waits or is over already, or a new one. One that was
+        stopped or failed is begun anew where `again` asks for that.
+
+        Raises ValueError, with one sentence, where too many wait.
+        """
+
+        def admit(waiting: Collection[StudyRun]) -> None:
+            if len(waiting) >= self._most_waiting:
+                raise ValueError(f"{len(waiting)} lists are waiting already: try again in a minute.")
+
+        return self.queue.ask(StudyRun(model, tuple(lines), to, self.queue.changed, self._left), admit, again=again)
+
+    def must_stop(self, run: StudyRun) -> bool:
+        """Check whether a run was stopped, or makes room for a waiting one."""
+        with self.queue.changed:
+            run.is_stopped = run.is_stopped or (run.is_left(self._left) and bool(self.queue.waiting))
+            return run.is_stopped
+
+    def _study(self, run: StudyRun) -> Outcome:
+        def listen(stage: Stage) -> Cancellable:
+            run.stage, run.progress = stage, (0, len(run.lines))
+            return RestingProgress(run, self).make_cancellable()
+
+        _lower_priority()
+        assert run.model is not None  # it is not over
+        try:
+            for study in run_stages(run.model, run.lines, to=run.to, listen=listen):
+                run.study = study
+                if self.must_stop(run):
+                    break
+        except ValueError as refusal:
+            return "failed", str(refusal)
+        except Exception as error:  # of a visitor's model: the next run must not be lost with it
+            return "failed", f"The model could not be run on this list: {str(error).strip().splitlines()[0]:.200}"
+        finally:
+            run.model = None
+        return ("stopped" if run.is_stopped else "done"), ""
+
+
+class RestingProgress:
+    """Progress of a run that is noted after each step, with a rest between two steps."""
+
+    def __init__(self, run: StudyRun, studies: Studies) -> None:
+        self.run, self._studies, self._begun = run, studies, time.monotonic()
+
+    def make_cancellable(self) -> Cancellable:
+        """Return what the work reports to."""
+        return Cancellable(self.note, lambda: self._studies.must_stop(self.run))
+
+    def note(self, done: int, total: int) -> None:
+        """Note how many steps are done, then sleep."""
+        self.run.progress = done, total
+        share = self._studies.share
+        time.sleep(min(_MOST_REST, (time.monotonic() - self._begun) * (1 - share) / share))
+        self._begun = time.monotonic()
+
+
+def _lower_priority() -> None:
+    """Lower this thread's priority, where the system knows threads by number (Linux)."""
+    if hasattr(os, "setpriority") and os.uname().sysname == "Linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)

@@ -1,0 +1,102 @@
+"""The list of sentences to measure: those that come along, or a visitor's own, pasted or from a file.
+
+A visitor's own stay in the session while the page is left, and no link carries them.
+"""
+
+import streamlit as st
+
+from attnviz.analysis.corpus.lines import MOST_LINES, CorpusLine, lines_of
+from attnviz.analysis.corpus.shipped import shipped_lines
+from attnviz.app import layout, streamlit_internals
+from attnviz.app.address import persistent
+from attnviz.causes.corpus.page.state import SentencesState
+from attnviz.kit.glossary import definition
+from attnviz.text.display import display
+from attnviz.text.limits import TextError
+
+MEGABYTES = 1
+MOST_CHARACTERS = 200_000  # which are below what a message may have, 1 MB, in any writing
+_TEXT, _KEPT, _FILE = "corpus-text", "corpus-kept", "corpus-file"
+AGAIN = "This link uses pasted sentences, and a link cannot contain them. Paste them again."
+TOO_LONG = "These are {:,} characters; at most {:,} are read. Split the list."
+NO_TEXT = "“{}” is not UTF-8 text. Save it as plain text, one sentence per line."
+
+
+def picker(view: SentencesState, to: str, kinds_of_text: str) -> tuple[CorpusLine, ...]:
+    """Draw the place for a visitor's own; return the lines, none where they cannot be read, which is said above.
+
+    `kinds_of_text` says what a line of this model holds.
+    """
+    if view.sentences == "shipped":
+        return shipped_lines(to)
+    _draw_own_list(kinds_of_text)
+    try:
+        return _read(st.session_state.get(_KEPT, ""), asked=view.read)
+    except TextError as refusal:
+        layout.warn(str(refusal))
+        return ()
+
+
+def _draw_own_list(kinds_of_text: str) -> None:
+    """Draw the field and the place for a file, whose text goes into the field."""
+    left, right = st.columns([3, 1])
+    with left:
+        if _TEXT not in st.session_state:
+            st.session_state[_TEXT] = st.session_state.get(_KEPT, "")
+        st.text_area(
+            "Your own sentences",
+            key=_TEXT,
+            height=170,
+            max_chars=MOST_CHARACTERS + 1,  # cut there, it is refused, and not read in part
+            placeholder=f"{kinds_of_text} Up to {MOST_LINES:,} lines.",
+            on_change=_keep,
+            help=definition("Your own sentences"),
+        )
+    with right:
+        st.file_uploader(
+            "A list from a file",
+            type=["txt", "tsv"],
+            max_upload_size=MEGABYTES,
+            key=_FILE,
+            on_change=_take_file,
+            help=definition("A list from a file"),
+        )
+    if said := st.session_state.pop("corpus-file-said", ""):
+        layout.warn(said)
+
+
+def _read(text: str, *, asked: bool) -> tuple[CorpusLine, ...]:
+    """Read the lines of a text. Raises TextError with one sentence."""
+    if not text.strip():
+        if asked:
+            layout.note(AGAIN)
+        return ()
+    if len(text) > MOST_CHARACTERS:
+        raise TextError(TOO_LONG.format(len(text), MOST_CHARACTERS))
+    return lines_of(text)
+
+
+def _keep() -> None:
+    """Keep the typed list; another one is measured when the visitor asks for it."""
+    st.session_state[_KEPT] = st.session_state.get(_TEXT) or ""
+    persistent.write({"read": None})
+
+
+def _take_file() -> None:
+    file = st.session_state.get(_FILE)
+    if file is None:
+        return
+    name = display(file.name)
+    if file.type == streamlit_internals.NO_ROOM:
+        st.session_state["corpus-file-said"] = f"There is no room for {name}: paste its lines, or try again later."
+        return
+    try:
+        text = file.getvalue().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        st.session_state["corpus-file-said"] = NO_TEXT.format(name)
+        return
+    if len(text) > MOST_CHARACTERS:  # in the field it would travel with each choice
+        st.session_state["corpus-file-said"] = TOO_LONG.format(len(text), MOST_CHARACTERS)
+        return
+    st.session_state[_TEXT] = text.replace("\r\n", "\n")
+    _keep()

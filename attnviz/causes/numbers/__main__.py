@@ -1,0 +1,38 @@
+"""`python -m attnviz.causes.numbers [language …]`: what each head usually does, of the shipped translator.
+
+How much, and what it gathers on average: over the shipped sentences of each language. Both files beside its weights are
+written anew, for all of its languages where none is named.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
+
+
+def main(languages: Sequence[str]) -> int:
+    """Measure and write; the exit status is 2 for a language that the translator lacks."""
+    from attnviz.analysis import means
+    from attnviz.analysis.corpus.shipped import shipped_lines
+    from attnviz.causes.numbers import spreads
+    from attnviz.models import catalogue
+
+    model = catalogue.translator()
+    if unknown := [to for to in languages if to not in model.languages]:
+        print(f"attnviz: this model writes {', '.join(model.languages)}, not {unknown[0]}", file=sys.stderr)
+        return 2
+    folder = catalogue.SHIPPED / catalogue.DEFAULT
+    asked = languages or model.languages
+    means.write(folder / means.NAME, model.model_id, {to: means.measured_means(model, to) for to in asked})
+    found = {}
+    for to in asked:
+        texts = [line.text for line in shipped_lines(to)]
+        found[to] = spreads.measured_usual(model, texts, to)
+        print(f"{to}: {len(texts)} sentences, the largest mean effect {float(found[to].mean.min()):.4f} nats a token")
+    spreads.write(folder / spreads.NAME, model.model_id, found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

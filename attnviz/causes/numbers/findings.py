@@ -1,0 +1,206 @@
+"""Findings on switched-off heads, in computed sentences: nothing is made to look important that is not."""
+
+import math
+from typing import TYPE_CHECKING
+
+from attnviz.analysis.runs import HeadPlace
+from attnviz.causes.numbers.chances import Chances
+from attnviz.causes.numbers.effects import HeadEffects, ReferenceEffects
+from attnviz.causes.numbers.run_comparison import ComparedKind, RunComparison
+from attnviz.text.display import display_token
+from attnviz.text.tokens import Token
+
+if TYPE_CHECKING:
+    from attnviz.causes.corpus.numbers.change_counts import ChangeCount
+
+USUAL = 2.0  # spreads: within them a head does no more than it usually does
+DECISIVE = math.log(2)  # nats a token: the mean token is half as likely without the head
+MOST_DECIMALS = 6  # two numbers that are nearer to each other are printed as one
+HAIR = 0.2  # nats: the runner-up has four fifths of the first one's probability, or more
+_SHORT = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross"}
+
+
+def head_name(place: HeadPlace) -> str:
+    """Name a head such as `cross L2 H5`."""
+    kind, layer, head = place
+    return f"{_SHORT[kind]} L{layer} H{head}"
+
+
+def effect_findings(effects: HeadEffects, reference: ReferenceEffects | None) -> tuple[str, ...]:
+    """Say whether a single head is decisive here, and how many do more than they usually do."""
+    mean = effects.mean
+    worst = int(mean.argmin())
+    name, loss = head_name(effects.places[worst]), -float(mean[worst])
+    before = float(effects.before.mean())
+    cost = f"{percent(-math.expm1(-loss))} less likely on average ({change_in_nats(before, before - loss)})"
+    if loss <= 0:
+        first = "No single head matters here: with any one head off, tokens are not less likely on average."
+    elif loss < DECISIVE:
+        first = f"No single head is decisive here: without {name}, which costs most, a token gets {cost}."
+    else:
+        first = f"{name[0].upper()}{name[1:]} is decisive here: without it a token gets {cost}."
+    return first, _usual_finding(effects, reference)
+
+
+def _usual_finding(effects: HeadEffects, reference: ReferenceEffects | None) -> str:
+    if reference is None:
+        return "No baselines were measured for these weights and this language, so the numbers are plain nats."
+    far = int((reference.in_spreads(effects).abs() > USUAL).sum())
+    return (
+        f"{far} of {len(effects.places)} heads {'does' if far == 1 else 'do'} more here than usual (beyond {USUAL:g} "
+        f"of their own spreads over {reference.sentences} sentences)."
+    )
+
+
+def run_findings(before: Chances, after: Chances) -> tuple[str, ...]:
+    """Say what switching heads off cost the sentence: on average, and for the token that lost most."""
+    lost = before.log_probabilities - after.log_probabilities
+    first = f"Mean log-probability of a token: {change_in_nats(before.mean, after.mean, least=3)}."
+    if not bool(lost.isfinite().all()):
+        return (f"{int((~lost.isfinite()).sum())} of {len(lost)} tokens have no probability any more (NaN).",)
+    if float(lost.abs().max()) == 0:
+        return (f"{first} No probability changed.",)
+    at = int(lost.argmax() if bool((lost > 0).any()) else lost.argmin())
+    token = display_token(before.asked.tokens[at])
+    here, there = percents(*(math.exp(float(one.log_probabilities[at])) for one in (before, after)))
+    if here == there:
+        return first, "No probability changes by 0.000001 % or more."
+    verdict = f"“{token}” loses most" if float(lost[at]) > 0 else f"No token gets less likely; “{token}” gains most"
+    return first, f"{verdict}: {here} → {there}."
+
+
+def text_findings(
+    before: Chances, after: Chances, written: tuple[tuple[Token, ...], tuple[Token, ...]]
+) -> tuple[str, ...]:
+    """Name the first token at which two texts differ, and the lead of each run's own word there.
+
+    `written` are the tokens that both wrote, special ones included; the chances are those of the first text. Margins
+    are given only where either run wrote what it found likeliest: a token that no model may write can be ahead of it.
+    """
+    if before.asked.what not in ("target", "text"):
+        return ()
+    one, other = written
+    at = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a.id != b.id), None)
+    row = None if at is None else at - 1  # the row that puts out token `at`
+    if at is None or row not in before.asked.rows or one[at].id != before.asked.tokens[before.asked.rows.index(row)].id:
+        return ()
+    place = before.asked.rows.index(row)
+    ahead, behind = float(before.margins[place]), -float(after.margins[place])
+    here, there = display_token(one[at]), display_token(other[at])
+    if ahead <= 0 or behind <= 0 or int(after.rivals[place]) != other[at].id:
+        return (f"The first difference is at “{here}”: the model now writes “{there}”.",)
+    hair = min(ahead, behind) < HAIR
+    verdict = " The lead was tiny, so any small change reverses it." if hair else ""
+    return (
+        f"The first difference is at “{here}”: it was ahead of its runner-up by {amount(ahead)} nats, and is now "
+        f"behind “{there}” by {amount(behind)}.{verdict}",
+    )
+
+
+def count_findings(found: "ChangeCount") -> tuple[str, ...]:
+    """Say how many texts a change alters over many sentences, and what it costs a token."""
+    value, low, high = found.change
+    digits = decimals(value, high - low, least=3)
+    before, after = round(found.before, digits), round(found.before + value, digits)
+    told, *bounds = (nats(one, digits) for one in (after - before, low, high))
+    cost = (
+        f"Mean log-probability of a target token: {nats(before, digits)} → {nats(after, digits)} nats, a change of "
+        f"{told} (95 % of draws: {bounds[0]} to {bounds[1]}). "
+        f"{found.less_likely} of {found.sentences} targets get less likely."
+    )
+    if found.differ is None:
+        return (cost,)
+    return f"The model writes a different text for {found.differ} of {found.sentences} included sentences.", cost
+
+
+def pair_findings(runs: RunComparison) -> tuple[str, ...]:
+    """Say which head changed most, how many did not change, and which rows and columns have no partner."""
+    apart: list[tuple[float, HeadPlace]] = [
+        (bits, (kind, layer, head))
+        for kind, found in runs.kinds.items()
+        for layer, row in enumerate(found.apart.tolist())
+        for head, bits in enumerate(row)
+        if not math.isnan(bits)
+    ]
+    if not apart:
+        return ("The two runs have no row in common, so no head can be compared.", *_unaligned_sentences(runs))
+    most, place = max(apart)
+    moved = sum(bits > 0 for bits, _ in apart)
+    if most == 0:
+        return (
+            f"No head changed: all {len(apart)} heads that can be compared look at exactly the same tokens.",
+            *_unaligned_sentences(runs),
+        )
+    bits = f"{most:.3f}" if most >= 0.0005 else "less than 0.001"
+    first = f"{head_name(place)} changed most: {bits} of at most 1 bit. {moved} of {len(apart)} heads moved."
+    return (first, *_unaligned_sentences(runs))
+
+
+def _unaligned_sentences(runs: RunComparison) -> tuple[str, ...]:
+    apart = [_SHORT[kind] for kind, found in runs.kinds.items() if not found.in_step]
+    alone = (
+        f"Too few rows of {' and '.join(apart)} have a partner to be compared: each run's maps are in its own order.",
+    )
+    said = [f"{_SHORT[kind]}: {lone}" for kind, found in runs.kinds.items() if found.in_step and (lone := _lone(found))]
+    words = ("Vocabularies may differ: pieces are merged, and words are compared.",) if runs.by_words else ()
+    return (
+        *words,
+        *alone[: len(apart)],
+        *(f"Hatched, because they have no partner: {'; '.join(said)}." for _ in said[:1]),
+    )
+
+
+def _lone(found: ComparedKind) -> str:
+    """Count the rows and columns without a partner, in words; "" where all have one."""
+    parts = [
+        f"{count} of {len(places)} {name}"
+        for name, places in (("rows", found.rows), ("columns", found.cols))
+        if (count := sum(None in place for place in places))
+    ]
+    return ", ".join(parts)
+
+
+def decimals(*differences: float, least: int) -> int:
+    """Return how many decimals give each difference two digits of its own: at least `least`, at most 6."""
+    told = [abs(each) for each in differences if each and math.isfinite(each)]
+    needed = [1 - math.floor(math.log10(each)) for each in told]
+    return min(max([least, *needed]), MOST_DECIMALS)
+
+
+def nats(value: float, digits: int) -> str:
+    """Print a number with a real minus sign; no zero is below zero."""
+    text = f"{value:.{digits}f}"
+    return (text if float(text) else text.removeprefix("-")).replace("-", "−")
+
+
+def amount(value: float, least: int = 2) -> str:
+    """Print one number, with two digits of its own where `least` decimals would print it as 0."""
+    return nats(value, decimals(value, least=least) if round(value, least) == 0 else least)
+
+
+def change_in_nats(before: float, after: float, *, least: int = 2) -> str:
+    """Print a change such as "−0.0514 → −0.0560 nats, a change of −0.0046": the change is the printed second minus the
+    first.
+    """
+    digits = decimals(after - before, least=least)
+    first, second = round(before, digits), round(after, digits)
+    if before == after:
+        return f"{nats(before, least)} nats, unchanged"
+    if first == second:
+        return f"{nats(before, least)} nats, the same to within {10.0**-MOST_DECIMALS:.{MOST_DECIMALS}f}"
+    change = nats(second - first, digits)
+    return f"{nats(first, digits)} → {nats(second, digits)} nats, a change of {change}"
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """Print a share as a percentage: a share above zero never reads 0, and one below one never reads 100."""
+    text, step = f"{share:.{digits}%}", 10.0**-digits
+    if share > 0 and float(text[:-1]) == 0:
+        return f"<{step:.{digits}f}%"
+    return f">{100 - step:.{digits}f}%" if share < 1 and float(text[:-1]) == 100 else text
+
+
+def percents(before: float, after: float) -> tuple[str, str]:
+    """Print two shares, with as many digits as tell them apart; alike only where six decimals print them so."""
+    pairs = [(percent(before, digits), percent(after, digits)) for digits in range(1, MOST_DECIMALS + 1)]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])

@@ -1,0 +1,240 @@
+"""One logit as a sum over the parts of the last layer, for models whose layers normalise what goes through them
+(post-norm).
+
+Each sublayer adds to what came in, and a norm follows. With the norms' scales held as they were, everything after the
+last layer's input is linear: its heads, its feed-forward network and its biases add up to the logit with what the
+layers before gave, which is one part and has no exact split (Kobayashi et al. 2021 hold norms still in the same way).
+Norms and maps are observed in a pass, and used only where they make the numbers that were heard.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from attnviz.analysis.attribution import Attribution, LogitPart, LogitTarget, explained_weights
+from attnviz.analysis.output_maps import ROUNDING, HeardProduct, OutputMap, ProductWatch, output_maps
+from attnviz.analysis.projections import NotPlain
+from attnviz.analysis.residual import LastNorm
+from attnviz.models.protocol import Model
+from attnviz.tracing.interventions import Chain
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind, Probe, Site, Stack
+
+
+@dataclass(frozen=True, eq=False)
+class NormedSum:
+    """A sum and the norm behind it: `whole` `(rows, d_model)` goes in, what came before and what the site (None: the
+    feed-forward network) adds; float64.
+    """
+
+    site: Site | None
+    whole: Tensor
+    norm: LastNorm
+    output: OutputMap | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LastLayer:
+    """The last layer of the stack that outputs tokens, in one run: its input, its sublayers in order, and the map to
+    the vocabulary, weight `(vocab_size, d_model)` and bias `(vocab_size,)`.
+    """
+
+    before: Tensor
+    sublayers: tuple[NormedSum, ...]
+    weight: Tensor
+    bias: Tensor
+
+    def attribution(self, trace: Trace, asked: LogitTarget) -> Attribution:
+        """Split a logit of the run. Raises ValueError for a row or a token that it does not have."""
+        logits, row = asked.require(trace)[0], asked.row
+        parts = [LogitPart("layers before", self._worth(self.before[row], 0, asked)[0])]
+        for nth, one in enumerate(self.sublayers):
+            if one.site is None or one.output is None:
+                before = self._sublayer_input(nth, row)
+                parts.append(LogitPart("feed-forward", self._worth(one.whole[row] - before, nth, asked)[0],
+                                       layer=self.layer))  # fmt: skip
+            else:
+                parts += self._site_parts(trace, one, nth, asked)
+            last = nth == len(self.sublayers) - 1
+            bias = float(self._propagate(one.norm.bias, nth + 1, row) @ asked.select(self.weight))
+            kind = None if one.site is None else one.site.kind
+            parts.append(LogitPart("norm bias", bias, None if last else kind, None if last else self.layer))
+        parts.append(LogitPart("vocabulary bias", float(asked.select(self.bias))))
+        return Attribution(asked, float(asked.select(logits[row].double())), tuple(parts))
+
+    def key_attribution(self, trace: Trace, asked: LogitTarget, site: Site) -> Float[Tensor, "heads k_len"]:
+        """Split the bars of a site of this layer over the tokens that its heads attend to, as
+        `attribution.key_attribution` does.
+        """
+        nth = next(at for at, one in enumerate(self.sublayers) if one.site == site)
+        output = self.sublayers[nth].output
+        assert output is not None  # it is a site
+        weights = explained_weights(trace, site)[:, asked.row]
+        value = trace.call(site.kind, site.layer).value[0].cpu().double()
+        given = weights.unsqueeze(-1) * (value @ output.weight.double())
+        return (self._propagate(given, nth, asked.row) @ asked.select(self.weight)).float()
+
+    @property
+    def layer(self) -> int:
+        """Its number."""
+        return next(one.site.layer for one in self.sublayers if one.site is not None)
+
+    def _site_parts(self, trace: Trace, one: NormedSum, nth: int, asked: LogitTarget) -> list[LogitPart]:
+        assert one.site is not None and one.output is not None  # noqa: PT018 - the caller asked
+        site, output = one.site, one.output
+        context = trace.context(site.kind, site.layer)[:, asked.row].double()
+        heads = torch.einsum("hd,hdm->hm", context, output.weight.double())
+        values = self._worth(heads, nth, asked)
+        parts = [LogitPart("head", value, site.kind, site.layer, head) for head, value in enumerate(values)]
+        bias = self._worth(output.bias.double(), nth, asked)[0]
+        return [*parts, LogitPart("head bias", bias, site.kind, site.layer)]
+
+    def _sublayer_input(self, nth: int, row: int) -> Tensor:
+        """Return the input of a sublayer's row."""
+        if nth == 0:
+            return self.before[row]
+        one = self.sublayers[nth - 1]
+        return one.norm.direction(one.whole[row], one.whole[row]) + one.norm.bias
+
+    def _propagate(self, parts: Tensor, nth: int, row: int) -> Tensor:
+        """Carry parts that go into the norm of sublayer `nth` through to behind the last norm."""
+        for one in self.sublayers[nth:]:
+            parts = one.norm.direction(parts, one.whole[row])
+        return parts
+
+    def _worth(self, parts: Tensor, nth: int, asked: LogitTarget) -> list[float]:
+        return (self._propagate(parts, nth, asked.row) @ asked.select(self.weight)).flatten().tolist()
+
+
+def last_layer(model: Model, trace: Trace) -> LastLayer | NotPlain:
+    """Find the last layer in the run of `trace`, by one more pass over its first sentence; or say why it has no sum."""
+    alone = replace(trace, sentences=trace.sentences[:1])
+    stack: Stack = "decoder" if "decoder_self" in model.kinds else "encoder"
+    watch = _EndWatch(stack)
+    with torch.inference_mode(), _NormWatch(watch.norms), ProductWatch(watch.products.append):
+        again = model.rerun(alone, Chain((watch,)))
+    if again.logits is None:
+        return NotPlain("it has no output over a vocabulary")
+    outputs = output_maps(model, replace(alone, interventions=()))
+    kinds: list[Kind] = [kind for kind in again.kinds if (kind == "encoder_self") == (stack == "encoder")]
+    sites = [Site(kind, again.shape(kind)[0] - 1) for kind in kinds]
+    found = [outputs[site] for site in sites]
+    if why := next((one for one in found if isinstance(one, NotPlain)), None):
+        return why
+    norms = watch.norms[watch.began : watch.ended]
+    if len(norms) != len(sites) + 1 or not all(one.is_usable for one in norms):
+        return NotPlain("its last layer does not end each of its sums in a norm that can be taken apart")
+    head = _head(watch.products[watch.products_ended :], norms[-1].made, again.logits)
+    if head is None:
+        return NotPlain("its logits are not a linear map of its last layer's output")
+    before = _rows(watch.before)
+    sublayers = tuple(
+        NormedSum(site, _rows(one.input_), one.norm, output if isinstance(output, OutputMap) else None)
+        for site, one, output in zip((*sites, None), norms, (*found, None), strict=True)
+    )
+    last = LastLayer(before, sublayers, head[0], head[1])
+    return last if _adds_up(last, again) else NotPlain("the parts that its last layer adds are not known")
+
+
+def _adds_up(last: LastLayer, trace: Trace) -> bool:
+    """Check whether the input of each norm is the stream before and the heads' outputs."""
+    before = last.before
+    for nth, one in enumerate(last.sublayers):
+        if one.site is not None and one.output is not None:
+            context = trace.context(one.site.kind, one.site.layer)
+            made = one.output.head_outputs(context).sum(dim=0).double() + one.output.bias.double()
+            if not _is_near(before + made, one.whole):
+                return False
+        before = torch.stack([last._sublayer_input(nth + 1, row) for row in range(len(one.whole))])
+    return True
+
+
+def _head(products: Sequence[HeardProduct], stream: Tensor, logits: Tensor) -> tuple[Tensor, Tensor] | None:
+    """Find the linear map from the stream to logits, and all that is added to it: the same in every row."""
+    for one in reversed(products):
+        if one.input_.shape != stream.shape or one.made.shape != logits.shape or not torch.equal(one.input_, stream):
+            continue
+        beside = (logits - one.made.cpu())[0].double()
+        if _is_near(beside, beside[:1].expand_as(beside), float(logits.abs().max())):
+            own = 0.0 if one.bias is None else one.bias.cpu().double()
+            return one.weight.cpu().double(), beside[0] + own
+    return None
+
+
+def _is_near(one: Tensor, other: Tensor, size: float = 1.0) -> bool:
+    allowed = ROUNDING * torch.finfo(torch.float32).eps * max(1.0, size, float(other.abs().max()))
+    return bool(((one - other).abs() <= allowed).all())
+
+
+def _rows(numbers: Tensor | None) -> Tensor:
+    assert numbers is not None  # the stack has a layer
+    return numbers.detach()[0].cpu().double()
+
+
+@dataclass(frozen=True, eq=False)
+class _HeardNorm:
+    """A layer norm that was computed."""
+
+    input_: Tensor
+    made: Tensor
+    gain: Tensor | None
+    bias: Tensor | None
+    eps: float
+
+    @property
+    def is_usable(self) -> bool:
+        return self.gain is not None and self.input_.dim() == 3
+
+    @property
+    def norm(self) -> LastNorm:
+        assert self.gain is not None  # `is_usable`
+        gain = self.gain.cpu().double()
+        bias = gain.new_zeros(len(gain)) if self.bias is None else self.bias.cpu().double()
+        return LastNorm(gain, bias, self.eps, is_centred=True)
+
+
+class _NormWatch(TorchFunctionMode):
+    """Record the layer norms that this thread computes."""
+
+    def __init__(self, heard: list[_HeardNorm]) -> None:
+        super().__init__()
+        self.heard = heard
+
+    def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+        """Record what torch computes on the way."""
+        result = func(*args, **(kwargs or {}))
+        if func is F.layer_norm:
+            given = dict(zip(("input", "normalized_shape", "weight", "bias", "eps"), args, strict=False))
+            given |= kwargs or {}
+            self.heard.append(
+                _HeardNorm(given["input"], result, given.get("weight"), given.get("bias"), given.get("eps", 1e-5))
+            )
+        return result
+
+
+@dataclass
+class _EndWatch(Probe):
+    """Find the norms and maps of the last layer, and its input. Made for one run."""
+
+    stack: Stack
+    norms: list[_HeardNorm] = field(default_factory=list)
+    products: list[HeardProduct] = field(default_factory=list)
+    before: Tensor | None = None
+    began: int = 0
+    ended: int = 0
+    products_ended: int = 0
+    _output: Tensor | None = None
+
+    def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
+        """Keep the output of the layer before the last in `before`."""
+        if stack == self.stack:
+            self.before, self._output = self._output, output
+            self.began, self.ended = self.ended, len(self.norms)
+            self.products_ended = len(self.products)
+        return output

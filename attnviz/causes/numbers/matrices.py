@@ -1,0 +1,59 @@
+"""All patching matrices of a pair at one step: heads of every kind, and positions of both stacks."""
+
+from dataclasses import dataclass
+
+from attnviz.analysis.runs import Tell, untold
+from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.pair import Pair
+from attnviz.causes.numbers.patching import PatchedHeads, PatchedStream, Restored, patched_heads, patched_stream
+from attnviz.models.protocol import Model
+from attnviz.transformer.probe import Stack
+
+_TOKENS = 8_000  # that are run again for one matrix of positions; about a second on the shipped model
+_PARAMETERS = 12e6  # of that model: a larger one has fewer cells run
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """Patching matrices: `heads` of every kind and `streams` of each stack, and the metric with its control pair."""
+
+    metric: LogitDifference
+    control: LogitDifference
+    heads: PatchedHeads
+    streams: tuple[PatchedStream, ...]
+
+    @property
+    def ends(self) -> Restored:
+        """The metric in both runs, and whether shares of it are drawn."""
+        return self.heads
+
+
+def matrices(
+    model: Model, pair: Pair, metric: LogitDifference, control: LogitDifference, *, tell: Tell = untold
+) -> Matrices:
+    """Patch every cell from `pair.clean` into `pair.changed`; `tell(done, total)` reports the progress of each matrix.
+
+    Raises ValueError where the two cannot be patched.
+    """
+    stacks: list[Stack] = [stack for stack in ("encoder", "decoder") if (stack, -1) in pair.changed.layers]
+    sentence = pair.changed.sentences[0]
+    length = max(1, len(sentence.src) + metric.step + 1)
+    most = max(24, int(_TOKENS * _PARAMETERS / max(model.n_parameters, _PARAMETERS) / length))
+    ends = Restored(metric.value_in_clean(pair.clean), metric.value(pair.changed), metric.values(_row(pair, metric)))
+    if not ends.is_drawn:  # shares of so small a difference are not drawn
+        return Matrices(metric, control, PatchedHeads(ends.clean, ends.changed, ends.patched), ())
+    return Matrices(
+        metric,
+        control,
+        patched_heads(model, pair.clean, pair.changed, metric, control=control, tell=tell),
+        tuple(
+            patched_stream(model, pair.clean, pair.changed, metric, stack=stack, control=control, most=most, tell=tell)
+            for stack in stacks
+        ),
+    )
+
+
+def _row(pair: Pair, metric: LogitDifference):
+    logits = pair.changed.logits
+    assert logits is not None  # a pair has them
+    return logits[:1, metric.step : metric.step + 1].float()

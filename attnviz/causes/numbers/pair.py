@@ -1,0 +1,135 @@
+"""A pair of runs between which numbers are patched: their matching rows, and the metrics of an answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.analysis.runs import Tell, untold, write_runs
+from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.models.protocol import Model
+from attnviz.tracing.causes.alignment import align_tokens
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.resolution import CheckedInterventions
+from attnviz.tracing.trace import Trace
+
+_LIKELY = 10  # tokens of each run that a control pair is looked for among
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """`clean` and `changed`, with logits and hidden states; an encoder-decoder's have the same target.
+
+    `rows` are those that can be compared: numbers in `clean` -> numbers in `changed`.
+    """
+
+    clean: Trace
+    changed: Trace
+    rows: dict[int, int]
+
+    def reverse(self) -> "Pair":
+        """Return the other direction: from the changed run into the clean one."""
+        return Pair(self.changed, self.clean, {there: here for here, there in self.rows.items()})
+
+    @cached_property
+    def differences(self) -> Float[Tensor, " rows"]:
+        """The distance of the two runs' answers in each of `rows`: total variation, 0 the same, 1 nothing shared."""
+        return torch.stack(
+            [(self._probabilities(0, row) - self._probabilities(1, row)).abs().sum() / 2 for row in self.rows]
+        )
+
+    @property
+    def most_different(self) -> int:
+        """The row of `clean` whose answers differ most."""
+        return list(self.rows)[int(self.differences.argmax())]
+
+    def likeliest_ids(self, row: int, count: int = _LIKELY) -> list[tuple[int, float, float]]:
+        """Return the likeliest ids of both runs in a row of `clean`, with both probabilities; the likelier in either
+        first.
+        """
+        here, there = self._probabilities(0, row), self._probabilities(1, row)
+        best = torch.maximum(here, there)
+        ids = best.topk(min(2 * count, len(best))).indices
+        return [(int(id_), float(here[id_]), float(there[id_])) for id_ in ids]
+
+    def metric(self, row: int, a: int | None = None, b: int | None = None) -> LogitDifference:
+        """Make the metric of the lead of `a` over `b` in a row of `clean`.
+
+        Left out, `a` is what `clean` would write there, and `b` what `changed` would: where that is the same, the
+        likely token whose logit gains most. Raises ValueError for one token twice.
+        """
+        here, there = self._logits(0, row), self._logits(1, row)
+        a = int(here.argmax()) if a is None else a
+        if b is None:
+            others = torch.tensor([id_ for id_, _, _ in self.likeliest_ids(row) if id_ != a])
+            gains = (there - here)[others]
+            b = int(there.argmax()) if int(there.argmax()) != a else int(others[gains.argmax()])
+        return self.changed_metric(row, a, b)
+
+    def changed_metric(self, row: int, a: int, b: int) -> LogitDifference:
+        """Make the metric of the lead of `a` over `b`, for runs like `changed`."""
+        step = self.rows[row]
+        return LogitDifference(step, a, b, None if step == row else row)
+
+    def control(self, row: int, metric: LogitDifference) -> LogitDifference:
+        """Choose two other tokens, likely in both runs, whose lead differs least between these."""
+        ids = [id_ for id_, _, _ in self.likeliest_ids(row) if id_ not in (metric.a, metric.b)][:_LIKELY]
+        chosen = torch.tensor(ids)
+        change = (self._logits(0, row) - self._logits(1, row))[chosen]
+        apart = (change[:, None] - change[None]).abs()
+        apart.fill_diagonal_(torch.inf)
+        first, second = divmod(int(apart.argmin()), len(ids))
+        return self.changed_metric(row, ids[first], ids[second])
+
+    def _probabilities(self, side: int, row: int) -> Tensor:
+        """Return probabilities in a row of `clean`, in that run or in the other."""
+        return self._logits(side, row).softmax(dim=-1)
+
+    def _logits(self, side: int, row: int) -> Tensor:
+        logits = (self.clean, self.changed)[side].logits
+        assert logits is not None  # `pair_of` saw to it
+        return logits[0, row if side == 0 else self.rows[row]].float().cpu()
+
+
+def pair_of(model: Model, clean: Trace, other: Trace) -> Pair:
+    """Pair two runs: an encoder-decoder reads the other's source, and is given the clean run's target.
+
+    Raises ValueError for runs of two models, for one without logits or hidden states, and for sentences of no common
+    token that differ in length.
+    """
+    if other.model_id != clean.model_id:
+        raise ValueError(
+            f"The changed sentence was run with other weights ({other.model_id}) than the clean one "
+            f"({clean.model_id}): a patch needs one model."
+        )
+    for trace in (clean, other):
+        if trace.logits is None:
+            raise ValueError(
+                "This model has no output over a vocabulary, so there is no answer that a patch could change."
+            )
+        if not trace.layers:
+            raise ValueError("This trace was recorded without hidden states, so its layers cannot be patched.")
+    here, there = clean.sentences[0], other.sentences[0]
+    if here.src and there.src:
+        align_tokens(there.src, here.src)  # what cannot be aligned is said before anything runs
+    if "cross" not in model.kinds:
+        texts = [sentence.src or sentence.tgt_in for sentence in (here, there)]
+        return Pair(clean, other, dict(align_tokens(*texts).pairs))
+    taught = replace(there, tgt=here.tgt, tgt_text=here.tgt_text, cut=here.cut)
+    changed = other if there.tgt == here.tgt else model.rerun(replace(other, sentences=(taught,)))
+    return Pair(clean, changed, {row: row for row in range(len(here.tgt_in))})
+
+
+def written_under(model: Model, trace: Trace, patches: Sequence[Intervention] = (), *, tell: Tell = untold) -> str:
+    """Let a model write for a run's source, under the run's interventions and the patches; "" for a model that writes
+    nothing. `tell` as in `write_runs`.
+    """
+    if not model.writes:
+        return ""
+    changes = CheckedInterventions.check((*trace.interventions, *patches), model.shapes, model.model_id)
+    edits = changes.resolve(trace.sentences[:1]).edits or Edits(((),))
+    return model.decode_ids(write_runs(model, trace, edits, tell=tell)[0])[0]

@@ -1,0 +1,238 @@
+"""Activation patching: what a clean run restores in a changed one, one head or one position of the residual at a time.
+
+Each cell is (patched − changed) / (clean − changed) of one metric, the difference of two logits at one step: 0 where
+the patch does nothing, 1 where it brings back all (Vig et al. 2020; Zhang and Nanda 2024 on the metric). It may lie
+outside 0 to 1. One pair is one pair: a patch that also restores a control pair says nothing.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from attnviz.analysis.runs import HeadPlace, Tell, head_places, measure_runs, rows_of_edits, untold
+from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.models.protocol import Model
+from attnviz.text.tokens import Token
+from attnviz.tracing.causes.alignment import align_by_position, align_tokens
+from attnviz.tracing.causes.intervention import Intervention, What
+from attnviz.tracing.causes.making import patch
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Stack
+
+LEAST = 0.1  # of |clean − changed|, in logits: below it shares are noise and are not drawn
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The numbers measured of each patched run: the metric, and a control pair of the same step that should stay."""
+
+    metric: LogitDifference
+    control: LogitDifference | None = None
+
+    @classmethod
+    def check(cls, metric: LogitDifference, control: LogitDifference | None) -> "Measurement":
+        """Pair a metric with its control. Raises ValueError for a control of another step, or of the metric's own two
+        tokens.
+        """
+        if control is not None and control.step != metric.step:
+            raise ValueError(f"The control pair is of step {control.step}, and the metric of step {metric.step}.")
+        if control is not None and {control.a, control.b} == {metric.a, metric.b}:
+            raise ValueError("The control pair is the metric itself. Choose two other tokens that should not move.")
+        return cls(metric, control)
+
+    def values(self, logits: Tensor) -> Tensor:
+        """Measure several runs: `(copies, 1)`, or `(copies, 2)` with a control."""
+        return torch.stack([each.values(logits) for each in (self.metric, self.control) if each is not None], dim=1)
+
+    def control_change(self, found: Tensor, changed: Trace) -> Tensor | None:
+        """Return by how many logits each run of `found` moved the control pair."""
+        return None if self.control is None else found[:, 1] - self.control.value(changed)
+
+
+@dataclass(frozen=True, eq=False)
+class Restored:
+    """The metric in both runs, and in those that were patched.
+
+    `moved` is by how many logits each patch moved the control pair, shaped like `patched`; None without one.
+    """
+
+    clean: float
+    changed: float
+    patched: Tensor
+    moved: Tensor | None = None
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether clean and changed differ enough for shares to mean anything."""
+        return abs(self.clean - self.changed) >= LEAST
+
+    @property
+    def why_not(self) -> str:
+        """Why no shares are drawn, in a sentence; "" where they are."""
+        if self.is_drawn:
+            return ""
+        return (
+            f"The two runs differ by {abs(self.clean - self.changed):.3f} logits in this metric, less than {LEAST}: "
+            "a share of so small a difference says nothing. Choose another step or other tokens."
+        )
+
+    @property
+    def share(self) -> Tensor:
+        """(patched − changed) / (clean − changed), shaped like `patched`; NaN where nothing is drawn or was patched."""
+        if not self.is_drawn:
+            return torch.full_like(self.patched, torch.nan)
+        return (self.patched - self.changed) / (self.clean - self.changed)
+
+    @property
+    def control(self) -> Tensor | None:
+        """How far each patch moves the control pair, in the same unit as `share`: 0 where it leaves it alone."""
+        if self.moved is None:
+            return None
+        if not self.is_drawn:
+            return torch.full_like(self.moved, torch.nan)
+        return self.moved / (self.clean - self.changed)
+
+
+@dataclass(frozen=True, eq=False)
+class PatchedHeads(Restored):
+    """`patched` `(heads,)`: the head of `places` had the clean run's context (or `what` else was patched)."""
+
+    places: tuple[HeadPlace, ...] = ()
+    what: What = "context"
+
+
+@dataclass(frozen=True, eq=False)
+class PatchedStream(Restored):
+    """`patched` `(layers, positions)` of one stack; layer 0 is the embedding, then the output of each layer.
+
+    `tokens` are those of the changed sentence. `outside` `(layers, positions)` is True where a cell cannot reach the
+    metric (it equals `changed` to the bit, and is not run); `alone` `(positions,)` where a token has no partner in the
+    clean sentence: `patched` is NaN there. So it is in the cells `left_out`, which would have taken too long.
+    """
+
+    stack: Stack = "encoder"
+    tokens: tuple[Token, ...] = ()
+    outside: Bool[Tensor, "layers positions"] | None = None
+    alone: Bool[Tensor, " positions"] | None = None
+    left_out: Bool[Tensor, "layers positions"] | None = None
+
+
+def patched_heads(
+    model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, what: What = "context",
+    control: LogitDifference | None = None, tell: Tell = untold,
+) -> PatchedHeads:  # fmt: skip
+    """Patch one head at a time from `clean` into `changed`; `tell(done, total)` reports the progress.
+
+    Raises ValueError where the two cannot be patched.
+    """
+    places, asked = head_places(model), Measurement.check(metric, control)
+    both = metric.value_in_clean(clean), metric.value(changed)
+    whole = {kind: patch(clean, kind, what=what) for kind in model.kinds}
+    changes = [_cut_head(whole[kind], layer, head) for kind, layer, head in places]
+    found = measure_runs(
+        model, changed, rows_of_edits(model, changed, changes), asked.values, rows=[metric.step], tell=tell
+    )
+    return PatchedHeads(*both, found[:, 0], asked.control_change(found, changed), places, what)
+
+
+def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
+    model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, stack: Stack,
+    control: LogitDifference | None = None, most: int | None = None, tell: Tell = untold,
+) -> PatchedStream:  # fmt: skip
+    """Patch the residual of one token after one layer at a time from `clean` into `changed`.
+
+    A cell that holds the same numbers in both runs is not run: it would restore nothing. Of more than `most` others
+    those are run in which the two runs lie farthest apart. `tell(done, total)` hears how far it is. Raises ValueError
+    where the two cannot be patched.
+    """
+    asked, both = Measurement.check(metric, control), (metric.value_in_clean(clean), metric.value(changed))
+    layers = sorted(layer for of, layer in changed.layers if of == stack)
+    tokens = changed.sentences[0].src if stack == "encoder" else changed.sentences[0].tgt_in
+    partners, reach = _partners(clean, changed, stack, len(tokens)), reach_of(model, changed, stack)
+    outside = torch.tensor(
+        [[is_outside(reach, layer == layers[-1], at - metric.step) for at, _ in enumerate(tokens)]
+         for layer in layers]
+    )  # fmt: skip
+    patched = torch.full(outside.shape, torch.nan)
+    patched[:, list(partners)] = both[1]
+    moved = None if control is None else torch.where(patched.isnan(), torch.nan, 0.0)
+    apart = torch.stack([_distance(clean, changed, stack, layer, partners) for layer in layers])
+    apart[outside] = 0
+    left_out = apart > 0
+    ranked = apart.flatten().argsort(descending=True, stable=True)[: int(left_out.sum())][:most]
+    cells = sorted(divmod(int(at), len(tokens)) for at in ranked)
+    if cells:
+        whole = [patch(clean, stack, what="embedding" if layer < 0 else "layer", layer=layer) for layer in layers]
+        edits = rows_of_edits(model, changed, [replace(whole[row], positions=(at,)) for row, at in cells])
+        rows, columns = (list(part) for part in zip(*cells, strict=True))
+        found = measure_runs(model, changed, edits, asked.values, rows=[metric.step], tell=tell)
+        patched[rows, columns] = found[:, 0]
+        if moved is not None and (by := asked.control_change(found, changed)) is not None:
+            moved[rows, columns] = by
+        left_out[rows, columns] = False
+    patched[left_out] = torch.nan
+    if moved is not None:
+        moved[left_out] = torch.nan
+    alone = torch.tensor([at not in partners for at in range(len(tokens))])
+    return PatchedStream(*both, patched, moved, stack, tuple(tokens), outside, alone, left_out)
+
+
+def _distance(clean: Trace, changed: Trace, stack: Stack, layer: int, partners: dict[int, int]) -> Tensor:
+    """Measure the distance of the two runs' hidden states after a layer, `(positions,)`: 0 where they are the same to
+    the bit, or have no partner, else a share of their length.
+    """
+    there, here = clean.layer_output(stack, layer), changed.layer_output(stack, layer)
+    apart = torch.zeros(len(here))
+    own, others = list(partners), list(partners.values())
+    change = (here[own] - there[others]).norm(dim=1) / here[own].norm(dim=1).clamp(min=1e-12)
+    is_same = (here[own] == there[others]).all(dim=1)
+    apart[own] = change.clamp(min=1e-12).masked_fill(is_same, 0.0)
+    return apart
+
+
+def _cut_head(whole: Intervention, layer: int, head: int) -> Intervention:
+    """Cut the patch of one head out of one of all."""
+    return replace(whole, layer=layer, heads=(head,), values={layer: whole.values[layer][head : head + 1]})
+
+
+def _partners(clean: Trace, changed: Trace, stack: Stack, count: int) -> dict[int, int]:
+    """Map the positions of the changed sentence to their partners in the clean one."""
+    one, other = changed.sentences[0], clean.sentences[0]
+    if stack == "encoder":
+        pairs = align_tokens(one.src, other.src).pairs
+    elif one.src:
+        pairs = align_by_position(count, len(other.tgt_in)).pairs
+    else:
+        pairs = align_tokens(*([token for token in each.tgt_in if not token.segment] for each in (one, other))).pairs
+    return dict(pairs)
+
+
+Reach = Literal["memory", "earlier", "all"]
+
+
+def is_outside(reach: Reach, is_last: bool, after: int) -> bool:
+    """Check whether a cell cannot reach the metric. After the last layer of the stack that outputs tokens only the
+    metric's own row can; before it, no later row can ("earlier"), where rows attend to earlier ones only.
+
+    `after` is how many rows after the metric's it is.
+    """
+    if reach == "memory":
+        return False
+    return (is_last and after != 0) or (reach == "earlier" and after > 0)
+
+
+def reach_of(model: Model, changed: Trace, stack: Stack) -> Reach:
+    """Return which positions of a stack can reach a row of the answer: "memory", where a decoder reads all of it; rows
+    up to its own ("earlier"), or all of them ("all": an encoder, or a decoder without its mask).
+
+    "memory": all of an encoder whose output a decoder reads. "earlier": rows up to its own. "all": every row, of an
+    encoder alone or of a decoder without its mask.
+    """
+    if stack == "encoder":
+        return "memory" if "cross" in model.kinds else "all"
+    layers = range(changed.shape("decoder_self")[0])
+    sees = any(bool(changed.layer_mask("decoder_self", layer).triu(1).any()) for layer in layers)
+    return "all" if sees else "earlier"

@@ -1,0 +1,133 @@
+"""Compare two runs on matching tokens: their maps, and how far apart each head's are.
+
+Two sentences, two languages, two models, or one sentence with and without something that is done to the run.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.causes.numbers.divergence import jensen_shannon, pair_weights
+from attnviz.maps.grouping import ColLabel, RowLabel
+from attnviz.maps.lazy import layer_by_layer
+from attnviz.maps.options import MapOptions
+from attnviz.maps.selection import labels, select
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind
+
+Place = tuple[int | None, int | None]  # a position here and its partner there; None for none
+Union = tuple[Place, ...]
+
+
+def union(here: Sequence[Hashable], there: Sequence[Hashable]) -> Union:
+    """Merge two sequences into one order (difflib). Equal items are paired; between them, two runs of the same length
+    are paired item by item, and others stay unpaired.
+    """
+    places = list[Place]()
+    for _, a, b, c, d in SequenceMatcher(None, here, there, autojunk=False).get_opcodes():
+        if b - a == d - c:
+            places += zip(range(a, b), range(c, d), strict=True)
+        else:
+            places += [(at, None) for at in range(a, b)] + [(None, at) for at in range(c, d)]
+    return tuple(places)
+
+
+def pair_in_order(here: Sequence[Hashable], there: Sequence[Hashable]) -> tuple[Union, bool]:
+    """Merge two sequences into one order, and say whether that succeeded; with too few partners, each keeps its own
+    order by number.
+    """
+    places = union(here, there)
+    if 2 * len(pairs_of(places)) >= min(len(here), len(there)):
+        return places, True
+    return own_order(len(here), len(there)), False
+
+
+def own_order(here: int, there: int) -> Union:
+    """Keep both in their own order: position n beside position n."""
+    return tuple((at if at < here else None, at if at < there else None) for at in range(max(here, there)))
+
+
+def pairs_of(places: Union) -> list[tuple[int, int]]:
+    """List the positions that have a partner."""
+    return [(here, there) for here, there in places if here is not None and there is not None]
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedKind:
+    """One kind of attention of two runs.
+
+    `rows` and `cols` are both runs' rows and columns in one order where they are `in_step`: fewer than half of the rows
+    of two languages have a partner, each run then keeps its own order, and nothing is compared. `apart` is the mean
+    over rows that both have of the Jensen-Shannon divergence, in bits, NaN where they have none. What a row gives to a
+    column without a partner counts
+    as one column more, of that run alone. Heads are matched by number, as far as both runs have them.
+    """
+
+    rows: Union
+    cols: Union
+    row_labels: tuple[tuple[RowLabel, ...], tuple[RowLabel, ...]]
+    col_labels: tuple[tuple[ColLabel, ...], tuple[ColLabel, ...]]
+    apart: Float[Tensor, "layers heads"]
+    in_step: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class RunComparison:
+    """Two runs, and the comparison of each kind that both have; `by_words` where pieces were merged into
+    words first.
+    """
+
+    here: Trace
+    there: Trace
+    kinds: Mapping[Kind, ComparedKind]
+    by_words: bool = False
+
+    def maps(self, kind: Kind, layer: int, head: int) -> tuple[Tensor, Tensor]:
+        """Return a head's weights in both, each `(rows, cols)` of its own run."""
+        options = MapOptions(words=self.by_words)
+        here, there = (select(trace.one_layer(kind, layer), kind, options) for trace in (self.here, self.there))
+        return here.attn[0, head], there.attn[0, head]
+
+
+def compare_runs(here: Trace, there: Trace, *, by_words: bool = False) -> RunComparison:
+    """Compare two runs. `by_words` merges pieces: models of different vocabularies share words only.
+
+    Raises ValueError where they have no kind of attention in common.
+    """
+    kinds: list[Kind] = [kind for kind in here.kinds if kind in there.kinds]
+    if not kinds:
+        raise ValueError("The two models have no kind of attention in common, so there are no maps to compare.")
+    return RunComparison(here, there, {kind: _compare_kind(here, there, kind, by_words) for kind in kinds}, by_words)
+
+
+def _compare_kind(here: Trace, there: Trace, kind: Kind, by_words: bool) -> ComparedKind:
+    options = MapOptions(words=by_words)
+    (rows_here, cols_here), (rows_there, cols_there) = (labels(trace, kind, options) for trace in (here, there))
+    rows, in_step = pair_in_order([_row_key(row) for row in rows_here], [_row_key(row) for row in rows_there])
+    cols = union([col.text for col in cols_here], [col.text for col in cols_there])
+    if not in_step and kind != "cross":
+        cols = own_order(len(cols_here), len(cols_there))
+    paired = (pairs_of(rows) if in_step else [], pairs_of(cols))
+    layers = zip(layer_by_layer(here, kind), layer_by_layer(there, kind), strict=False)
+    maps = ((select(one, kind, options).attn[0], select(other, kind, options).attn[0]) for one, other in layers)
+    apart = torch.stack([_distances(one, other, *paired) for one, other in maps])
+    return ComparedKind(
+        rows, cols, (tuple(rows_here), tuple(rows_there)), (tuple(cols_here), tuple(cols_there)), apart, in_step
+    )
+
+
+def _row_key(row: RowLabel) -> str:
+    """Return the word that identifies a row: its output, or, of an encoder, its input."""
+    return (row.input if row.output is None else row.output) or ""
+
+
+def _distances(here: Tensor, there: Tensor, rows: list[tuple[int, int]], cols: list[tuple[int, int]]) -> Tensor:
+    heads = min(len(here), len(there))
+    if not rows:
+        return torch.full((heads,), torch.nan)
+    p, q = here[:heads, [a for a, _ in rows]], there[:heads, [b for _, b in rows]]
+    return jensen_shannon(*pair_weights(p, q, cols)).mean(dim=-1)

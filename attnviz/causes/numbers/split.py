@@ -1,0 +1,61 @@
+"""Logits split into a sum of parts: over all layers, or over the last one where layers
+normalise.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.analysis.attribution import Attribution, LogitTarget, attribution, key_attribution
+from attnviz.analysis.residual import ResidualMaps, residual_maps
+from attnviz.causes.numbers.last_layer import LastLayer, last_layer
+from attnviz.models.protocol import Model
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Site
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """The bars of a logit, and those of heads split over the tokens that they attend to: `(heads, k_len)` a site."""
+
+    bars: Attribution
+    opened: Mapping[Site, Float[Tensor, "heads k_len"]]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitModel:
+    """The maps by which a run's logits are split. `why_last` says why over the last layer only; "" where over all."""
+
+    maps: ResidualMaps | LastLayer
+    why_last: str = ""
+
+    @classmethod
+    def find(cls, model: Model, trace: Trace) -> "SplitModel":
+        """Find the maps of a run's model. Raises ValueError for a model whose logits are no sum that could be shown."""
+        found = residual_maps(model, trace)
+        if isinstance(found, ResidualMaps):
+            return cls(found)
+        last = last_layer(model, trace)
+        if isinstance(last, LastLayer):
+            return cls(last, found.why)
+        raise ValueError(f"The logits of this model cannot be taken apart: {last.why}.")
+
+    @property
+    def weight(self) -> Float[Tensor, "vocab_size d_model"]:
+        """The map to the vocabulary."""
+        return self.maps.weight
+
+    def explain(self, trace: Trace, asked: LogitTarget) -> Explained:
+        """Split a logit of the run. Raises ValueError for a row or a token that it does not have."""
+        if isinstance(self.maps, LastLayer):
+            maps = self.maps
+            sites = [one.site for one in maps.sublayers if one.site is not None]
+            return Explained(
+                maps.attribution(trace, asked), {site: maps.key_attribution(trace, asked, site) for site in sites}
+            )
+        bars = attribution(self.maps, trace, asked)
+        sites = dict.fromkeys(Site(part.kind, part.layer) for part in bars.parts
+                              if part.part == "head" and part.kind is not None and part.layer is not None)  # fmt: skip
+        return Explained(bars, {site: key_attribution(self.maps, trace, asked, site) for site in sites})

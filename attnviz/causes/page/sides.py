@@ -1,0 +1,139 @@
+"""The two runs that are compared, and the controls that say which the second one is."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.app import model_picker, offered_models
+from attnviz.app.address.widgets import segments, select, text_field
+from attnviz.app.cache import toys, traces
+from attnviz.app.cache.pictures import get_or_make
+from attnviz.app.progress import work_without_bar
+from attnviz.app.request import Request
+from attnviz.causes.pictures.compared import BY, RULES, CompareState, Side
+from attnviz.causes.pictures.sides import (
+    FIXED_FOR_LANGUAGES,
+    FIXED_FOR_MODELS,
+    FIXED_FOR_SENTENCES,
+    PAIRS,
+    changed_sides,
+    masked_sides,
+    other_language,
+    other_sentence,
+    rule_name,
+    side,
+)
+from attnviz.models.catalogue import Entry, entries, unshipped_entry
+from attnviz.models.chat import takes_chat
+from attnviz.text.languages import named_code
+from attnviz.toys import shipped
+
+if TYPE_CHECKING:
+    from attnviz.models.protocol import Model
+    from attnviz.tracing.trace import Trace
+
+
+def choose(view: CompareState, request: Request, loaded: "Model") -> str:
+    """Draw the controls; return the comparison that is open: the first where this model cannot do the one asked for."""
+    ways = [by for by in BY if by != "language" or len(loaded.languages) > 1]
+    by = view.by if view.by in ways else "sentence"
+    with st.container(key="compare-bar", horizontal=True, vertical_alignment="bottom", gap="small"):
+        segments("by", "Compare", {way: BY[way] for way in ways}, by, hide_label=True)
+        if by == "sentence":
+            text_field(
+                "other", "The other sentence", view.other, limit=4_000, empty=PAIRS.get(request.text, "Type one")
+            )
+        elif by == "language":
+            select(
+                "into",
+                "The other language",
+                _languages(request, loaded),
+                _other_language(view, request, loaded),
+                named_code,
+            )
+        elif by == "mask":
+            select("rule", "Mask on every layer of the kind in focus", RULES, view.rule, rule_name)
+        elif by == "model":
+            names = _models(view, request)
+            select("against", "The other model", list(names), _other_model(view, names), names.__getitem__)
+    return by
+
+
+def run_both(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+    """Run both sides. Raises ValueError with one sentence."""
+    return {"sentence": _sentence, "language": _language, "do": _changed_sides, "mask": _masked_sides, "model": _model}[
+        view.by
+    ](view, request, loaded, trace)
+
+
+def _side(name: str, loaded: "Model", request: Request, fixed: str = "") -> Side:
+    return side(name, loaded, traces.full_trace(request), fixed)
+
+
+def _sentence(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+    other = other_sentence(request.text, view.other)
+    own = _side(request.text, loaded, replace(request, tgt=""))
+    return own, _side(other, loaded, replace(request.with_text(other), tgt=""), FIXED_FOR_SENTENCES)
+
+
+def _language(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+    into, here = _other_language(view, request, loaded), _language_here(request, loaded)
+    own = _side(named_code(here), loaded, replace(request, tgt=""))
+    return own, _side(named_code(into), loaded, replace(request, to=into, tgt=""), FIXED_FOR_LANGUAGES)
+
+
+def _changed_sides(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+    return changed_sides(loaded, traces.full_trace(replace(request, do="")), trace)
+
+
+def _masked_sides(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+    return masked_sides(loaded, trace, view.kind, view.rule, cached=get_or_make, work=work_without_bar())
+
+
+def _model(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+    names = _models(view, request)
+    name = _other_model(view, names)
+    theirs = traces.model(name)
+    entry = _entry_named(name)
+    to = request.to if request.to in theirs.languages else (theirs.languages[0] if theirs.languages else "")
+    asked = Request(entry, request.src, to, new=request.new, messages=request.messages)
+    if not takes_chat(theirs):
+        asked = replace(asked, src=request.text, messages=())
+    return _side(request.entry.title, loaded, request), _side(names[name], theirs, asked, FIXED_FOR_MODELS)
+
+
+def _language_here(request: Request, loaded: "Model") -> str:
+    return request.to if request.to in loaded.languages else loaded.languages[0]
+
+
+def _languages(request: Request, loaded: "Model") -> list[str]:
+    return [to for to in loaded.languages if to != _language_here(request, loaded)]
+
+
+def _other_language(view: CompareState, request: Request, loaded: "Model") -> str:
+    return other_language(loaded, _language_here(request, loaded), view.into)
+
+
+def _models(view: CompareState, request: Request) -> dict[str, str]:
+    """List models to compare with, title by name: shipped ones, opened ones, toys, and the one that a link names."""
+    own = request.entry
+    made = [toys.entry(toys.name_of(experiment)) for experiment in shipped.WITH_WEIGHTS]
+    task = own.title.split(",")[0]  # of a toy: those of the same task read the same lines
+    alike = [entry for entry in made if toys.is_toy(own.name) and entry.title.split(",")[0] == task]
+    linked = [view.against] if view.against and view.against not in (one.name for one in made) else []
+    others = map(_entry_named, (*linked, *model_picker.opened_models()))
+    first = [*alike, *(entry for entry in others if offered_models.is_offered(entry.name)), *entries()]
+    found = {entry.name: entry.title for entry in first if entry.name != own.name}
+    found |= {own.name: f"{own.title} (the same)"}
+    found |= {entry.name: entry.title for entry in made if entry.name not in found}
+    return model_picker.distinct_titles(found)
+
+
+def _entry_named(name: str) -> Entry:
+    shipped_entry = next((one for one in entries() if one.name == name), None)
+    return shipped_entry or (toys.entry(name) if toys.is_toy(name) else unshipped_entry(name))
+
+
+def _other_model(view: CompareState, names: dict[str, str]) -> str:
+    return view.against if view.against in names else next(iter(names))

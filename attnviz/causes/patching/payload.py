@@ -1,0 +1,215 @@
+"""The data of the Patch tab: matrices of what each patch restores and of its effect on the control pair, and the
+result of the cells that are patched together.
+
+Cells are named as links name them (`analysis.causes.pairs.joint_patches.Cell`); a cell's state is 0 where it was
+measured, 1 where it cannot reach the answer, 2 where its token has no partner, 3 where it was left out.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.causes.numbers.joint_patches import Cell, JointPatches
+from attnviz.causes.numbers.matrices import Matrices
+from attnviz.causes.numbers.pair import Pair
+from attnviz.causes.numbers.patching import PatchedStream, Restored
+from attnviz.kit.payload import common_header, payload_of
+from attnviz.kit.spans import told_spans
+from attnviz.kit.views.labels import KINDS
+from attnviz.kit.wire import Blobs, Payload
+from attnviz.maps.spans import move_spans
+from attnviz.models.protocol import Model
+from attnviz.text.difference import word_differences
+from attnviz.text.display import display, display_token
+from attnviz.text.entries import entries
+from attnviz.text.tokens import Token
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Stack
+
+MEASURED, OUTSIDE, ALONE, LEFT_OUT = range(4)
+_MOST_TEXT = 4_000  # characters of a text that are sent
+_MOST_SOURCE = 160
+_STACKS = {
+    "encoder": "encoder: the residual, token by token",
+    "decoder": "decoder: the residual, token by token",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ShownPair:
+    """Two runs as the tab draws them: `pair` in the direction that is asked for, and the matrices of `step`.
+
+    `steps` are the rows to choose from, of the sentence above: number, row of `pair.clean`, how far apart the answers
+    are. `names` tells a token's name from its id, `result` is that of the cells patched together,
+    `before` the text that was written without them.
+    """
+
+    pair: Pair
+    step: int
+    steps: Sequence[tuple[int, int, float]]
+    matrices: Matrices
+    names: Callable[[int], str]
+    result: JointPatches | None = None
+    before: str = ""
+
+
+def patching_payload(model: Model, shown: ShownPair, *, done: Sequence[str], view: dict[str, Any]) -> Payload:
+    """Pack what the widget draws; `done` are the cells of `shown.result`."""
+    blobs, found = Blobs(), shown.matrices
+    header = common_header(model.kinds[0], model.kinds, blobs) | {
+        "from": _source(shown.pair.clean),
+        "into": _source(shown.pair.changed),
+        "step": shown.step,
+        "steps": [_step(shown.pair, *step) for step in shown.steps],
+        "metric": _measure(shown, found.metric, found.ends.clean, found.ends.changed),
+        "control": _measure(
+            shown,
+            found.control,
+            found.control.value_in_clean(shown.pair.clean),
+            found.control.value(shown.pair.changed),
+        ),
+        "why_not": found.ends.why_not,
+        "matrices": _matrices(model, shown, blobs) if found.ends.is_drawn else [],
+        "done": [[each, _name(shown.pair, each)] for each in done],
+        "result": None if shown.result is None else _result(shown),
+    }
+    return payload_of(header, view, blobs)
+
+
+def _source(trace: Any) -> str:
+    text = trace.src_text if trace.sentences[0].src else trace.tgt_text
+    return display(text if len(text) <= _MOST_SOURCE else f"{text[:_MOST_SOURCE].rstrip()} …")
+
+
+def _step(pair: Pair, number: int, row: int, difference: float) -> dict[str, Any]:
+    """Pack a row: its input, its output in the clean run, and how far apart the two answers are."""
+    sentence = pair.clean.sentences[0]
+    if not sentence.tgt:
+        goes_in, comes_out = sentence.src[row], None
+    else:
+        goes_in, comes_out = sentence.tgt_in[row], sentence.tgt_out[row]
+    named = display_token(comes_out) if comes_out is not None and comes_out.id >= 0 else ""
+    return {"step": number, "input": display_token(goes_in), "output": named, "difference": difference,
+            "entries": entries([goes_in if comes_out is None else comes_out])}  # fmt: skip
+
+
+def _measure(shown: ShownPair, metric: Any, clean: float, changed: float) -> dict[str, Any]:
+    """Pack a pair of tokens, and the lead of one over the other in both runs."""
+    return {"a": shown.names(metric.a), "b": shown.names(metric.b), "clean": clean, "changed": changed}
+
+
+def _matrices(model: Model, shown: ShownPair, blobs: Blobs) -> list[dict[str, Any]]:
+    return [
+        *(
+            _stream(model, one, shown.matrices, blobs) | _spans(shown.pair.changed, one)
+            for one in shown.matrices.streams
+        ),
+        *(_heads(model, shown, kind, blobs) for kind in model.kinds),
+    ]
+
+
+def _spans(changed: Trace, found: PatchedStream) -> dict[str, Any]:
+    """Return the turns of a conversation among the tokens across; nothing for a text without them."""
+    spans = () if found.stack == "encoder" else changed.sentences[0].spans
+    told = told_spans(move_spans(spans, 0, len(found.tokens)))
+    return {"spans": told} if told else {}
+
+
+def _heads(model: Model, shown: ShownPair, kind: Any, blobs: Blobs) -> dict[str, Any]:
+    """Pack a matrix with layers down, heads across."""
+    layers, heads = model.shapes[kind]
+    found = shown.matrices.heads
+    mine = [at for at, place in enumerate(found.places) if place[0] == kind]
+    assert found.control is not None  # there is a control
+    numbers = shown.pair.changed.numbers.get(kind, ())
+    return {
+        "where": kind,
+        "title": f"{KINDS[kind].name}: each head",
+        "first_layer": 0,
+        "size": [layers, heads],
+        "cols": [f"H{head}" for head in range(heads)],
+        "col_entries": [],
+        "layer_numbers": list(numbers),
+        **_numbers(found, mine, (layers, heads), blobs),
+        "state": blobs.add(np.zeros(layers * heads, dtype=np.uint8)),
+    }
+
+
+def _stream(model: Model, found: PatchedStream, of: Matrices, blobs: Blobs) -> dict[str, Any]:
+    """Pack a matrix with the embedding and each layer down, tokens across."""
+    assert found.outside is not None and found.alone is not None and found.left_out is not None  # noqa: PT018
+    state = np.full(found.patched.shape, MEASURED, dtype=np.uint8)
+    state[found.left_out.numpy()] = LEFT_OUT
+    state[:, found.alone.numpy()] = ALONE
+    state[found.outside.numpy()] = OUTSIDE
+    whole = list(range(found.patched.numel()))
+    return {
+        "where": found.stack,
+        "title": _title(model, found.stack),
+        "first_layer": -1,
+        "size": list(found.patched.shape),
+        "cols": [display_token(token) for token in found.tokens],
+        "col_entries": [entries([token]) for token in found.tokens],
+        "layer_numbers": [],
+        **_numbers(found, whole, found.patched.shape, blobs),
+        "state": blobs.add(state),
+    }
+
+
+def _title(model: Model, stack: Stack) -> str:
+    return _STACKS[stack] if "cross" in model.kinds else _STACKS[stack].partition(": ")[2].capitalize()
+
+
+def _numbers(found: Restored, at: list[int], shape: Sequence[int], blobs: Blobs) -> dict[str, int]:
+    """Pack shares, the control's change, and the metric, each `shape`, float32; NaN where nothing was measured."""
+    assert found.control is not None  # there is a control
+    pieces = {"share": found.share, "moved": found.control, "patched": found.patched}
+    return {name: blobs.add(_float32(numbers.flatten()[at])) for name, numbers in pieces.items()}
+
+
+def _result(shown: ShownPair) -> dict[str, Any]:
+    """Pack what all patches brought back together, and the texts written without and with them."""
+    found = shown.result
+    assert found is not None  # the caller asked
+    control = found.restored.control
+    written = None
+    if found.text is not None:
+        written = [[(display(text), differs) for text, differs in runs]
+                   for runs in word_differences(shown.before[:_MOST_TEXT], found.text[:_MOST_TEXT])]  # fmt: skip
+    return {
+        "patched": float(found.restored.patched[0]),
+        "share": _number(found.restored.share[0]),
+        "moved": None if control is None else _number(control[0]),
+        "texts": written,
+    }
+
+
+def _name(pair: Pair, cell: str) -> str:
+    """Write a cell in words: `cross L1 H3`, or `encoder after L1 at dog`."""
+    found = Cell.parse(cell)
+    if found is None:
+        return cell
+    if found.is_head:
+        return f"{KINDS[found.where].name} L{found.layer} H{found.at}"  # type: ignore[index]
+    tokens = _tokens(pair, found.where)
+    text = display_token(tokens[found.at]) if found.at < len(tokens) else str(found.at)
+    after = "embedding" if found.layer < 0 else f"after L{found.layer}"
+    return f"{found.where} {after} at {text} #{found.at}"
+
+
+def _tokens(pair: Pair, stack: str) -> Sequence[Token]:
+    sentence = pair.changed.sentences[0]
+    return sentence.src if stack == "encoder" else sentence.tgt_in
+
+
+def _number(value: Tensor) -> float | None:
+    return float(value) if math.isfinite(float(value)) else None
+
+
+def _float32(numbers: Tensor) -> np.ndarray:
+    return np.ascontiguousarray(torch.as_tensor(numbers).float().numpy(), dtype="<f4")

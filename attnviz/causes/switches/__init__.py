@@ -1,0 +1,1 @@
+"""The picture Switches: a board of all heads, each with what the model loses without it."""

@@ -1,0 +1,18 @@
+// Every head as a switch, and the model's answer without those that are off (kit/js/store.js, kit/js/base/tab.js).
+
+import { tab } from "../../../kit/js/base/tab.js";
+import { AT_ONCE, settle } from "./choice.js";
+import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
+import { buildShell, paint } from "./shell.js";
+
+export default tab({
+  atOnce: AT_ONCE,
+  settle,
+  buildShell,
+  paint,
+  siteOf,
+  figure,
+  figureSize,
+  figureName,
+  csvRows,
+});

@@ -1,0 +1,1 @@
+"""Charts of a class's answers. Plotly is used here."""

@@ -1,0 +1,57 @@
+"""The invitation to a class: its code, a link, and the link as a QR code."""
+
+import html
+from urllib.parse import urlsplit
+
+import segno
+import streamlit as st
+
+from attnviz.classroom.codes import format_code
+from attnviz.classroom.page.seat import CLASS, Seat
+
+_OWN_NAMES = ("localhost", "127.", "0.0.0.0", "[::1]")  # each computer's own names for itself
+
+
+def link(code: str) -> str:
+    """Return the students' link, on the host under which this browser has opened the page."""
+    return f"{origin()}/class?{CLASS}={code}"
+
+
+def secret_link(own: Seat) -> str:
+    """Return the teacher's link. The secret stands behind "#": browsers send that to no server, and to no other
+    site.
+    """
+    return f"{link(own.code)}#teach={own.token}"
+
+
+def reach() -> str:
+    """Return a sentence where students cannot follow the link; "" where they can."""
+    host = urlsplit(origin()).netloc
+    if not host.startswith(_OWN_NAMES):
+        return ""
+    name = host.partition(":")[0] if not host.startswith("[") else "[::1]"
+    return f"This link opens on this computer only: {name} is every computer's name for itself."
+
+
+def draw(code: str, *, is_large: bool = False) -> None:
+    """Draw code, address and QR code; large on the screen that the class looks at first. The QR code's link has the
+    code in it; a typed address asks for it.
+    """
+    address = link(code)
+    picture = segno.make(address, error="m").svg_data_uri(scale=8, border=3, light="#fff")
+    size = "large" if is_large else "small"
+    shown = html.escape(address.partition("//")[2].partition("?")[0])
+    st.html(
+        f"<section class='class-invitation {size}' aria-label='How to join'>"
+        f"<img src='{picture}' alt='QR code of {shown}'>"
+        f"<div><p>Code</p><strong>{format_code(code)}</strong><p>at</p><span>{shown}</span></div></section>"
+    )
+    if is_large and (said := reach()):
+        st.caption(said)
+
+
+def origin() -> str:
+    """Return the address of this instance, as the visitor's browser has it, without a slash at its end."""
+    parts = urlsplit(st.context.url or "http://localhost")
+    path = parts.path.rpartition("/")[0].rstrip("/")
+    return f"{parts.scheme}://{parts.netloc}{path}"

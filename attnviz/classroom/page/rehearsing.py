@@ -1,0 +1,75 @@
+"""Rehearsal of a class with invented students: begun from the teacher's page of a class that has not begun, and
+ended.
+"""
+
+import streamlit as st
+
+from attnviz.classroom.errors import ClassroomError
+from attnviz.classroom.page import following, seat, starting
+from attnviz.classroom.page.room import rehearsals, room
+from attnviz.classroom.page.seat import Seat
+from attnviz.classroom.rehearsal.pace import MOST_STUDENTS
+from attnviz.classroom.state import TeacherView
+
+_SIZE, _USUAL = "class-rehearse-size", 20
+
+
+def draw(own: Seat, found: TeacherView, *, may_begin: bool) -> None:
+    """Draw the way into a rehearsal of a class that may begin, or out of it."""
+    if found.is_rehearsal:
+        _stop_button(own, found)
+    elif may_begin and not found.is_over:
+        _offer(own)
+
+
+def _offer(own: Seat) -> None:
+    with st.popover("Rehearse", icon=":material/theater_comedy:"):
+        st.markdown(
+            "Try this lesson with invented students. They answer at their own pace: some right, some wrong, some late, "
+            "some never. A rehearsal is a class of its own, which nobody can join; this class stays empty, and nothing "
+            "of a rehearsal is stored."
+        )
+        st.number_input("Invented students", 1, MOST_STUDENTS, _USUAL, key=_SIZE)
+        st.button("Start the rehearsal", key="class-rehearse", type="primary", on_click=_start, args=(own,))
+
+
+def badge(found: TeacherView) -> str:
+    """Return the mark of a rehearsal on the teacher's page, as Markdown; "" for a class."""
+    return ":orange-badge[Rehearsal: all students and answers are invented] " if found.is_rehearsal else ""
+
+
+def invented_note(found: TeacherView) -> str:
+    """Return the words after a number of students, so that invented ones are never counted as real."""
+    return " invented students" if found.is_rehearsal else ""
+
+
+def _stop_button(own: Seat, found: TeacherView) -> None:
+    st.button(
+        "Stop the rehearsal", key="class-rehearse-stop", on_click=_stop, args=(own, found),
+        help="Deletes the rehearsal and opens the class itself: empty, and with the pace that you have chosen here.",
+    )  # fmt: skip
+
+
+def _start(own: Seat) -> None:
+    try:
+        found = room().teachers.view(own.key)
+        size, address = int(st.session_state[_SIZE]), st.context.ip_address or ""
+        key = rehearsals().start(own.key, found, size, address=address)
+    except ClassroomError as refusal:
+        following.say(str(refusal))
+        return
+    starting.teach(key)
+
+
+def _stop(own: Seat, found: TeacherView) -> None:
+    try:
+        of = rehearsals().stop(own.key)
+    except ClassroomError as refusal:
+        following.say(str(refusal))
+        return
+    seat.give_up(own)
+    starting.teach(of)
+    try:
+        room().teachers.guide(of, is_guided=found.is_guided)
+    except ClassroomError as refusal:
+        following.say(str(refusal))

@@ -1,0 +1,96 @@
+"""Tolerances between two correct computations of the same pass, at each place and position, from its own rounding.
+
+No constant can say so: a row of large numbers is rounded more coarsely than the row beside it, and errors grow from
+layer to layer. So the pass itself is run again a few times with every number moved by a unit in its last place
+(`attnviz.tracing.rounding`), and what moves is measured.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.analysis.cancellable import TO_THE_END, Cancellable
+from attnviz.tracing.rounding import FACTOR, PASSES, Rounding, largest_magnitude, weights_within
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.device import rounding_unit
+from attnviz.transformer.probe import Probe, Site, Stack
+
+Pass = Callable[[Probe | None], Trace]
+
+
+@dataclass(frozen=True, eq=False)
+class Tolerance:
+    """Allowed differences: the scores of each row by `scores` `(heads, q_len)`, hidden states by `hidden` `(length,)`,
+    logits by `logits` `(length,)`; where numbers are rounded by `epsilon` of their size.
+    """
+
+    epsilon: float
+    scores: Mapping[Site, Tensor]  # encoder and decoder differ in length
+    hidden: Mapping[tuple[Stack, int], Tensor]
+    logits: Float[Tensor, " length"]
+
+    def weight_tolerance(self, site: Site, attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len"]:
+        """Return how far a row's weights may differ: the largest change that its scores' tolerance can cause."""
+        return weights_within(attn, self.scores[site])
+
+
+@torch.inference_mode()
+def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0, work: Cancellable = TO_THE_END) -> Tolerance:
+    """Measure the tolerance of the pass `whole`, which `run(probe)` repeats under a probe.
+
+    `dtype` is the name of the type whose rounding is asked about; left out, that of the pass. `work` is told of each
+    pass, and leaves none out.
+    """
+    epsilon = rounding_unit(getattr(torch, dtype or whole.info.dtype), whole.info.device)
+    generator = torch.Generator().manual_seed(0)
+    spread = _RoundingSpread.zeros(whole, item)
+    for _ in work.part(0, PASSES, "rounding").iterate(range(PASSES), PASSES):
+        spread.widen(whole, run(Rounding(epsilon, generator)), item)
+    scores = {site: FACTOR * (moved + epsilon * _size(whole, site, item)) for site, moved in spread.scores.items()}
+    hidden = {place: FACTOR * moved for place, moved in spread.hidden.items()}
+    # A last norm may hide that the state before it was moved, and is itself rounded.
+    logits = FACTOR * (spread.logits + epsilon * largest_magnitude(_logits(whole, item)))
+    return Tolerance(epsilon, scores, hidden, logits)
+
+
+@dataclass
+class _RoundingSpread:
+    """The most that anything has moved by in the passes so far."""
+
+    scores: dict[Site, Tensor]
+    hidden: dict[tuple[Stack, int], Tensor]
+    logits: Tensor
+
+    @classmethod
+    def zeros(cls, whole: Trace, item: int) -> "_RoundingSpread":
+        scores = {site: torch.zeros(_visible_scores(whole, site, item).shape[:-1]) for site in whole.calls}
+        hidden = {place: torch.zeros(len(whole.layer_output(*place, item))) for place in whole.layers}
+        return cls(scores, hidden, torch.zeros(len(_logits(whole, item))))
+
+    def widen(self, whole: Trace, moved: Trace, item: int) -> None:
+        """Take another pass into account."""
+        for site, most in self.scores.items():
+            delta = _visible_scores(moved, site, item) - _visible_scores(whole, site, item)
+            self.scores[site] = torch.maximum(most, largest_magnitude(delta))
+        for (stack, layer), most in self.hidden.items():
+            delta = moved.layer_output(stack, layer, item) - whole.layer_output(stack, layer, item)
+            self.hidden[stack, layer] = torch.maximum(most, largest_magnitude(delta))
+        self.logits = torch.maximum(self.logits, largest_magnitude(_logits(moved, item) - _logits(whole, item)))
+
+
+def _visible_scores(trace: Trace, site: Site, item: int) -> Float[Tensor, "heads q_len k_len"]:
+    """Return the scores of the keys that a row may attend to; 0 for the others."""
+    scores = trace.scores(site.kind, layer=site.layer, item=item)
+    return scores.masked_fill(~trace.layer_mask(site.kind, site.layer, item).cpu(), 0.0)
+
+
+def _logits(trace: Trace, item: int) -> Float[Tensor, "length vocab_size"]:
+    assert trace.logits is not None  # a verdict is about a model that writes
+    return trace.logits[item].float().cpu()
+
+
+def _size(trace: Trace, site: Site, item: int) -> Float[Tensor, "heads q_len"]:
+    return largest_magnitude(_visible_scores(trace, site, item))

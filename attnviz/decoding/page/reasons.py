@@ -1,0 +1,148 @@
+"""Why steps and pass are no longer equal: a sentence for each switch that is on, and what is good to know besides.
+
+Each says what is true of the run in view, with its own numbers.
+"""
+
+from dataclasses import dataclass
+
+from attnviz.decoding.decoding import DROPOUT, DecodingState
+
+_BITS = {"float16": 10, "bfloat16": 7}  # after the leading one; float32 has 23
+
+
+@dataclass(frozen=True)
+class Reason:
+    """The sentence that is always seen, and what follows when it is opened."""
+
+    why: str
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The numbers of a run that reasons speak of: mean losses of the training pass as it is, and with nothing broken;
+    how many steps there are, and the share of what rounding to the steps' own type allows (None where the pass has the
+    same type).
+    """
+
+    loss: float
+    intact_loss: float
+    steps: int = 2
+    coarse_share: float | None = None
+
+    @property
+    def losses(self) -> str:
+        """The change of the loss in words, to follow a subject."""
+        before, after = f"{self.intact_loss:.2f}", f"{self.loss:.2f}"
+        if before == after:
+            return f"stays at {after} nats"
+        return f"{'rises' if self.loss > self.intact_loss else 'falls'} from {before} to {after} nats"
+
+
+@dataclass(frozen=True)
+class Equality:
+    """Number of the verdict's places where steps and pass are `equal` to the last bit; whether they agree within
+    rounding everywhere (`holds`); and whether each step ran the whole prefix. `note` says what is known of the model's
+    steps.
+    """
+
+    equal: int
+    places: int
+    holds: bool
+    recomputes: bool
+    note: str = ""
+
+
+def equality_reason(found: Equality, view: DecodingState) -> Reason:
+    """Why steps and pass are equal, or not, where no switch is on."""
+    if not found.holds:
+        if found.note:
+            return Reason(found.note)
+        if found.recomputes and view.way != "recomputed":
+            return Reason("Each position of this model sees later tokens: the pass reads tokens that no step has seen.")
+        return Reason("No switch is on: in this model, steps and pass do not compute the same numbers.")
+    if found.equal == found.places:
+        return Reason(f"Both are the same to the last bit, at all {found.places:,} places.")
+    row = "as many rows as there are tokens so far" if found.recomputes else "one row"
+    return Reason(
+        f"Both are the same to the last bit at {found.equal:,} of {found.places:,} places; elsewhere they differ by "
+        f"rounding: a step multiplies {row}, the pass multiplies all rows at once, and sums of floating-point numbers "
+        "taken in another order are rounded differently."
+    )
+
+
+def reasons(view: DecodingState, seen: Seen) -> tuple[Reason, ...]:
+    """One for each switch that is on, true for the way of stepping that was chosen."""
+    found = (_mask(view, seen), _dropout(view, seen), _dtype(view, seen), _positions(view, seen))
+    return tuple(reason for reason in found if reason is not None)
+
+
+def _mask(view: DecodingState, seen: Seen) -> Reason | None:
+    # The loss speaks of the mask only where nothing else has changed the pass.
+    loss = "" if view.dropout else f" Its loss on this target {seen.losses}."
+    if view.causal != "causal" and seen.steps == 1:
+        return Reason("There is one row, and no later token that a mask could hide: this switch changes nothing here.")
+    if view.causal == "none":
+        return Reason(
+            "Without the causal mask every row of the pass but the last also looks at tokens that its step has not "
+            "seen.",
+            f"This model was trained with the mask and never learned what to do with them.{loss} A model trained "
+            "without it would read each label off the next input: its loss would be near 0, and it would write "
+            "nonsense, because there is no next input to read while it writes.",
+        )
+    if view.causal == "ahead":
+        return Reason(
+            "The mask shows one token too many to each row but the last: the very token that the row should predict.",
+            f"This model was trained with the right mask and never learned to copy that token.{loss} A model trained "
+            "so would copy it: its loss would be near 0, and it would write nonsense, for when it writes there is no "
+            "such token to copy.",
+        )
+    return None
+
+
+def _dropout(view: DecodingState, seen: Seen) -> Reason | None:
+    if not view.dropout:
+        return None
+    alone = view.causal == "causal"
+    return Reason(
+        f"Dropout zeroes each number with probability {DROPOUT:g}, from the embedding on, and other numbers in each "
+        f"run (seed {view.seed}).",
+        (f"The training loss {seen.losses}. " if alone else "")
+        + "A forgotten eval() does the same: two runs of the same sentence differ, and so may their texts.",
+    )
+
+
+def _dtype(view: DecodingState, seen: Seen) -> Reason | None:
+    if view.dtype not in _BITS:
+        return None
+    why = (
+        f"The steps run in {view.dtype}, weights and all, rounded to {_BITS[view.dtype]} bits; the pass stays in "
+        "float32, with 23."
+    )
+    if seen.coarse_share is None:
+        return Reason(why)
+    if seen.coarse_share <= 1:
+        share = f"{seen.coarse_share:.2f}" if seen.coarse_share >= 0.01 else "less than 0.01"
+        return Reason(
+            why,
+            f"Rounding to {view.dtype} explains the whole difference: it is {share} of what rounding this pass to "
+            f"{view.dtype} allows.",
+        )
+    return Reason(
+        why,
+        f"Rounding to {view.dtype} does not explain the difference: it is larger than rounding this pass to "
+        f"{view.dtype} allows.",
+    )
+
+
+def _positions(view: DecodingState, seen: Seen) -> Reason | None:
+    if not view.restart:
+        return None
+    if view.way == "recomputed":
+        return Reason("Recomputing has no cache whose positions could restart: this switch changes nothing here.")
+    if seen.steps == 1:
+        return Reason("The only step stands at position 0: this switch changes nothing here.")
+    return Reason(
+        "Every cached step is embedded as if it stood at position 0.",
+        "Only the first step stands there: every later step is computed for a wrong position.",
+    )

@@ -1,0 +1,192 @@
+"""The data of the Stepper component: the training table, every step of a decoding, and the rows that they computed.
+
+Laid out as `attnviz.kit.wire` says: a header of labels and numbers, then the maps in float32.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from attnviz.kit.entries import entries_of
+from attnviz.kit.spans import told_spans
+from attnviz.kit.views import colour
+from attnviz.kit.views.labels import KINDS
+from attnviz.kit.wire import Blobs, Payload
+from attnviz.models.decoding_record import DecodingRecord
+from attnviz.text.display import display_token
+from attnviz.text.entries import entries
+from attnviz.text.spans import Span
+from attnviz.text.tokens import Token
+from attnviz.transformer.probe import Kind
+
+FORMAT = 1
+BUDGET = 3_000_000  # bytes of maps: above, only the head in view is sent
+_SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
+
+
+@dataclass(frozen=True)
+class Training:
+    """The left side: rows of `attnviz.decoding.numbers.loss_table`, their mean, and sentences to stand below."""
+
+    rows: Sequence[Mapping[str, Any]]
+    mean: float
+    counts: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Inference:
+    """The right side: what each step would write next `(text, probability, drawn, id, piece)`, likeliest first; the
+    teacher's tokens that the choices are held against; a beam's hypotheses `(text, log-probability, score, ended,
+    kept)`; the way of stepping as `(words, term)`, each with the term that defines it; what one pass over the same
+    tokens computed; whether a step can be opened on Heads; and a conversation's turns, as spans of what goes in.
+    """
+
+    candidates: Sequence[Sequence[tuple[str, float, float, int, str]]]
+    teacher: Sequence[Token] = ()
+    hypotheses: Sequence[Sequence[tuple[str, float, float, bool, bool]]] = ()
+    way: Sequence[tuple[str, str]] = ()
+    passed: Mapping[Kind, Tensor] = field(default_factory=dict)
+    opens: bool = True
+    spans: Sequence[Span] = ()
+
+
+def stepper_payload(
+    training: Training, made: DecodingRecord, inference: Inference, *, view: Mapping[str, Any], budget: int = BUDGET
+) -> Payload:
+    """Pack what the Stepper component draws.
+
+    `view` holds step, layer and head ("mean" or a number); what does not fit falls back to the first.
+    """
+    blobs, view = Blobs(), _fit(view, made)
+    only = (
+        None if sum(4 * maps.numel() for maps in (*made.attn.values(), *inference.passed.values())) <= budget else view
+    )
+    header: dict[str, Any] = {
+        "format": FORMAT,
+        "training": {
+            "rows": [dict(row) for row in training.rows],
+            "mean": training.mean,
+            "counts": training.counts,
+            "note": training.note,
+        },
+        "kinds": [
+            _kind(*drawn, made, blobs, only) | _spans(drawn[0], inference.spans) for drawn in _maps(made, inference)
+        ],
+        "steps": [_step(made, inference, index) for index in range(len(made.chosen))],
+        "way": [list(part) for part in inference.way],
+        "opens": inference.opens,
+        "fork": fork_step(made, inference.teacher),
+        "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
+    }
+    header["id"] = header["base"] = blobs.digest(header)
+    return Payload({**header, "view": view}, blobs.join())
+
+
+def fork_step(made: DecodingRecord, teacher: Sequence[Token]) -> int | None:
+    """Find the first step after which another token goes in than the teacher's; None where there is none.
+
+    Of a prompt, or a teacher's prefix, the next token goes in whatever the model has chosen.
+    """
+    pairs = zip((*made.fed[1:], made.chosen[-1]), teacher, strict=False)
+    return next((step for step, (own, given) in enumerate(pairs) if own.id != given.id), None)
+
+
+def _order(made: DecodingRecord) -> list[Kind]:
+    """Order kinds, the decoder's first: a step adds to them; the encoder's map was there before the first step."""
+    return sorted(made.attn, key=lambda kind: kind == "encoder_self")
+
+
+def _maps(made: DecodingRecord, inference: Inference) -> Iterator[tuple[Kind, Tensor, bool]]:
+    """List maps as they stand, a pass left of its steps: kind, numbers, whether a pass made them."""
+    for kind in _order(made):
+        if kind in inference.passed:
+            yield kind, inference.passed[kind], True
+        yield kind, made.attn[kind], False
+
+
+def _kind(
+    kind: Kind, maps: Tensor, is_pass: bool, made: DecodingRecord, blobs: Blobs, only: dict[str, Any] | None
+) -> dict[str, Any]:
+    words, grows = KINDS[kind], kind != "encoder_self"
+    target = [display_token(token) for token in made.fed]
+    source = [display_token(token) for token in made.src]
+    told, read = (entries_of([[token] for token in tokens]) for tokens in (made.fed, made.src))
+    sent = maps if only is None else _one(maps, only)
+    return {
+        "kind": kind,
+        "by": "pass" if is_pass else "steps" if grows else "encoder",
+        "title": words.name,
+        "question": words.question,
+        "query": words.query,
+        "key": words.key,
+        "shape": list(maps.shape),
+        "follows": grows,
+        "grows": grows and not is_pass,
+        "grows_keys": kind == "decoder_self" and not is_pass,
+        "rows": target if grows else source,
+        "cols": target if kind == "decoder_self" else source,
+        "row_entries": told if grows else read,
+        "col_entries": told if kind == "decoder_self" else read,
+        "offset": blobs.add(np.ascontiguousarray(sent.numpy(), dtype="<f4")),
+        "only": None if only is None else [only["layer"], only["head"]],
+    }
+
+
+def _spans(kind: Kind, spans: Sequence[Span]) -> dict[str, Any]:
+    """Return turns along a kind's rows and columns; nothing for a text without them."""
+    told = told_spans(spans)
+    along = {"row_spans": told if kind != "encoder_self" else [], "spans": told if kind == "decoder_self" else []}
+    return {name: bands for name, bands in along.items() if bands}
+
+
+def _one(maps: Tensor, view: dict[str, Any]) -> Tensor:
+    """Return the map in view, or the mean, `(rows, cols)`; zeros, not drawn, where the kind has no such head."""
+    layer, head = view["layer"], view["head"]
+    if any(at != "mean" and at >= count for at, count in zip((layer, head), maps.shape, strict=False)):
+        return maps.new_zeros(maps.shape[2:])
+    maps = maps if layer == "mean" else maps[layer : layer + 1]
+    maps = maps if head == "mean" else maps[:, head : head + 1]
+    return maps.mean(dim=(0, 1))
+
+
+def _step(made: DecodingRecord, inference: Inference, index: int) -> dict[str, Any]:
+    chosen, following = made.chosen[index], made.following[index]
+    given = inference.teacher[index] if index < len(inference.teacher) else None
+    # After another choice the teacher's token at this place belongs to another sentence.
+    same_prefix = [t.id for t in made.fed[1 : index + 1]] == [t.id for t in inference.teacher[:index]]
+    return {
+        "input": display_token(made.fed[index]),
+        "chosen": display_token(chosen),
+        "chosen_id": chosen.id,
+        "next": None if following.id == chosen.id else display_token(following),
+        "entries": [entries([made.fed[index]]), entries([chosen])],
+        "row_entries": [entries([made.fed[index]]), entries([following])],
+        "teacher": display_token(given) if given is not None and same_prefix else None,
+        "agrees": given is not None and given.id == chosen.id,
+        "ms": 1e3 * made.seconds[index] if made.seconds else None,
+        "top": [list(candidate) for candidate in inference.candidates[index]],
+        "beam": [list(kept) for kept in inference.hypotheses[index]] if inference.hypotheses else [],
+    }
+
+
+def _fit(view: Mapping[str, Any], made: DecodingRecord) -> dict[str, Any]:
+    layers, heads = (max(maps.shape[axis] for maps in made.attn.values()) for axis in (0, 1))
+    step = view.get("step")
+    last = len(made.chosen) - 1
+    return {
+        "step": min(step, last) if isinstance(step, int) and step >= 0 else last,
+        "layer": _index(view.get("layer"), layers),
+        "head": _index(view.get("head"), heads),
+    }
+
+
+def _index(value: Any, length: int) -> int | str:
+    return value if value == "mean" or (isinstance(value, int) and 0 <= value < length) else 0
+
+
+def _scale(name: str) -> np.ndarray:
+    return np.asarray(getattr(colour, name), dtype=np.uint8).reshape(256, 3)

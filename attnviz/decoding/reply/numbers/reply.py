@@ -1,0 +1,182 @@
+"""A reply that can be stopped, gone on with, and taken back to any token to choose another one there."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from struct import Struct
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from attnviz.analysis.next_tokens import NextToken, next_tokens
+from attnviz.decoding.reply.numbers.choosing import GREEDY, Choosing
+from attnviz.decoding.reply.numbers.rows import ReplyRows
+from attnviz.text.limits import require_ids
+from attnviz.text.tokens import Token
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.recorder import Recorder
+
+if TYPE_CHECKING:
+    from attnviz.models.huggingface.chat.reply_prompt import ReplyPrompt
+
+LIMIT = 300  # tokens of a reply, unless the caller says otherwise
+MOST = 1_000  # tokens of a reply
+_ALTERNATIVES = 10
+_CANDIDATE = Struct("<idd")
+_TEXT_BYTES = 1_000  # of a token with its texts, and of its candidates
+
+
+@dataclass(frozen=True)
+class WrittenToken:
+    """A token of a reply, and whether it was chosen by hand. `candidates` are the likeliest tokens at its place,
+    including the token itself, packed: for each its id, its probability, and the probability that it is sampled with.
+    """
+
+    token: Token
+    candidates: bytes
+    is_taken: bool = False
+
+    @property
+    def alternatives(self) -> tuple[NextToken, ...]:
+        """The likeliest tokens at this token's place."""
+        return tuple(NextToken(*each) for each in _CANDIDATE.iter_unpack(self.candidates))
+
+    @property
+    def probability(self) -> float:
+        """Its probability, before temperature and top-p."""
+        return next(each.probability for each in self.alternatives if each.id == self.token.id)
+
+
+class Reply:
+    """What a model writes after a prompt, a token at a time, with the rows of attention that it was written by.
+
+    `taken` are ids chosen by hand, by their position in the reply. The alternatives of a token have probabilities
+    before temperature and top-p, and what these left of them. Memory grows with the length, not with its square:
+    queries and keys are kept, and no weights (`rows`). One reply belongs to one reader.
+    """
+
+    def __init__(
+        self, prompt: "ReplyPrompt", choosing: Choosing = GREEDY, *, taken: Mapping[int, int] | None = None,
+        limit: int = LIMIT,
+    ) -> None:  # fmt: skip
+        if not 1 <= limit <= MOST:
+            raise ValueError(f"A reply may have 1 to {MOST:,} tokens, not {limit}.")
+        self.prompt, self.choosing, self.limit = prompt, choosing, limit
+        self.taken = dict(taken or {})
+        require_ids(self.taken.values(), prompt.text.known)
+        self.rows, self.written = ReplyRows(), list[WrittenToken]()
+        self._encoded, self._lock = prompt.encoded, Lock()
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens of the prompt and of the reply."""
+        return self._encoded.tokens
+
+    @property
+    def spoken(self) -> str:
+        """The text of the reply, which special tokens are no part of."""
+        return self._encoded.text[len(self.prompt.encoded.text) :]
+
+    @property
+    def ended(self) -> str:
+        """Why no token follows, in a sentence; "" while one does."""
+        if self.written and self.written[-1].token.id in self.prompt.rules.ends:
+            return f"The reply ended with {self.written[-1].token.text}."
+        if len(self.written) >= self.prompt.places:
+            return f"The model's length is reached: it has places for {self.prompt.text.max_tokens:,} tokens."
+        return f"The limit of {self.limit} tokens is reached." if len(self.written) >= self.limit else ""
+
+    def go_on(self, count: int = 1) -> tuple[WrittenToken, ...]:
+        """Write up to `count` tokens, and return them; fewer where the reply ends."""
+        first = len(self.written)
+        with self._lock:
+            while len(self.written) < first + count and not self.ended:
+                self._write()
+        return tuple(self.written[first:])
+
+    def take(self, position: int, id_: int) -> WrittenToken:
+        """Go back to a token of the reply and put another one there; what followed it is forgotten.
+
+        Raises ValueError for a position that is not written, and for an id that the model does not know.
+        """
+        require_ids((id_,), self.prompt.text.known)
+        self.go_back(position)
+        with self._lock:
+            self.taken[position] = id_
+            return self._write()
+
+    def go_back(self, position: int) -> None:
+        """Forget the tokens of the reply from `position` on, and what was chosen by hand there."""
+        if not 0 <= position < max(1, len(self.written)):
+            raise ValueError(f"The reply has {len(self.written)} tokens, so there is no token {position}.")
+        with self._lock:
+            self.taken = {at: id_ for at, id_ in self.taken.items() if at < position}
+            del self.written[position:]
+            self._encoded = self.prompt.encoded
+            for each in self.written:  # one at a time, as they were written
+                self._encoded = self.prompt.text.append_ids(self._encoded, [each.token.id], segment=1)
+
+    def attn(self, *, layer: int | None = None, head: int | None = None) -> Tensor:
+        """Make attention weights `(layers, heads, rows, keys)`, less the axes that are chosen: a row for each token
+        that was fed, which are all but the last one. float32.
+        """
+        return self.rows.weights(layer=layer, head=head, stop=self.row_count)
+
+    @property
+    def row_count(self) -> int:
+        """How many rows there are; the row that wrote token k of the reply is that many tokens of the prompt on, less
+        one.
+        """
+        return len(self.tokens) - 1 if self.written else 0
+
+    @property
+    def count(self) -> int:
+        """How many numbers are stored: queries and keys of the rows, and the cache's keys and values."""
+        return self.rows.count + sum(part.numel() for part in self.prompt.stepper.kept())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the reply's numbers, and of its tokens with their texts and candidates."""
+        numbers = self.rows.nbytes + sum(part.nbytes for part in self.prompt.stepper.kept())
+        return numbers + _TEXT_BYTES * len(self.tokens)
+
+    @torch.inference_mode()
+    def _write(self) -> WrittenToken:
+        """Write one token. A step that was interrupted is done again: what it has left is cut away first."""
+        position, stepper, before = len(self.written), self.prompt.stepper, self._encoded
+        fed = len(before.tokens) - 1 if position else 0
+        if not stepper.go_back(fed):
+            fed = 0  # a cache that cannot be cut is filled anew
+        self.rows.cut(fed)
+        recorder = Recorder(keeps_hidden=False)
+        ids = torch.tensor([before.ids[fed:]], device=stepper.network.device)
+        logits = self.prompt.rules.forbid(stepper.step(ids, probe=recorder))
+        self.rows.append(recorder.calls)
+        id_ = self.taken.get(position)
+        chosen = self.choosing.choose(logits, position) if id_ is None else id_
+        found = next_tokens(
+            logits, self.prompt.rules, count=_ALTERNATIVES, sampling=self.choosing.sampling,
+            with_ids=lambda _: (chosen,),
+        )  # fmt: skip
+        longer = self.prompt.text.append_ids(before, [chosen], segment=1)
+        packed = b"".join(_CANDIDATE.pack(each.id, each.probability, each.drawn) for each in found[0])
+        made = WrittenToken(longer.tokens[-1], packed, id_ is not None)
+        self._encoded = longer
+        self.written.append(made)
+        return made
+
+
+def start_reply(
+    model: Any, messages: Sequence[Mapping[str, Any]] | None = None, *, text: str = "",
+    choosing: Choosing = GREEDY, taken: Mapping[int, int] | Iterable[tuple[int, int]] = (), limit: int = LIMIT,
+    interventions: Sequence[Intervention] = (),
+) -> Reply:  # fmt: skip
+    """Begin a reply to a conversation, or to a plain `text`; nothing is written yet.
+
+    Raises ValueError, with one sentence, for a model that writes no replies and for what it cannot read.
+    """
+    read = getattr(model, "read_prompt", None)
+    if read is None:
+        raise ValueError(f"{model.name} writes no replies. Load a decoder of transformers, such as a chat model.")
+    return Reply(read(messages, text=text, interventions=interventions), choosing, taken=dict(taken), limit=limit)

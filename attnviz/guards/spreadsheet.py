@@ -1,0 +1,34 @@
+"""Texts in CSV files that a spreadsheet shows and does not run, for any sign that divides its cells.
+
+A spreadsheet may split at semicolons, tabs or line ends inside a quoted text: it takes quotes only where a cell begins
+by its own rule. So a formula is looked for behind each of these signs, not only at the start. The same rule is in
+`attnviz/kit/js/downloads.js`.
+"""
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.ASCII)
+_BEGINS = r"(?:^|(?<=[;|\t\r\n\v\f\x85\u2028\u2029]))"
+_FORMULA = re.compile(rf"""{_BEGINS}(?=[ \xa0\u2000-\u200b\u3000\ufeff"']*[=+\-@＝＋－＠])|^(?=[\t\r])""")
+
+
+def escape_formula(text: str) -> str:
+    """Put an apostrophe before everything in a text that could be the start of a formula; numbers stay as they are."""
+    return text if _NUMBER.fullmatch(text) else _FORMULA.sub("'", text)
+
+
+def csv_file(table: "pd.DataFrame") -> bytes:
+    """Write a table as CSV in UTF-8 with a byte-order mark, which spreadsheets expect; its texts are made harmless."""
+    return _make_harmless(table).to_csv(index=False).encode("utf-8-sig", "replace")
+
+
+def _make_harmless(table: "pd.DataFrame") -> "pd.DataFrame":
+    texts = table.select_dtypes(include=["object", "string"]).columns
+    told = table.assign(
+        **{name: [escape_formula(cell) if isinstance(cell, str) else cell for cell in table[name]] for name in texts}
+    )
+    return told.rename(columns=lambda name: escape_formula(name) if isinstance(name, str) else name)

@@ -1,0 +1,1 @@
+"""The picture Alignment: which target word comes from which source word, by several methods."""

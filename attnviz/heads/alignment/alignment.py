@@ -1,0 +1,133 @@
+"""Alignment: which source word each word of the target comes from, read from cross-attention in many ways."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attnviz.analysis.projections import NotPlain
+from attnviz.heads.alignment.numbers.alignment_errors import found_links, known_errors
+from attnviz.heads.alignment.numbers.alignment_errors import rates as rates_of
+from attnviz.heads.alignment.numbers.alignment_ways import Aligner, KnownMaps, scores, ways
+from attnviz.heads.alignment.numbers.gold import GoldLinks, gold_languages, gold_pairs
+from attnviz.heads.alignment.numbers.word_alignment import alignment_error
+from attnviz.heads.alignment.payload import AlignmentFacts, alignment_payload
+from attnviz.kit.browser_view import add_view
+from attnviz.kit.caching import Cache, make_anew
+from attnviz.kit.fields import PageState, Say, choice, declare, flag
+from attnviz.kit.wire import Payload
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.probe import Site
+
+Rates = Mapping[Aligner, float]
+NO_CROSS = "Alignment needs cross-attention, and this model has none. Open a model that translates."
+BARE = "the file has only attention weights, not norms and logits"
+NO_MODEL = "the model that made the trace is not given (model=…)"
+_WAY = re.compile(r"[a-z-]+\.(\d{1,3}|all)\.(\d{1,3}|all)\.(out|in)")
+_SLUGS = {
+    "attribution": "attribution", "one head": "head", "mean of heads": "mean", "norm of one head": "head-norm",
+    "norm of heads' sum": "norm", "rollout": "rollout", "rollout, measured residual": "rollout-measured",
+    "ALTI": "alti", "max flow": "max-flow", "diagonal": "diagonal",
+}  # fmt: skip
+
+
+def _read_way(text: str, bound: object, default: str, say: Say) -> str:
+    """Read a way of aligning; `alignment` knows whether the model has it."""
+    if _WAY.fullmatch(text):
+        return text
+    say("it is a method, a layer, a head, and what each row is read as, such as attribution.1.all.out", "the best one")
+    return default
+
+
+@dataclass(frozen=True)
+class AlignmentState(PageState):
+    """State of the Alignment picture: the `way` as `way_text` writes it ("": the best one that is known), lines or a
+    matrix (`drawn`), whether a word may have no source (`null`), and whether links by hand are drawn (`gold`).
+    """
+
+    way: str = declare("", _read_way, name="aligner")
+    drawn: str = choice("lines", {"lines": "Lines of words", "matrix": "Matrix"})
+    null: bool = flag()
+    gold: bool = flag(default=True)
+
+
+def alignment(
+    trace: TraceLike, state: AlignmentState | None = None, *, known: KnownMaps | None = None,
+    language: str | None = None, rates: Rates | None = None, cached: Cache = make_anew,
+) -> Payload:  # fmt: skip
+    """Make the Alignment picture of a trace. Raises ValueError with one sentence where there is nothing to align.
+
+    Args:
+        trace: with cross-attention.
+        state: what of it is shown.
+        known: the model's own maps (`KnownMaps.find`); None for bare weights.
+        language: whose links by hand are compared with; None for the one that was written.
+        rates: alignment error rates of the ways in that language; None for those that are shipped with the model.
+        cached: what looks up expensive parts.
+    """
+    if "cross" not in trace.kinds:
+        raise ValueError(NO_CROSS)
+    state, known = state or AlignmentState(), known or _no_maps(trace)
+    to = (trace.to if trace.to in gold_languages() else "") if language is None else language
+    rates = shipped_rates(trace, to) if rates is None else rates
+    there, gold = ways(known, trace), gold_links(trace, to)
+    way = _choose_way(state.way, there, rates)
+
+    def make() -> Payload:
+        return alignment_payload(trace, way, scores(way, known, trace), _facts(trace, known, there, rates, gold))
+
+    made = cached("alignment", (trace, way, to, len(rates)), make)
+    return add_view(made, replace(state, way=way_text(way)))
+
+
+def way_text(way: Aligner) -> str:
+    """Write a way as an address holds it: `attribution.1.all.out`."""
+    sites = ("all" if at is None else str(at) for at in (way.layer, way.head))
+    return ".".join((_SLUGS[way.method], *sites, way.reading))
+
+
+def gold_links(trace: TraceLike, to: str) -> GoldLinks | None:
+    """Return the links by hand of this very sentence, if there are any in the language."""
+    pair = next((pair for pair in gold_pairs(to) if is_of(trace, pair)), None) if to else None
+    return None if pair is None else pair.links(trace)  # type: ignore[arg-type]
+
+
+def is_of(trace: TraceLike, pair: Any) -> bool:
+    """Check whether a trace is of this pair of sentences."""
+    sentence = trace.sentences[0]
+    return (sentence.src_text, sentence.tgt_text) == (pair.src_text, pair.tgt_text)
+
+
+def _no_maps(trace: TraceLike) -> KnownMaps:
+    why = NotPlain(BARE if trace.weights_only else NO_MODEL)
+    return KnownMaps(why, {Site("cross", layer): why for layer in range(trace.shape("cross")[0])})
+
+
+def shipped_rates(trace: TraceLike, to: str) -> Rates:
+    """Return the error rates that are shipped with a model, of its ways in a language; nothing where there are none."""
+    table = known_errors(trace.model_id)
+    return rates_of(table, to) if table is not None and to in table else {}
+
+
+def _choose_way(text: str, there: tuple[Aligner, ...], rates: Rates) -> Aligner:
+    """Return the way that is asked for, if the model has it; else the best known one, else attribution, the first."""
+    by_name = {way_text(way): way for way in there}
+    if text in by_name:
+        return by_name[text]
+    scored = [way for way in there if way in rates]
+    attributions = [way for way in scored if way.method == "attribution"]
+    if scored:
+        return min(attributions or scored, key=rates.__getitem__)
+    return next((way for way in there if way.layer is None and way.head is None), there[0])
+
+
+def _facts(
+    trace: TraceLike, known: KnownMaps, there: tuple[Aligner, ...], rates: Rates, gold: GoldLinks | None
+) -> AlignmentFacts:
+    own = found_links(known, trace) if gold is not None else {}  # type: ignore[arg-type]  # links by hand: no bare one
+    of_sentence = {way: alignment_error(links, gold.sure, gold.possible) for way, links in own.items()} if gold else {}
+    lacking = {name: known.missing_reason(name) for name in ("attribution", "norm of heads' sum", "ALTI")}
+    return AlignmentFacts(
+        {way: way_text(way) for way in (*there, *(way for way in rates if way not in there))},
+        rates, of_sentence, gold, {name: why for name, why in lacking.items() if why}, len(there),
+    )  # fmt: skip

@@ -1,0 +1,87 @@
+"""Attention flow (Abnar and Zuidema 2020): how much could come through from each token, if shares were pipes.
+
+Edges carry what rollout's steps mix, and each pair of a row and a token is a maximum flow of its own. So these numbers
+are no shares: a row's sum to more than 1. Never less than rollout, which is one flow that the pipes allow.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from attnviz.analysis.contributions import Contributions
+from attnviz.analysis.mixing import Mix
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+MOST = 32  # tokens of source and of target: beyond, a row takes seconds
+_UNIT = 10**6  # a share as a whole number: with floats the search need not end
+_Node = tuple[str, int, int]  # stack, height and position
+
+
+def max_flow(mixes: Sequence[Mix], row: int, *, target: bool = True) -> Contributions:
+    """Compute the flow from one row of the last layer to each source token and to each token of its own text, 0 to 1.
+
+    Without `target` only the source's are computed.
+    Raises ValueError for a text of more than `MOST` tokens, and for a row that there is not.
+    """
+    length = max(max(mix.read.shape) for mix in mixes)
+    if length > MOST:
+        raise ValueError(f"Maximum flow is computed for up to {MOST} tokens; this text has {length}.")
+    rows = len(mixes[-1].read)
+    if not 0 <= row < rows:
+        raise ValueError(f"There is no row {row}: this text has rows 0 to {rows - 1}.")
+    pipes = _pipes(mixes)
+    top = (mixes[-1].stack, _height(mixes, mixes[-1].stack), row)
+    source = _flows(pipes, top, "encoder", _width(mixes, "encoder"))
+    own = _flows(pipes, top, "decoder", _width(mixes, "decoder") if target else 0)
+    return Contributions(source.unsqueeze(0), own.unsqueeze(0))
+
+
+def _pipes(mixes: Sequence[Mix]) -> "nx.DiGraph":
+    """Build a node for each position before and after each sublayer; edges lead back to the text."""
+    import networkx as nx  # a fifth of a second, which other pictures need not wait for
+    from networkx.algorithms.flow import build_residual_network
+
+    pipes = nx.DiGraph()
+    for stack in ("encoder", "decoder"):
+        for height, mix in enumerate(one for one in mixes if one.stack == stack):
+            _add(pipes, mix, height, _height(mixes, "encoder"))
+    return build_residual_network(pipes, "capacity")
+
+
+def _add(pipes: "nx.DiGraph", mix: Mix, height: int, memory: int) -> None:
+    through = mix.kept_share.diag() if mix.kind == "cross" else mix.weights_with_self
+    targets: list[tuple[torch.Tensor, str, int]] = [(through, mix.stack, height)]
+    if mix.kind == "cross":
+        targets.append((mix.read, "encoder", memory))
+    for shares, stack, below in targets:
+        for row, key in shares.nonzero().tolist():
+            capacity = round(float(shares[row, key]) * _UNIT)
+            pipes.add_edge((mix.stack, height + 1, row), (stack, below, key), capacity=capacity)
+
+
+def _flows(pipes: "nx.DiGraph", top: _Node, stack: str, width: int) -> torch.Tensor:
+    ends = [(stack, 0, at) for at in range(width)]
+    found = [1.0 if end == top else _flow(pipes, top, end) for end in ends]
+    return torch.tensor(found).reshape(-1)
+
+
+def _flow(pipes: "nx.DiGraph", top: _Node, end: _Node) -> float:
+    from networkx.algorithms.flow import shortest_augmenting_path
+
+    if end not in pipes:
+        return 0.0
+    return shortest_augmenting_path(pipes, top, end, residual=pipes, value_only=True).graph["flow_value"] / _UNIT
+
+
+def _height(mixes: Sequence[Mix], stack: str) -> int:
+    return sum(mix.stack == stack for mix in mixes)
+
+
+def _width(mixes: Sequence[Mix], stack: str) -> int:
+    """Positions of a stack's text; a memory whose encoder is not known is its own."""
+    if stack == "decoder":
+        return next((len(mix.read) for mix in mixes if mix.kind == "decoder_self"), 0)
+    return next((mix.read.shape[1] for mix in mixes if mix.kind != "decoder_self"), 0)

@@ -1,0 +1,116 @@
+"""What the cells of the Heads picture's maps hold: weights, or what each head writes from each key."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from torch import Tensor
+
+from attnviz.analysis.head_outputs import norms, shares_of_heads
+from attnviz.analysis.output_maps import OutputMap, output_maps
+from attnviz.analysis.projections import NotPlain
+from attnviz.analysis.residual import ResidualMaps, residual_maps
+from attnviz.heads.heads_state import HeadsState
+from attnviz.kit.caching import Cache
+from attnviz.maps.maps import EagerMaps, Maps
+from attnviz.maps.measured_maps import MeasuredMaps
+from attnviz.maps.options import MapOptions
+from attnviz.maps.selection import select
+from attnviz.models.protocol import Model
+from attnviz.tracing.trace import Trace
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.probe import Site
+
+WEIGHT, NORM, SHARE = "weight", "norm", "share"
+_FEW = 3  # positions: of fewer, the last norm cannot be told
+_AT_ONCE = 500_000  # cells of a kind: of more, a layer is measured when it is looked at
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The `measure` of the cells, and the maps of the kinds that are drawn with it; or why these are weights."""
+
+    measure: str = WEIGHT
+    maps: Mapping[str, Maps] = field(default_factory=dict)
+    why: str = ""
+
+    def drawn_maps(self, kind: str, maps: Mapping[str, Maps]) -> Maps:
+        """Return the maps of a kind that are drawn."""
+        return self.maps.get(kind, maps[kind])
+
+
+def cells(
+    model: Model | None, trace: TraceLike, state: HeadsState, maps: Mapping[str, Maps], *,
+    options: Callable[[str], MapOptions], cached: Cache,
+) -> Cells:  # fmt: skip
+    """Return the cells that the state asks for; without a `model`, as for a visitor's file, weights and the reason."""
+    measure = state.cells
+    if measure == WEIGHT:
+        return Cells()
+    if model is None or not isinstance(trace, Trace):
+        return Cells(why=trace.missing_reason or "a file of weights does not contain what heads write")
+    known = known_maps(measure, model, trace, cached)
+    if isinstance(known, NotPlain):
+        return Cells(why=known.why)
+    drawn = dict.fromkeys((state.kind, *(kind for kind, *_ in state.pins)))
+    measured = _Measured(known, measure, trace, cached)
+    return Cells(measure, {kind: measured.maps(maps[kind], options(kind)) for kind in drawn})
+
+
+_Known = Mapping[Site, OutputMap] | ResidualMaps
+
+
+def known_maps(measure: str, model: Model, trace: Trace, cached: Cache) -> _Known | NotPlain:
+    """Find what a measure needs of a model, once for all of its traces, or why it is not known."""
+    length = min(len(sentence.queries(trace.kinds[-1])) for sentence in trace.sentences)
+    about = model.model_id, measure, "" if length > _FEW else repr(trace.sentences)
+    return cached("W_o", about, lambda: _required_maps(measure, model, trace))
+
+
+def _required_maps(measure: str, model: Model, trace: Trace) -> _Known | NotPlain:
+    """Find what a measure needs of a model: `W_o` of every site; for shares the way of its stream, too."""
+    if measure == SHARE:
+        found = residual_maps(model, trace)
+        if isinstance(found, NotPlain):
+            return found
+        if "cross" in model.kinds and not found.encoder_adds_up:
+            return NotPlain("its encoder's layers normalise what passes through them")
+        return replace(found, weight=found.weight[:0], bias=found.bias[:0])  # the vocabulary's would be most of it
+    outputs = output_maps(model, trace)
+    lacking = next((found for found in outputs.values() if isinstance(found, NotPlain)), None)
+    return lacking or outputs  # type: ignore[return-value]  # none of them is NotPlain
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Maps of what a model's heads write in a trace."""
+
+    known: _Known
+    measure: str
+    trace: Trace
+    cached: Cache
+
+    def maps(self, maps: Maps, options: MapOptions) -> Maps:
+        """Return a kind's maps: all at once where they are few, else a layer's when it is asked for."""
+        kind, layers, is_large = maps.kind, range(maps.shape[0]), math.prod(maps.shape) > _AT_ONCE
+        labelled = maps.rows, maps.cols
+
+        def make(layer: int) -> EagerMaps:
+            numbers = self._numbers(Site(kind, layer)).unsqueeze(0)
+            return select(self.trace.one_layer(kind, layer), kind, options, labelled=labelled, numbers=numbers)
+
+        def of_layer(layer: int) -> EagerMaps:
+            key = self.trace, self.measure, kind, options
+            if is_large:
+                return self.cached("written by a layer", (*key, layer), lambda: make(layer))
+            return self.cached("written", key, lambda: tuple(map(make, layers)))[layer]
+
+        left_out = "special tokens hidden" if options.hides_specials else ""
+        merged = "a word has the sum of its pieces" if options.merges_words else ""
+        merged = "a span has the sum of its tokens" if options.folds and self.trace.sentences[0].spans else merged
+        return MeasuredMaps.from_maps(maps, of_layer, left_out="; ".join(filter(None, (left_out, merged))))
+
+    def _numbers(self, site: Site) -> Tensor:
+        if isinstance(self.known, ResidualMaps):
+            return shares_of_heads(self.known, self.trace, site)
+        return norms(self.known[site], self.trace, site)

@@ -1,0 +1,1 @@
+"""The picture Flow: how tokens mix from layer to layer."""

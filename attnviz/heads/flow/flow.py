@@ -1,0 +1,173 @@
+"""Flow: a row of the last layer, followed back through the layers to the text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attnviz.analysis.mixing import Mix, alti_mixes, attention_mixes, mean_residual, sublayers
+from attnviz.heads.alignment.alignment import NO_MODEL, Rates, shipped_rates
+from attnviz.heads.alignment.numbers.alignment_ways import Aligner, KnownMaps
+from attnviz.heads.alignment.numbers.gold import gold_pairs
+from attnviz.heads.alignment.numbers.max_flow import MOST as MOST_OF_FLOW
+from attnviz.heads.alignment.numbers.max_flow import max_flow
+from attnviz.heads.flow.payload import FlowFacts, flow_payload, with_flow
+from attnviz.heads.neuron.neuron import row_of
+from attnviz.kit.browser_view import add_view
+from attnviz.kit.caching import Cache, make_anew
+from attnviz.kit.fields import PageState, Say, declare, flag, number, whole_number
+from attnviz.kit.picture import TabRules
+from attnviz.kit.wire import Payload
+from attnviz.maps.grouping import Groups
+from attnviz.maps.selection import query_groups
+from attnviz.text.languages import language_name
+from attnviz.tracing.trace_like import TraceLike
+
+MOST = 4_000_000  # numbers that the browser multiplies: twelve layers of 512 tokens and more
+BARE = "ALTI needs the values, and the file has only weights"
+LEAST = "Flow opens on {}: of ALTI and rollout it has the lower alignment error."
+UNKNOWN = "No alignment errors are known here: Flow opens on rollout with a residual share of 0.50."
+_TO_COMPARE = (
+    ("attribution", "attribution"), ("mean of heads", "weights, mean of heads"), ("ALTI", "ALTI"),
+    ("rollout, measured residual", "rollout, measured share"), ("rollout", "rollout, share 0.50"),
+    ("max flow", "maximum flow, share 0.50"), ("diagonal", "the diagonal"),
+)  # fmt: skip
+_METHODS = {"rollout": "Rollout", "alti": "ALTI"}
+
+
+def _read_method(text: str, bound: object, default: str, say: Say) -> str:
+    if text in _METHODS:
+        return text
+    say("it can be rollout, alti", "the one that aligns best")
+    return default
+
+
+@dataclass(frozen=True)
+class FlowState(PageState):
+    """State of the Flow picture: the `row` of the last layer (None: the middle one), the method (`by`; "": ALTI or
+    rollout, whichever has the lower known alignment error), the `residual` share in hundredths, and whether maximum
+    flow is computed.
+    """
+
+    row: int | None = whole_number(used="the pinned row", name="followed")
+    by: str = declare("", _read_method, options=_METHODS)
+    residual: int = number(50, 0, 100)
+    flow: bool = flag()
+
+
+def flow(
+    trace: TraceLike, state: FlowState | None = None, *, known: KnownMaps | None = None, rates: Rates | None = None,
+    cached: Cache = make_anew,
+) -> Payload:  # fmt: skip
+    """Make the Flow picture of a trace. Raises ValueError with one sentence where there is no way through its layers.
+
+    Args:
+        trace: of one sentence.
+        state: what of it is shown.
+        known: the model's own maps (`KnownMaps.find`), without which there is no ALTI; None for bare weights.
+        rates: alignment error rates of the ways; None for those that are shipped with the model.
+        cached: what looks up expensive parts.
+    """
+    size = sum(len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) for kind, _ in sublayers(trace))
+    if size > MOST:
+        raise ValueError(
+            f"Flow multiplies all layers' maps and can handle {MOST:,} numbers; this text has {size:,}. Type a "
+            "shorter text."
+        )
+    rates = shipped_rates(trace, trace.to) if rates is None else rates
+    rollout: tuple[Mix, ...] = cached("flow mixes", (trace,), lambda: attention_mixes(trace))
+    facts = _facts(trace, known, rollout, rates, cached)
+    state = drawn_state(trace, state or FlowState(), rates)
+    state = replace(state, by="rollout" if facts.why_no_alti else state.by)
+
+    def make() -> Payload:
+        mixes: dict[str, Sequence[Mix]] = {"rollout": rollout}
+        if state.by == "alti" and known is not None:
+            mixes["alti"] = alti_mixes(known.stream, trace)  # type: ignore[arg-type]  # it lacks nothing, no bare one
+        return flow_payload(trace, mixes, facts)
+
+    made = cached("flow", (trace, state.by, facts), make)
+    if state.flow and not facts.why_no_flow:
+        mixes = [mix.set_residual(state.residual / 100) for mix in rollout]
+        row, residual = state.row or 0, state.residual
+        made = with_flow(made, row, residual, cached("max flow", (trace, row, residual), lambda: max_flow(mixes, row)))
+    return add_view(made, state)
+
+
+def drawn_state(trace: TraceLike, state: FlowState, rates: Rates) -> FlowState:
+    """Return the state with a row and a method where none is chosen, and with a row that the trace has."""
+    count = len(trace.query_tokens(trace.kinds[-1]))
+    row = count // 2 if state.row is None or state.row >= count else state.row
+    return replace(state, row=row, by=state.by or least_method(rates))
+
+
+def least_method(rates: Mapping[Aligner, float]) -> str:
+    """Return the method with the lowest error, of rollout at its usual share and ALTI; rollout where none is known."""
+    of = {method: min((rate for way, rate in rates.items() if way.method == method and way.reading == "out"), default=2)
+          for method in ("rollout", "ALTI")}  # fmt: skip
+    return "alti" if of["ALTI"] < of["rollout"] else "rollout"
+
+
+def _facts(trace: Any, known: KnownMaps | None, rollout: tuple[Mix, ...], rates: Rates, cached: Cache) -> FlowFacts:
+    longest = max(max(mix.read.shape) for mix in rollout)
+    too_long = f"Maximum flow is computed for up to {MOST_OF_FLOW} tokens; this text has {longest}."
+    why_no_flow = too_long if longest > MOST_OF_FLOW else ""
+    if known is None or trace.weights_only:
+        why = BARE if trace.weights_only else f"ALTI cannot be computed here: {NO_MODEL}."
+        return FlowFacts(why_no_alti=why, why_no_flow=why_no_flow, opens_on=UNKNOWN)
+    if why := known.missing_reason("ALTI"):
+        return FlowFacts(
+            why_no_alti=f"ALTI cannot be computed for this model: {why}.", why_no_flow=why_no_flow, opens_on=UNKNOWN
+        )
+    stream: Any = known.stream
+    measured = cached("flow residual", (trace,), lambda: round(mean_residual(stream, trace), 4))
+    return FlowFacts(measured, "", why_no_flow, *_errors(trace, rates))
+
+
+def _errors(trace: TraceLike, rates: Rates) -> tuple[tuple[tuple[str, float], ...], str, str]:
+    """Return the best rate of each method in this language, what they are of, and a sentence on what Flow opens on."""
+    found: list[tuple[str, float]] = []
+    for method, name in _TO_COMPARE if rates else ():
+        ways = [way for way in rates if way.method == method and way.reading == "out"]
+        if ways:
+            best = min(ways, key=rates.__getitem__)
+            found.append((name if best.layer is None else f"{name}, L{best.layer}", rates[best]))
+    of = f"{len(gold_pairs(trace.to))} sentences in {language_name(trace.to)}, best layer of each" if found else ""
+    name = {"alti": "ALTI", "rollout": "rollout with a residual share of 0.50"}[least_method(rates)]
+    return tuple(found), of, LEAST.format(name) if found else UNKNOWN
+
+
+class FlowRules(TabRules):
+    """Flow follows a token of the last layer, and the other tabs pin a row, which may be several tokens."""
+
+    def rows(self, trace: Any, page: Any) -> Groups:
+        """Return the query tokens of each row that the other tabs show, if Flow can follow these rows."""
+        kind, last = page.heads.kind, trace.kinds[-1]
+        has_them = kind == last or "encoder_self" not in (kind, last)  # the two kinds of a decoder share their rows
+        return query_groups(trace, kind, page.options) if has_them else ()
+
+    def settle(self, trace: Any, state: FlowState, page: Any, host: Any) -> FlowState:
+        """Return the state with the row and the method as they are drawn, so that a link names both.
+
+        A link that leaves them out follows the pinned row, by the method with the lowest known alignment error. A
+        copied link of an earlier version names an empty row beside the tab: the middle row, as it was there.
+        """
+        row = state.row
+        if row is None and not ({"tab", "followed"} <= page.linked):
+            rows, pinned = self.rows(trace, page), page.heads.row
+            row = rows[pinned][0] if pinned is not None and pinned < len(rows) else None
+        rates = shipped_rates(trace, trace.to) if host.rates is None else host.rates
+        return drawn_state(trace, replace(state, row=row), rates)
+
+    def choose(self, view: Mapping[str, Any], texts: dict[str, str], shown: Any) -> dict[str, str]:
+        """Pin the row that was clicked on all tabs; only a row that the other tabs lack is Flow's own."""
+        sent = shown.view
+        texts = {name: text for name, text in texts.items() if name not in ("followed", "by")}
+        if "by" in view and view["by"] != sent.get("by"):
+            texts["by"] = view["by"]
+        query = view.get("row")
+        if query is None or query == sent.get("row"):
+            return texts
+        row = row_of(shown.rows, query)
+        if row is None or shown.rows[row][0] != query:
+            return texts | {"followed": str(query)}
+        return texts | {"row": str(row), "followed": ""}

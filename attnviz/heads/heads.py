@@ -1,0 +1,164 @@
+"""Heads: every head's map, one of them large, with metrics of each head and the sentences above."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from attnviz.analysis.metric_table import Columns, HeadMetrics, head_columns, join_tables
+from attnviz.heads.cells import WEIGHT, Cells, cells
+from attnviz.heads.heads_state import HeadsState
+from attnviz.heads.payload import THUMBNAIL_SIDE, heads_payload, with_fitted_view
+from attnviz.heads.sentences import sentence_strip
+from attnviz.kit.browser_view import to_view, with_declaration
+from attnviz.kit.caching import Cache, make_anew
+from attnviz.kit.covering import Covering
+from attnviz.kit.picture import TabRules
+from attnviz.kit.wire import Payload
+from attnviz.maps.lazy import MapsOverview, maps_overview
+from attnviz.maps.maps import EagerMaps, Maps
+from attnviz.maps.options import MapOptions
+from attnviz.maps.selection import labels, select
+from attnviz.models.protocol import Model
+from attnviz.tracing.causes.switches import heads_off
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.probe import Kind
+
+MOST = 2_000_000  # bytes of float32 maps that a page sends
+LONG = 16_000_000  # weights of a kind, of four bytes each: about 330 tokens with twelve layers of twelve heads
+
+
+def heads(trace: TraceLike, state: HeadsState | None = None, **how: Any) -> Payload:
+    """Make the Heads picture of a trace; `how` as the further fields of `HeadsPicture`."""
+    return HeadsPicture(trace, state or HeadsState(), **how).payload()
+
+
+@dataclass(frozen=True)
+class HeadsPicture:
+    """The Heads picture of a trace, and the maps that it is drawn from.
+
+    `quadrant` is part of the maps: of a pair, queries of one sentence and keys of another. `covering` keeps back what
+    an open question asks about. `model` is what ran, None where it cannot run again: without it cells hold weights.
+    `most` is how many bytes of float32 maps are sent; of more, those that are looked at.
+    """
+
+    trace: TraceLike
+    state: HeadsState = field(default_factory=HeadsState)
+    quadrant: tuple[int, int] | None = None
+    covering: Covering = field(default_factory=Covering)
+    model: Model | None = None
+    cached: Cache = make_anew
+    most: int = MOST
+
+    def payload(self) -> Payload:
+        """Make what the widget draws from, but for the caption."""
+        view = to_view(replace(self.state, off=tuple(sorted(heads_off(self.trace.interventions, self._shapes)))))
+        view = {**view, **self.covering.marks}
+        if self._is_the_same_for_every_view:
+            options = tuple(map(self._options, self.trace.kinds))
+            made = self.cached("heads", (self.trace, options), lambda: self._make(view))
+            return self.covering.add_question(with_fitted_view(made, view))
+        return self.covering.add_question(self._make(view))
+
+    def drawn_maps(self) -> tuple[Maps, str]:
+        """Return the maps of the kind in focus, and what their cells hold."""
+        return self._cells.drawn_maps(self.state.kind, self._maps_and_metrics[0]), self._cells.measure
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether an open question keeps back any of its numbers."""
+        return self.covering.cover is not None
+
+    @property
+    def _shapes(self) -> dict[Kind, tuple[int, int]]:
+        return {kind: self.trace.shape(kind) for kind in self.trace.kinds}
+
+    @property
+    def _is_the_same_for_every_view(self) -> bool:
+        """Whether all maps are sent, and nothing else stands in their cells: then a choice changes no number."""
+        trace = self.trace
+        weights = sum(
+            math.prod(trace.shape(kind)) * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind))
+            for kind in trace.kinds
+        )
+        return self.state.cells == WEIGHT and not self.is_covered and 4 * weights <= self.most
+
+    def _options(self, kind: str) -> MapOptions:
+        return self.state.options(kind, self.quadrant)
+
+    @cached_property
+    def _maps_and_metrics(self) -> tuple[dict[str, Maps], Columns]:
+        return self.covering.cover_maps(*_measured_maps(self.trace, self._options, self.cached))
+
+    @cached_property
+    def _cells(self) -> Cells:
+        if self.is_covered:  # what is written would tell as much
+            return Cells()
+        maps = self._maps_and_metrics[0]
+        return cells(self.model, self.trace, self.state, maps, options=self._options, cached=self.cached)
+
+    def _make(self, view: dict[str, Any]) -> Payload:
+        drawn = self._cells
+        made = heads_payload(
+            *self._maps_and_metrics, view=view, strip=sentence_strip(self.trace), budget=self.most,
+            fixed=_fixed_reason(self.trace), cells=(drawn.measure, drawn.maps, drawn.why),
+        )  # fmt: skip
+        return with_declaration(made, HeadsState)
+
+
+def _fixed_reason(trace: TraceLike) -> str:
+    """Say why no head of a trace can be switched off, if that is so."""
+    if trace.from_file:
+        return "Your file has only results, not a model that could run again."
+    return trace.missing_reason if trace.weights_only else ""
+
+
+def _measured_maps(
+    trace: TraceLike, options: Callable[[str], MapOptions], cached: Cache
+) -> tuple[dict[str, Maps], Columns]:
+    """Return every kind's maps, of a long text layer by layer, and the metrics of all heads in one table.
+
+    `options` are those of a kind.
+    """
+    maps: dict[str, Maps] = {}
+    tables: list[Columns] = []
+    for kind in trace.kinds:
+        key = trace, kind, options(kind)
+        if _is_long(trace, kind):
+            overview, table = cached("overview", key, lambda key=key: _overview(*key))
+            maps[kind] = overview.maps(trace, options(kind))
+        else:
+            maps[kind], table = cached("maps", key, lambda key=key: _measure(*key))
+        tables.append(table)
+    return maps, join_tables(tables)
+
+
+def _is_long(trace: TraceLike, kind: Kind) -> bool:
+    """Check whether all maps of a kind together are too many to be in memory at once."""
+    layers, heads = trace.shape(kind)
+    return layers * heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) > LONG
+
+
+def _measure(trace: TraceLike, kind: Kind, options: MapOptions) -> tuple[EagerMaps, Columns]:
+    maps = select(trace, kind, options)
+    return maps, head_columns(maps, trace)
+
+
+def _overview(trace: TraceLike, kind: Kind, options: MapOptions) -> tuple[MapsOverview, Columns]:
+    metrics, tables = HeadMetrics(trace, kind, labels(trace, kind, options)), []
+
+    def measure(layer: int, head: int, maps: EagerMaps, one: TraceLike) -> None:
+        tables.append(metrics.columns(maps, one, layer=layer, head=head))
+
+    overview = maps_overview(trace, kind, options, side=THUMBNAIL_SIDE, look=measure)
+    return overview, join_tables(tables)
+
+
+class HeadsRules(TabRules):
+    """The heads that are off on the picture are those of the run."""
+
+    def settle(self, trace: Any, state: HeadsState, page: Any, host: Any) -> HeadsState:
+        """Return the state with the heads that are off in the run."""
+        shapes: dict[Kind, tuple[int, int]] = {kind: trace.shape(kind) for kind in trace.kinds}
+        return replace(state, off=tuple(sorted(heads_off(trace.interventions, shapes))))

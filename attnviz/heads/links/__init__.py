@@ -1,0 +1,1 @@
+"""The picture Links: attention as lines between words."""

@@ -1,0 +1,1 @@
+"""The picture Neuron: one query and one key, number by number."""

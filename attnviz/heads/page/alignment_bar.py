@@ -1,0 +1,124 @@
+"""Controls beside the tabs for Alignment (a language, a button that scores, sentences that have links by hand), and the
+alignment error rates that they show or compute.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.app import hosting
+from attnviz.app.address import persistent, widgets
+from attnviz.app.cache.bounded import BoundedCache
+from attnviz.app.markdown import literal
+from attnviz.heads.alignment.alignment import is_of
+from attnviz.heads.alignment.numbers.gold import gold_languages, gold_pairs
+from attnviz.heads.page.tabs import PARTS
+from attnviz.kit.caching import Host
+from attnviz.text.languages import language_name
+
+if TYPE_CHECKING:
+    from attnviz.heads.alignment.numbers.alignment_ways import Aligner
+    from attnviz.models.protocol import Model
+    from attnviz.tracing.trace_like import TraceLike
+
+_computed: "BoundedCache[tuple[str, str], dict[Aligner, float]]" = BoundedCache(most=16)
+
+
+def draw(trace: "TraceLike", against: str, model: "Model | None", host: Host) -> Host:
+    """Draw it; return the host with the language of the links by hand that the picture compares with ("" for none), and
+    with the rates of the model in that language. A trace without cross-attention has no controls.
+    """
+    to = _draw(trace, against, model) if "cross" in trace.kinds else ""
+    return replace(host, language=to, rates=known_rates(trace.model_id, to) if to else {})
+
+
+def _draw(trace: "TraceLike", against: str, model: "Model | None") -> str:
+    with st.session_state[PARTS], st.container(horizontal=True, vertical_alignment="center", key="part-row"):
+        to = _language(trace, against)
+        if model is not None:
+            _offer_scores(model, to, trace.to)
+            if to:
+                _offer_sentences(trace, to)
+    return to
+
+
+def _language(trace: "TraceLike", against: str) -> str:
+    """Return the language that was written, or what the visitor says it is."""
+    if trace.to in gold_languages():
+        return trace.to
+    names = {"": "none"} | {to: language_name(to) for to in gold_languages()}
+    chosen = against if against in names else ""
+    widgets.select("against", "The target is in", list(names), chosen, names.__getitem__)
+    return chosen
+
+
+def _offer_scores(model: "Model", to: str, code: str) -> None:
+    """Draw a button that scores every way in this language, where there are no scores yet."""
+    if not to or known_rates(model.model_id, to):
+        return
+    if st.button(f"Measure on {len(gold_pairs(to))} sentences", key="score-ways"):
+        try:
+            compute_rates(model, to, code)
+        except ValueError as why:
+            st.error(literal(str(why)), icon=":material/error:")
+
+
+def _offer_sentences(trace: "TraceLike", to: str) -> None:
+    """List the sentences that have links by hand; one that is chosen is typed above, with its translation."""
+    pairs = gold_pairs(to)
+    here = next((at for at, pair in enumerate(pairs) if is_of(trace, pair)), None)
+    key = "gold-sentence"
+    if persistent.is_drawn(key) and st.session_state[key] != here:
+        st.session_state[key] = here
+
+    def take() -> None:
+        at = st.session_state.get(key)
+        if isinstance(at, int) and at in range(len(pairs)):  # a client can send anything
+            persistent.write({"src": pairs[at].src_text, "tgt": pairs[at].tgt_text})
+
+    st.selectbox(
+        "Links by hand",
+        range(len(pairs)),
+        index=here,
+        format_func=lambda at: pairs[at].src_text if at in range(len(pairs)) else "",
+        placeholder="a sentence with links by hand",
+        label_visibility="collapsed",
+        key=key,
+        on_change=take,
+        width=240,
+    )
+
+
+def known_rates(model_id: str, to: str) -> "dict[Aligner, float]":
+    """Return the alignment error rate of each way of a model in a language; nothing where they are not computed."""
+    from attnviz.heads.alignment.numbers.alignment_errors import known_errors, rates
+
+    table = known_errors(model_id)
+    if table is not None and to in table:
+        return rates(table, to)
+    name = model_id, to
+    return _computed.get(name, read=lambda _, __: {}) if name in _computed.names else {}
+
+
+def compute_rates(model: "Model", to: str, code: str) -> None:
+    """Compute the rates, with a bar that says how far that is.
+
+    `code` is what the model calls the language, "" if nothing. Raises ValueError with one sentence.
+    """
+    from attnviz.heads.alignment.numbers.alignment_errors import alignment_errors, rates
+    from attnviz.heads.alignment.numbers.gold import gold_pairs
+
+    bar, queue = st.progress(0.0, "Reading every sentence that has links by hand …"), st.empty()
+
+    def tell(share: float) -> None:
+        bar.progress(share)
+        hosting.give_way(queue)
+
+    def read(name: tuple[str, str], progress: object) -> "dict[Aligner, float]":
+        return rates(alignment_errors(model, {code or to: gold_pairs(to)}, progress=tell), code or to)
+
+    try:
+        _computed.get((model.model_id, to), read=read)
+    finally:
+        bar.empty()

@@ -1,0 +1,108 @@
+"""The Heads page's state as the address asks for it, and as the visitor changes it in a component."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from attnviz.analysis.metric_table import METRICS
+from attnviz.app import extensions, interventions, layout
+from attnviz.app.address import persistent
+from attnviz.app.address.widgets import segments
+from attnviz.app.reports import reported_view
+from attnviz.heads.heads_state import HeadsState, read_heads_state
+from attnviz.heads.page.state import PAGE, WHOLE, HeadsPageState, read_page_state, write_report
+from attnviz.heads.page.tabs import PARTS
+from attnviz.hosts import registry
+from attnviz.kit.caching import Host
+from attnviz.kit.focus import SiteBounds
+from attnviz.kit.glossary import definition
+from attnviz.kit.picture import Picture
+from attnviz.maps.grouping import Groups
+from attnviz.maps.quadrants import quadrants
+from attnviz.models.catalogue import Entry
+from attnviz.tracing.causes.switches import Head, heads_off
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.probe import Kind
+
+_SHOWN, _OFF = "heads-shown", "heads-off"
+
+
+@dataclass(frozen=True)
+class ShownTab:
+    """What the last run of the page showed: the `texts` of its link, the `rows` of other tabs as query tokens, if the
+    open tab reads them, and the `view` that the browser was sent.
+    """
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    rows: Groups = ()
+    view: Mapping[str, Any] = field(default_factory=dict)
+
+
+def current_state(texts: Mapping[str, str], trace: TraceLike, entry: Entry, host: Host) -> HeadsPageState:
+    """Read the state that the address's texts ask for; say above the picture what they ask wrongly."""
+    heads, problems = read_heads_state(texts, SiteBounds.from_trace(trace), METRICS, HeadsState(**entry.start))
+    there = {f"{one.query_segment}-{one.key_segment}": one.name for one in quadrants(trace, heads.kind)}
+    there = there if len(there) > 1 else {}
+    page, more = read_page_state(texts, trace, heads, there)
+    layout.note(*persistent.linked_problems((*problems, *more)))
+    if there and page.tab in ("heads", "links", "model"):  # others show every token
+        _choose_quadrant(there, page.quadrant, is_pair=heads.kind == "encoder_self")
+    rules = registry.tabs(PAGE)[page.tab].tab_rules
+    page = replace(page, states={**page.states, page.tab: rules.settle(trace, page.open, page, host)})
+    st.session_state[_SHOWN] = ShownTab(page.to_params(), rules.rows(trace, page))
+    st.session_state[_OFF] = _heads_off(trace)
+    return page
+
+
+def _choose_quadrant(found: dict[str, str], chosen: str, *, is_pair: bool) -> None:
+    with st.session_state[PARTS], st.container(horizontal=True, vertical_alignment="center", key="part-row"):
+        said = "A, B: the two sentences" if is_pair else "A: the prompt, B: what was written"
+        st.caption(said, width="content", help=definition("Quadrants"))
+        segments("quadrant", "Quadrant of the maps", {WHOLE: "A + B"} | found, chosen, hide_label=True)
+
+
+def _heads_off(trace: TraceLike) -> tuple[Any, list[Head]]:
+    shapes: dict[Kind, tuple[int, int]] = {kind: trace.shape(kind) for kind in trace.kinds}
+    return shapes, sorted(heads_off(trace.interventions, shapes))
+
+
+def remember_view(view: Mapping[str, Any]) -> None:
+    """Remember the view that the browser is sent."""
+    st.session_state[_SHOWN] = replace(_shown(), view=view)
+
+
+def _shown() -> ShownTab:
+    return st.session_state.get(_SHOWN) or ShownTab()
+
+
+def adopt(picture: Picture) -> Callable[[], None]:
+    """Return the callback that takes over what was chosen in a picture's component: it becomes the address."""
+    return partial(_adopt, picture)
+
+
+def _adopt(picture: Picture) -> None:
+    view = reported_view(picture.name, picture.state_type)
+    if view is None:
+        return
+    if picture.tab == "heads":
+        _switch(view.pop("off", ()))
+        if (asking := extensions.asking_extension()) is not None:
+            asking.adopt_marks()
+    shown = _shown()
+    texts = picture.tab_rules.choose(view, write_report(picture, view), shown)
+    news = {name: text for name, text in texts.items() if text != shown.texts.get(name)}
+    persistent.write(({"followed": ""} if "row" in news else {}) | news)  # Flow follows the row that is pinned last
+    st.session_state[_SHOWN] = replace(shown, texts={**shown.texts, **news}, view={**shown.view, **view})
+
+
+def _switch(sites: tuple[tuple[str, int, int], ...]) -> None:
+    """Switch heads off and on as the component has them."""
+    shapes, before = st.session_state.get(_OFF, ({}, []))
+    heads = {(kind, at, head) for kind, (n, m) in shapes.items() for at in range(n) for head in range(m)}
+    wanted = sorted(Head(*site) for site in sites if site in heads)  # type: ignore[arg-type]  # a kind that is there
+    if wanted != before:
+        interventions.switch_off(wanted, shapes)
+        st.session_state[_OFF] = shapes, wanted

@@ -1,0 +1,93 @@
+"""What the Heads page hands out besides its picture: the map in Plotly, the numbers as a table, the whole trace."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from attnviz.analysis.tables import weights_table
+from attnviz.app import captions, charts, hosting
+from attnviz.app.address import persistent
+from attnviz.app.mount import scroll_when_opened
+from attnviz.heads.heads_state import HeadsState
+from attnviz.kit.views.labels import MEASURES, map_title
+from attnviz.tracing.storage import save
+
+if TYPE_CHECKING:
+    from attnviz.heads.heads import HeadsPicture
+    from attnviz.maps.maps import Maps
+    from attnviz.tracing.external.weights import BareWeights
+    from attnviz.tracing.trace import Trace
+
+Whole = Callable[[], "Trace | BareWeights"]  # with what the picture does without: logits and hidden states
+
+_TITLES = {"plotly": "The head in focus as a Plotly figure", "table": "The head in focus as a table"}
+
+
+def draw_downloads(whole: "Whole", picture: "HeadsPicture", view: HeadsState) -> None:
+    """Draw the Plotly figure and the table, where they are asked for, and a button that downloads the whole trace.
+
+    Draw nothing where a lesson covers any of the picture's maps.
+    """
+    if picture.is_covered:
+        return
+    _part("plotly", view, lambda: _figure(picture.drawn_maps(), view))
+    _part("table", view, lambda: _table(picture.drawn_maps(), view))
+    st.download_button(
+        "Whole trace (npz)",
+        hosting.file_in_turn(lambda: npz(whole())),
+        file_name="trace.npz",
+        key="npz",
+        on_click="ignore",
+        width="content",
+    )
+
+
+def _part(name: str, view: HeadsState, draw: Callable[[], Any]) -> None:
+    """Draw what a switch of the picture opens below it, brought into view, with a button that closes it."""
+    key = f"below-{name}"
+    scroll_when_opened(key, is_open=getattr(view, name))
+    if not getattr(view, name):
+        return
+    with st.container(key=key, gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown(f"**{_TITLES[name]}**: {_site(view)}")
+            st.button("Close", key=f"{key}-close", icon=":material/close:", on_click=_close, args=(name,))
+        draw()
+
+
+def _site(view: HeadsState) -> str:
+    return map_title(view.kind, view.layer, view.head).partition(":")[0]
+
+
+def _close(name: str) -> None:
+    persistent.write({name: "0"})
+
+
+def _figure(drawn: "tuple[Maps, str]", view: HeadsState) -> None:
+    from attnviz.heads.figures.heatmap import heatmap_of  # Plotly takes a while to import
+
+    (maps, measure), how = drawn, {"theme": charts.theme(), "mask": view.mask}
+    if measure != "weight":
+        how |= {"zmax": float(maps.weights(view.layer, view.head).max()) or 1.0, "measure": MEASURES[measure]}
+    made = heatmap_of(maps, view.layer, view.head, **how)
+    charts.show(made, key="map-figure", table=lambda: _numbers(drawn, view), caption=captions.lines(_site(view)))
+
+
+def _table(drawn: "tuple[Maps, str]", view: HeadsState) -> None:
+    st.dataframe(_numbers(drawn, view), key="weights", height=320, hide_index=True)
+
+
+def _numbers(drawn: "tuple[Maps, str]", view: HeadsState):
+    maps, measure = drawn
+    return weights_table(maps, view.layer, view.head).rename(columns={"weight": measure})
+
+
+def npz(trace: "Trace | BareWeights") -> bytes:
+    """Write the trace as a file's content."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.npz"
+        save(trace, path)
+        return path.read_bytes()

@@ -1,0 +1,115 @@
+"""What the open tab of the Heads page shows of a trace."""
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.app import captions, extensions, layout, mount
+from attnviz.app.cache import traces
+from attnviz.app.cache.pictures import get_or_make, name_of
+from attnviz.app.markdown import literal
+from attnviz.app.progress import make_maps, run_cancellable
+from attnviz.app.request import Request
+from attnviz.heads.heads import HeadsPicture
+from attnviz.heads.page import alignment_bar, choices
+from attnviz.heads.page.state import PAGE, HeadsPageState
+from attnviz.hosts import registry
+from attnviz.kit.caching import Host, make_anew
+from attnviz.kit.covering import Covering
+from attnviz.kit.wire import Payload
+from attnviz.text.limits import TextError
+from attnviz.tracing.trace_like import TraceLike
+
+if TYPE_CHECKING:
+    from attnviz.heads.alignment.numbers.alignment_ways import KnownMaps
+    from attnviz.models.protocol import Model
+    from attnviz.tracing.trace import Trace
+
+WATCHED = "The quick brown fox jumps over the lazy dog."  # a text of our own: a single token, say, tells too little
+_log = logging.getLogger(__name__)
+
+
+def host_of(trace: TraceLike) -> Host:
+    """Return what this page does for its pictures: its caches, and the alignment error rates of the model."""
+    return Host(
+        is_strict=False, cached=get_or_make, find_maps=_find_known_maps, language=trace.to,
+        rates=alignment_bar.known_rates(trace.model_id, trace.to),
+        run=lambda key, asked, doing, make: run_cancellable(key, (name_of(trace), asked), doing, make),
+    )  # fmt: skip
+
+
+def draw(trace: TraceLike, page: HeadsPageState, request: Request | None, host: Host) -> HeadsPicture | None:
+    """Draw the tab that is open; of the Heads tab, return the picture, whose maps can be taken along.
+
+    `request` is what was run, None for a visitor's own weights.
+    """
+    layout.warn(*registry.refusals())
+    model = None if request is None else traces.model(request.entry.name)
+    asking = extensions.asking_extension()
+    covering = Covering() if asking is None else asking.covering(page.heads)
+    if page.tab != "heads" and asking is not None and covering.cover:
+        st.info(asking.covered_sentence(), icon=":material/visibility_off:")
+        return None
+    if page.tab == "alignment":
+        host = alignment_bar.draw(trace, page.against, model, host)
+    picture = registry.tabs(PAGE)[page.tab]
+    offered = {"model": model, "covering": covering, "quadrant": page.segments, "options": page.options, "host": host}
+    try:
+        made = _make_until_stopped(trace, page, lambda: picture.read((trace,), offered).draw(page.open))
+    except ValueError as why:
+        if why.__cause__ is not None:
+            _log.warning("%s", why, exc_info=why)
+        st.info(literal(str(why)), icon=":material/info:")
+        return None
+    if made is None:
+        return None
+    choices.remember_view(made.header["view"])
+    if said := picture.tab_rules.note(trace, page.open):
+        layout.note(said)
+    mount.picture(picture, captions.add_caption(made), on_change=choices.adopt(picture))
+    if page.tab != "heads":
+        return None
+    cached = make_anew if trace.from_file else host.cached
+    return HeadsPicture(trace, page.heads, page.segments, covering, model, cached)
+
+
+def _make_until_stopped(trace: TraceLike, page: HeadsPageState, make: Callable[[], Payload]) -> Payload | None:
+    """Make a tab's picture; None if the visitor has stopped it. Only tabs that compute every head's map can be stopped
+    here. Pictures of a visitor's own file cannot be: Streamlit's cache, which keeps them, cannot draw a bar.
+    """
+    if trace.from_file or page.tab not in ("heads", "links", "model"):
+        return make()
+    changed = [each.digest for each in trace.interventions]
+    subject = (page.tab, trace.model_id, trace.info.dtype, trace.sentences, changed, page.options)
+    return make_maps("maps", subject, max(trace.shape(kind)[0] for kind in trace.kinds), make)
+
+
+def _find_known_maps(model: "Model", trace: "Trace") -> "KnownMaps":
+    """Find a model's own maps (`W_o` and those of its residual stream) once for all visitors, or why it has none.
+
+    The maps to a large vocabulary take room, so that few models' are kept. `trace` is what they are found on where the
+    model does not know the words of our text, as toys do not.
+    """
+    try:
+        return _find_maps(model.model_id, "", model, None)
+    except TextError:
+        return _find_maps(model.model_id, str(trace.sentences[0]), model, trace)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Finding the model's maps …")
+def _find_maps(model_id: str, text: str, _model: "Model", _trace: "Trace | None") -> "KnownMaps":
+    from attnviz.analysis.projections import NotPlain
+    from attnviz.engine.probes import CannotTravelError
+    from attnviz.heads.alignment.numbers.alignment_ways import KnownMaps
+
+    language = _model.languages[0] if _model.languages else ""
+    watched = traces.run(_model, WATCHED, to=language) if _trace is None else _trace
+    try:
+        return KnownMaps.find(_model, watched)
+    except CannotTravelError:
+        why = NotPlain(
+            "it runs on the engine, and its maps can only be found on the machine where the model itself runs"
+        )
+        return KnownMaps(why, dict.fromkeys(watched.calls, why))

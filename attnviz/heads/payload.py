@@ -1,0 +1,250 @@
+"""The data of the Heads component: a header of labels, and maps and metrics as blobs (`attnviz.kit.wire`).
+
+What is the same for every sentence is in `attnviz.kit.constants` and goes with the script. The overview of
+all heads is there always, eight bits a cell; float32 maps as far as the budget goes (`heads_payload`). Where both would
+say the same, the browser makes the first of the second.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from attnviz.analysis.metric_table import METRICS, Columns
+from attnviz.heads.sentences import labels, packed_strip
+from attnviz.kit.spans import axis_spans
+from attnviz.kit.wire import Blobs, Payload
+from attnviz.maps.cover import CoveredMaps
+
+if TYPE_CHECKING:
+    from attnviz.maps.maps import Maps
+
+    ShownMaps: TypeAlias = Mapping[str, Maps]
+    MeasuredCells: TypeAlias = tuple[str, ShownMaps, str]
+
+THUMBNAIL_SIDE = 64  # longer axes are pooled by their maximum, so that no peak is lost
+STEPS = 65534  # the code above them says that there is no number
+
+
+def fitted_view(view: dict[str, Any], shown: "ShownMaps") -> dict[str, Any]:
+    """Return `view` with a kind, layer, head, row, zoom and pins that `shown` has; others become the first, or none."""
+    return _fit(view, {kind: maps.shape for kind, maps in shown.items()})
+
+
+def _fit(view: dict[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
+    kind: str = view["kind"] if view.get("kind") in shapes else next(iter(shapes))
+    layers, heads, rows, cols = shapes[kind]
+    row = view.get("row")
+    pins = [list(pin) for pin in view.get("pins") or [] if len(pin) == 3 and _fits(pin, shapes)]
+    return {
+        **view,
+        "kind": kind,
+        "layer": _index(view.get("layer"), layers),
+        "head": _index(view.get("head"), heads),
+        "row": row if _is_index(row, rows) else None,
+        "zoom": _window(view.get("zoom"), (rows, cols)),
+        "pins": pins[:4],
+    }
+
+
+def _index(value: Any, length: int) -> int | str:
+    return value if value == "mean" or _is_index(value, length) else 0
+
+
+def _is_index(value: Any, length: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < length
+
+
+def _window(zoom: Any, lengths: tuple[int, int]) -> list[int] | None:
+    """First row, row after the last, first key, key after the last; None where they do not lie on the map."""
+    if not zoom:
+        return None
+    fits = all(0 <= zoom[2 * i] < zoom[2 * i + 1] <= length for i, length in enumerate(lengths))
+    return list(zoom) if fits else None
+
+
+def _fits(pin: Any, shapes: Mapping[str, tuple[int, ...]]) -> bool:
+    kind, layer, head = pin
+    if kind not in shapes:
+        return False
+    layers, heads, *_ = shapes[kind]
+    return (layer == "mean" or _is_index(layer, layers)) and (head == "mean" or _is_index(head, heads))
+
+
+def with_fitted_view(payload: Payload, view: dict[str, Any]) -> Payload:
+    """Return a payload that holds every map with another view, made to fit it as by `fitted_view`."""
+    shapes = {kind["kind"]: tuple(kind["shape"]) for kind in payload.header["kinds"]}
+    return payload.with_view(_fit(view, shapes))
+
+
+def heads_payload(
+    shown: "ShownMaps", metrics: pd.DataFrame | Columns, *, view: dict[str, Any], strip: dict[str, Any],
+    budget: int = 2_000_000, fixed: str = "", cells: "MeasuredCells | None" = None,
+) -> Payload:  # fmt: skip
+    """Make what the Heads widget draws from.
+
+    Args:
+        shown: kind -> its maps, labels and mask, in the order of the tabs.
+        metrics: one row a head: ``kind, layer, head`` and one column a metric (NaN where a metric does not apply).
+        view: what is in focus, as the component reports it, made to fit `shown` by `fitted_view`.
+        strip: the sentences above the maps, from `attnviz.heads.sentences.sentence_strip`.
+        budget: bytes of float32 maps. All heads of all kinds are sent while they fit in it, else all heads of the kind
+            in focus while these fit, else only the head in focus and the pinned ones.
+        cells: what stands in the cells of the maps where it is not the weight, the maps of the kinds that have it, and
+            why it is the weight all the same. Thumbnails and metrics are always of weights.
+        fixed: why no head can be switched off; empty where it can.
+
+    Raises:
+        ValueError: `shown` holds no kind.
+    """
+    if not shown:
+        raise ValueError("there are no maps to draw: expected at least one kind, got none")
+    blobs = Blobs()
+    view, strip = fitted_view(view, shown), packed_strip(strip)
+    measure, measured, why = cells or ("weight", {}, "")
+    whole = _sent_whole(measured or shown, view, budget)
+    # Of what the browser can make small itself the small maps are not sent, but what it makes them of comes first.
+    own = [] if measured else [kind for kind in whole if _is_small(shown[kind])]
+    exact = [_exact_maps(shown[kind], shown[kind], blobs) for kind in own]
+    header: dict[str, Any] = {
+        "kinds": [_kind(maps, blobs, small=kind not in own) | labels(maps, strip) for kind, maps in shown.items()],
+        "metrics": metric_columns(metrics, shown, blobs),
+        "strip": strip,
+        **({"fixed": fixed} if fixed else {}),
+    }
+    header["base"] = blobs.digest(header)
+    header["cells"] = {"measure": measure, "why": why}
+    exact += [_exact_maps((measured or shown)[kind], shown[kind], blobs) for kind in whole if kind not in own]
+    header["exact"] = exact + _exact_heads(measured or shown, view, whole, blobs)
+    header["id"] = blobs.digest(header)
+    return Payload({**header, "view": view}, blobs.join())
+
+
+def _is_small(maps: "Maps") -> bool:
+    """Whether each cell of a small map is one weight, in eight bits."""
+    return max(maps.shape[2:]) <= THUMBNAIL_SIDE and not isinstance(maps, CoveredMaps)
+
+
+def _kind(maps: "Maps", blobs: Blobs, *, small: bool) -> dict[str, Any]:
+    """Describe a kind: all but its weights; with its small maps where they are sent."""
+    told = {
+        "mask": _mask(maps.mask.numpy(), blobs),
+        "row_tokens": _tokens(maps.rows),
+        "col_tokens": _tokens(maps.cols),
+        "sinks": _sinks(maps),
+        "keys_hidden": _keys_hidden(maps),
+        "left_out": maps.left_out,
+        "to_sink": maps.to_sink,
+        "covered": _describe_cover(maps),
+        **axis_spans(maps.rows, maps.cols),
+    }
+    return {
+        "kind": maps.kind,
+        "shape": list(maps.shape),
+        "overview": _overview(maps, blobs) if small else {"height": maps.shape[2], "width": maps.shape[3]},
+        **{name: value for name, value in told.items() if value},
+    }
+
+
+def _overview(maps: "Maps", blobs: Blobs) -> dict[str, int]:
+    overview = maps.thumbnails(THUMBNAIL_SIDE).numpy()
+    return {"offset": blobs.add(overview), "height": overview.shape[2], "width": overview.shape[3]}
+
+
+def _describe_cover(maps: "Maps") -> dict[str, Any] | None:
+    """Return the heads and rows whose numbers are not there, and until when; None, as a value, for all of them."""
+    if not isinstance(maps, CoveredMaps):
+        return None
+    cover = maps.cover
+    heads = None if cover.heads is None else [list(head) for head in cover.heads]
+    return {"heads": heads, "rows": None if cover.tokens is None else cover.rows(maps), "said": cover.said}
+
+
+def _mask(mask: np.ndarray, blobs: Blobs) -> dict[str, int] | None:
+    if mask.all():
+        return None
+    bits = np.packbits(mask.reshape(-1), bitorder="little")
+    return {"offset": blobs.add(bits), "layers": mask.shape[0], "heads": mask.shape[1]}
+
+
+def _sent_whole(shown: "ShownMaps", view: dict[str, Any], budget: int) -> list[str]:
+    """List the kinds of which every head's float32 map is sent."""
+    sizes = {kind: 4 * math.prod(maps.shape) for kind, maps in shown.items()}
+    return list(shown) if sum(sizes.values()) <= budget else [view["kind"]] if sizes[view["kind"]] <= budget else []
+
+
+def _exact_maps(maps: "Maps", masked: "Maps", blobs: Blobs) -> dict[str, Any]:
+    """Every head's map; where the cells that `masked` hides hold 0 they are not sent, and `seen` counts the others."""
+    numbers, mask = _float32(maps.all_heads()), masked.mask.numpy()
+    if mask.all() or numbers[~(mask := np.broadcast_to(mask, numbers.shape))].any():  # as they may in a file of weights
+        return {"kind": maps.kind, "offset": blobs.add(numbers)}
+    seen = numbers[mask]
+    return {"kind": maps.kind, "offset": blobs.add(seen), "seen": len(seen)}
+
+
+def _exact_heads(
+    shown: "ShownMaps", view: dict[str, Any], whole: Collection[str], blobs: Blobs
+) -> list[dict[str, Any]]:
+    """Add the maps of single heads: in focus or pinned, of kinds that are not sent whole."""
+    wanted = [[view["kind"], view["layer"], view["head"]], *view["pins"]]
+    entries = []
+    for kind, layer, head in {tuple(site): None for site in wanted if site[0] in shown and site[0] not in whole}:
+        offset = blobs.add(_float32(shown[kind].weights(layer, head)))
+        entries.append({"kind": kind, "layer": layer, "head": head, "offset": offset})
+    return entries
+
+
+def _float32(attn: Any) -> np.ndarray:
+    return np.ascontiguousarray(attn.numpy(), dtype="<f4")
+
+
+def _tokens(labels: Any) -> list[list[int]] | None:
+    """Which tokens each label stands for; None where label i is token i, as it is until words or specials go."""
+    tokens = [list(label.tokens) for label in labels]
+    return None if tokens == [[i] for i in range(len(tokens))] else tokens
+
+
+def _sinks(maps: "Maps") -> list[int]:
+    """Columns of the first token and of the end token: the usual sinks, which may be left out of the colour range."""
+    ends = {"<eos>", "</s>", "[SEP]", "<|endoftext|>"}
+    return [i for i, col in enumerate(maps.cols) if 0 in col.tokens or col.text in ends]
+
+
+def _keys_hidden(maps: "Maps") -> list[int]:
+    """Rows to say "keys hidden" of where others say "no keys"."""
+    return maps.rows_with_keys_hidden.nonzero().flatten().tolist()
+
+
+def metric_columns(metrics: pd.DataFrame | Columns, kinds: Iterable[str], blobs: Blobs) -> dict[str, Any]:
+    """`names`: name and unit of each metric; `offsets`: for each kind that has numbers, where they lie.
+
+    There lie, for each metric, its least and its greatest value (two float32, NaN where there is none), and after
+    them, for each metric, one uint16 a head, layer by layer: 0 for the least, `STEPS` for the greatest and 65535 for
+    no number. A number is off by at most a 131,068th of its metric's range, far below the digits that are shown.
+    """
+    names = [name for name in metrics if name not in ("kind", "layer", "head", "model_layer")]
+    of_kind, layers, heads = (np.asarray(metrics[name]) for name in ("kind", "layer", "head"))
+    values = np.array([np.asarray(metrics[name], dtype=float) for name in names]).reshape(len(names), len(of_kind))
+    order = np.lexsort((heads, layers))
+    rows_of = {kind: order[of_kind[order] == kind] for kind in kinds}
+    units = {name: metric.unit for name, metric in METRICS.items()}
+    return {
+        "names": [[name, units.get(name, "")] for name in names],
+        "offsets": {kind: _pack(values[:, rows], blobs) for kind, rows in rows_of.items() if len(rows)},
+    }
+
+
+def _pack(values: np.ndarray, blobs: Blobs) -> int:
+    finite = np.isfinite(values)
+    low = np.where(finite, values, np.inf).min(axis=1, initial=np.inf)
+    high = np.where(finite, values, -np.inf).max(axis=1, initial=-np.inf)
+    range_ = np.stack([low, high], axis=1)
+    range_[low > high] = np.nan
+    size = np.where(high > low, high - low, 1.0)
+    parts = np.where(finite, values - np.where(finite, low[:, None], 0.0), 0.0) / size[:, None]
+    codes = np.where(finite, np.rint(parts * STEPS), STEPS + 1)
+    offset = blobs.add(range_.astype("<f4"))
+    blobs.add(codes.astype("<u2"))
+    return offset

@@ -1,0 +1,173 @@
+"""One HTML file that shows pictures without Python and without a network.
+
+Bytes are deflated, in base64, beside their picture; each widget that draws is there once, deflated, too, and so is
+each script and style that several of them share. A policy in
+the file's head forbids every request. Only captions and titles are markup, and escaped; a sentence is data.
+"""
+
+import base64
+import json
+import math
+import zlib
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from attnviz.extras import needs
+from attnviz.kit.bundle import Widget, file_figure, file_page, fill_places, shared_pieces, source
+from attnviz.kit.picture import ShownPicture
+from attnviz.kit.views.captions import Caption
+from attnviz.kit.wire import Payload
+from attnviz.tracing.trace_like import TraceLike
+
+LONGEST, MANY = 400, 72  # tokens, in so many heads; of longer texts fewer heads
+ROUNDED = "Weights are rounded to one part in 65,535."
+EXACT = 1_350_000  # weights that are sent as float32: 150 tokens of the translator's 72 heads
+Spans = list[list[int]]  # [offset among the packed bytes, numbers, bytes of each], one after another
+
+
+def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str = "") -> str:
+    """Return the HTML of a picture, or of several with texts in Markdown between them.
+
+    Raises ValueError, with one sentence, for a text that is too long for a file.
+    """
+    parts = [parts] if isinstance(parts, ShownPicture) else parts
+    pictures = [part for part in parts if isinstance(part, ShownPicture)]
+    for shown in pictures:
+        require_room(shown.subject.trace)
+    payloads = {id(shown): shown.without_python().payload() for shown in pictures}
+    sentences = filter(None, (_caption(made).sentence for made in payloads.values()))
+    name = title or next(sentences, pictures[0].picture.title)
+    content = [
+        _markdown(part) if isinstance(part, str) else _figure(part.picture.widget, payloads[id(part)]) for part in parts
+    ]
+    if not any("<h1>" in part for part in content):
+        content.insert(0, f'<h1 class="{"seen" if title and len(parts) > 1 else "unseen"}">{escape(name)}</h1>')
+    if len(parts) > 1:
+        content = ['<div class="page">', *content, "</div>"]
+    widgets = dict.fromkeys(shown.picture.drawn_by for shown in pictures)
+    return fill_places(
+        file_page(),
+        {
+            "title": escape(name),
+            "content": "\n".join(content),
+            "widgets": _widgets(list(widgets)),
+        },
+    )
+
+
+def require_room(trace: TraceLike | None, *, advice: str = "") -> None:
+    """Raise ValueError for a text of more than `LONGEST` tokens, but for as few of its heads as take no more room.
+
+    `advice` says what to do instead, for readers who hold no trace in their hands.
+    """
+    if trace is None:
+        return
+    length = max(len(tokens(kind)) for kind in trace.kinds for tokens in (trace.query_tokens, trace.key_tokens))
+    heads = sum(math.prod(trace.shape(kind)) for kind in trace.kinds)
+    if length > LONGEST and heads * length**2 > MANY * LONGEST**2:
+        said = f"A file holds up to {LONGEST} tokens, and this text has {length:,}."
+        raise ValueError(f"{said} {advice or _fewer_heads(trace, heads)}")
+
+
+def _fewer_heads(trace: TraceLike, heads: int) -> str:
+    """Say what can be typed instead: one head alone, which the file then calls L0 H0."""
+    if heads == 1:
+        return "Trace a shorter text."
+    return (
+        f"Trace a shorter text, or write one of its {heads} heads alone, such as its L0 H0: "
+        f'trace.one_layer("{trace.kinds[-1]}", 0, 0).to_html("head.html"). Whichever it is, the file calls it L0 H0.'
+    )
+
+
+def _figure(widget: str, payload: Payload) -> str:
+    packed, spans = in_planes(payload)
+    lines = _caption(payload).lines() + ([ROUNDED] if any(width == 2 for *_, width in spans) else [])
+    return fill_places(
+        file_figure(),
+        {
+            "widget": widget,
+            "planes": json.dumps(spans),
+            "bytes": deflate(packed),
+            "caption": "".join(f"<p>{escape(line)}</p>" for line in lines),
+        },
+    )
+
+
+def _widgets(widgets: Sequence[Widget]) -> str:
+    """Write each widget; of several, what they share is there once, and each says which pieces are its own."""
+    names, made = [widget.name for widget in widgets], [source(widget) for widget in widgets]
+    styles, modules = [one.style for one in made], [one.module for one in made]
+    if len(made) == 1:
+        return _script("source", names[0], {"html": made[0].html, "style": styles[0], "module": modules[0]})
+    pieces, cut = shared_pieces([*styles, *modules])
+    told = zip(names, made, cut, cut[len(made) :], strict=False)
+    scripts = (
+        _script("source", name, {"html": one.html, "style": style, "module": module})
+        for name, one, style, module in told
+    )
+    return "\n".join([_script("pieces", "", pieces), *scripts])
+
+
+def _script(what: str, name: str, content: Any) -> str:
+    return f'<script type="text/plain" data-{what}="{name}">{deflate(json.dumps(content).encode())}</script>'
+
+
+def _caption(payload: Payload) -> Caption:
+    return Caption(**payload.header["caption"])
+
+
+def _markdown(text: str) -> str:
+    """Render Markdown; HTML in it stays text."""
+    with needs("app", "Text on a page"):
+        from markdown_it import MarkdownIt
+    return MarkdownIt("commonmark", {"html": False}).enable("table").render(text).strip()
+
+
+def deflate(content: bytes) -> str:
+    """Deflate bytes, and write them in base64."""
+    return base64.b64encode(zlib.compress(content)).decode()
+
+
+def in_planes(payload: Payload) -> tuple[bytes, Spans]:
+    """Pack a payload with its many weights as planes of bytes, and return the places where the weights stood.
+
+    A plane holds the first byte of all numbers, the next plane the second byte, and so on: planes deflate by a tenth
+    better. A weight has four bytes (float32); of more than `EXACT` weights each has two (65,535ths), a third of the
+    size with other fifth digits. The browser makes float32 again (attnviz/kit/js/files/planes.js), so that
+    no widget knows of this.
+    """
+    packed, maps = payload.pack(), _maps(payload)
+    width = 4 if sum(count for _, count in maps) <= EXACT else 2
+    start = len(packed) - len(payload.blobs)
+    pieces, spans, at = [], Spans(), 0
+    for offset, count in sorted((start + offset, count) for offset, count in maps):
+        weights = np.frombuffer(packed, "<f4", count, offset)
+        pieces += [packed[at:offset], _planes(weights if width == 4 else _round(weights))]
+        spans.append([offset, count, width])
+        at = offset + 4 * count
+    return b"".join([*pieces, packed[at:]]), spans
+
+
+def _round(weights: np.ndarray) -> np.ndarray:
+    return np.rint(np.clip(weights, 0, 1) * np.float32(65_535)).astype(">u2")
+
+
+def _planes(numbers: np.ndarray) -> bytes:
+    return numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes()
+
+
+def _maps(payload: Payload) -> list[tuple[int, int]]:
+    """List offset and numbers of the maps of the Heads picture; of other pictures none are many."""
+    header = payload.header
+    if header.get("cells", {}).get("measure") != "weight":  # norms have no upper bound
+        return []
+    shapes = {kind["kind"]: kind["shape"] for kind in header["kinds"]}
+    found = []
+    for entry in header["exact"]:
+        layers, heads, rows, cols = shapes[entry["kind"]]
+        count = rows * cols if "layer" in entry else entry.get("seen", layers * heads * rows * cols)
+        found.append((entry["offset"], count))
+    return found

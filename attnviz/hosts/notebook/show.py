@@ -1,0 +1,102 @@
+"""`attnviz.show`: a picture as the value of a cell."""
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from attnviz.extras import needs
+from attnviz.guards.arguments import reads_arguments
+from attnviz.hosts.notebook.static import StaticPicture
+from attnviz.hosts.registry import picture, pictures
+from attnviz.tracing.external.from_tensors import from_tensors
+from attnviz.tracing.trace_like import TraceLike
+
+if TYPE_CHECKING:
+    from attnviz.hosts.notebook.widget import PictureWidget
+
+_OF_TENSORS = ("key_tokens", "mask", "item", "tokenizer", "attention_mask")
+
+
+class Show:
+    """Pictures by what they show: `attnviz.show(trace)` shows Heads, and `attnviz.show.links(trace)` Links.
+
+    Every picture has its name here: `links`, `whole_model`, `one_row`, `neuron`, `flow`, `spans` and `alignment` of a
+    trace; `stepper` of a model and a text; `mask_lab`, `switches` and `attribution` of a model and a trace; `patching`
+    of a model, a trace and another run; `compared` of two runs; `learning` of recordings; and the pictures of other
+    packages (`attnviz.Picture`).
+
+    Each takes fields of its view (`kind=`, `layer=` …), `theme` ("auto", "light" or "dark") and `height` in pixels.
+    With `static=True` it is a `StaticPicture`, in the reader's own light or dark. Where pictures are of a trace,
+    attention weights with their tokens are taken, too, as `attnviz.from_tensors` takes them. Raises ValueError, with
+    one sentence, for what cannot be shown.
+    """
+
+    def __call__(self, trace: Any, tokens: Any = None, *, picture: str = "heads", **asked: Any) -> "PictureWidget":
+        """Show every head's map, one of them large; or another `picture` of a trace, such as "spans"."""
+        return _of_trace(picture, trace, tokens, asked)
+
+    def __getattr__(self, name: str) -> "Callable[..., PictureWidget]":
+        """Return the function that shows the picture of that name."""
+        if name.startswith("_") or name not in pictures():
+            raise AttributeError(f"attnviz.show has no {name!r}; it has {', '.join(self.__dir__())}.")
+        return _function_for(name)
+
+    def __dir__(self) -> list[str]:
+        """List the names of all pictures, for an editor that completes them."""
+        return [name for name in pictures() if name != "heads"]
+
+
+show = Show()
+
+
+def _function_for(name: str) -> "Callable[..., PictureWidget]":
+    """Return a function that shows a picture; it takes what the picture is drawn from, and fields of its view."""
+    one = picture(name)
+    subject = inspect.signature(one.subject).parameters
+    given = [each for each in subject.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
+    takes_tensors = [each.name for each in given] == ["trace"]
+    if takes_tensors:
+        given.append(inspect.Parameter("tokens", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
+    signature = inspect.Signature([*given, inspect.Parameter("asked", inspect.Parameter.VAR_KEYWORD)])
+
+    def draw(*args: Any, **named: Any) -> Any:
+        bound = signature.bind(*args, **named)
+        bound.apply_defaults()
+        values = dict(bound.arguments)
+        asked = values.pop("asked")
+        if takes_tensors:
+            return _of_trace(name, values["trace"], values["tokens"], asked)
+        return _draw(name, tuple(values.values()), asked)
+
+    draw.__name__, draw.__doc__ = name, one.subject.__doc__
+    draw.__signature__ = signature  # type: ignore[attr-defined]  # what an editor shows
+    return draw
+
+
+def _draw(name: str, subject: tuple[Any, ...], asked: dict[str, Any]) -> "PictureWidget":
+    how = {option: asked.pop(option) for option in ("theme", "height", "static") if option in asked}
+    return _show(name, subject, asked, **how)
+
+
+def _of_trace(name: str, given: Any, tokens: Any, asked: dict[str, Any]) -> "PictureWidget":
+    how = {option: asked.pop(option) for option in _OF_TENSORS if option in asked}
+    if isinstance(given, TraceLike) or (tokens is None and not how):
+        return _draw(name, (given,), asked)
+    if tokens is None:
+        raise ValueError("Attention weights are shown with their tokens: attnviz.show(outputs, tokens).")
+    if "kind" in asked and not isinstance(tokens, dict):  # of several kinds in an output the one that is meant
+        how["kind"] = asked["kind"]
+    return _draw(name, (from_tensors(given, tokens, **how),), asked)
+
+
+@reads_arguments
+def _show(
+    name: str, subject: Any, asked: Any, *, theme: Literal["auto", "light", "dark"] = "auto",
+    height: int | None = None, static: bool = False,
+) -> Any:  # fmt: skip
+    shown = picture(name).of(*subject, **asked)
+    if static:
+        return StaticPicture(shown, height)
+    with needs("notebook", "attnviz.show", otherwise="give static=True"):
+        from attnviz.hosts.notebook.widget import PictureWidget
+    return PictureWidget(shown, theme=theme, height=height)

@@ -1,0 +1,153 @@
+"""A picture as a Jupyter widget: Python reads the view in the browser, and the browser shows a view set in Python."""
+
+from html import escape
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import anywidget
+import traitlets
+
+from attnviz.hosts.notebook.source import cell_module
+from attnviz.kit.picture import ShownPicture
+from attnviz.kit.wire import Payload
+
+Head = tuple[str, int | str, int | str]
+THEMES = ("auto", "light", "dark")
+_NOT_DRAWN = (
+    "The picture is drawn only in a running notebook with anywidget; show(…, static=True) saves it with the notebook."
+)
+# Of what other fields choose a long text's numbers are not in the browser yet.
+_SITE = ("kind", "layer", "head", "pins")
+
+
+class PictureWidget(anywidget.AnyWidget):
+    """A picture in a cell.
+
+    `view` is what is chosen on it, a dictionary of its fields: read it, set it (fields that are left out stay as they
+    are), `observe(f, "view")`, or `traitlets.link` two of them. `theme` is "auto", which follows the notebook, "light"
+    or "dark"; `height` is in pixels, None for the picture's own. `shown` is what it shows.
+    """
+
+    view = traitlets.Dict()
+    theme = traitlets.Enum(THEMES, "auto").tag(sync=True)
+    height = traitlets.Int(None, allow_none=True, min=1).tag(sync=True)
+    _esm = traitlets.Unicode().tag(sync=True)
+    _payload = traitlets.Bytes().tag(sync=True)
+    _told = traitlets.Dict().tag(sync=True)
+    _caption_class = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, shown: ShownPicture, *, theme: str = "auto", height: int | None = None) -> None:
+        self.shown = shown
+        self._drawn = shown.payload()
+        super().__init__(
+            _esm=cell_module(shown.picture.drawn_by), _payload=self._drawn.pack(),
+            _caption_class=f"attnviz-{uuid4().hex}", view=shown.view, theme=theme, height=height,
+        )  # fmt: skip
+        self.observe(self._answer, "view")
+        self.on_msg(self._say_here)
+
+    def __repr__(self) -> str:
+        """Name the picture and what it shows; anywidget's own repr writes its script."""
+        return f"<{type(self).__name__} {self.shown}>"
+
+    def to_html(self, path: str | Path, *, title: str = "") -> Path:
+        """Write it, as it is now, as one HTML file; see `ShownPicture.to_html`."""
+        return self.shown.to_html(path, title=title)
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Take what the browser sends; `ipywidgets` calls it."""
+        super().set_state(sync_data)
+        if "_told" in sync_data:
+            self.shown = self.shown.with_view(self._told)
+            self.view = self.shown.view
+
+    @property
+    def head(self) -> Head:
+        """Kind, layer and head in focus, as `("cross", 2, 5)`; set it to look at another."""
+        return self._field("kind"), self._field("layer"), self._field("head")
+
+    @head.setter
+    def head(self, site: Head) -> None:
+        if not isinstance(site, tuple | list) or len(site) != 3:
+            raise ValueError(f'head is a kind, a layer and a head, such as ("cross", 2, 5), not {site!r}.')
+        self._set_fields(**dict(zip(("kind", "layer", "head"), site, strict=True)))
+
+    @property
+    def row(self) -> int | None:
+        """The pinned row, a position among the queries; None without one."""
+        return self._field("row")
+
+    @row.setter
+    def row(self, row: int | None) -> None:
+        self._set_fields(row=row)
+
+    @property
+    def pins(self) -> tuple[Head, ...]:
+        """The heads kept beside the one in focus."""
+        return self._field("pins")
+
+    @pins.setter
+    def pins(self, pins: tuple[Head, ...]) -> None:
+        self._set_fields(pins=pins)
+
+    def _ipython_display_(self, **kwargs: Any) -> None:
+        """Show the caption, and the picture, whose script takes the caption away once it draws.
+
+        Where no widget is drawn, as in a page of nbconvert's without a network, the caption stays.
+        """
+        from IPython.display import display
+
+        made = super()._repr_mimebundle_(**kwargs)
+        display({"text/html": f"<div class='{self._caption_class}'>{self._caption()}</div>"}, raw=True)
+        if made is not None:
+            display(made[0], raw=True, metadata=made[1])
+
+    def _caption(self) -> str:
+        lines = [self.shown.picture.title, *self.shown.subject.caption(self.shown.state).lines(), _NOT_DRAWN]
+        return "".join(f"<p>{escape(line)}</p>" for line in lines)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Add a text for places where no widget is drawn, such as GitHub."""
+        made = super()._repr_mimebundle_(**kwargs)
+        if made is not None:
+            made[0]["text/html"] = self._caption()
+        return made
+
+    def _say_here(self, *_: Any) -> None:
+        """Answer the browser's question whether Python is running."""
+        self.send("here")
+
+    def _field(self, name: str) -> Any:
+        if name not in self.view:
+            raise ValueError(f"{self.shown.picture.title} has no {name}: its view has {', '.join(self.view)}.")
+        return getattr(self.shown.state, name)
+
+    def _set_fields(self, **fields: Any) -> None:
+        self.view = fields
+
+    @traitlets.validate("view")
+    def _read_view(self, proposal: Any) -> dict[str, Any]:
+        """Let the shown picture follow a view that is set in Python. Raises ValueError for one that cannot be shown."""
+        if proposal["value"] != self.shown.view:
+            self.shown = self.shown.with_fields(**proposal["value"])
+        return self.shown.view
+
+    def _answer(self, change: Any) -> None:
+        """Send the browser what it does not have: the view, where Python set it, and numbers that this view needs."""
+        changed = {name for name, value in change.new.items() if change.old.get(name) != value}
+        is_told = all(self._told.get(name) == change.new[name] for name in changed)
+        with self.hold_sync():
+            if not is_told or changed & {*self.shown.picture.python_only, *_SITE}:
+                self._send_numbers()
+            if not is_told:
+                self._told = {**self._told, **change.new, "seq": self.shown.seq}
+
+    def _send_numbers(self) -> None:
+        made = self.shown.payload()
+        if _without_view(made) != _without_view(self._drawn):
+            self._drawn, self._payload = made, made.pack()
+
+
+def _without_view(payload: Payload) -> Payload:
+    return payload._replace(header={**payload.header, "view": None, "seq": None})

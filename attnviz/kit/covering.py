@@ -1,0 +1,44 @@
+"""Cover a part of the Heads picture while a question about it is open, and mark what was answered on its map."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from attnviz.analysis.metric_table import METRICS, Columns
+from attnviz.kit.wire import Payload
+from attnviz.maps.cover import Cover, CoveredMaps
+from attnviz.maps.maps import Maps
+
+
+@dataclass(frozen=True)
+class Covering:
+    """`cover` is kept back; `asked` goes to the widget with the question, `marks` with its view. Nothing by default."""
+
+    cover: Cover | None = None
+    asked: Mapping[str, Any] | None = None
+    marks: Mapping[str, Any] = field(default_factory=dict)
+
+    def cover_maps(self, maps: dict[str, Maps], metrics: Columns) -> tuple[dict[str, Maps], Columns]:
+        """Take what is covered out of maps, and covered heads out of metrics."""
+        if self.cover is None or self.cover.kind not in maps:
+            return maps, metrics
+        under = CoveredMaps.cover_rows(maps[self.cover.kind], self.cover)
+        heads = [pair in under.heads() for pair in zip(metrics["layer"], metrics["head"], strict=True)]
+        hidden = (metrics["kind"] == under.kind) & np.array(heads)
+        blank = {name: np.where(hidden, np.nan, metrics[name]) for name in METRICS}
+        return maps | {self.cover.kind: under}, metrics | blank
+
+    def add_question(self, payload: Payload) -> Payload:
+        """Add the question to a payload; the same picture with another question has another id."""
+        if self.asked is None:
+            return payload
+        told = json.dumps([payload.header["id"], self.asked])
+        name = hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        return payload._replace(header={**payload.header, "id": name, "lesson": dict(self.asked)})
+
+
+NOTHING = Covering()

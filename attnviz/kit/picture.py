@@ -1,0 +1,270 @@
+"""The declaration of a picture, which every host reads: pages, notebooks, files and folders of lessons."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from attnviz.doors import door
+from attnviz.kit.browser_view import is_of, to_view
+
+if TYPE_CHECKING:
+    from attnviz.kit.bundle import Widget
+    from attnviz.kit.fields import PageState
+    from attnviz.kit.subject import Subject
+    from attnviz.kit.wire import Payload
+
+
+class TabRules:
+    """How the tab of a picture shares choices with the other tabs of its page.
+
+    The tabs share what the state of Heads holds: the kind, the head, the pinned row, and the options of the maps. These
+    rules share no more than that; a picture that has to translate a choice overrides a method.
+    """
+
+    def bounds(self, trace: Any, shared: Any) -> Mapping[str, Any]:
+        """Return what fields of the state can choose from, beside kind, layer and head."""
+        return {}
+
+    def start(self, trace: Any, shared: Any) -> Any:
+        """Return the state of an address that says nothing of this tab; None for the defaults of the fields."""
+        return None
+
+    def rows(self, trace: Any, page: Any) -> Any:
+        """Return the query tokens of each row that the other tabs show, if `settle` or `choose` reads them."""
+        return ()
+
+    def settle(self, trace: Any, state: Any, page: Any, host: Any) -> Any:
+        """Return the state as it is drawn, with the choices of other tabs."""
+        return state
+
+    def choose(self, view: Mapping[str, Any], texts: dict[str, str], shown: Any) -> dict[str, str]:
+        """Return what the address says after the browser has reported a view; `texts` are its fields as texts.
+
+        `shown` is what the last run showed: `texts`, the `rows` above, and the `view` that the browser was sent.
+        """
+        return texts
+
+    def note(self, trace: Any, state: Any) -> str:
+        """Return a sentence to show above the picture, if there is one to say."""
+        return ""
+
+
+def weights_are_enough(texts: Mapping[str, str]) -> bool:
+    """Say that a picture needs no logits and no hidden states, whatever the address asks for."""
+    return False
+
+
+def trace_alone(model: Any, trace: Any) -> Mapping[str, Any]:
+    """Return what a picture of one trace is drawn from."""
+    return {"trace": trace}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A picture: one declaration that pages, notebooks, files and folders of lessons read.
+
+    A package offers a picture of its own under the entry point group `attnviz.pictures`. The picture then has a tab on
+    its page, `attnviz.show.<name>`, `trace.to_html(path, picture=name)`, and its choices in the page's address::
+
+        from attnviz import Picture
+        from attnviz.pictures import FocusState
+
+        def entropy(trace, state):
+            kind, layer, head = state.site_in(trace)
+            weights = trace.attn(kind, layer, head)
+            return {"tokens": [token.text for token in trace.query_tokens(kind)],
+                    "bits": -weights.xlogy(weights).sum(-1) / 0.6931}
+
+        PICTURE = Picture(name="entropy", title="Entropy", state=FocusState, payload=entropy, script="entropy.js")
+
+    Args:
+        name: by which Python, links and files ask for it: small letters, digits and underscores.
+        title: of its tab.
+        state: the class that declares what can be chosen on the picture.
+        payload: of a picture of one trace: makes the numbers that the script draws, from the trace and the state.
+            Returns a dictionary of arrays, and of what JSON can hold. Raises ValueError, with one sentence, for a trace
+            that cannot be drawn.
+        subject_of: instead of `payload`: reads what `of` is given, and returns a `Subject`.
+        script: the script that draws it; a path without a folder is beside the file that has `payload`. Left out, the
+            widget of attnviz that `widget` names.
+        style: a style sheet for the script.
+        terms: pages of the app whose glossary explains the words on its controls, or a file of terms of its own.
+        page: the page that has its tab, "" for none.
+        tab: what an address calls the tab, if that is not `name`.
+        rules: how the tab shares choices with the page's other tabs.
+        needs_whole_trace: says of an address's texts whether the picture needs logits and hidden states.
+        needs_decoder: whether the tab is offered only for models with a decoder.
+        python_only: fields that only Python can answer: their controls are left out of files.
+        widget: the name of what draws it, if that is not `name`; pictures may share a widget.
+        example: arguments of `of` for a model and a trace, by name; the tests of attnviz draw it.
+
+    `state`, `payload`, `subject_of` and `rules` may each be a text such as "my_package.numbers:entropy", which is
+    imported when it is first needed: the tab is then there before torch is.
+    """
+
+    name: str
+    title: str
+    state: "type[PageState] | str"
+    payload: "Callable[[Any, Any], Mapping[str, Any]] | str | None" = None
+    subject_of: "Callable[..., Subject] | str | None" = None
+    script: str | Path = ""
+    style: str | Path = ""
+    terms: tuple[str | Path, ...] = ("Heads",)
+    page: str = "Heads"
+    tab: str = ""
+    rules: type[TabRules] | str = TabRules
+    needs_whole_trace: Callable[[Mapping[str, str]], bool] = weights_are_enough
+    needs_decoder: bool = False
+    python_only: tuple[str, ...] = ()
+    widget: str = ""
+    example: Callable[[Any, Any], Mapping[str, Any]] = trace_alone
+
+    def __post_init__(self) -> None:
+        """Check the declaration. Raises ValueError with one sentence."""
+        if not (isinstance(self.name, str) and self.name.isidentifier() and self.name == self.name.lower()):
+            raise ValueError(f"A picture's name is small letters, digits and underscores, not {self.name!r}.")
+        if (self.payload is None) == (self.subject_of is None):
+            raise ValueError(f"The picture {self.name} is given either payload= or subject_of=, and not both.")
+        object.__setattr__(self, "widget", self.widget or self.name)
+        object.__setattr__(self, "tab", self.tab or self.name)
+
+    @property
+    def state_type(self) -> "type[PageState]":
+        """The class that declares what can be chosen on the picture."""
+        return _resolve(self.state)
+
+    @property
+    def tab_rules(self) -> TabRules:
+        """How the tab shares choices with the page's other tabs."""
+        return _resolve(self.rules)()
+
+    @property
+    def subject(self) -> "Callable[..., Subject]":
+        """What reads what `of` is given."""
+        if self.subject_of is not None:
+            return _resolve(self.subject_of)
+        from attnviz.kit.subject import subject_of_trace  # imports torch, which a page's tabs do without
+
+        return partial(subject_of_trace, self.name, self.title, self.state_type, _resolve(self.payload))
+
+    @property
+    def drawn_by(self) -> "Widget":
+        """The widget that draws the picture."""
+        from attnviz.kit.bundle import Widget, widget_pages
+
+        if not self.script and self.widget not in widget_pages():
+            raise ValueError(f"The picture {self.name} has no script: script= names the file that draws it.")
+        page = self._beside(self.script) if self.script else widget_pages()[self.widget]
+        style = self._beside(self.style) if self.style else None
+        return Widget(self.widget, page, style, self._pages_of_terms + self.term_files, self.python_only)
+
+    @property
+    def term_files(self) -> tuple[Path, ...]:
+        """The files of terms that come with the picture."""
+        return tuple(self._beside(one) for one in self.terms if str(one).endswith(".md"))
+
+    @property
+    def _pages_of_terms(self) -> tuple[str, ...]:
+        return tuple(str(one) for one in self.terms if not str(one).endswith(".md"))
+
+    def _beside(self, file: str | Path) -> Path:
+        """Return the path of a file; one without a folder lies beside the code that makes the picture's numbers."""
+        if Path(file).is_absolute():
+            return Path(file)
+        made_by = inspect.unwrap(_resolve(self.payload or self.subject_of))
+        return Path(inspect.getfile(made_by)).parent / file
+
+    def read(self, subject: tuple[Any, ...], offered: Mapping[str, Any]) -> "Subject":
+        """Read a subject, with as much of what a host offers by name as this picture takes, such as `model`."""
+        taken = inspect.signature(self.subject).parameters
+        return self.subject(*subject, **{name: given for name, given in offered.items() if name in taken})
+
+    def of(self, *subject: Any, **asked: Any) -> "ShownPicture":
+        """Draw it from a trace, or from its other subject, with fields of its state such as `layer=2`.
+
+        A value is as the state has it, or a text as a link writes it. Raises ValueError, with one sentence, for what
+        has not what the picture needs, for a field that there is not, and for a value out of range.
+        """
+        signature = inspect.signature(self.subject)
+        named = {name: asked.pop(name) for name in signature.parameters if name in asked}
+        try:
+            signature.bind(*subject, **named)
+        except TypeError as why:
+            raise ValueError(f"{self.title} is drawn from {_argument_list(signature)}: {why}.") from None
+        read = self.subject(*subject, **named)
+        return ShownPicture(self, read, read.with_values(asked))
+
+
+@dataclass(frozen=True)
+class ShownPicture:
+    """A picture of something, in one state; `seq` counts the choices that its browser has made.
+
+    `is_alone` says that no Python answers.
+    """
+
+    picture: Picture
+    subject: "Subject"
+    state: Any
+    seq: int = 0
+    is_alone: bool = False
+
+    def __str__(self) -> str:
+        """Name the picture and what it shows, such as Heads of “I love you.”."""
+        sentence = self.subject.caption(self.state).sentence
+        return f"{self.picture.name}: {sentence}" if sentence else self.picture.name
+
+    def payload(self) -> "Payload":
+        """Make what the widget draws from. Raises ValueError, with one sentence, for a state that cannot be drawn."""
+        from attnviz.kit.captions import with_caption
+
+        draw = self.subject.draw_whole if self.is_alone and self.subject.draw_whole else self.subject.draw
+        made = with_caption(draw(self.state), self.subject.caption(self.state))
+        told = {"lacks": list(self.lacks), "seq": self.seq}
+        view = {"view": {**made.header["view"], "seq": self.seq}} if "view" in made.header else {}
+        return made._replace(header=made.header | told | view)
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """Names of the controls that are left out, since no Python answers them."""
+        return tuple(dict.fromkeys(self.subject.unanswered + self.picture.python_only * self.is_alone))
+
+    @property
+    def view(self) -> dict[str, Any]:
+        """The fields that may be asked, as the browser has them."""
+        return {name: value for name, value in to_view(self.state).items() if name in self.subject.fields}
+
+    def with_fields(self, **asked: Any) -> "ShownPicture":
+        """Return the picture with other fields, as `of` takes them; those that are left out stay as they are."""
+        kept = {name: getattr(self.state, name) for name in self.subject.fields}
+        return replace(self, state=self.subject.with_values(kept | asked))
+
+    def with_view(self, told: Any) -> "ShownPicture":
+        """Return the picture with what a browser reported; as it is, where no script of ours reports such a thing."""
+        seq = told.get("seq") if isinstance(told, Mapping) else None
+        return replace(self, state=self.subject.with_report(self.state, told), seq=seq if is_of(seq, int) else self.seq)
+
+    def to_html(self, path: str | Path, *, title: str = "") -> Path:
+        """Write it as one HTML file, which shows it without Python and without a network; return its path.
+
+        Raises ValueError, with one sentence, for a path that cannot be written and for a text that is too long.
+        """
+        return door("page")([self], path, title=title)
+
+    def without_python(self) -> "ShownPicture":
+        """Return the picture without the controls that only Python can answer, as a file has it."""
+        return replace(self, is_alone=True)
+
+
+def _resolve(named: Any) -> Any:
+    """Import what a text such as "package.module:name" names; return anything else as it is."""
+    return resolve_name(named) if isinstance(named, str) else named
+
+
+def _argument_list(signature: inspect.Signature) -> str:
+    """Write the arguments that have no default, such as (model, trace)."""
+    names = [str(one).split(":")[0] for one in signature.parameters.values() if one.default is one.empty]
+    return f"({', '.join(names)})"

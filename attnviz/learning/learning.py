@@ -1,0 +1,82 @@
+"""Training of toys and translators: one or two recordings, moment by moment, with a question about the outcome."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from attnviz.kit.wire import Payload
+from attnviz.learning import outcomes
+from attnviz.learning.learning_state import LearningState, RecordingState
+from attnviz.learning.numbers.own_line import OwnLine, own_line
+from attnviz.learning.widget import translator
+from attnviz.learning.widget.payload import Asked, Shown, ShownRun, learning_payload
+from attnviz.learning.widget.translator import ShownTranslator
+from attnviz.models.toy.toy import Toy
+from attnviz.toys.recording import Recording
+from attnviz.toys.run import HELD_OUT
+from attnviz.toys.switches import title_of
+from attnviz.toys.translator.recording import TranslatorRecording
+
+NO_WEIGHTS = "“{}” was recorded without its weights. Press “Train it yourself” to try a line of your own."
+TRANSLATORS_TITLE = "A translator’s training"
+
+
+def learning(
+    recordings: Sequence[Recording | TranslatorRecording], state: LearningState | RecordingState | None = None
+) -> Payload:
+    """Draw one or two recordings of training. Raises ValueError for a line of one's own that a toy cannot read."""
+    if state is None:
+        are_toys = all(isinstance(recording, Recording) for recording in recordings)
+        state = LearningState(guess="open") if are_toys else RecordingState()
+    line = state.line if isinstance(state, LearningState) else ""
+    runs = [
+        shown_run(recording, line)
+        if isinstance(recording, Recording)
+        else ShownTranslator(TRANSLATORS_TITLE, translator.pack(recording))
+        for recording in recordings
+    ]
+    return runs_payload(runs, view_of_runs(runs, state))
+
+
+def runs_payload(runs: Sequence[Shown], view: dict[str, Any]) -> Payload:
+    """Draw runs that may still be trained, with the question about the one that has more switches."""
+    toys = [run for run in runs if isinstance(run, ShownRun) and run.packed is None]
+    return learning_payload(runs, question(toys) if toys else None, view=view)
+
+
+def view_of_runs(runs: Sequence[Shown], state: LearningState | RecordingState) -> dict[str, Any]:
+    """Return the browser's view; `of` names the runs, so that an answer about other runs is recognised."""
+    of = ",".join(run.key for run in runs)
+    if isinstance(state, RecordingState):
+        return {"moment": state.moment, "site": state.site, "guess": "", "sentence": state.sentence, "of": of}
+    of += "+train" if state.train else ""
+    return {"moment": state.moment, "site": state.site, "guess": state.guess, "of": of}
+
+
+def shown_run(recording: Recording, line: str = "") -> ShownRun:
+    """Describe a recorded run's outcome, and run its toy on a line. Raises ValueError for a line that cannot be run."""
+    outcome = [outcomes.outcome(recording.scores, HELD_OUT), *outcomes.more_measures(recording.scores)]
+    return ShownRun(
+        recording.experiment,
+        title_of(recording.experiment),
+        "recorded",
+        recording,
+        outcome=tuple(filter(None, outcome)),
+        own=_own_line(recording, line) if line.strip() else None,
+    )
+
+
+def _own_line(recording: Recording, line: str) -> OwnLine:
+    if recording.weights is None:
+        raise ValueError(NO_WEIGHTS.format(title_of(recording.experiment)))
+    return own_line(Toy.from_recording(recording), line)
+
+
+def question(runs: Sequence[ShownRun]) -> Asked | None:
+    """Ask about the run with more switches; None where it cannot be shown."""
+    asked = max(range(len(runs)), key=lambda at: (len(runs[at].experiment.parts), at))
+    run = runs[asked]
+    if run.state == "absent":
+        return None
+    scores = run.recording.scores if run.recording is not None else None
+    verdicts = {guess: outcomes.verdict(guess, scores or {}) for guess in outcomes.GUESSES}
+    return Asked(asked, outcomes.question(run.experiment, scores), outcomes.GUESSES, verdicts)

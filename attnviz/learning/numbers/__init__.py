@@ -1,0 +1,1 @@
+"""A typed line through a trained toy: what it writes, and its maps."""

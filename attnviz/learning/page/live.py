@@ -1,0 +1,87 @@
+"""Runs that this visitor watches while they are trained, and the feed that brings their moments to the picture."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attnviz.app.frame.page import current_page
+from attnviz.app.markdown import literal
+from attnviz.app.mount import learning_feed
+from attnviz.app.reports import NUMBER, TEXT, reported_value
+from attnviz.guards.network import network_of
+from attnviz.learning.live.runs import LiveRun
+from attnviz.learning.page import runs
+from attnviz.learning.widget.feed import Piece, feed_payload
+from attnviz.learning.widget.payload import run_key
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.switches import title_of
+
+EVERY = 1.0  # seconds; the browser shows what came in them five times a second (learning/widget/js/feeds.js)
+_KEPT = 4  # runs that one visitor has watched last
+_WATCHED, _SENT, _FEED = "learning-runs", "learning-sent", "learning-feed"
+
+
+def watch(experiment: Experiment) -> LiveRun:
+    """Return the run that this visitor watches. Raises ValueError, with one sentence, as `LiveRuns.watch`.
+
+    One that failed stays so until it is asked for again: else a run that always fails would be begun for ever.
+    """
+    mine: dict[str, LiveRun] = st.session_state.setdefault(_WATCHED, {})
+    if experiment.key not in mine:
+        mine[experiment.key] = runs.queue().watch(experiment, _address())
+        for old in [*mine][:-_KEPT]:
+            del mine[old]
+    return mine[experiment.key]
+
+
+def _address() -> str | None:
+    """Return the network of this visitor; None from this machine."""
+    address = st.context.ip_address
+    return network_of(address) if address else None
+
+
+def feed(found: Sequence[LiveRun], waited: set[str]) -> None:
+    """Bring a second's news until every run is over; then the page is drawn with what there is, and so it is when a run
+    begins that is drawn as one that waits: `waited` has the keys of those whose recording is shown meanwhile.
+    """
+    place = current_page().above.empty()
+
+    def tick() -> None:
+        looks = [piece(run) for run in found]
+        learning_feed(feed_payload(looks), key=_FEED, on_change=_send_again)
+        waiting = [look for look in looks if look.looked.state == "waiting"]
+        if all(look.looked.state in ("done", "failed") for look in looks) or waited - _keys(waiting):
+            st.rerun()
+        if said := [waiting_in_words(look) for look in waiting if runs.recording_or_none(look.experiment) is not None]:
+            place.info(literal(" ".join(said)), icon=":material/hourglass_top:")
+
+    st.fragment(tick, run_every=EVERY)()
+
+
+def _keys(looks: Sequence[Piece]) -> set[str]:
+    return {look.experiment.key for look in looks}
+
+
+def waiting_in_words(look: Piece) -> str:
+    """Say how many runs go before one, and that its recording is shown until it begins."""
+    ahead = look.looked.ahead
+    before = f"{ahead} before you" if ahead else "about to start"
+    return f"“{title_of(look.experiment)}” is waiting to be trained: {before}. Its recording is shown meanwhile."
+
+
+def piece(run: LiveRun) -> Piece:
+    """Look at what a run has recorded since this visitor's browser last asked."""
+    sent: dict[str, int] = st.session_state.setdefault(_SENT, {})
+    key = run_key(run.experiment)
+    since = sent.get(key, 0)
+    looked = run.look(since=since)
+    sent[key] = since + len(looked.moments)
+    return Piece(run.experiment, looked, since)
+
+
+def _send_again() -> None:
+    """Send again what a browser has missed, which says how much it has."""
+    said = reported_value(_FEED, "have", {"key": TEXT, "count": NUMBER})
+    if said is not None:
+        sent: dict[str, int] = st.session_state.setdefault(_SENT, {})
+        sent[said["key"]] = min(max(0, said["count"]), sent.get(said["key"], 0))

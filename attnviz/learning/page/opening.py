@@ -1,0 +1,59 @@
+"""Numbers of the page as a table, and links that open a trained toy on the pages for any model."""
+
+import streamlit as st
+
+from attnviz.app import charts
+from attnviz.app.address import persistent
+from attnviz.app.cache import toys
+from attnviz.learning.curve_table import curve_table
+from attnviz.learning.learning_state import LearningState
+from attnviz.learning.page.page import Staged
+from attnviz.toys.recording import Recording
+
+_PAGES = (
+    ("pages/heads.py", "Heads"),
+    ("pages/masks.py", "Masks"),
+    ("pages/decoding.py", "Decoding"),
+    ("pages/causes.py", "Causes"),
+)
+
+
+def links(view: LearningState, stage: Staged) -> None:
+    """Draw links for each run with weights, to the same line on each page for any model."""
+    for at, (run, recording) in enumerate(stage.recordings):
+        if recording.weights is None:
+            continue
+        st.caption(f"Open “{run.title}” in")
+        with st.container(horizontal=True, key=f"open-{at}", gap="xsmall"):
+            for path, label in _PAGES:
+                there = persistent.link_to(label, _address(view, recording) | _page_address(label, recording))
+                st.page_link(path, label=label, query_params=there, width="content")
+
+
+def numbers(stage: Staged) -> None:
+    """Draw the curves as a table: to sort, to copy, to read aloud."""
+    recordings = {run.title: recording for run, recording in stage.recordings}
+    if recordings:
+        with st.container(key="learning-tools"):
+            charts.numbers("learning-curves", lambda: curve_table(recordings))
+
+
+def _address(view: LearningState, recording: Recording) -> dict[str, str]:
+    """Return the texts that open the toy on the line in view, with the right target, and the head in view, if any."""
+    line, words = recording.watched[0], recording.words
+    src, tgt = (words.text(words.ids(side)) for side in (line.src, line.tgt))
+    if view.line.strip():
+        src, tgt = view.line, ""
+    asked = {"model": toys.name_of(recording.experiment), "src": src, "to": "", "tgt": tgt, "new": ""}
+    if recording.experiment.toy_task.is_decoder_only:
+        asked |= {"tgt": "", "new": str(len(line.tgt))}
+    kind, _, site = view.site.partition(".")
+    layer, _, head = site.partition(".")
+    return asked | {"kind": kind, "layer": layer, "head": head, "row": "", "zoom": ""}
+
+
+def _page_address(label: str, recording: Recording) -> dict[str, str]:
+    """Return the texts for Masks of a run trained without a causal mask: the mask, at every head of the decoder."""
+    if label != "Masks" or recording.experiment.is_causal:
+        return {}
+    return {"kind": "decoder_self", "layer": "0", "head": "0", "masks": "causal", "scope": "kind", "tab": "pipeline"}

@@ -1,0 +1,128 @@
+"""The Learning page: which runs are shown, and from where they come: a recording, or a process that trains."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from attnviz.app import layout
+from attnviz.app.mount import learning
+from attnviz.kit.captions import with_caption
+from attnviz.kit.views.captions import Caption
+from attnviz.kit.views.terms import term
+from attnviz.learning import learning as pictures
+from attnviz.learning.learning_state import LearningState, Parts
+from attnviz.learning.live.runs import LiveRun
+from attnviz.learning.page import controls, live, runs
+from attnviz.learning.widget.payload import ShownRun
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.names import experiment_of
+from attnviz.toys.recording import Recording
+from attnviz.toys.run import HELD_OUT
+from attnviz.toys.switches import title_of
+
+NOT_RECORDED = "This run was not recorded. Press “Train it yourself”."
+Said = list[str]  # sentences to stand above the picture
+
+
+@dataclass(frozen=True)
+class Staged:
+    """The runs that the page shows, and those of them that are still trained."""
+
+    runs: tuple[ShownRun, ...]
+    live: tuple[LiveRun, ...] = ()
+
+    @property
+    def recordings(self) -> Iterator[tuple[ShownRun, Recording]]:
+        """The runs that are over."""
+        return ((run, run.recording) for run in self.runs if run.recording is not None)
+
+    @property
+    def waiting_keys(self) -> set[str]:
+        """The keys of the runs that are still trained and have a recording in their place, drawn when they waited."""
+        return {run.experiment.key for run in self.live} & {run.experiment.key for run, _ in self.recordings}
+
+
+def stage_of(view: LearningState) -> Staged:
+    """Return the runs that the view asks for. One that cannot be trained is said above; the others are shown."""
+    said: Said = []
+    found = [_run(view, parts, said) for parts in view.runs]
+    layout.warn(*dict.fromkeys(said))
+    return Staged(tuple(run for run, _ in found), tuple(alive for _, alive in found if alive is not None))
+
+
+def draw(view: LearningState, stage: Staged) -> None:
+    """Draw the component, and the feed of runs that are still trained."""
+    told = controls.remember(pictures.view_of_runs(stage.runs, view))
+    payload = pictures.runs_payload(stage.runs, told)
+    titles = " · ".join(run.title for run in stage.runs)
+    task = stage.runs[0].experiment.toy_task.title
+    caption = Caption(task, f"toys of attnviz, seed {view.seed}: {titles}")
+    learning(with_caption(payload, caption), key=controls.COMPONENT, on_change=controls.adopt)
+    if stage.live:
+        live.feed(stage.live, stage.waiting_keys)
+
+
+def status(stage: Staged) -> list[str]:
+    """Return the status bar's parts, as HTML."""
+    parts = [term("device", "<b>cpu</b> float32")]
+    for run, recording in stage.recordings:
+        size, steps = run.experiment.size, recording.steps[-1]
+        parts.append(
+            f"{run.title}: {_count(size.n_layers, 'layers')} × {_count(size.n_heads, 'heads')}, "
+            f"d_model {size.d_model}, <b>{steps:,}</b> updates"
+        )
+    return [*parts, f"{HELD_OUT} {term('held-out')} lines"]
+
+
+def _count(number: int, what: str) -> str:
+    """Write a number of layers or heads, as HTML."""
+    return f"<b>{number}</b> {term(what, what.removesuffix('s') if number == 1 else what)}"
+
+
+def _run(view: LearningState, parts: Parts, said: Said) -> tuple[ShownRun, LiveRun | None]:
+    try:
+        experiment = experiment_of(view.task, parts, seed=view.seed)
+    except ValueError as refusal:
+        said.append(str(refusal))
+        usual = Experiment(view.task)
+        return ShownRun(usual, "Cannot be trained", "absent", note=str(refusal)), None
+    if view.train and not view.guess:
+        return ShownRun(experiment, title_of(experiment), "asked"), None
+    return _live_run(view, experiment, said) if view.train else (_recorded_run(view, experiment, said), None)
+
+
+def _live_run(view: LearningState, experiment: Experiment, said: Said) -> tuple[ShownRun, LiveRun | None]:
+    """Show the run as it is trained here; where it cannot be, say why, and show the recording."""
+    try:
+        run = live.watch(experiment)
+    except ValueError as refusal:
+        said.append(str(refusal))
+        return _recorded_run(view, experiment, said), None
+    state = run.look(since=10**9).state
+    if state == "waiting" and (recording := runs.recording_or_none(experiment)) is not None:
+        return _finished_run(view, recording, said), run
+    if state == "failed":
+        said.append(run.error)
+        return _recorded_run(view, experiment, said), None
+    if run.recording is not None:
+        return replace(_finished_run(view, run.recording, said), trained=True), None
+    return ShownRun(experiment, title_of(experiment), "live"), run
+
+
+def _recorded_run(view: LearningState, experiment: Experiment, said: Said) -> ShownRun:
+    try:
+        recording = runs.recording_of(experiment)
+    except ValueError as refusal:
+        said.append(str(refusal))
+        return ShownRun(experiment, title_of(experiment), "absent", note=str(refusal))
+    if recording is None:
+        return ShownRun(experiment, title_of(experiment), "absent", note=NOT_RECORDED)
+    return _finished_run(view, recording, said)
+
+
+def _finished_run(view: LearningState, recording: Recording, said: Said) -> ShownRun:
+    """Show a run that is over; what its toy makes of a line that it cannot read is said above."""
+    try:
+        return pictures.shown_run(recording, view.line)
+    except ValueError as refusal:
+        said.append(str(refusal))
+        return pictures.shown_run(recording)

@@ -1,0 +1,59 @@
+"""The runs behind the Learning page: recordings, kept once they are read, and the one queue of this instance."""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from attnviz.app.cache.bounded import BoundedCache
+
+if TYPE_CHECKING:
+    from attnviz.learning.live.runs import LiveRuns
+    from attnviz.toys.experiment import Experiment
+    from attnviz.toys.recording import Recording
+
+_KEPT = 32  # recordings, of which the largest takes half a megabyte
+
+
+@cache
+def queue() -> "LiveRuns":
+    """Return the queue of runs that are trained while people watch: one worker for all visitors of this server."""
+    from attnviz.learning.live.runs import LiveRuns
+
+    return LiveRuns()
+
+
+def recording_of(experiment: "Experiment") -> "Recording | None":
+    """Return the recording that comes with the package; None where there is none.
+
+    Raises ValueError, with one sentence, for a file that cannot be read, such as another version's.
+    """
+    from attnviz.toys import shipped
+
+    return _recordings.get(experiment) if shipped.is_shipped(experiment) else None
+
+
+def recording_or_none(experiment: "Experiment") -> "Recording | None":
+    """Return the recording that comes with the package; None where there is none, or it cannot be read."""
+    try:
+        return recording_of(experiment)
+    except ValueError:
+        return None
+
+
+def openable_recording(experiment: "Experiment") -> "Recording | None":
+    """Return a recording with weights: of a run that was lately trained here, else a shipped one."""
+    trained = queue().finished_recording(experiment)
+    found = trained if trained is not None else recording_of(experiment)
+    return found if found is not None and found.weights is not None else None
+
+
+def _read(experiment: "Experiment", _progress: object = None) -> "Recording":
+    from attnviz.toys import shipped
+    from attnviz.toys.storage import toy_recording
+
+    found = toy_recording(shipped.path(experiment))
+    if found.experiment != experiment:
+        raise ValueError(f"{shipped.path(experiment).name} holds another experiment: make recordings writes it again.")
+    return found
+
+
+_recordings: "BoundedCache[Experiment, Recording]" = BoundedCache(_read, most=_KEPT)

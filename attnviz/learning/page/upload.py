@@ -1,0 +1,124 @@
+"""A visitor's own recording: a file in the place of the experiments, as long as the page is open.
+
+Its numbers count against the room that all visitors' files share (`cache.pictures.ROOM`); files are read one at a time,
+so that the memory for reading is needed once. The address says that a file is shown, and not which: on a link to one,
+or after a reload, a note asks the visitor to open it again.
+"""
+
+import hashlib
+import io
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.app import layout, streamlit_internals
+from attnviz.app.address import persistent
+from attnviz.app.cache import pictures
+from attnviz.kit.glossary import definition
+from attnviz.learning.learning_state import FILE
+from attnviz.places import ASSETS
+from attnviz.text.display import display
+
+if TYPE_CHECKING:
+    from attnviz.learning.widget.payload import Packed
+    from attnviz.toys.recording import Recording
+    from attnviz.toys.translator.recording import TranslatorRecording
+
+MEGABYTES = 4  # recordings of ours have some 400 kB
+MOST_HEADS = 400  # of one kind of attention: each is drawn four times, if it is asked for
+FULL = "There is no room for {}: other visitors' files take all of it. Try again later."
+TOO_MANY = "{} shows {:,} heads of each kind; at most {} can be drawn."
+AGAIN = "This link shows a recording from a file, and a link cannot contain the file. Open the file again."
+TRANSLATOR_FILE = ASSETS / "recordings" / "translator.npz"
+_READING = Lock()
+_TAKEN_AWAY = "recording-files-taken-away"
+_HOW = """
+A recording is an .npz file. `python -m attnviz.training --watch` writes one for a translator: `recording.npz` in the
+folder of its state. `python -m attnviz learn reverse --out run.npz` writes one for a toy.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A recording as it is shown: what to call it, and what the browser is sent."""
+
+    name: str
+    recording: "Recording | TranslatorRecording"
+    packed: "Packed"
+
+
+def picker() -> None:
+    """Draw the place where a file is uploaded."""
+    with st.popover("Open a recording", icon=":material/upload_file:", key="own-recording"):
+        st.file_uploader(
+            "A recording from a file",
+            type=["npz"],
+            max_upload_size=MEGABYTES,
+            key=_key(),
+            on_change=_begin,
+            help=f"{definition('Open a recording')} The file stays in memory for this page only and is deleted when "
+            "you close the page. Links do not contain it.",
+        )
+        st.markdown(_HOW)
+
+
+def open_file() -> Opened | None:
+    """Open the recording in the visitor's file, where the address says that one is shown; problems are said above."""
+    if persistent.text("recording") != FILE:
+        return None
+    file = st.session_state.get(_key())
+    if file is None:
+        layout.note(AGAIN)
+        return None
+    content, name = file.getvalue(), display(file.name)
+    try:
+        if file.type == streamlit_internals.NO_ROOM:
+            raise ValueError(FULL.format(name))
+        return _read(hashlib.blake2b(content, digest_size=16).hexdigest(), name, content)
+    except ValueError as error:
+        layout.warn(str(error))
+        return None
+
+
+def pack(name: str, recording: "Recording | TranslatorRecording") -> Opened:
+    """Pack a recording to be sent. Raises ValueError, with one sentence, where it is too large to be drawn."""
+    from attnviz.learning.widget import payload, translator
+    from attnviz.toys.recording import Recording
+
+    if isinstance(recording, Recording):
+        return Opened(name, recording, payload.pack(recording))
+    layers, heads = next(iter(recording.maps[0].values())).shape[1:3]
+    if layers * heads > MOST_HEADS:
+        raise ValueError(TOO_MANY.format(name, layers * heads, MOST_HEADS))
+    return Opened(name, recording, translator.pack(recording))
+
+
+def take_away() -> None:
+    """Forget the file: an uploader is emptied by drawing another one."""
+    st.session_state[_TAKEN_AWAY] = st.session_state.get(_TAKEN_AWAY, 0) + 1
+
+
+def _begin() -> None:
+    """Show another file from its beginning; without a file, the experiments."""
+    shown = FILE if st.session_state.get(_key()) is not None else None
+    persistent.write({"recording": shown, "moment": None, "site": None, "sentence": None})
+
+
+def _key() -> str:
+    taken_away = st.session_state.get(_TAKEN_AWAY, 0)
+    return f"recording-file-{taken_away}" if taken_away else "recording-file"
+
+
+@st.cache_resource(max_entries=1, scope="session", show_spinner="Reading the file …")
+def _read(digest: str, name: str, _content: bytes) -> Opened:
+    from attnviz.toys.storage import read_recording
+
+    with _READING:
+        found = pack(name, read_recording(io.BytesIO(_content), name))
+    try:
+        pictures.ROOM.put(found, pictures.size(found.recording) + len(found.packed[1]))
+    except MemoryError:
+        raise ValueError(FULL.format(name)) from None
+    return found

@@ -1,0 +1,218 @@
+"""The data of the Learning component: one or two runs, each whole or as far as it is, and how they are labelled.
+
+Laid out as `attnviz.kit.wire` says. A recording goes to the browser whole, once, deflated: `packed` is where it
+lies. The moments of a live run come in pieces, which `attnviz.learning.widget.feed` packs in the same layout.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from attnviz.kit.views import colour
+from attnviz.kit.views.labels import KINDS
+from attnviz.kit.wire import Blobs, Payload
+from attnviz.learning.numbers.own_line import OwnLine
+from attnviz.text.display import display_token
+from attnviz.text.entries import entries
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.head_scores import SCORES
+from attnviz.toys.recording import Recording
+from attnviz.tracing.record import Sentence
+
+FORMAT = 1
+Packed: TypeAlias = tuple[dict[str, Any], bytes]
+_KEPT = 32  # recordings, packed: some fifty kilobytes each
+_SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
+
+
+@dataclass(frozen=True, eq=False)
+class ShownRun:
+    """A run as the page shows it. `state` is "recorded" (it is over: `recording` is there), "live" (its moments come by
+    the feed), "asked" (it begins when the visitor has guessed) or "absent", with a `note` that says why.
+
+    `outcome` are sentences on what it came to; `trained` says that it was trained while the visitor watched. `packed`
+    is what `pack` makes of the recording, for a recording that is not shared between visitors.
+    """
+
+    experiment: Experiment
+    title: str
+    state: str
+    recording: Recording | None = None
+    note: str = ""
+    outcome: Sequence[str] = ()
+    own: OwnLine | None = None
+    trained: bool = False
+    packed: Packed | None = None
+
+    @property
+    def key(self) -> str:
+        """A short name, equal for equal runs; a file's is its own."""
+        return run_key(self.experiment) if self.packed is None else packed_key(self.packed)
+
+    def header(self, blobs: Blobs) -> dict[str, Any]:
+        """Return its part of the payload's header; long arrays go into `blobs`."""
+        return _run(self, blobs)
+
+
+class Shown(Protocol):
+    """A run of a toy, or the training of a translator (`attnviz.learning.widget.translator`)."""
+
+    @property
+    def key(self) -> str:
+        """A short name, equal for equal ones."""
+        ...
+
+    def header(self, blobs: Blobs, /) -> dict[str, Any]:
+        """Return its part of the payload's header; long arrays go into `blobs`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question of the page: its run, its words, the possible guesses, and the outcome beside the guess."""
+
+    run: int
+    text: str
+    guesses: Mapping[str, str] = field(default_factory=dict)
+    verdict: Mapping[str, str] = field(default_factory=dict)
+
+
+def learning_payload(runs: Sequence[Shown], asked: Asked | None, *, view: Mapping[str, Any]) -> Payload:
+    """Pack what the Learning component draws; `view` holds moment, site and guess."""
+    blobs = Blobs()
+    header: dict[str, Any] = {
+        "format": FORMAT,
+        "runs": [run.header(blobs) for run in runs],
+        "asked": None if asked is None else asdict(asked),
+        "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
+    }
+    header["id"] = header["base"] = blobs.digest(header)
+    return Payload({**header, "view": dict(view)}, blobs.join())
+
+
+def run_key(experiment: Experiment) -> str:
+    """Return a short name of a run, equal for equal ones."""
+    return hashlib.blake2b(experiment.key.encode(), digest_size=8).hexdigest()
+
+
+def packed_key(packed: Packed) -> str:
+    """Return a short name of a packed recording."""
+    return hashlib.blake2b(packed[1], digest_size=8).hexdigest()
+
+
+def describe_run(recording: Recording) -> dict[str, Any]:
+    """Describe a run once for all moments: kinds and labels of its maps, its words and lines, what a guess costs."""
+    task, words = recording.experiment.toy_task, recording.words
+    return {
+        "kinds": [kind_header(kind, recording.sentence, maps.shape[1:]) for kind, maps in recording.maps.items()],
+        "scores": [
+            [name, SCORES[name], layer, head]
+            for name, found in _head_scores(recording).items()
+            for layer in range(found.shape[1])
+            for head in range(found.shape[2])
+        ],
+        "words": list(words.pieces),
+        "spaced": task.spaced,
+        "lines": [[list(line.src), list(line.tgt)] for line in recording.watched],
+        "guess": recording.guess,
+        "floor": task.loss_floor(recording.experiment.pairs),
+        "updates": recording.experiment.size.steps,
+        "causal": recording.experiment.is_causal,
+    }
+
+
+def moments(recording: Recording, blobs: Blobs) -> dict[str, Any]:
+    """Pack the moments of a run, each piece moment by moment; return where their numbers lie."""
+    count = len(recording.steps)
+    scores = [found.reshape(count, -1) for found in _head_scores(recording).values()]
+    maps = [found.reshape(count, -1) for found in recording.maps.values()]
+    curves = [recording.held_out_loss, recording.teacher_prefix, recording.own_prefix]
+    return {
+        "steps": list(recording.steps),
+        "first": recording.steps[-1] - len(recording.losses),
+        "losses": blobs.add(recording.losses.astype("<f4")),
+        "curves": blobs.add(np.stack(curves, axis=1).astype("<f4")),
+        "scores": blobs.add(np.concatenate(scores, axis=1).astype("<f4")),
+        "maps": blobs.add(np.concatenate(maps, axis=1)),
+        "wrote": blobs.add(recording.wrote),
+        "longest": recording.wrote.shape[2],
+    }
+
+
+def kind_header(kind: str, sentence: Sentence, shape: Sequence[int]) -> dict[str, Any]:
+    """Describe a kind, its rows and columns: `shape` is layers, heads, rows, columns."""
+    words, outputs = KINDS[kind], sentence.outputs(kind)  # type: ignore[arg-type]
+    queries, keys = sentence.queries(kind), sentence.keys(kind)  # type: ignore[arg-type]
+    said = outputs or (None,) * len(queries)
+    return {
+        "kind": kind,
+        "title": words.name,
+        "tab": words.tab,
+        "question": words.question,
+        "query": words.query,
+        "key": words.key,
+        "shape": list(map(int, shape)),
+        "rows": [[display_token(query), None if out is None else display_token(out)]
+                 for query, out in zip(queries, said, strict=True)],
+        "cols": [display_token(token) for token in keys],
+        "row_entries": [[entries([query]), [] if out is None else entries([out])]
+                        for query, out in zip(queries, said, strict=True)],
+        "col_entries": [entries([token]) for token in keys],
+    }  # fmt: skip
+
+
+def _run(run: ShownRun, blobs: Blobs) -> dict[str, Any]:
+    header: dict[str, Any] = {
+        "key": run.key,
+        "name": run.experiment.name,
+        "title": run.title,
+        "state": run.state,
+        "note": run.note,
+        "outcome": list(run.outcome),
+        "trained": run.trained,
+    }
+    if run.recording is not None:
+        said, packed = run.packed or _pack_once(run.recording)
+        header |= said | {"packed": [blobs.add(np.frombuffer(packed, dtype=np.uint8)), len(packed)]}
+    if run.own is not None:
+        header["own"] = _own_line(run.own, blobs)
+    return header
+
+
+@lru_cache(maxsize=_KEPT)
+def _pack_once(recording: Recording) -> Packed:
+    """Pack a recording once for all who open it."""
+    return pack(recording)
+
+
+def pack(recording: Recording) -> Packed:
+    """Return a recording's part of a header, and its moments deflated."""
+    blobs = Blobs()
+    said = {"about": describe_run(recording), "moments": moments(recording, blobs)}
+    return said, zlib.compress(blobs.join(), 6)
+
+
+def _own_line(own: OwnLine, blobs: Blobs) -> dict[str, Any]:
+    maps = [found.reshape(-1) for found in own.maps.values()]
+    kinds = [kind_header(kind, own.sentence, found.shape) for kind, found in own.maps.items()]
+    return {
+        "src": list(own.src),
+        "wrote": list(own.wrote),
+        "right": None if own.right is None else list(own.right),
+        "kinds": kinds,
+        "maps": blobs.add(np.concatenate(maps)),
+    }
+
+
+def _head_scores(recording: Recording) -> dict[str, np.ndarray]:
+    """Return the scores of what a head does; sharpness, which says how surely it does so, is none."""
+    return {name: found for name, found in recording.heads.items() if name in SCORES}
+
+
+def _scale(name: str) -> np.ndarray:
+    return np.asarray(getattr(colour, name), dtype=np.uint8).reshape(256, 3)

@@ -1,0 +1,92 @@
+"""A translator's training for the Learning component: curves, and for each watched sentence every head's maps.
+
+Laid out as a toy's run (`attnviz.learning.widget.payload`): a header, and the moments deflated.
+"""
+
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attnviz.kit.wire import Blobs
+from attnviz.learning.widget.payload import Packed, kind_header, packed_key
+from attnviz.text.display import display
+from attnviz.toys.translator.recording import TranslatorRecording, WatchedLine
+
+MOST_WRITTEN = 400  # characters of a line that are sent
+
+
+@dataclass(frozen=True, eq=False)
+class ShownTranslator:
+    """A translator's training as the page shows it; `packed` is what `pack` makes of its recording."""
+
+    title: str
+    packed: Packed
+
+    @property
+    def key(self) -> str:
+        """A short name, equal for equal ones."""
+        return packed_key(self.packed)
+
+    def header(self, blobs: Blobs) -> dict[str, Any]:
+        """Return its part of the payload's header."""
+        said, content = self.packed
+        return {
+            "key": self.key,
+            "name": "translator",
+            "title": self.title,
+            "state": "recorded",
+            "note": "",
+            "outcome": [],
+            "trained": False,
+            **said,
+            "packed": [blobs.add(np.frombuffer(content, dtype=np.uint8)), len(content)],
+        }
+
+
+def pack(recording: TranslatorRecording) -> Packed:
+    """Return a recording's part of a header, and its moments deflated."""
+    blobs = Blobs()
+    said = {"about": _describe(recording), "moments": _moments(recording, blobs)}
+    return said, zlib.compress(blobs.join(), 6)
+
+
+def _describe(recording: TranslatorRecording) -> dict[str, Any]:
+    """Describe the training for all moments: sentences with their kinds, names of scores, a guess's loss."""
+    return {
+        "of": "translator",
+        "sentences": [_sentence(recording, at, line) for at, line in enumerate(recording.lines)],
+        "curves": list(recording.scores),
+        "guess": recording.guess,
+        "vocabulary": recording.vocab_size,
+        "updates": recording.steps[-1],
+    }
+
+
+def _sentence(recording: TranslatorRecording, at: int, line: WatchedLine) -> dict[str, Any]:
+    sentence = line.sentence
+    return {
+        "to": display(line.to),
+        "src": _cut(sentence.src_text),
+        "tgt": _cut(sentence.tgt_text),
+        "learned": line.learned,
+        "kinds": [kind_header(kind, sentence, maps.shape[1:]) for kind, maps in recording.maps[at].items()],
+    }
+
+
+def _moments(recording: TranslatorRecording, blobs: Blobs) -> dict[str, Any]:
+    """Pack each moment's numbers, its maps one sentence after the other, kind after kind; return where they lie."""
+    count = len(recording.steps)
+    maps = [found.reshape(count, -1) for of_line in recording.maps for found in of_line.values()]
+    return {
+        "steps": list(recording.steps),
+        "curves": blobs.add(np.stack([recording.held_out_loss, *recording.scores.values()], axis=1).astype("<f4")),
+        "maps": blobs.add(np.concatenate(maps, axis=1)),
+        "wrote": [list(map(_cut, texts)) for texts in recording.wrote],
+    }
+
+
+def _cut(text: str) -> str:
+    shown = display(text)
+    return shown if len(shown) <= MOST_WRITTEN else shown[:MOST_WRITTEN].rstrip() + " …"

@@ -1,0 +1,163 @@
+"""Pictures of steps: what a link shows, for the reader's browser.
+
+What no widget draws is HTML: a tab that ran the model for each value of its controls when the folder was made
+(`mask_pages`, `many_sentences`), or a still with a sentence that says so (`stills`).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from attnviz.heads.heads_state import HeadsState
+from attnviz.hosts import registry
+from attnviz.hosts.html.one_file import require_room
+from attnviz.hosts.registry import picture
+from attnviz.kit.covering import Covering
+from attnviz.kit.fields import specs_of
+from attnviz.kit.picture import Picture, ShownPicture
+from attnviz.kit.views.terms import without_terms
+from attnviz.kit.wire import Payload
+from attnviz.lessons.folder.causes import causes_picture
+from attnviz.lessons.folder.many_sentences import ONLY_APP, many_sentences
+from attnviz.lessons.folder.mask_pages import HTML_TABS, bench_of, laboratory
+from attnviz.lessons.folder.recordings import learning_picture
+from attnviz.lessons.folder.stills import still
+from attnviz.lessons.folder.variants import Part
+from attnviz.lessons.lesson import Link
+from attnviz.lessons.phrases import Translatable
+from attnviz.lessons.picture import LinkedPicture, Pictures
+from attnviz.lessons.question import Question
+from attnviz.text.chat_link import read_chat
+
+Say = Callable[[str], str]  # into the language of the lesson
+COVERED = Translatable("Covered until you answer the question or skip it.")
+_PARTS = ("row", "map", "maps")  # covers that leave the rest of a Heads picture to be seen
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The picture of a step: the payload of a widget, the parts of a tab that is HTML, or HTML that stands still.
+
+    `covered` is the payload while the question is open, where that keeps back a part of the picture alone. `note` says
+    what only the app can do, or why the picture stands still, in the language of the lesson.
+    """
+
+    widget: str = ""
+    opened: Payload | None = None
+    covered: Payload | None = None
+    parts: tuple[Part, ...] = ()
+    html: str = ""
+    note: str = ""
+
+    @property
+    def site(self) -> tuple[Any, ...] | None:
+        """Kind, layer and head in focus, of a Heads picture."""
+        if self.widget != "heads" or self.opened is None:
+            return None
+        return tuple(self.opened.header["view"][name] for name in ("kind", "layer", "head"))
+
+
+def draw(
+    link: Link,
+    shown: LinkedPicture | None,
+    question: Question | None,
+    say: Say,
+    *,
+    run: Pictures,
+    folder: Path | None = None,
+) -> Drawn:
+    """Draw a step's link; `shown` is its run, None for a page that runs nothing. `say` translates what stands on it,
+    `run` runs the second side of a picture of two, and `folder` has the recordings that a link names.
+
+    Raises ValueError with one sentence for a link that cannot be followed.
+    """
+    if shown is None:
+        return _live(learning_picture(link, folder))
+    if link.page == "Heads":
+        return _heads(shown, question, say)
+    if link.page == "Masks":
+        return _masks(shown, run, say)
+    if link.page == "Decoding":
+        return _live(_as_linked(_stepper(shown), shown))
+    if link.page == "Causes":
+        return _causes(shown, run, say)
+    note = Translatable(
+        "This picture cannot be changed here: the page {page} of attnviz needs a running model.", page=link.page
+    )
+    return Drawn(html=still(shown), note=say(note))
+
+
+def _live(shown: ShownPicture) -> Drawn:
+    require_room(shown.subject.trace, advice="Link to a picture of a shorter text.")
+    return Drawn(shown.picture.widget, shown.without_python().payload())
+
+
+def _tab_of(parts: Sequence[Part], only_app: str, say: Say) -> Drawn:
+    """Keep a tab that is HTML, without the marks of terms: a folder has no definitions."""
+    kept = (without_terms(part) if isinstance(part, str) else part for part in parts if part)
+    return Drawn(parts=tuple(kept), note=say(only_app))
+
+
+def _heads(shown: LinkedPicture, question: Question | None, say: Say) -> Drawn:
+    tabs = registry.tabs("Heads")
+    one = tabs.get(_tab(shown, "heads"), tabs["heads"])
+    found = _live(_as_linked(_of_heads(one, shown), shown))
+    if one.name != "heads" or question is None or question.cover not in _PARTS:
+        return found
+    covering = Covering(shown.cover(question, say(COVERED)))
+    covered = _live(_as_linked(_of_heads(one, shown, covering=covering), shown))
+    return replace(found, covered=covered.opened)
+
+
+def _of_heads(one: Picture, shown: LinkedPicture, **more: Any) -> ShownPicture:
+    """Draw a tab of Heads; what a trace alone does not say, such as ALTI, its model does."""
+    subject = one.read((shown.trace,), {"model": shown.model, "options": shown.options, **more})
+    shared = HeadsState(shown.kind, shown.layer, shown.head)
+    start = one.tab_rules.start(shown.trace, shared)  # Links draws the lines of the head in focus
+    if start is None:
+        return ShownPicture(one, subject, subject.start)
+    return ShownPicture(one, subject, replace(start, kind=shown.kind))
+
+
+def _masks(shown: LinkedPicture, run: Pictures, say: Say) -> Drawn:
+    bench = bench_of(shown, run)
+    found = HTML_TABS.get(_tab(shown, "pipeline"))
+    return (
+        _live(laboratory(bench)) if found is None else _tab_of(found.draw(bench, shown.link.texts), found.only_app, say)
+    )
+
+
+def _stepper(shown: LinkedPicture) -> ShownPicture:
+    """Step through the sentence, under the link's changes to the run."""
+    said, takes_target = shown.link.texts, shown.model.inputs.takes_target
+    more = {"target": said.get("tgt", "").strip()} if takes_target else {"new_tokens": int(said.get("new") or 0)}
+    more |= {"to": shown.trace.to, "interventions": shown.trace.interventions}
+    if turns := read_chat(said.get("chat", "")):
+        return picture("stepper").of(shown.model, messages=[turn.as_message for turn in turns], **more)
+    return picture("stepper").of(shown.model, said.get("src", ""), **more)
+
+
+def _causes(shown: LinkedPicture, run: Pictures, say: Say) -> Drawn:
+    if (found := causes_picture(shown, run)) is not None:
+        return _live(_as_linked(found, shown))
+    is_patch = _tab(shown, "switch-off") == "patch"
+    if not is_patch and (parts := many_sentences(shown)):
+        return _tab_of(parts, ONLY_APP, say)
+    tab = "Patch" if is_patch else "Many sentences"
+    return Drawn(note=say(Translatable("No picture: this link to the tab “{tab}” does not say what to show.", tab=tab)))
+
+
+def _tab(shown: LinkedPicture, first: str) -> str:
+    return shown.link.texts.get("tab") or first
+
+
+def _as_linked(made: ShownPicture, shown: LinkedPicture) -> ShownPicture:
+    """Return a picture in the state that its link says. Raises ValueError for a text that cannot be followed."""
+    subject, texts = made.subject, shown.link.texts
+    named = registry.names_in_address(made.picture)
+    names = {field: named(spec.name or field) for field, spec in specs_of(type(subject.start)).items()}
+    asked = {field: texts[name] for field, name in names.items() if field in subject.fields and texts.get(name)}
+    if getattr(subject.start, "kind", ""):
+        asked["kind"] = shown.kind
+    return made.with_fields(**asked)

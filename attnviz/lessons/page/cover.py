@@ -1,0 +1,52 @@
+"""The cover of a picture until its question is answered, or skipped."""
+
+from attnviz.lessons.page.open_lesson import open_lesson, progress
+from attnviz.lessons.page.run import picture
+from attnviz.lessons.page.wording import phrase
+from attnviz.lessons.question import Question
+from attnviz.maps.cover import Cover
+
+_FINE = ("Heads",)  # pages that cover what tells, and show the rest
+_NO_PICTURE = ("Lessons", "Class")
+
+
+def covered_sentence() -> str:
+    """Return the sentence in the place of a covered picture."""
+    now = open_lesson()
+    if now is not None and progress(now).awaits_reveal:
+        return phrase("Covered until the teacher reveals the answer.")
+    return phrase("Covered until you answer the question or skip it.")
+
+
+def hides(title: str) -> bool:
+    """Check whether the page shows nothing below its bar for now."""
+    question = _open_question()
+    if question is None or question.cover == "nothing" or title in _NO_PICTURE:
+        return False
+    return question.cover == "page" or title not in _FINE
+
+
+def hides_numbers() -> bool:
+    """Check whether a question is open whose answer some number of the run would tell."""
+    question = _open_question()
+    return question is not None and question.cover != "nothing"
+
+
+def cover() -> Cover | None:
+    """Return the cover of the maps on Heads; None for none."""
+    question = _open_question()
+    now = open_lesson()
+    if question is None or now is None or question.cover not in ("row", "map", "maps"):
+        return None
+    try:
+        shown = picture(now.link)
+    except ValueError:
+        return None
+    return None if shown is None else shown.cover(question, covered_sentence())
+
+
+def _open_question() -> Question | None:
+    now = open_lesson()
+    if now is None or now.question is None or progress(now).is_over:
+        return None
+    return now.question

@@ -1,0 +1,230 @@
+"""The editor of a draft: one field with the lesson's Markdown; beside it, what the check says of each block, and the
+step at the caret as a student sees it.
+"""
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from attnviz.app import hosting
+from attnviz.app.address import persistent, widgets
+from attnviz.app.markdown import literal, literal_lines
+from attnviz.classroom.page import starting
+from attnviz.lessons.check import CheckedBlock, Remark, StepCheck, check_step, check_text
+from attnviz.lessons.draft import (
+    MOST_TEXT,
+    NEW,
+    TEMPLATES,
+    field_on,
+    file_name,
+    insert_question,
+    offers,
+    replace_value,
+    step_at,
+)
+from attnviz.lessons.folder.claims import untrue_claims
+from attnviz.lessons.lesson import Lesson, LessonStep, Link
+from attnviz.lessons.page import lesson_draft, panel, step_navigation, step_picture
+from attnviz.lessons.page.open_lesson import OpenedLesson, forget_lessons, lesson_progress, progress
+from attnviz.lessons.page.run import picture, shown_picture
+from attnviz.lessons.page.wording import preview_in
+from attnviz.lessons.picture import LinkedPicture
+from attnviz.lessons.reading import ReadText, read_text
+
+EDIT = "edit"  # in the address: the number of a step, whose line the caret is taken to be on; 0 for the first lines
+_TEXT, _INSERT, _OFFER = "draft-text", "draft-insert", "draft-offer"
+_HIGH = 640  # pixels
+
+
+def draw() -> None:
+    """Draw the editor of this visitor's draft."""
+    desk = lesson_draft.desk()
+    draft = NEW if desk.text is None else desk.text
+    text = read_text(draft)
+    with st.container(key="draft"):
+        _tools(draft, text)
+        with st.container(key="draft-told"):  # always drawn, so that everything below keeps its place
+            if desk.said:
+                st.error(literal_lines(desk.said.split("\n")))
+        field, side = st.columns([54, 46], gap="medium")
+        with field, st.container(key="draft-field"):
+            _field(draft)
+        with side, st.container(key="draft-side"):
+            _blocks(draft, text)
+
+
+def edit(number: int) -> None:
+    """Open the editor at a step, by its number from 1."""
+    lesson_draft.desk().line = 0
+    persistent.write({EDIT: str(number)})
+
+
+def _line(text: ReadText) -> int:
+    """Return the caret's line; before the browser has told it, the first line of the step that the address names."""
+    if line := lesson_draft.desk().line:
+        return line
+    said = persistent.text(EDIT)
+    at = min(int(said) if said.isdecimal() and len(said) < 4 else 0, len(text.steps))
+    return text.steps[at - 1].line if at else 1
+
+
+def _tools(draft: str, text: ReadText) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="draft-bar"):
+        st.button(
+            "All lessons", icon=":material/arrow_back:", key="draft-leave", on_click=persistent.write,
+            args=({EDIT: None},),
+        )  # fmt: skip
+        at = max(step_at(text, _line(text)) - 1, 0)
+        st.button("Try it", icon=":material/play_arrow:", key="draft-try", type="primary", on_click=_try, args=(at,))
+        st.button("Start a class", icon=":material/groups:", key="draft-class", on_click=_start_class)
+        st.selectbox(
+            "Insert a question", list(TEMPLATES), index=None, placeholder="Insert a question …", key=_INSERT,
+            label_visibility="collapsed", on_change=_insert, width=230,
+        )  # fmt: skip
+        st.download_button(
+            "Download", draft, file_name(text.head.get("title", "")), "text/markdown", key="draft-download",
+            on_click="ignore", icon=":material/download:",
+        )  # fmt: skip
+        if lesson_draft.desk().former is not None:
+            st.button("Bring back the previous draft", key="draft-former", on_click=lesson_draft.bring_back)
+
+
+def _field(draft: str) -> None:
+    """Draw the field; the draft keeper reports its text when the user stops typing."""
+
+    def draw_area(**more: Any) -> str | None:
+        return st.text_area(
+            "The lesson (Markdown)", max_chars=MOST_TEXT, height=_HIGH, label_visibility="collapsed", **more
+        )
+
+    widgets.show(_TEXT, draft, {"value": draft}, draw_area, lambda: lesson_draft.change(st.session_state[_TEXT] or ""))
+
+
+def _insert() -> None:
+    """Insert the chosen kind of question at the caret's step."""
+    if (chosen := st.session_state.get(_INSERT)) is None:
+        return
+    st.session_state[_INSERT] = None
+    draft = lesson_draft.desk().text or NEW
+    text = read_text(draft)
+    lesson_draft.change(insert_question(draft, text, _line(text), TEMPLATES[chosen]))
+
+
+def _try(at: int) -> None:
+    if (lesson := _finish()) is not None:
+        lesson_draft.forget_answers(lesson_progress(lesson))
+        step_navigation.go(lesson, min(at, len(lesson.steps) - 1))
+
+
+def _start_class() -> None:
+    if (lesson := _finish()) is not None:
+        starting.start_on(lesson)
+
+
+def _finish() -> Lesson | None:
+    """Return the draft as a lesson; None if it is not a lesson yet, after showing its problems."""
+    desk = lesson_draft.desk()
+    desk.said = ""
+    try:
+        return lesson_draft.lesson()
+    except ValueError as error:
+        desk.said = str(error)
+    return None
+
+
+def _blocks(draft: str, text: ReadText) -> None:
+    """Draw what the check finds in each block: first in the block at the caret, with the values that its field may hold
+    and its preview, then in the others.
+    """
+    line = _line(text)
+    here = step_at(text, line)
+    with st.container(key="draft-here"):
+        told = st.container()
+        link = text.picture(here - 1) if here else None
+        _offer(draft, line, link)
+        step = text.steps[here - 1].step if here else None
+        if step is not None:
+            _preview(step, link, text.head.get("language", "en"))
+    rest = st.container(key="draft-others")
+    for block in check_text(text, _check_once()):
+        with told if block.number == here else rest:
+            _remarks(block)
+
+
+def _check_once() -> StepCheck:
+    """Return the check of a step; a step that has not changed since the last run is not computed again."""
+    desk = lesson_draft.desk()
+    before, now = desk.checked, dict[object, tuple[Remark, ...]]()
+    desk.checked = now
+
+    def check(step: LessonStep, link: Link | None, signed: str | None) -> tuple[Remark, ...]:
+        plain = replace(step, line=0, question=step.question and replace(step.question, line=0), link=None)
+        key = repr(plain), link and (link.page, link.query), signed
+        if key in before:
+            now[key] = before[key]
+        elif hosting.is_over():
+            return (Remark(step.line, "this step is not checked: the check took too long for one run", True),)
+        else:
+            now[key] = tuple(check_step(step, link, signed, run=shown_picture, claims=untrue_claims))
+        return now[key]
+
+    return check
+
+
+def _remarks(block: CheckedBlock) -> None:
+    name = f"Step {block.number} · {block.title or 'without a title'}" if block.number else "The lesson"
+    if not block.number and not block.remarks:
+        return
+    st.markdown(f"**{literal(name)}** :small[:gray[line {block.line}]]")
+    problems = [one.said[:1].upper() + one.said[1:] for one in block.remarks if one.is_problem]
+    for one in block.remarks:
+        if not one.is_problem:
+            st.success(literal(one.said[:1].upper() + one.said[1:]), icon=":material/check:")
+    if problems:
+        st.warning(literal_lines(problems), icon=":material/error:")
+
+
+def _offer(draft: str, line: int, link: Link | None) -> None:
+    """Offer the possible values of the key on the caret's line; rows and keys are those of the step's picture."""
+    if not (field := field_on(draft, line)):
+        return
+    found = offers(field, _shown(link)[0])
+    if not found:
+        return
+
+    def choose() -> None:
+        if chosen := st.session_state[_OFFER]:
+            lesson_draft.change(replace_value(lesson_draft.desk().text or NEW, line, found[chosen]))
+
+    st.session_state[_OFFER] = None
+    st.pills(f"{field}: one of these", list(found), format_func=literal, key=_OFFER, on_change=choose)
+
+
+def _preview(step: LessonStep, link: Link | None, language: str) -> None:
+    """Draw a step as a student sees it, with its question to try; a change of the step discards the answer."""
+    name = hashlib.blake2b(repr((step, link)).encode("utf-8", "replace"), digest_size=8).hexdigest()
+    lesson = Lesson(f"{lesson_draft.DRAFT}-{name}", "", 1, "", language, (replace(step, link=link),))
+    now = OpenedLesson(lesson, 0)
+    forget_lessons(f"{lesson_draft.DRAFT}-", but=lesson.name)
+    shown, refusal = _shown(link)
+    with st.container(border=True, key="draft-preview"):
+        st.caption("As a student sees it")
+        with preview_in(language):
+            panel.draw_step(now)
+        is_covered = step.question is not None and step.question.cover != "nothing" and not progress(now).is_over
+        if is_covered:
+            st.caption("The picture is covered until the question is answered or skipped.")
+        elif refusal:
+            st.caption(literal(refusal))
+        else:
+            step_picture.draw(link, shown)
+
+
+def _shown(link: Link | None) -> tuple[LinkedPicture | None, str]:
+    """Return the picture of a link, or the reason why there is none."""
+    try:
+        return picture(link), ""
+    except ValueError as error:
+        return None, str(error)

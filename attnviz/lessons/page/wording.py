@@ -1,0 +1,59 @@
+"""Texts for students, in the language of the open lesson or of the joined class."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import streamlit as st
+
+from attnviz.classroom.errors import ClassroomError
+from attnviz.classroom.page import seat
+from attnviz.classroom.page.room import room
+from attnviz.lessons import phrases
+from attnviz.lessons.page.open_lesson import open_lesson
+from attnviz.lessons.phrases import Translatable
+
+_OF_CLASSES = "_attnviz_class_languages"
+_previewed: ContextVar[str] = ContextVar("language of a previewed lesson", default="")
+
+
+def phrase(english: str, /, **values: object) -> str:
+    """Translate a sentence to the lesson's language. `english` is written out at each call: a test collects them."""
+    return translate(Translatable(english, **values))
+
+
+def translate(said: str | Exception) -> str:
+    """Translate a phrase, or an error's, to the lesson's language; another text stays as it is."""
+    return phrases.translate(phrases.sentence(said) if isinstance(said, Exception) else said, language())
+
+
+@contextmanager
+def preview_in(language: str) -> Iterator[None]:
+    """Translate phrases to `language` in this block, which draws a lesson that is not open."""
+    token = _previewed.set(language)
+    try:
+        yield
+    finally:
+        _previewed.reset(token)
+
+
+def language() -> str:
+    """Return the language of the previewed or open lesson, or of the class that the address names; "" without one."""
+    if previewed := _previewed.get():
+        return previewed
+    known: dict[str, str] = st.session_state.setdefault(_OF_CLASSES, {})
+    code, now = seat.code(), open_lesson()
+    if now is not None:
+        known[code] = now.lesson.language  # still known when the class is deleted
+        return now.lesson.language
+    return _class_language(code, known) if code else ""
+
+
+def _class_language(code: str, known: dict[str, str]) -> str:
+    """Look up the language of a class that this visitor has not joined, once: a wrong code counts each time."""
+    if code not in known:
+        try:
+            known[code] = room().students.language(code, address=st.context.ip_address or "")
+        except ClassroomError:  # joining says why
+            known[code] = ""
+    return known[code]

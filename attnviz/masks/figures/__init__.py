@@ -1,0 +1,1 @@
+"""Charts and matrices of Masks. Plotly is used here."""

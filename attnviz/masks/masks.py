@@ -1,0 +1,244 @@
+"""One head under a mask: the mask that a state asks for, the filled scores, and the model run again with it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from attnviz.analysis.fills import DTYPES, FILLS, FillChoice, FilledScores, Weighing, fill_scores, one_head
+from attnviz.analysis.mask_spec import RULES, MaskSpec, RuleNumbers, rule_from_text, rules_to_text
+from attnviz.analysis.rerun import Writing, start_writing
+from attnviz.kit import fields
+from attnviz.kit.entries import col_entries, row_entries
+from attnviz.kit.fields import PageState, Problem, Say
+from attnviz.kit.focus import SiteBounds
+from attnviz.kit.spans import Bands, axis_spans
+from attnviz.kit.views.interventions import changed_head_note
+from attnviz.kit.views.labels import KINDS
+from attnviz.maps.selection import labels
+from attnviz.masks.numbers import both_ways, effect
+from attnviz.masks.numbers.effect import Effect, Refused
+from attnviz.masks.numbers.findings import findings
+from attnviz.masks.painting import painting_of_text
+from attnviz.models.protocol import Model
+from attnviz.text.entries import token_texts
+from attnviz.tracing.interventions import MaskOverride
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import AttentionCall, Kind, Site
+
+SCOPES = ("head", "layer", "kind")
+MAX_SECOND = 200
+LEAST_FILL, MOST_FILL = -40.0, 10.0  # a finite number in masked cells
+CROSS_CAUSAL = (
+    "A causal mask makes no sense between two sentences. The whole source is there before the first target token is "
+    "written, and position 3 of one has nothing to do with position 3 of the other. The picture shows what tril would "
+    "hide. Useful here: padding, or wait-k, for a translator that starts before the speaker has finished."
+)
+
+
+def _rules(text: str, bound: object, default: object, say: Say) -> tuple[RuleNumbers, ...]:
+    parts = [] if text == "none" else [rule_from_text(part) for part in text.split("~")[:16]]
+    for part in (part for part in parts if isinstance(part, str)):
+        say(f"rules are {', '.join(RULES)}, with their numbers", "the mask without it", part)
+    return tuple(dict(part for part in parts if not isinstance(part, str)).items())
+
+
+def _paint(text: str, bound: object, default: str, say: Say) -> str:
+    try:
+        painting_of_text(text)
+    except ValueError as error:
+        say(sentence=str(error))
+        return default
+    return text
+
+
+@dataclass(frozen=True)
+class MasksState(PageState):
+    """A head, the mask that is put on it, and the part of its maps that is drawn.
+
+    `rules` are (name, numbers); `zoom` is the part of the maps that is drawn: first row, row after the last, first key,
+    key after the last; `paint` is the painted mask as text; `second` is the sentence that joins the batch, "" for none,
+    and `item` the sentence of the batch that is shown.
+    """
+
+    kind: Kind = fields.choice("decoder_self")
+    layer: int = fields.index(of="layer")
+    head: int = fields.index(of="head")
+    row: int | None = fields.whole_number()
+    zoom: tuple[int, int, int, int] | None = fields.window()
+    rules: tuple[RuleNumbers, ...] = fields.declare(
+        (), _rules, rules_to_text, name="masks", shape=[[str, [(int, float)]]]
+    )
+    paint: str = fields.declare("", _paint)
+    fill: str = fields.choice("-inf", FILLS)
+    number: float = fields.number(-10.0, LEAST_FILL, MOST_FILL)
+    dtype: str = fields.choice("float32", DTYPES)
+    scope: str = fields.choice("head", SCOPES)
+    second: str = fields.text(limit=MAX_SECOND)
+    item: int = fields.whole_number(0, 2)
+
+    @property
+    def choice(self) -> FillChoice:
+        """Fill and dtype."""
+        return FillChoice(self.fill, self.dtype, self.number)
+
+    @property
+    def recipe(self) -> MaskSpec:
+        """The mask in words and cells."""
+        painted = painting_of_text(self.paint)
+        return MaskSpec(dict(self.rules), None if painted is None else torch.from_numpy(painted))
+
+
+def view_of(params: Mapping[str, str], bounds: SiteBounds) -> tuple[MasksState, tuple[Problem, ...]]:
+    """Read the state that texts ask for, with a sentence for each text that cannot be followed."""
+    first = "decoder_self" if "decoder_self" in bounds.shapes else next(iter(bounds.shapes))
+    view, problems = fields.read(MasksState, params, bounds.by_field(), MasksState(kind=first))  # type: ignore[arg-type]
+    if view.kind == "decoder_self" and not params.get("masks"):  # as every decoder is masked
+        view = replace(view, rules=(("causal", ()),))
+    return view if view.second.strip() else replace(view, item=0), problems
+
+
+@dataclass(frozen=True, eq=False)
+class MaskBench:
+    """One head of one run under a state's mask. `trace` holds one sentence, or two as a padded batch."""
+
+    model: Model
+    trace: Trace
+    view: MasksState
+
+    @cached_property
+    def call(self) -> AttentionCall:
+        """The chosen head's call for the sentence that is shown."""
+        return one_head(self.trace.call(self.view.kind, self.view.layer), self.view.head, self.view.item)
+
+    @cached_property
+    def recipe(self) -> MaskSpec:
+        """The mask in words and cells."""
+        return self.view.recipe
+
+    @cached_property
+    def real_keys(self) -> Tensor:
+        """Keys that are no padding, `(batch, k_len)`."""
+        rows = [self.trace.key_tokens(self.view.kind, item) for item in range(len(self.trace.sentences))]
+        return torch.tensor([[not self.model.is_pad(token) for token in row] for row in rows])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """`(q_len, k_len)` of the site."""
+        return self.call.query.shape[2], self.call.key.shape[2]
+
+    @cached_property
+    def rules(self) -> Tensor:
+        """The mask without paint for the sentence that is shown, `(q_len, k_len)`."""
+        return self._and_chosen(self._shown_item(self.recipe.rules_mask(*self.shape, real=self.real_keys)))
+
+    @property
+    def indexed(self) -> Tensor | None:
+        """Cells that the rules show but the model's indexer hides; None for a model without an indexer."""
+        if self.call.chosen is None:
+            return None
+        return self._shown_item(self.recipe.rules_mask(*self.shape, real=self.real_keys)) & ~self.call.chosen[0, 0]
+
+    @cached_property
+    def mask(self) -> Tensor:
+        """The whole mask for the sentence that is shown, `(q_len, k_len)`."""
+        return self._and_chosen(self._shown_item(self.recipe.build(*self.shape, real=self.real_keys)))
+
+    @cached_property
+    def filled_scores(self) -> FilledScores:
+        """Scores, masked scores, weights and context, without batch and head axes."""
+        result = fill_scores(self.call, self.mask, self.view.choice)
+        parts = ("mask", "scores", "masked_scores", "attn", "context")
+        cut = {name: None if (part := getattr(result, name)) is None else part[0, 0] for name in parts}
+        return replace(result, **cut)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """Sentences on the mask's effect on this head; first, what is done to the head besides, which the pipeline
+        leaves out.
+        """
+        no_sense = self.view.kind == "cross" and "causal" in self.recipe.rules
+        changes = changed_head_note(self.trace.interventions, (self.view.kind, self.view.layer, self.view.head))
+        return (*((CROSS_CAUSAL,) if no_sense else ()), *((changes,) if changes else ()), *findings(self.filled_scores))
+
+    @property
+    def rows(self) -> list[tuple[str, str | None]]:
+        """The input and output token of each row, safe to show."""
+        ins = self.trace.query_tokens(self.view.kind, self.view.item)
+        outs = self.trace.output_tokens(self.view.kind, self.view.item)
+        return list(zip(token_texts(ins), [None] * len(ins) if outs is None else token_texts(outs), strict=True))
+
+    @property
+    def cols(self) -> list[str]:
+        """Each key, safe to show."""
+        return token_texts(self.trace.key_tokens(self.view.kind, self.view.item))
+
+    @property
+    def spans(self) -> dict[str, Bands]:
+        """The turns of a conversation along rows and keys."""
+        return axis_spans(*labels(self.trace, self.view.kind, item=self.view.item))
+
+    @property
+    def entries(self) -> tuple[list, list]:
+        """The vocabulary's entries for each row's tokens, going in and coming out, and for each key."""
+        rows, cols = labels(self.trace, self.view.kind, item=self.view.item)
+        return row_entries(rows), col_entries(cols)
+
+    @property
+    def sites(self) -> list[Site]:
+        """The sites that are masked in a re-run."""
+        layers = range(self.trace.shape(self.view.kind)[0]) if self.view.scope == "kind" else (self.view.layer,)
+        return [Site(self.view.kind, layer) for layer in layers]
+
+    @property
+    def mask_name(self) -> str:
+        """The mask that replaces the model's own, to stand in a sentence."""
+        return "with no mask" if self.recipe.is_none else "with this mask"
+
+    @property
+    def scope_text(self) -> str:
+        """The scope in words, as a sentence has it after "in"."""
+        view, one = self.view, "any" if self.recipe.is_none else "every"
+        if view.scope == "head":
+            return f"L{view.layer} H{view.head}"
+        of = f"head of L{view.layer}" if view.scope == "layer" else f"{KINDS[view.kind].name.lower()} head"
+        return f"{one} {of}"
+
+    def probe(self, *, writing: bool) -> MaskOverride:
+        """Return the mask as an intervention: on the sentence as it is, or while one is written, which has no pads."""
+        own = self.view.kind == "decoder_self" and writing
+        real = None if own else self.real_keys
+        choice = self.view.choice
+        plain = choice.fill == "fused" and choice.dtype == "float32"
+        return MaskOverride(
+            self.sites,
+            lambda q_len, k_len: self.recipe.build(q_len, k_len, real=real),
+            head=self.view.head if self.view.scope == "head" else None,
+            weigh=None if plain else Weighing(choice),
+        )
+
+    def effect(self) -> Effect | Refused:
+        """Run the model again with the mask on."""
+        return effect.effect(self.model, self.trace, self.probe(writing=False))
+
+    def written_up_to(self, step: int) -> Trace:
+        """Run the pass that writing makes at a decoder row with the mask on: no later token is there yet."""
+        return both_ways.run_up_to(self.model, self.trace, self.probe(writing=False), step)
+
+    def start_writing(self) -> Writing:
+        """Begin what the model would now write."""
+        ahead = self.view.kind == "decoder_self" and self.recipe.sees_ahead(self.shape[0])
+        return start_writing(self.model, self.trace, self.probe(writing=True), cached=not ahead)
+
+    def unmasked_writing(self) -> Writing:
+        """Begin what the model writes without the mask."""
+        return start_writing(self.model, self.trace, None)
+
+    def _and_chosen(self, mask: Tensor) -> Tensor:
+        """Hide the cells that the model's indexer hides, whatever the mask says."""
+        return mask if self.call.chosen is None else mask & self.call.chosen[0, 0]
+
+    def _shown_item(self, mask: Tensor) -> Tensor:
+        return mask[min(self.view.item, len(mask) - 1)]

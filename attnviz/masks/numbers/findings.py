@@ -1,0 +1,230 @@
+"""Effects of a fill on the rows of one map, row by row and in sentences."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attnviz.analysis.fills import DTYPES, FILLS, FillChoice, FilledScores, fill_scores
+from attnviz.masks.numbers.nan_causes import nan_causes, overflowed_contexts
+from attnviz.text.entries import columns_of
+from attnviz.transformer.probe import AttentionCall
+
+# Half precision adds up to 1 only to so many digits: sums further off than this are not rounding.
+ROUNDING = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 2e-2}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """One head's rows, each `(q_len,)`: sum of weights; weight on masked keys; is it NaN, without keys, uniform?
+
+    With a sink a row's sum is less than 1, whatever the mask.
+    """
+
+    sums: Float[Tensor, " q_len"]
+    leaked: Float[Tensor, " q_len"]
+    nan: Bool[Tensor, " q_len"]
+    no_keys: Bool[Tensor, " q_len"]
+    uniform: Bool[Tensor, " q_len"]
+    has_sink: bool = False
+
+
+def rows_of(attn: Float[Tensor, "q_len k_len"], mask: Bool[Tensor, "q_len k_len"]) -> Rows:
+    """Describe every row. A row is uniform when it has no key to see and yet spreads over all of them evenly."""
+    no_keys, sums = ~mask.any(dim=-1), attn.sum(dim=-1)
+    # Equal scores give equal weights to the last bit; 1 / k_len itself is off by more than that in half precision.
+    even = (attn.amax(dim=-1) == attn.amin(dim=-1)) & (sums > 0)
+    return Rows(
+        sums=sums,
+        leaked=attn.masked_fill(mask, 0.0).sum(dim=-1),
+        nan=attn.isnan().any(dim=-1),
+        no_keys=no_keys,
+        uniform=no_keys & even & (attn.shape[-1] > 1),
+    )
+
+
+def findings(filled: FilledScores) -> tuple[str, ...]:
+    """Put into sentences what a fill did, the gravest first; a correct map gets one that says so."""
+    if filled.attn is None:
+        return (f"torch refuses {_value(filled.choice)} in {filled.choice.dtype}: “{filled.error}”.",)
+    rows = replace(rows_of(filled.attn, filled.mask), has_sink=filled.sink is not None)
+    of_rows = (tell(rows, filled.choice) for tell in _TELLERS)
+    said = [*_nan(filled), *_overflow_finding(filled), *filter(None, of_rows), *_silent(filled, rows)]
+    if said:
+        return tuple(said)
+    hidden = "every masked weight is exactly 0" if not bool(filled.mask.all()) else "nothing is masked"
+    every = "The row" if len(rows.sums) == 1 else "Every row"
+    if rows.has_sink:
+        most = float(1 - rows.sums.min())
+        return (
+            f"{every} sums to less than 1: the head's sink, which is not a token, takes up to {most:.4g}; {hidden}.",
+        )
+    return (f"{every} sums to 1, within {filled.choice.dtype}'s rounding, and {hidden}.",)
+
+
+def comparison(call: AttentionCall, mask: Bool[Tensor, "q_len k_len"], row: int, number: float) -> pd.DataFrame:
+    """Every fill in every dtype on one row of one head's call: what the row becomes.
+
+    Columns: fill, dtype, fill value, sum, masked weight, smallest, largest, weights, finding; the call has one head.
+    """
+    return pd.DataFrame(
+        [_compare_fill(call, mask, row, FillChoice(fill, dtype, number)) for fill in FILLS for dtype in DTYPES]
+    )
+
+
+def cells_table(filled: FilledScores, rows: Sequence[tuple[str, str | None]], keys: Sequence[str]) -> pd.DataFrame:
+    """One head's pipeline, a line a cell, row by row; `filled` without batch and head axes.
+
+    `rows` are (input, output or None) and `keys` texts, as shown. Columns: row, row_in, row_out ("" where there is
+    none), key_position, key, may_attend, score, masked_score, weight; no weight where torch refused. Pieces and ids
+    follow, where the texts know their tokens.
+    """
+    q_len, k_len = filled.scores.shape
+    table = {
+        "row": np.repeat(np.arange(q_len), k_len),
+        "row_in": [str(put_in) for put_in, _ in rows for _ in range(k_len)],
+        "row_out": [str(put_out or "") for _, put_out in rows for _ in range(k_len)],
+        "key_position": np.tile(np.arange(k_len), q_len),
+        "key": list(map(str, keys)) * q_len,
+        "may_attend": filled.mask.flatten().numpy(),
+        "score": filled.scores.flatten().numpy(),
+        "masked_score": filled.masked_scores.flatten().numpy(),
+    }
+    made = pd.DataFrame(table if filled.attn is None else table | {"weight": filled.attn.flatten().numpy()})
+    of_rows = columns_of("row_in", [put_in for put_in, _ in rows])
+    of_rows |= columns_of("row_out", [put_out or "" for _, put_out in rows])
+    each = {name: np.repeat(values, k_len) for name, values in of_rows.items()}
+    return made.assign(**each, **{name: np.tile(values, q_len) for name, values in columns_of("key", keys).items()})
+
+
+def _compare_fill(call: AttentionCall, mask: Tensor, row: int, choice: FillChoice) -> dict[str, Any]:
+    one = fill_scores(_only_row(call, row), mask[row : row + 1], choice)
+    single = FilledScores(
+        choice, one.mask[0, 0], one.scores[0, 0], one.masked_scores[0, 0], _first_head(one.attn), error=one.error
+    )
+    told: dict[str, Any] = {
+        "fill": choice.fill,
+        "dtype": choice.dtype,
+        "fill value": _held_value(single),
+        "finding": " ".join(findings(single)),
+    }
+    if single.attn is None:
+        return told
+    told["weights"] = single.attn[0].nan_to_num(nan=0.0).tolist()
+    rows = rows_of(single.attn, single.mask)
+    numbers = {
+        "sum": rows.sums,
+        "masked weight": rows.leaked,
+        "smallest": single.attn.amin(),
+        "largest": single.attn.amax(),
+    }
+    return told | {name: float(value) for name, value in numbers.items()}
+
+
+def _only_row(call: AttentionCall, row: int) -> AttentionCall:
+    bias = None if call.bias is None else call.bias[..., row : row + 1, :]
+    return replace(call, query=call.query[:, :, row : row + 1], bias=bias)
+
+
+def _first_head(attn: Tensor | None) -> Tensor | None:
+    return None if attn is None else attn[0, 0]
+
+
+def _held_value(filled: FilledScores) -> str:
+    """Say what the masked cells hold in the end: half precision rounds it, or makes it infinite."""
+    if filled.choice.value is None:
+        return "(after)"
+    if filled.attn is None:
+        return "(refused)"
+    put = torch.tensor(filled.choice.value, dtype=torch.float64).to(filled.choice.torch_dtype)
+    return f"{float(put):.4g}".replace("-", "−").replace("inf", "∞")
+
+
+def _value(choice: FillChoice) -> str:
+    return "the fill" if choice.value is None else f"{choice.value:.6g}".replace("-", "−").replace("inf", "∞")
+
+
+def _nan(filled: FilledScores) -> list[str]:
+    """Write a sentence for each cause, with the rows that it holds for."""
+    causes = nan_causes(filled)
+    rows_by_cause = {cause: [row for row, own in causes.items() if own == cause] for cause in causes.values()}
+    return [f"{_rows(rows, len(filled.mask))} NaN: {cause}." for cause, rows in rows_by_cause.items()]
+
+
+def _overflow_finding(filled: FilledScores) -> list[str]:
+    if not (rows := overflowed_contexts(filled)):
+        return []
+    held = _rows(rows, len(filled.mask)).removesuffix(" is").removesuffix(" are")
+    return [f"{held}: the weights are numbers, but a value is too large for {filled.choice.dtype}."]
+
+
+def _rows(rows: Sequence[int], of: int) -> str:
+    """Such as "Rows 2 and 3 are"; where there is one row only, it needs no number."""
+    if of == 1:
+        return "The row is"
+    if len(rows) == 1:
+        return f"Row {rows[0]} is"
+    if len(rows) <= 4:
+        return f"Rows {', '.join(map(str, rows[:-1]))} and {rows[-1]} are"
+    return f"{len(rows)} of {of} rows are"
+
+
+def _uniform(rows: Rows, choice: FillChoice) -> str:
+    if not bool(rows.uniform.any()):
+        return ""
+    rows_told = _count(rows.uniform, "row", "rows")
+    return f"{rows_told} without any visible key became uniform: all scores are the same, so that all keys share it."
+
+
+def _leak_finding(rows: Rows, choice: FillChoice) -> str:
+    leaking = (rows.leaked > 0) & ~rows.uniform & ~rows.nan
+    if not bool(leaking.any()):
+        return ""
+    most = float(rows.leaked[leaking].max())
+    why = "exp(0) is 1, not 0" if choice.fill == "zero before" else f"exp({_value(choice)} − largest score) is not 0"
+    where = "" if len(leaking) == 1 else f" in {_count(leaking, 'row', 'rows')}"
+    return f"Masked keys still get weight, up to {most:.3g}{where}: {why}."
+
+
+def _row_sum_finding(rows: Rows, choice: FillChoice) -> str:
+    off = ((rows.sums - 1).abs() > ROUNDING[choice.dtype]) & ~rows.nan & ~_empty_rows(rows)
+    if rows.has_sink or not bool(off.any()):
+        return ""
+    least = float(rows.sums[off].min())
+    if len(off) == 1:
+        return f"The row no longer sums to 1, but to {least:.4g}."
+    return f"{_count(off, 'row no longer sums', 'rows no longer sum')} to 1 (the least: {least:.4g})."
+
+
+def _empty_rows_finding(rows: Rows, choice: FillChoice) -> str:
+    if not bool(_empty_rows(rows).any()):
+        return ""
+    many = _count(_empty_rows(rows), "row has", "rows have")
+    return f"{many} no visible key (“no keys”): all zeros, sum 0, and so is the context."
+
+
+def _empty_rows(rows: Rows) -> Tensor:
+    return rows.no_keys & (rows.sums == 0)
+
+
+def _silent(filled: FilledScores, rows: Rows) -> list[str]:
+    where = filled.choice.fill == "-1e9 by where" and filled.choice.dtype == "float16"
+    if not where or bool(filled.mask.all()) or bool(rows.nan.any()):
+        return []
+    return ["torch.where raises no error, but float16 ends at −65504, so the fill has become −∞."]
+
+
+_TELLERS: Sequence[Callable[[Rows, FillChoice], str]] = (_uniform, _leak_finding, _row_sum_finding, _empty_rows_finding)
+
+
+def _count(which: Tensor, one: str, many: str) -> str:
+    """Count the rows in words, such as "2 rows"; where there is one row only, it is "The row"."""
+    count = int(which.sum())
+    if len(which) == 1:
+        return f"The {one}"
+    return f"{count} {one if count == 1 else many}"

@@ -1,0 +1,146 @@
+"""The Masks page's controls. What is chosen lives in texts that the address keeps; widgets show and change them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from attnviz.analysis.fills import DTYPES, FILLS
+from attnviz.analysis.mask_spec import RULES, fit_numbers, rules_to_text
+from attnviz.app import layout
+from attnviz.app.address import persistent, widgets
+from attnviz.app.reports import NUMBER, SWITCH, reported_value, reported_view
+from attnviz.kit.fields import write_view
+from attnviz.kit.focus import SiteBounds
+from attnviz.kit.glossary import definitions
+from attnviz.kit.views.labels import KINDS
+from attnviz.masks.mask_lab import FILL_NAMES
+from attnviz.masks.masks import LEAST_FILL, MAX_SECOND, MOST_FILL, SCOPES, MasksState, view_of
+from attnviz.masks.page.state import TABS
+
+COMPONENT = "mask-lab"
+SECOND = "I love you."
+
+
+def current_mask(trace) -> MasksState:
+    """Return the mask that the address asks for; what it asks wrongly is said above the picture."""
+    view, problems = view_of(persistent.texts(), SiteBounds.from_trace(trace))
+    layout.note(*persistent.linked_problems(problems))
+    return view
+
+
+def adopt() -> None:
+    """Write an edit that was made in the picture into the address."""
+    edit = reported_view(COMPONENT, MasksState, "edit")
+    if edit is None:
+        return
+    bakes = (reported_value(COMPONENT, "edit", {"bake": SWITCH}) or {"bake": False})["bake"]
+    persistent.write(write_view(MasksState, edit) | ({"masks": "none"} if bakes else {}))
+
+
+def last_edit() -> int:
+    """Return the number of the newest edit that Python has heard of."""
+    return (reported_value(COMPONENT, "edit", {"seq": NUMBER}) or {"seq": 0})["seq"]
+
+
+def site(trace, view: MasksState) -> None:
+    """Draw the choice of kind, layer and head."""
+    named = {kind: KINDS[kind].name if kind in KINDS else kind for kind in trace.kinds}
+    _pick("kind", "Site", trace.kinds, view.kind, named.__getitem__)
+    left, right = st.columns(2, gap="small")
+    with left:
+        _pick("layer", "Layer", range(trace.shape(view.kind)[0]), view.layer, partial(trace.layer_name, view.kind))
+    with right:
+        _pick("head", "Head", range(trace.shape(view.kind)[1]), view.head, lambda head: f"H{head}")
+
+
+def masks(view: MasksState) -> None:
+    """Draw the rules that are combined with &, and their numbers."""
+    chosen = dict(view.rules)
+
+    def draw(**more) -> list[str]:
+        return st.pills(
+            "Masks, combined with &",
+            list(RULES),
+            selection_mode="multi",
+            help=definitions("Masks")["Masks, combined with &"],
+            **more,
+        )
+
+    widgets.show("pick-masks", list(chosen), {"default": list(chosen)}, draw, lambda: _take_rules(chosen, view.second))
+    for name, numbers in chosen.items():
+        if numbers:
+            _numbers(name, chosen)
+
+
+def batch(view: MasksState) -> None:
+    """Draw the field of the sentence that joins the batch, and the choice of the one that is shown."""
+    widgets.text_field(
+        "second",
+        "Second sentence of the batch",
+        view.second,
+        limit=MAX_SECOND,
+        empty="empty: a batch of one",
+        help_text=definitions("Masks")["Second sentence of the batch"],
+    )
+    if view.second.strip():
+        _segments("item", "Shown", {"0": "first", "1": "second"}, str(view.item))
+
+
+def fill(view: MasksState) -> None:
+    """Draw the choice of the number in masked cells, of the dtype, and of the heads that are masked."""
+    _pick("fill", "Fill", FILLS, view.fill, FILL_NAMES.__getitem__)
+    if view.fill == "number":
+
+        def draw(**more) -> float | None:
+            return st.slider("Number", LEAST_FILL, MOST_FILL, step=0.5, help=definitions("Masks")["Number"], **more)
+
+        widgets.show("pick-number", view.number, {"value": view.number}, draw, lambda: widgets.write("number"))
+    _segments("dtype", "Computed in", {dtype: dtype for dtype in DTYPES}, view.dtype)
+    reach = (f"L{view.layer} H{view.head}", f"all of L{view.layer}", "all layers")
+    _segments("scope", "Applies to", dict(zip(SCOPES, reach, strict=True)), view.scope)
+
+
+def tabs(tab: str) -> None:
+    """Draw the row of tabs."""
+    widgets.segments("tab", "Part of the laboratory", TABS, tab, hide_label=True)
+
+
+def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
+    rule = RULES[name]
+    for column, number, value in zip(st.columns(len(rule.numbers)), rule.numbers, chosen[name], strict=True):
+        kind = float if number.is_share else int
+
+        def draw(number=number, kind=kind, column=column, **more) -> float | None:
+            low, high, step = kind(number.least), kind(number.most), 0.05 if number.is_share else 1
+            label = f"{name}: {number.label}"
+            return column.number_input(label, low, high, step=step, help=definitions("Masks")[label], **more)
+
+        key = f"pick-{name}-{number.label}"
+        widgets.show(key, kind(value), {"value": kind(value)}, draw, lambda: _take_number(name, chosen))
+
+
+def _pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str]) -> None:
+    widgets.select(name, label, options, value, shown, means=definitions("Masks")[label])
+
+
+def _segments(name: str, label: str, options: Mapping[str, str], value: str) -> None:
+    widgets.segments(name, label, options, value, means=definitions("Masks")[label])
+
+
+def _take_rules(before: dict[str, tuple[int | float, ...]], second: str) -> None:
+    names = [name for name in st.session_state.get("pick-masks") or [] if name in RULES]
+    texts = {"masks": rules_to_text(tuple((name, before.get(name, RULES[name].defaults)) for name in names))}
+    if "padding" in names and "padding" not in before and not second.strip():
+        texts["second"] = SECOND  # padding needs a shorter sentence
+    persistent.write(texts)
+
+
+def _take_number(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
+    rule = RULES[name]
+    numbers = tuple(
+        st.session_state.get(f"pick-{name}-{number.label}", value)
+        for number, value in zip(rule.numbers, chosen[name], strict=True)
+    )
+    persistent.write({"masks": rules_to_text(tuple((chosen | {name: fit_numbers(rule, numbers)}).items()))})

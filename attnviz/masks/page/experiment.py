@@ -1,0 +1,95 @@
+"""The Masks page's bench: one head of a run or of a batch of two, its re-runs remembered."""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from attnviz.analysis.rerun import Writing, batch_of_two
+from attnviz.app.cache import budget, traces
+from attnviz.app.cache.bounded import BoundedCache
+from attnviz.app.progress import run_then_give_way
+from attnviz.app.request import Request
+from attnviz.masks.masks import MaskBench, MasksState
+from attnviz.masks.numbers.effect import Effect, Refused
+from attnviz.tracing.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class MaskExperiment(MaskBench):
+    """A bench that remembers for all visitors what the model computed and wrote; `request` is what was run."""
+
+    request: Request
+
+    def effect(self) -> Effect | Refused:
+        """Run the model again with the mask on, or return it from the cache."""
+        after = _again.get(self._key(self._settings), read=lambda *_: run_then_give_way(self._masked_run))
+        # Cached without the run before, which has a cache of its own.
+        return after if isinstance(after, Refused) else Effect(self.trace, after, self.probe(writing=False))
+
+    def _masked_run(self) -> Trace | Refused:
+        found = super().effect()
+        return found if isinstance(found, Refused) else found.after
+
+    def written_up_to(self, step: int) -> Trace:
+        """Run the pass that writing makes at a decoder row with the mask on, or return it from the cache."""
+        up_to = partial(super().written_up_to, step)
+        made = _again.get(self._key((*self._settings, "up to", step)), read=lambda *_: run_then_give_way(up_to))
+        assert not isinstance(made, Refused)  # a refusal is raised here, and met by `effect` before
+        return made
+
+    def start_writing(self) -> Writing:
+        """Return what the model has written so far with the mask."""
+        return self._masked_text
+
+    def unmasked_writing(self) -> Writing:
+        """Return what the model has written so far without the mask; all masks share it."""
+        return self._unmasked_text
+
+    # Held by this run, too: a text that was evicted while it is written would be begun again and again.
+    @cached_property
+    def _masked_text(self) -> Writing:
+        begin = super().start_writing
+        return _writings.get(self._key(self._settings), read=lambda *_: begin())
+
+    @cached_property
+    def _unmasked_text(self) -> Writing:
+        begin = super().unmasked_writing
+        return _writings.get(self._key(()), read=lambda *_: begin())
+
+    @property
+    def _settings(self) -> tuple:
+        view = self.view
+        return (view.kind, view.layer, view.head, view.rules, view.paint, view.choice, view.scope)
+
+    def _key(self, what: tuple) -> str:
+        request = (self.request.entry.name, self.trace.model_id, *self.request.to_params().values())
+        return repr((request, self.view.second, what))
+
+
+def mask_experiment(request: Request, trace: Trace, view: MasksState) -> MaskExperiment:
+    """Put a view on the bench. Raises ValueError for a second sentence that cannot be read."""
+    model, second = traces.model(request.entry.name), view.second.strip()
+    if second:
+        asked = repr((trace.model_id, request.to_params(), second))
+        alone = trace
+
+        def run_both(*_: object) -> Trace:
+            how = {"to": alone.to, "interventions": alone.interventions}
+            other = run_then_give_way(lambda: traces.run(model, second, **how))
+            return run_then_give_way(lambda: batch_of_two(model, alone, other))
+
+        trace = _batches.get(asked, read=run_both)
+    return MaskExperiment(model, trace, view, request)
+
+
+# By size, as `session` keeps traces, and beside its room. A run that torch refused is what it said.
+_batches: BoundedCache[str, Trace] = BoundedCache(most=budget.bytes_for("batches"), size=lambda batch: batch.nbytes())
+_again: BoundedCache[str, Trace | Refused] = BoundedCache(
+    most=budget.bytes_for("masked runs"),
+    size=lambda after: len(after.error) if isinstance(after, Refused) else after.nbytes(),
+)
+
+
+# By the trace that each holds until it is finished.
+_writings: BoundedCache[str, Writing] = BoundedCache(
+    most=budget.bytes_for("written under masks"), size=lambda text: text.nbytes()
+)

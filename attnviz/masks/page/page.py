@@ -1,0 +1,112 @@
+"""The Masks page below its top bar: controls and the tab that is open; the tabs Fills and Broadcast."""
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.app import captions, charts, layout
+from attnviz.app.address import persistent
+from attnviz.app.address.share import Linkable, Together
+from attnviz.app.address.widgets import select
+from attnviz.app.request import Request
+from attnviz.kit.fields import PageState
+from attnviz.kit.glossary import definitions
+from attnviz.masks.mask_lab import FILL_NAMES
+from attnviz.masks.page import controls, experiment, leak, output, pipeline
+from attnviz.masks.page.experiment import MaskExperiment
+from attnviz.masks.page.state import MasksTab
+from attnviz.masks.tabs import broadcast
+from attnviz.masks.tabs.fills import (
+    LABEL,
+    NO_KEYS,
+    answers,
+    every_fill,
+    lines,
+    paint_row,
+    row_names,
+    row_to_shut,
+    telling_row,
+)
+from attnviz.tracing.trace import Trace
+
+Draw = Callable[[MaskExperiment], PageState | None]
+
+
+def laboratory(request: Request, trace: Trace) -> Linkable:
+    """Draw the tab that is open, and the controls; the tab first, for an edit waits for it.
+
+    Returns what a link carries.
+    """
+    page, view = layout.state_in_address(MasksTab), controls.current_mask(trace)
+    # On a phone the picture comes first: see masks.css.
+    with st.container(key="mask-stage"):
+        left, right = st.columns([20, 80], gap="small")
+    with right:
+        controls.tabs(page.tab)
+        bench = layout.run_or_refuse(lambda: experiment.mask_experiment(request, trace, view))
+        captions.set_caption(bench.trace, request.entry, item=min(view.item, len(bench.trace.sentences) - 1))
+        if page.tab == "pipeline":
+            pipeline.picture(bench)
+    with left, st.container(key="mask-controls"):
+        controls.site(trace, view)
+        controls.masks(view)
+        _draw_shut_row(bench)
+        controls.fill(view)
+        controls.batch(view)
+    with right:
+        own = TABS[page.tab](bench)
+    return Together(page, view, own)
+
+
+def _draw_fills(bench: MaskExperiment) -> None:
+    """Draw the tab Fills: every fill in every dtype on the same row; where it sees no key, the three answers first."""
+    names, row = row_names(bench), telling_row(bench)
+    select("row", LABEL, range(len(names)), row, names.__getitem__, means=definitions("Masks")[LABEL])
+    table = every_fill(bench, row)
+    if found := answers(bench, table, row):
+        st.html(found)
+        _draw_open_row(bench, row)
+    st.html(lines(table, row))
+    charts.numbers("fills", lambda: table.assign(fill=table["fill"].map(FILL_NAMES.get)))
+
+
+def _draw_shut_row(bench: MaskExperiment) -> None:
+    """Draw a button that paints a row shut and opens the tab that lists its outcomes."""
+    row = row_to_shut(bench)
+    st.button(
+        NO_KEYS,
+        key="row-without-keys",
+        width="stretch",
+        on_click=_show_fills,
+        args=(paint_row(bench, row, sees=False), row),
+    )
+
+
+def _draw_open_row(bench: MaskExperiment, row: int) -> None:
+    """Draw a button that takes the row's paint away, where paint shuts it."""
+    if bool(bench.rules[row].any()):
+        paint = paint_row(bench, row, sees=True)
+        st.button("Show the row's keys again", key="row-with-keys", on_click=_show_fills, args=(paint, row))
+
+
+def _show_fills(paint: str, row: int) -> None:
+    persistent.write({"paint": paint, "row": str(row), "tab": "fills"})
+
+
+def _broadcast(bench: MaskExperiment) -> None:
+    """Draw the tab Broadcast: where a mask gets its head axis, on this sentence, and torch's answers without it."""
+    st.html(broadcast.picture(bench))
+    table = pd.DataFrame(broadcast.tried(bench), columns=["code", "result", "what happens"])
+    st.table(table.set_index("code"))  # wraps: torch's sentence is read to its end
+    st.caption(broadcast.explanation(bench))
+
+
+TABS: dict[str, Draw] = {
+    "pipeline": pipeline.draw_below,
+    "says": output.says,
+    "fills": _draw_fills,
+    "leak": leak.leak,
+    "rows": leak.rows,
+    "broadcast": _broadcast,
+}

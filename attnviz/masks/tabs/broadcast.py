@@ -1,0 +1,55 @@
+"""The tab Broadcast of Masks: where a mask gets its head axis, on this sentence, and torch's answers without it."""
+
+from attnviz.masks.figures.matrices import cells
+from attnviz.masks.masks import MaskBench
+from attnviz.masks.numbers.broadcast import attempts, axes
+
+
+def picture(bench: MaskBench) -> str:
+    """Draw padding, rules and paint, and what they become together, as HTML."""
+    batch, heads, q_len, k_len = shape = _shape(bench)
+    combined = bench.recipe.build(q_len, k_len, real=bench.real_keys)
+    keys = cells(
+        bench.real_keys.tolist(), note=f"padding {axes((batch, 1, k_len))}: which keys are real, for every query"
+    )
+    rules = {name: numbers for name, numbers in bench.recipe.rules.items() if name != "padding"}
+    plain = type(bench.recipe)(rules, bench.recipe.painted).build(q_len, k_len)
+    pattern = cells(plain[0].tolist(), note=f"rules and paint {axes((1, q_len, k_len))}: the same for every sentence")
+    items = "".join(
+        cells(one.tolist(), note=f"sentence {index}, heads 0 to {heads - 1}") for index, one in enumerate(combined)
+    )
+    joined = f"<figure class='group'>{items}<figcaption>& and unsqueeze(1): {axes((len(combined), 1, q_len, k_len))}, "
+    joined += f"broadcast to {axes(shape)}</figcaption></figure>"
+    first = [keys, "<span class='sign'>&amp;</span>"] if "padding" in bench.recipe.rules else []
+    parts = [*first, pattern, "<span class='sign'>→</span>", joined]
+    return f"<div class='broadcast'>{''.join(parts)}</div>"
+
+
+def tried(bench: MaskBench) -> list[tuple[str, str, str]]:
+    """List code, result and what happens, of each way to give a mask its axis."""
+    batch, heads, q_len, k_len = _shape(bench)
+    mask = bench.recipe.build(q_len, k_len, real=bench.real_keys).expand(batch, q_len, k_len)
+    return [
+        (one.code, "raises" if one.shape is None else axes(one.shape), one.said)
+        for one in attempts(mask, (batch, heads, q_len, k_len))
+    ]
+
+
+def explanation(bench: MaskBench) -> str:
+    """Explain what the axis of size 1 does."""
+    batch, heads, q_len, k_len = _shape(bench)
+    chance = (
+        "With a batch of one, unsqueeze(0) happens to fit as well: let a second sentence join the batch and see."
+        if batch == 1
+        else "With a batch of one, unsqueeze(0) would happen to fit as well."
+    )
+    return (
+        f"unsqueeze(1) puts an axis of size 1 before axis 1: {axes((batch, q_len, k_len))} becomes "
+        f"{axes((batch, 1, q_len, k_len))}, and broadcasting repeats it for all {heads} heads without copying. "
+        f"A negative number counts from the end: unsqueeze(-1) puts it last. {chance}"
+    )
+
+
+def _shape(bench: MaskBench) -> tuple[int, int, int, int]:
+    batch, heads = bench.trace.call(bench.view.kind, bench.view.layer).query.shape[:2]
+    return (batch, heads, *bench.shape)

@@ -1,0 +1,91 @@
+"""The tab Row by row of Masks: the target grows, and the earlier rows of the context stay, or do not."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from attnviz.analysis.fills import one_head
+from attnviz.kit.fields import PageState, whole_number
+from attnviz.masks.figures.matrices import equation, matrix
+from attnviz.masks.masks import MaskBench
+from attnviz.masks.numbers.row_by_row import Stage, first_row_moved, stage
+from attnviz.text.entries import token_texts
+from attnviz.transformer.probe import AttentionCall, Kind
+
+LABEL = "Tokens that have arrived"
+SHOWN_DIMENSIONS = 3
+MOST_ROWS = 6
+NOT_IN_CROSS = (
+    "This does not apply to cross-attention, where all values come from the source from the start. Decoder "
+    "self-attention is shown instead, same layer and head."
+)
+
+
+@dataclass(frozen=True)
+class RowsState(PageState):
+    """The number of target tokens that have arrived."""
+
+    arrived: int = whole_number(2, 100)
+
+
+@dataclass(frozen=True, eq=False)
+class GrowingTarget:
+    """One head's call and its tokens, of which the first `count` have arrived."""
+
+    call: AttentionCall
+    names: list[str]
+    count: int
+    caption: str
+
+    @property
+    def most(self) -> int:
+        """The number of tokens that may arrive."""
+        return min(MOST_ROWS, len(self.names))
+
+    @property
+    def arrivals(self) -> list[str]:
+        """Every number of tokens that may have arrived, from 1, with these tokens."""
+        return [f"{count}: {' '.join(self.names[:count])}" for count in range(1, self.most + 1)]
+
+    def drawn(self) -> Iterator[str]:
+        """Draw the equation with the causal mask and without, each as HTML with what becomes of earlier rows."""
+        for title, causal in (("With the causal mask", True), ("Without a mask", False)):
+            now = stage(self.call, self.count, causal=causal)
+            moved = _earlier_rows_moved(self.call, now, causal=causal)
+            yield f"<h4 class='room'>{title}</h4>" + _equation(now, self.names, causal=causal) + moved
+
+
+def growing_target(bench: MaskBench, arrived: int) -> GrowingTarget:
+    """Take the bench's head; of cross-attention the same head of the decoder's own."""
+    view = bench.view
+    kind: Kind = "decoder_self" if view.kind == "cross" else view.kind
+    call = one_head(bench.trace.call(kind, view.layer), view.head, view.item)
+    names = token_texts(bench.trace.query_tokens(kind, view.item))
+    caption = (
+        f"A′ holds the weights of L{view.layer} H{view.head}, V and O the first {SHOWN_DIMENSIONS} of "
+        f"{call.value.shape[-1]} dimensions; a row of O is that row of A′ times V. Masked cells are 0."
+    )
+    return GrowingTarget(call, names, min(max(arrived, 1), MOST_ROWS, len(names)), caption)
+
+
+def _equation(now: Stage, names: list[str], *, causal: bool) -> str:
+    n = len(now.attn)
+    hidden = [(row, col) for row in range(n) for col in range(row + 1, n)] if causal else []
+    part = slice(0, SHOWN_DIMENSIONS)
+    return equation(
+        matrix("O", now.context[:, part].tolist(), rows=[f"o{i + 1}  {names[i]}" for i in range(n)]),
+        "=",
+        matrix("A′", now.attn.tolist(), quiet=hidden),
+        "·",
+        matrix("V", now.value[:, part].tolist(), rows=[f"v{i + 1}  {names[i]}" for i in range(n)]),
+    )
+
+
+def _earlier_rows_moved(call: AttentionCall, now: Stage, *, causal: bool) -> str:
+    count = len(now.attn)
+    if count == 1:
+        weight = f"{float(now.attn[0, 0]):.4g}"
+        return f"<div class='verdict'>One value only: o₁ = {weight} · v₁. Add the next token.</div>"
+    moved = first_row_moved(stage(call, count - 1, causal=causal), now)
+    kept = "stay" if moved < 1e-6 else "change"
+    told = f"When v{count} arrives, the earlier rows of O <b>{kept}</b>: max |Δ| = {moved:.3g}."
+    return f"<div class='verdict'>{told}</div>"

@@ -1,1 +1,0 @@
-"""A reply as it is written: what a page asks for, and the messages that a browser draws it from."""

@@ -1,0 +1,45 @@
+"""`python -m attnviz.spans MODEL`: which of twelve sentences did the answer come from, on a model of yours.
+
+MODEL is a folder, a GGUF file or a hub id of a decoder that writes. `--all` takes each needle, not the first alone;
+`--out` writes the table as CSV.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run it; the exit status is 2 for unusable input, with one sentence on standard error."""
+    parser = argparse.ArgumentParser(prog="python -m attnviz.spans", description=__doc__)
+    parser.add_argument("model", help="a folder, a GGUF file or a hub id")
+    parser.add_argument("--all", action="store_true", help="each needle, not the first alone")
+    parser.add_argument("--out", type=Path, help="write the table to this file")
+    options = parser.parse_args(arguments)
+    try:
+        _run(options)
+    except (ValueError, OSError) as error:
+        print(f"attnviz: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _run(options: argparse.Namespace) -> None:
+    from attnviz.analysis.cancellable import Cancellable
+    from attnviz.models import catalogue
+    from attnviz.spans.numbers.needle import NEEDLES, count_needles
+
+    def tell(done: int, total: int) -> None:
+        print(f"\r{done} of {total} passes", end="\n" if done == total else "", file=sys.stderr, flush=True)
+
+    counted = count_needles(
+        catalogue.load(options.model), NEEDLES if options.all else NEEDLES[:1], work=Cancellable(tell)
+    )
+    print(counted.table.round(3).to_string(index=False))
+    print(counted.sentence())
+    if options.out:
+        counted.table.to_csv(options.out, index=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

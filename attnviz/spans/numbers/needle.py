@@ -1,0 +1,142 @@
+"""A needle in a haystack: which of twelve sentences did the answer come from, by cause and by attention?
+
+One sentence of a prompt holds the answer to a question. It stands at each of twelve places; each time every sentence is
+hidden, and what the answer loses is laid beside the attention that each had.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from attnviz.analysis.cancellable import TO_THE_END, Cancellable
+from attnviz.models.chat import can_chat
+from attnviz.models.protocol import Model
+from attnviz.spans.numbers.hidden import HiddenFrom, hide_spans
+from attnviz.text.spans import Span
+from attnviz.text.tokens import Token
+from attnviz.tracing.trace import Trace
+
+SENTENCES = (
+    "The market opens early on Saturday.", "Rain is expected in the afternoon.", "Two boats came back to the harbour.",
+    "The library has a new reading room.", "A baker sells bread at the corner.", "The old bridge was painted green.",
+    "Children play football behind the school.", "The museum shows paintings of the sea.",
+    "A train leaves for the coast every hour.", "The garden is full of roses.", "Music was heard until midnight.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Needle:
+    """A sentence, a question that it answers, and the answer: what is said before the value, and the value, whose
+    probability is measured.
+    """
+
+    sentence: str
+    question: str
+    lead: str
+    value: str
+
+
+NEEDLES = (
+    Needle("The code of the safe is 4183.", "What is the code of the safe?", "The code of the safe is ", "4183"),
+    Needle("The captain's dog is called Biscuit.", "What is the captain's dog called?", "The captain's dog is called ",
+           "Biscuit"),
+    Needle("Marta hid the key under the piano.", "Where did Marta hide the key?", "Marta hid the key under the ",
+           "piano"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NeedleCount:
+    """One line for each needle and place of `table`: does the model write the value (`says`), does its sentence cost
+    the answer most when hidden (`hurts_most`), does it have most attention (`attended_most`), with the difference in
+    nats and the share of attention of that sentence.
+    """
+
+    table: pd.DataFrame
+
+    def counts(self) -> dict[str, int]:
+        """Count the prompts, and those of each finding."""
+        found = {name: sum(self.table[name].tolist()) for name in ("says", "hurts_most", "attended_most")}
+        return {"of": len(self.table), **found}
+
+    def sentence(self) -> str:
+        """Say the counts."""
+        return (
+            "Of {of} prompts, the model writes the right answer in {says}. Hiding the sentence that holds it lowers "
+            "the answer's log-probability most in {hurts_most}; that sentence has most attention in {attended_most}."
+        ).format(**self.counts())
+
+
+def count_needles(
+    model: Model, needles: Sequence[Needle] = NEEDLES[:1], others: Sequence[str] = SENTENCES, *,
+    places: Sequence[int] | None = None, hidden_from: HiddenFrom = "all later rows", work: Cancellable = TO_THE_END,
+) -> NeedleCount:  # fmt: skip
+    """Put each needle at each of the `places` among the other sentences (by default, at every place), and count.
+
+    Sentences are hidden from all rows behind them: if they were hidden from the answer's rows alone, rows of the
+    question might have read them already. `work` is told of each pass of the model, and may stop between two prompts.
+    Raises ValueError for a model that is not a decoder that writes.
+    """
+    if not getattr(model.inputs, "is_prompt", False) or not getattr(model, "writes", True):
+        raise ValueError(f"{model.name} writes no answer to a prompt: that takes a decoder that writes text.")
+    places = range(len(others) + 1) if places is None else places
+    cases = [(needle, place) for needle in needles for place in places]
+    each = len(others) + 2  # passes of a prompt: as it is, and with each sentence hidden
+    lines, total = [], len(cases) * each
+    work.tell(0, total)
+    for number, (needle, place) in enumerate(cases):
+        if work.should_stop():
+            break
+        part = work.part(number * each + 1, total, (needle.value, place))
+        lines.append(part.keep("line", partial(_line, model, needle, others, place, hidden_from, part)))
+        work.tell((number + 1) * each, total)
+    columns = ["needle", "place", "says", "hurts_most", "attended_most", "difference", "share"]
+    return NeedleCount(pd.DataFrame(lines, columns=columns))
+
+
+def trace_needle(model: Model, needle: Needle, others: Sequence[str], place: int) -> tuple[Trace, Span, list[Span]]:
+    """Trace a prompt with the needle at a place, and its answer: the trace, the answer's value, and each sentence."""
+    sentences = [*others[:place], needle.sentence, *others[place:]]
+    passage, answer = " ".join(sentences), needle.lead + needle.value
+    given: dict[str, Any]
+    if can_chat(model):
+        asked = {"role": "user", "content": f"{passage} {needle.question}"}
+        given = {"messages": [asked, {"role": "assistant", "content": answer}]}
+    else:
+        given = {"text": f"{passage}\nQuestion: {needle.question}\nAnswer: {answer}"}
+    trace = model.trace(**given, new_tokens=0)  # type: ignore[call-arg]  # a decoder's, told above
+    text, tokens = trace.sentences[0].tgt_text, trace.sentences[0].tgt
+    begin = text.index(passage)
+    spans = list(_sentence_spans(tokens, sentences, begin))
+    at = text.rindex(needle.value)
+    return trace, span_of_characters("answer", tokens, at, at + len(needle.value)), spans
+
+
+def _sentence_spans(tokens: Sequence[Token], sentences: Sequence[str], begin: int) -> Iterator[Span]:
+    for number, sentence in enumerate(sentences, start=1):
+        yield span_of_characters(f"sentence {number}", tokens, begin, begin + len(sentence))
+        begin += len(sentence) + 1
+
+
+def span_of_characters(name: str, tokens: Sequence[Token], start: int, end: int) -> Span:
+    """Return the tokens that begin within these characters, or hold the first of them."""
+    inside = [at for at, each in enumerate(tokens) if each.start < end and each.end > start and each.end > each.start]
+    if not inside:
+        raise ValueError(f"No token of the text is in the {name}.")
+    return Span(name, inside[0], inside[-1] + 1)
+
+
+def _line(
+    model: Model, needle: Needle, others: Sequence[str], place: int, hidden_from: HiddenFrom, work: Cancellable
+) -> tuple:
+    trace, answer, spans = trace_needle(model, needle, others, place)
+    table = hide_spans(model, trace, answer, spans, hidden_from=hidden_from, work=work)
+    assert trace.logits is not None  # or hide_spans had refused
+    chosen = trace.logits[0, answer.start - 1 : answer.end - 1].argmax(dim=-1).tolist()
+    says = chosen == [token.id for token in trace.sentences[0].tgt[answer.start : answer.end]]
+    lost, shares = table["difference"].tolist(), table["share"].tolist()
+    hurts, attended = lost[place] == min(lost), shares[place] == max(shares)
+    return needle.value, place + 1, says, hurts, attended, lost[place], shares[place]

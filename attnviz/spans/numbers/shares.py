@@ -1,0 +1,115 @@
+"""The share of each row's attention that goes to each span of a decoder's text, with what no span holds beside it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.analysis.head_outputs import norms
+from attnviz.analysis.output_maps import OutputMap
+from attnviz.text.spans import Span, check_spans
+from attnviz.tracing.trace import Trace
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.probe import Site
+
+FIRST, REST, SINK = "first token", "other tokens", "sink"
+
+
+@dataclass(frozen=True, eq=False)
+class SpanShares:
+    """Shares of rows of the decoder's self-attention: `shares` has a column for each of `names`, and rows sum to 1.
+
+    The first token is a column of its own, since most heads rest there: no span counts it. "other tokens" are those in
+    no span; a "sink" column is there where heads have a place that is no token. `lengths` counts the tokens of each
+    column, the first one left out of its span; 1 for a sink.
+    """
+
+    names: tuple[str, ...]
+    shares: Float[Tensor, "layers heads rows names"]
+    lengths: tuple[int, ...]
+
+    def per_token(self) -> Float[Tensor, "layers heads rows names"]:
+        """Return shares divided by the tokens of each column: the mean share of a token there; 0 where it has none."""
+        return self.shares / torch.tensor(self.lengths).clamp(min=1)
+
+    def table(self, rows: Span | None = None, *, per_token: bool = False) -> pd.DataFrame:
+        """Return one line for each head and column: layer, head, span, tokens, share; the mean over the rows of a span,
+        or over all rows.
+        """
+        values = self.per_token() if per_token else self.shares
+        chosen = values if rows is None else values[:, :, rows.start : rows.end]
+        if not chosen.shape[2]:
+            raise ValueError(f"The span “{rows.name if rows else ''}” has no row in this trace.")
+        shares = chosen.mean(dim=2)
+        layers, heads, columns = shares.shape
+        index = torch.cartesian_prod(torch.arange(layers), torch.arange(heads), torch.arange(columns)).numpy()
+        return pd.DataFrame(
+            {
+                "layer": index[:, 0],
+                "head": index[:, 1],
+                "span": [self.names[column] for column in index[:, 2]],
+                "tokens": [self.lengths[column] for column in index[:, 2]],
+                "share": shares.flatten().numpy(),
+            }
+        )
+
+
+def span_shares(trace: TraceLike, spans: Sequence[Span] | None = None, *, item: int = 0) -> SpanShares:
+    """Sum the weights of the decoder's self-attention over spans; left out, over the turns of the conversation.
+
+    Raises ValueError for a trace without a decoder or spans, and for spans that overlap or hold no token.
+    """
+    layers = range(trace.shape("decoder_self")[0])
+    weights = (trace.attn("decoder_self", layer=at, item=item) for at in layers)  # one at a time: maps are large
+    return _shares(trace, spans, weights, trace.sink_weights("decoder_self", item=item), item)
+
+
+def span_norms(
+    trace: Trace, own: Sequence[OutputMap], spans: Sequence[Span] | None = None, *, item: int = 0
+) -> SpanShares:
+    """Sum ‖α f(x)‖, how much a head writes from each key (Kobayashi et al. 2020), over spans, as shares of its row's
+    sum. `own` is `W_o` of each layer. A sink writes nothing.
+    """
+    written = (norms(each, trace, Site("decoder_self", at), item=item) for at, each in enumerate(own))
+    return _shares(trace, spans, map(_of_whole, written), None, item)
+
+
+def spans_of(trace: TraceLike, spans: Sequence[Span] | None, item: int = 0) -> tuple[Span, ...]:
+    """Return `spans`, checked, or else the trace's own, cut to its keys."""
+    length = len(trace.key_tokens("decoder_self", item=item))
+    if spans is not None:
+        return check_spans(spans, length)
+    known = trace.sentences[item].spans
+    kept = [Span(each.name, each.start, min(each.end, length), each.role) for each in known if each.start < length]
+    if not kept:
+        raise ValueError("This trace names no spans: give some, or trace a conversation (messages=…).")
+    return tuple(kept)
+
+
+def _of_whole(written: Tensor) -> Tensor:
+    """Divide by each row's sum; a row of zeros stays."""
+    whole = written.sum(dim=-1, keepdim=True)
+    return torch.where(whole > 0, written / whole, 0.0)
+
+
+def _shares(
+    trace: TraceLike, spans: Sequence[Span] | None, weights: Iterable[Tensor], sink: Tensor | None, item: int
+) -> SpanShares:
+    """Sum the weights of each layer, `(heads, rows, keys)`, over spans."""
+    chosen = spans_of(trace, spans, item)
+    members = torch.zeros(len(trace.key_tokens("decoder_self", item=item)), len(chosen) + 2)  # first, spans, others
+    members[:, -1] = 1
+    for column, span in enumerate(chosen, start=1):
+        members[span.start : span.end, column] = 1
+        members[span.start : span.end, -1] = 0
+    members[0] = torch.eye(len(chosen) + 2)[0]
+    values = torch.stack([layer.float() @ members for layer in weights])
+    lengths = [int(count) for count in members.sum(dim=0)]
+    names = [FIRST, *(span.name for span in chosen), REST]
+    if sink is not None:
+        values = torch.cat((values, sink.unsqueeze(-1)), dim=-1)
+        names, lengths = [*names, SINK], [*lengths, 1]
+    return SpanShares(tuple(names), values, tuple(lengths))

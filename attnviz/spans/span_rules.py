@@ -1,0 +1,217 @@
+"""Spans of a decoder's text by a rule or by hand, and as the text `spans` of an address.
+
+`rule:roles`, `rule:sentences`, `rule:passages`, or `name=start-end;name=start-end`: tokens counted from 0, the end
+excluded, names percent-encoded. Rules cut characters, and each token goes to the piece that its first letter is in.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import quote, unquote
+
+from attnviz.spans.passages import Cut, cut_passages, cut_sentences, pieces_around
+from attnviz.text.limits import replace_surrogates
+from attnviz.text.spans import Span, check_spans
+from attnviz.text.tokens import Token
+
+RULES = {"roles": "Roles", "sentences": "Sentences", "passages": "Passages"}
+MOST_SPANS, MOST_NAME = 100, 60
+_BY_HAND = re.compile(r"([^=;]*)=([0-9]{1,7})-([0-9]{1,7})")
+_RANGE = re.compile(r"([0-9]{1,7})-([0-9]{1,7})")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+@dataclass(frozen=True)
+class SpannedText:
+    """A decoder's text with all of its tokens, and the turns of its conversation, if it is one."""
+
+    tokens: tuple[Token, ...]
+    text: str
+    turns: tuple[Span, ...] = ()
+
+    @classmethod
+    def of(cls, tokens: Sequence[Token], text: str, turns: Sequence[Span] = ()) -> "SpannedText":
+        """Take a text whose tokens say where they stand; of tokens that do not, as in a file of weights, join them."""
+        if all(token.is_special or text[token.start : token.end] == token.text for token in tokens):
+            return cls(tuple(tokens), text, tuple(turns))
+        placed, joined = [], ""
+        for token in tokens:
+            placed.append(replace(token, start=len(joined), end=len(joined) + len(token.text)))
+            joined += token.text
+        return cls(tuple(placed), joined, tuple(turns))
+
+    @property
+    def regions(self) -> tuple[Span, ...]:
+        """The turns of a conversation; of a plain text the prompt, and what was written after it."""
+        if self.turns:
+            return self.turns
+        written = next((at for at, token in enumerate(self.tokens) if token.segment), len(self.tokens))
+        has_more = written < len(self.tokens)
+        parts = Span("prompt" if has_more else "text", 0, written), Span("written", written, len(self.tokens))
+        return tuple(part for part in parts if len(part))
+
+    def role_of(self, span: Span) -> str:
+        """Return the role of the turn that holds a span; "" for one that no turn holds."""
+        return next((turn.role for turn in self.turns if turn.start <= span.start and span.end <= turn.end), "")
+
+
+def read_spans(written: str, spanned: SpannedText) -> tuple[Span, ...]:
+    """Read the text `spans` of an address. Raises ValueError with one sentence for one that cannot be followed."""
+    if not written.strip():
+        return default_spans(spanned)
+    if written.startswith("rule:"):
+        return spans_by_rule(written.removeprefix("rule:"), spanned)
+    found = [_by_hand(part) for part in written.split(";") if part.strip()]
+    if len(found) > MOST_SPANS:
+        raise ValueError(f"At most {MOST_SPANS} spans are shown; these are {len(found)}.")
+    checked = check_spans(found, len(spanned.tokens))
+    return tuple(replace(span, role=spanned.role_of(span)) for span in checked)
+
+
+def write_spans(spans: Sequence[Span]) -> str:
+    """Write spans as the text of an address."""
+    return ";".join(f"{quote(replace_surrogates(span.name), safe='')}={span.start}-{span.end}" for span in spans)
+
+
+def default_spans(spanned: SpannedText) -> tuple[Span, ...]:
+    """Return the roles of a conversation; of a plain text its sentences, or its parts where these are too many."""
+    return spans_by_rule(default_rule(spanned), spanned)
+
+
+def default_rule(spanned: SpannedText) -> str:
+    """Return the name of the rule that is followed where none is asked for."""
+    return "roles" if spanned.turns or missing_reason("sentences", spanned) else "sentences"
+
+
+def missing_reason(rule: str, spanned: SpannedText) -> str:
+    """Return why a rule finds no spans in a text; "" where it finds some."""
+    try:
+        spans_by_rule(rule, spanned)
+    except ValueError as why:
+        return str(why)
+    return ""
+
+
+def spans_by_rule(rule: str, spanned: SpannedText) -> tuple[Span, ...]:
+    """Cut a text into spans by a rule. Raises ValueError with one sentence where it finds none, or too many."""
+    if rule not in RULES:
+        raise ValueError(f"There is no rule “{rule[:40]}”: choose one of {', '.join(RULES)}.")
+    found = {"roles": _roles, "sentences": _sentences, "passages": _passages}[rule](spanned)
+    if not found:
+        raise ValueError("This text has no token that a span could hold.")
+    if len(found) > MOST_SPANS:
+        raise ValueError(f"This text has {len(found)} {rule}; at most {MOST_SPANS} spans are shown.")
+    return check_spans(_told_apart(found), len(spanned.tokens))
+
+
+def read_answer(written: str, spanned: SpannedText) -> Span:
+    """Read which tokens are the answer, `start-end`. "" is the last turn of an assistant, else what was written, else
+    the last token. Raises ValueError with one sentence for a range that is no answer.
+    """
+    if not written.strip():
+        return _default_answer(spanned)
+    found = _RANGE.fullmatch(written.strip())
+    if found is None:
+        raise ValueError("An answer is given as its first token and the one after its last, such as 12-20.")
+    (answer,) = check_spans([Span("answer", int(found[1]), int(found[2]))], len(spanned.tokens))
+    if answer.start < 1:
+        raise ValueError("The answer begins with the first token, which no row puts out: take a later span.")
+    return replace(answer, role=spanned.role_of(answer))
+
+
+def _default_answer(spanned: SpannedText) -> Span:
+    length = len(spanned.tokens)
+    if length < 2:
+        raise ValueError("This text has a single token: an answer needs one before it.")
+    spoken = [turn for turn in spanned.turns if turn.role == "assistant" and 0 < turn.start < turn.end <= length]
+    written = [region for region in spanned.regions if region.name == "written" and region.start > 0]
+    return replace(next(iter(spoken[-1:] + written), Span("", length - 1, length)), name="answer")
+
+
+def _by_hand(part: str) -> Span:
+    found = _BY_HAND.fullmatch(part.strip())
+    name = "" if found is None else _CONTROLS.sub(" ", replace_surrogates(unquote(found[1]))).strip()[:MOST_NAME]
+    if found is None or not name:
+        raise ValueError(f"“{part.strip()[:40]}” is not a span: write name=start-end, such as question=12-20.")
+    return Span(name, int(found[2]), int(found[3]))
+
+
+def _roles(spanned: SpannedText) -> list[Span]:
+    return [region for region in spanned.regions if region.start < len(spanned.tokens)]
+
+
+def _sentences(spanned: SpannedText) -> list[Span]:
+    """Cut each region into sentences; one of a single sentence, and what was written, keep the region's name."""
+    found: list[Span] = []
+    for region in spanned.regions:
+        begin, text = _characters(spanned, region)
+        cuts = cut_sentences(text)
+        if len(cuts) < 2 or region.name == "written":
+            cuts = [Cut(region.name, 0, len(text) + 1)]
+        elif spanned.turns:
+            cuts = [cut._replace(name=f"{region.name}, {cut.name}") for cut in cuts]
+        found += _to_tokens(cuts, begin, spanned, region)
+    return found
+
+
+def _passages(spanned: SpannedText) -> list[Span]:
+    """Cut the passages out of each region; the pieces around them are spans of their own."""
+    found, has_some = [], False
+    for region in spanned.regions:
+        begin, text = _characters(spanned, region)
+        cuts = cut_passages(text)
+        has_some |= bool(cuts)
+        around = [_name_piece(piece, text, region) for piece in pieces_around(cuts, len(text))]
+        found += _to_tokens(sorted([*cuts, *filter(None, around)], key=lambda cut: cut.start), begin, spanned, region)
+    if not has_some:
+        raise ValueError("This text has no numbered passages: write [1], 2. or Passage 3: before each.")
+    return found
+
+
+def _name_piece(piece: Cut, text: str, region: Span) -> Cut | None:
+    """Name what stands beside passages: a question by that name, all else as its turn; None for signs alone."""
+    written = text[piece.start : piece.end].strip()
+    if not any(sign.isalnum() for sign in written):
+        return None
+    return piece._replace(name="question" if written.endswith(("?", "？")) else region.name)
+
+
+def _characters(spanned: SpannedText, region: Span) -> tuple[int, str]:
+    """Return where the text of a region begins, and that text."""
+    tokens = [token for token in spanned.tokens[region.start : region.end] if token.end > token.start]
+    if not tokens:
+        return 0, ""
+    begin = min(token.start for token in tokens)
+    return begin, spanned.text[begin : max(token.end for token in tokens)]
+
+
+def _to_tokens(cuts: Sequence[Cut], begin: int, spanned: SpannedText, region: Span) -> list[Span]:
+    """Return the tokens of each piece of a region's text, in order; a piece that no token begins in is left out."""
+    starts, reached = [cut.start for cut in cuts], 0
+    held: dict[int, list[int]] = {}
+    for position in range(region.start, min(region.end, len(spanned.tokens))):
+        letter = _first_letter(spanned.tokens[position], spanned.text)
+        index = -1 if letter is None else bisect_right(starts, letter - begin) - 1
+        if letter is not None and index >= 0 and letter - begin < cuts[index].end:
+            reached = max(reached, index)  # pieces of one sign, and texts that run backwards, share a place
+            held.setdefault(reached, []).append(position)
+    return [Span(cuts[index].name, at[0], at[-1] + 1, region.role) for index, at in held.items()]
+
+
+def _first_letter(token: Token, text: str) -> int | None:
+    """Return the place of a token's first sign that is no space; None for a token without text."""
+    if token.end <= token.start or token.is_special:
+        return None
+    written = text[token.start : token.end].lstrip()
+    return token.end - len(written) if written else token.start
+
+
+def _told_apart(spans: Sequence[Span]) -> list[Span]:
+    """Add numbers to spans of one name: user, user (2)."""
+    seen: dict[str, int] = {}
+    found = []
+    for span in spans:
+        count = seen[span.name] = seen.get(span.name, 0) + 1
+        found.append(span if count == 1 else replace(span, name=f"{span.name} ({count})"))
+    return found

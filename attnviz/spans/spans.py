@@ -1,0 +1,198 @@
+"""Spans: which part of the prompt the answer looks at, and which it needs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attnviz.analysis.cancellable import TO_THE_END, Cancellable
+from attnviz.analysis.output_maps import OutputMap
+from attnviz.analysis.projections import NotPlain
+from attnviz.heads.cells import NORM, known_maps
+from attnviz.kit.browser_view import add_view
+from attnviz.kit.caching import Cache, make_anew
+from attnviz.kit.fields import MEAN, PageState, Say, choice, declare, flag, or_mean, whole_number
+from attnviz.kit.picture import TabRules
+from attnviz.kit.wire import Payload
+from attnviz.models.protocol import Model
+from attnviz.spans.numbers.hidden import HiddenFrom, hide_spans
+from attnviz.spans.numbers.reading import SpanReading, cut_to_keys, read_spans_of
+from attnviz.spans.numbers.shares import span_norms, span_shares
+from attnviz.spans.payload import SpanFacts, spans_payload, with_asked, with_cause
+from attnviz.spans.span_rules import RULES, SpannedText, default_rule, missing_reason, read_answer, read_spans
+from attnviz.text.spans import Span
+from attnviz.tracing.trace import Trace
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.probe import Site
+
+NO_DECODER = "Spans needs a decoder's text, and this model has none. Open a model that writes."
+NO_MODEL = "The model that made the trace is not given (model=…)."
+CONTINUED = "Spans needs all rows of the text; this trace has the newest ones only. Trace the whole text."
+MOST = 8_000_000  # shares that are sent to a browser: 32 MB
+_HIDDEN: dict[str, HiddenFrom] = {"answer": "answer", "later": "all later rows"}
+
+
+def _checked(check: Callable[[str, SpannedText], Any], usual: str) -> Any:
+    """Declare a text that only the trace's text can tell to be right: the bound is that text."""
+
+    def read(text: str, bound: SpannedText | None, default: str, say: Say) -> str:
+        try:
+            if bound is not None:
+                check(text, bound)
+        except ValueError as why:
+            say(sentence=f"{str(why).removesuffix('.')}. {usual}")
+            return default
+        return text
+
+    return declare("", read)
+
+
+@dataclass(frozen=True)
+class SpansState(PageState):
+    """State of the Spans picture: the `spans` and the `answer` as `attnviz.spans.span_rules` writes them ("": what is
+    usual), shares by weight or by ‖αf(x)‖ (`shares`), for each token of a span (`per_token`), with the first token or
+    without it (`first`); from which rows each span is hidden (`hidden`), and the position of the answer's token that is
+    looked at (`focus`; None: all of it).
+    """
+
+    spans: str = _checked(read_spans, "The usual spans are shown.")
+    answer: str = _checked(read_answer, "The usual answer is shown.")
+    layer: int | str = or_mean(MEAN, of="layer")
+    head: int | str = or_mean(MEAN, of="head")
+    shares: str = choice("weight", {"weight": "Weight", "norm": "‖α f(x)‖"})
+    per_token: bool = flag()
+    first: bool = flag(default=True)
+    hidden: str = choice("", {"": "No span", "answer": "From the answer", "later": "From all later rows"})
+    focus: int | None = whole_number(used="the whole answer")
+
+
+def spanned_text(trace: TraceLike) -> SpannedText:
+    """Return the text that spans are taken from. Raises ValueError with one sentence for a trace without a decoder."""
+    if "decoder_self" not in trace.kinds:
+        raise ValueError(NO_DECODER)
+    sentence = trace.sentences[0]
+    if sentence.first_row:
+        raise ValueError(CONTINUED)
+    return SpannedText.of(sentence.tgt, sentence.tgt_text, sentence.spans)
+
+
+def bounds_of(trace: TraceLike) -> dict[str, Any]:
+    """Return the bounds of fields called spans and answer; nothing for a trace that has no spans to choose."""
+    if "decoder_self" not in trace.kinds:
+        return {}
+    sentence = trace.sentences[0]
+    return dict.fromkeys(("spans", "answer"), SpannedText.of(sentence.tgt, sentence.tgt_text, sentence.spans))
+
+
+def spans(
+    trace: TraceLike, state: SpansState | None = None, *, model: Model | None = None, cached: Cache = make_anew,
+    work: Cancellable = TO_THE_END,
+) -> Payload:  # fmt: skip
+    """Make the Spans picture of a trace. Raises ValueError with one sentence where there is nothing to draw.
+
+    Args:
+        trace: with a decoder.
+        state: what of it is shown.
+        model: the one that made the trace, for ‖αf(x)‖ and for runs with hidden spans.
+        cached: what looks up expensive parts.
+        work: what hears of each run with a hidden span, and keeps its result.
+    """
+    state = _within(trace, state or SpansState())
+    spanned = spanned_text(trace)
+    length = len(trace.key_tokens("decoder_self"))
+    chosen = tuple(span for span in read_spans(state.spans, spanned) if span.start < length)
+    answer = read_answer(state.answer, spanned)
+    _check_size(trace, chosen, answer)
+    why = _missing_reason(trace, model)
+    own = _output_maps(model, trace, cached) if state.shares == "norm" and not why else why
+    facts = SpanFacts(
+        is_conversation=bool(spanned.turns),
+        rule=_rule_of(state.spans, spanned),
+        rules={name: (title, missing_reason(name, spanned)) for name, title in RULES.items()},
+        why_no_norm=own if isinstance(own, str) else "",
+        why_no_cause=why,
+    )
+    shares = state.shares if isinstance(own, list) else "weight"
+
+    def make() -> Payload:
+        return spans_payload(trace, chosen, answer, _read(trace, cut_to_keys(chosen, length), answer, own), facts)
+
+    made = cached("spans", (trace, chosen, answer, shares, facts), make)
+    if state.hidden:
+        made = _add_cause(made, trace, state, (tuple(cut_to_keys(chosen, length)), answer), why, model, work)
+    asked = {name: getattr(state, name) for name in ("spans", "answer", "shares", "hidden")}
+    return add_view(with_asked(made, **asked), state)
+
+
+def _within(trace: TraceLike, state: SpansState) -> SpansState:
+    """Return the state with a layer and a head that the decoder has; the encoder may have more of them."""
+    if "decoder_self" not in trace.kinds:
+        return state
+    layers, heads = trace.shape("decoder_self")
+    layer = state.layer if state.layer == MEAN or int(state.layer) < layers else MEAN
+    head = state.head if state.head == MEAN or int(state.head) < heads else MEAN
+    return replace(state, layer=layer, head=head)
+
+
+def _read(trace: TraceLike, chosen: list[Span], answer: Span, own: list[OutputMap] | str) -> SpanReading:
+    if isinstance(own, list) and isinstance(trace, Trace):
+        return read_spans_of(span_norms(trace, own, chosen), chosen, answer)
+    return read_spans_of(span_shares(trace, chosen), chosen, answer)
+
+
+def _check_size(trace: TraceLike, chosen: Sequence[Span], answer: Span) -> None:
+    layers, heads = trace.shape("decoder_self")
+    size = layers * heads * (len(answer) + len(chosen)) * (len(chosen) + 3)
+    if size > MOST:
+        raise ValueError(
+            f"An answer of {len(answer)} tokens and {len(chosen)} spans have {size:,} shares over all heads, and at "
+            f"most {MOST:,} can be drawn: choose a shorter answer or fewer spans."
+        )
+
+
+def _rule_of(written: str, spanned: SpannedText) -> str:
+    if not written.strip():
+        return default_rule(spanned)
+    return written.removeprefix("rule:") if written.startswith("rule:") else ""
+
+
+def _missing_reason(trace: TraceLike, model: Model | None) -> str:
+    """Say why the model's own numbers cannot be had; "" where they can."""
+    if trace.weights_only or not isinstance(trace, Trace):
+        return "The trace has only attention weights."
+    return NO_MODEL if model is None else ""
+
+
+def _output_maps(model: Model | None, trace: TraceLike, cached: Cache) -> list[OutputMap] | str:
+    """Return `W_o` of each layer, or a sentence that says why it is not known."""
+    assert model is not None  # `_missing_reason` says so
+    assert isinstance(trace, Trace)
+    try:
+        known = known_maps(NORM, model, trace, cached)
+    except ValueError as why:
+        return str(why)
+    if isinstance(known, NotPlain):
+        return f"It is not known for this model: {known.why}."
+    return [known[Site("decoder_self", at)] for at in range(trace.shape("decoder_self")[0])]  # type: ignore[index,misc]
+
+
+def _add_cause(
+    made: Payload, trace: TraceLike, state: SpansState, what: tuple[tuple[Span, ...], Span], why: str,
+    model: Model | None, work: Cancellable,
+) -> Payload:  # fmt: skip
+    """Add the answer's log-probability with each span hidden, or why it cannot be had."""
+    chosen, answer = what
+    if why or model is None or not isinstance(trace, Trace):
+        return with_cause(made, None, state.hidden, why)
+    try:
+        table = hide_spans(model, trace, answer, chosen, hidden_from=_HIDDEN[state.hidden], work=work)
+    except ValueError as reason:
+        return with_cause(made, None, state.hidden, str(reason))
+    return with_cause(made, table, state.hidden)
+
+
+class SpansRules(TabRules):
+    """Spans of the text are checked against the text."""
+
+    def bounds(self, trace: Any, shared: Any) -> Mapping[str, Any]:
+        """Return the text that spans and answer are taken from."""
+        return bounds_of(trace)

@@ -1,0 +1,175 @@
+"""An experiment: a task, its size, a seed, and what is left out or broken. Equal experiments give equal bits."""
+
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from attnviz.toys.tasks.catalogue import task
+from attnviz.toys.tasks.task import Defaults, ToyTask
+from attnviz.transformer.config import ModelConfig
+
+# What may be left out, and what that means.
+WITHOUT = {
+    "causal-mask": "the decoder sees the words that it has to write",
+    "shifted-labels": "each position has to output the word that it was given, not the next word",
+    "positions": "words carry no position",
+    "padding-mask": "attention treats the padding that fills a batch like words",
+    "cross-attention": "the decoder sees nothing of the source",
+    "scale": "scores are not divided by the square root of d_k",
+}
+# How the causal mask may leak, where it is there.
+LEAKS = {
+    "": "it does not",
+    "one-head": "one head of the first decoder layer sees later words",
+    "one-token": "every position sees one token too many",
+}
+MOST_PAIRS = 5_000  # with more, a toy learns as with all
+_BOUNDS = {
+    "seed": (0, 2**31 - 1), "layers": (1, 6), "heads": (1, 16), "d_model": (2, 256), "d_ff": (1, 1_024),
+    "steps": (1, 20_000), "pairs": (1, MOST_PAIRS),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One run, fully specified. None takes the task's default; `pairs` None means all.
+
+    Raises ValueError, with one sentence, for what cannot be built and for switches that contradict each other.
+    """
+
+    task: str
+    seed: int = 1
+    without: tuple[str, ...] = ()
+    leak: str = ""
+    pairs: int | None = None
+    layers: int | None = None
+    heads: int | None = None
+    d_model: int | None = None
+    d_ff: int | None = None
+    steps: int | None = None
+    learning_rate: float | None = None
+
+    def __post_init__(self) -> None:
+        own = task(self.task).defaults
+        known = {
+            "layers": own.n_layers, "heads": own.n_heads, "d_model": own.d_model, "d_ff": own.d_ff, "steps": own.steps,
+            "learning_rate": own.learning_rate,
+        }  # fmt: skip
+        for name, value in known.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+        object.__setattr__(self, "without", _parse_without(self.without))
+        self._check_numbers()
+        self._check_switches()
+        self.config(1)  # raises ValueError for sizes that do not fit each other
+
+    @property
+    def toy_task(self) -> ToyTask:
+        """The task itself."""
+        return task(self.task)
+
+    @property
+    def size(self) -> Defaults:
+        """Its sizes and schedule, all of them numbers."""
+        return replace(
+            self.toy_task.defaults, n_layers=self.layers, n_heads=self.heads, d_model=self.d_model, d_ff=self.d_ff,
+            steps=self.steps, learning_rate=self.learning_rate,
+        )  # fmt: skip  # pyright: ignore[reportArgumentType]
+
+    @property
+    def key(self) -> str:
+        """The key of a run: equal for two experiments that train the same model."""
+        return json.dumps(self.to_dict(), sort_keys=True)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts in which it differs from its task's defaults: `("without-causal-mask", "seed-2")`; see `names`."""
+        usual = Experiment(self.task)
+        parts = [f"without-{name}" for name in self.without]
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name not in ("task", "without") and value != getattr(usual, field.name):
+                parts.append(f"{field.name.replace('_', '-')}-{value}")
+        return tuple(parts)
+
+    @property
+    def name(self) -> str:
+        """A short name, also of a file: the task, and all settings that differ from its defaults."""
+        return "-".join((self.task, *self.parts))
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether no position sees what comes after it."""
+        return "causal-mask" not in self.without and not self.leak
+
+    def config(self, vocab_size: int) -> ModelConfig:
+        """Return the config of the Transformer that learns it."""
+        size = self.size
+        return ModelConfig(
+            vocab_size, d_model=size.d_model, n_heads=size.n_heads, n_layers=size.n_layers, d_ff=size.d_ff,
+            positions="positions" not in self.without,
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON types; `from_dict` reads it back."""
+        return asdict(self) | {"without": list(self.without)}
+
+    @classmethod
+    def from_dict(cls, said: Any) -> "Experiment":
+        """Read what `to_dict` wrote. Raises ValueError for anything else."""
+        if not isinstance(said, dict) or "task" not in said:
+            raise ValueError("an experiment names its task and its switches")
+        if unknown := sorted(set(said) - {field.name for field in fields(cls)}, key=str):
+            raise ValueError(f"it has an unknown setting {_display_value(unknown[0])!r}")
+        return cls(**said)
+
+    def _check_numbers(self) -> None:
+        for name, (least, most) in _BOUNDS.items():
+            value = getattr(self, name)
+            if name == "pairs" and value is None:
+                continue
+            if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+                raise ValueError(f"{name} is a whole number from {least} to {most:,}, not {_display_value(value)}.")
+        size = self.size
+        if size.d_model % size.n_heads:
+            raise ValueError(f"The heads share d_model evenly, and {size.d_model} is not a multiple of {size.n_heads}.")
+        rate = self.learning_rate
+        if isinstance(rate, bool) or not isinstance(rate, int | float) or not 1e-6 <= rate <= 0.3:
+            raise ValueError(f"learning_rate is a number from 0.000001 to 0.3, not {_display_value(rate)}.")
+        object.__setattr__(self, "learning_rate", float(rate))
+
+    def _check_switches(self) -> None:
+        if not isinstance(self.leak, str) or self.leak not in LEAKS:
+            raise ValueError(f"leak is one of {', '.join(filter(None, LEAKS))}, not {_display_value(self.leak)!r}.")
+        if self.leak and "causal-mask" in self.without:
+            raise ValueError("Without a causal mask everything is visible already, so nothing can leak.")
+        if self.leak == "one-head" and self.heads == 1:
+            raise ValueError("With one head, a leak in one head means no mask at all: leave out causal-mask instead.")
+        if self.toy_task.is_decoder_only:
+            for name, what in (
+                ("cross-attention", "cross-attention"),
+                ("padding-mask", "padding: its lines are equal"),
+            ):
+                if name in self.without:
+                    raise ValueError(f"{self.task} is learned by a decoder alone: it has no {what}.")
+
+
+def _parse_without(said: Any) -> tuple[str, ...]:
+    """Return the names in the order of `WITHOUT`. Raises ValueError for an unknown one."""
+    names = (
+        (said,) if isinstance(said, str) else tuple(said) if isinstance(said, tuple | list | set | frozenset) else None
+    )
+    if names is None:
+        raise ValueError(f"without is a list of names, such as 'causal-mask', not {_display_value(said)}.")
+    for name in names:
+        if not isinstance(name, str) or name not in WITHOUT:
+            raise ValueError(f"There is no {_display_value(name)!r} to leave out: there are {', '.join(WITHOUT)}.")
+    return tuple(name for name in WITHOUT if name in names)
+
+
+def _display_value(value: object) -> str:
+    """Write a given value as text, shortened for an error message."""
+    try:
+        return str(value)[:40]
+    except ValueError:  # Python writes no number of more than some thousand digits
+        return "a number of many digits"

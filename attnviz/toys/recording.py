@@ -1,0 +1,146 @@
+"""A run that is over, moment by moment: curves, every head's map, what it wrote, and the weights at its end."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from attnviz.text.tokens import Token
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.network import ToyNetwork, network_of
+from attnviz.toys.run import Moment, TrainingRun
+from attnviz.toys.tasks.task import Example, Words
+from attnviz.toys.words import BOS, EOS, PAD, ToyWords
+from attnviz.tracing.record import Sentence
+from attnviz.transformer.probe import Kind
+
+_MOST_LOSS = 60_000.0  # that half precision holds
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Recording:
+    """The record of a run. `moments` below is the number of times that it was looked at.
+
+    steps: the updates before each moment. losses `(updates,)` float16, in nats a token. held_out_loss, teacher_prefix,
+    own_prefix `(moments,)`: see `Moment`. heads: score -> `(moments, layers, heads)` float16. maps: kind -> `(moments,
+    layers, heads, q_len, k_len)` uint8, 255 being 1, for the first of the `watched` lines. wrote `(moments, lines,
+    longest)` uint8: ids, padded. scores: name -> number, at the end. weights: all of them in a row, float16, in the
+    order of the network's parameters; None where they were left out.
+    """
+
+    experiment: Experiment
+    steps: tuple[int, ...]
+    losses: np.ndarray
+    held_out_loss: np.ndarray
+    teacher_prefix: np.ndarray
+    own_prefix: np.ndarray
+    heads: Mapping[str, np.ndarray]
+    maps: Mapping[Kind, np.ndarray]
+    wrote: np.ndarray
+    watched: tuple[Example, ...]
+    scores: Mapping[str, float]
+    weights: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        """Say for a notebook what was learned, and how well; no numbers of its maps."""
+        scores = ", ".join(f"{name} {score:.4f}" for name, score in self.scores.items())
+        return f"<Recording {self.experiment.name!r}: {scores}; .maps, .heads, attnviz.load(recording)>"
+
+    @property
+    def words(self) -> ToyWords:
+        """Its vocabulary."""
+        return ToyWords(self.experiment.toy_task)
+
+    @property
+    def guess(self) -> float:
+        """The loss of a toy that has learned nothing and guesses evenly, in nats: ln of how many ids there are."""
+        return float(np.log(len(self.words.pieces)))
+
+    @property
+    def sentence(self) -> Sentence:
+        """The line whose maps are kept: `queries(kind)` and `keys(kind)` are the tokens along their axes."""
+        return shown_sentence(self.words, self.watched[0], self._padding)
+
+    def answers_at(self, moment: int) -> tuple[Words, ...]:
+        """Return the answers to the watched lines at a moment."""
+        words = self.words
+        return tuple(words.words(ids) for ids in self.wrote[moment].tolist())
+
+    def passes(self, score: str, *, layer: int, head: int, level: float = 0.5) -> int | None:
+        """Return the number of updates after which a head's score is first above a level; None where it never is."""
+        above = np.flatnonzero(self.heads[score][:, layer, head] > level)
+        return self.steps[above[0]] if len(above) else None
+
+    def network(self) -> ToyNetwork:
+        """Make the network as it was at the end. Raises ValueError where the weights were left out."""
+        if self.weights is None:
+            raise ValueError("This recording has no weights. Train the same run again to open its model.")
+        network = network_of(self.experiment, len(self.words.pieces))
+        weights = torch.from_numpy(self.weights.astype(np.float32))
+        torch.nn.utils.vector_to_parameters(weights, network.parameters())
+        return network.requires_grad_(False).eval()  # type: ignore[return-value]
+
+    @property
+    def _padding(self) -> int:
+        if self.experiment.toy_task.is_decoder_only:
+            return 0
+        return self.maps["encoder_self"].shape[-1] - len(self.watched[0].src) - 1
+
+
+def shown_sentence(words: ToyWords, line: Example, padding: int = 0) -> Sentence:
+    """Return a line's tokens as its maps have them, with so much padding behind the source."""
+    source, target = words.ids(line.src), words.ids(line.tgt)
+    if words.task.is_decoder_only:
+        text, tokens = words.continue_line(words.text(source), words.tokens((BOS, *source)), target)
+        return Sentence(tgt=tokens, tgt_text=text)
+    src = words.tokens((*source, EOS)) + (_pad(words.text(source)),) * padding
+    return Sentence(src, words.tokens((BOS, *target, EOS)), words.text(source), words.text(target))
+
+
+def record_run(run: TrainingRun, watch: Callable[[Moment], None] | None = None) -> Recording:
+    """Train to the end; `watch` is called with each moment as it is recorded."""
+    found: list[Moment] = []
+    for moment in run:
+        found.append(moment)
+        if watch is not None:
+            watch(moment)
+    last = found[-1]
+    scores = {
+        "loss": run.loss,
+        "teacher_prefix": last.teacher_prefix,
+        "own_prefix": last.own_prefix,
+        "held_out_loss": last.held_out_loss,
+    }
+    weights = torch.nn.utils.parameters_to_vector(run.network.parameters()).detach().half().numpy()
+    return recording_from_moments(run.experiment, found, run.watched.examples, scores | run.at_the_end(), weights)
+
+
+def recording_from_moments(
+    experiment: Experiment, found: Sequence[Moment], watched: tuple[Example, ...], scores: Mapping[str, float],
+    weights: np.ndarray | None = None,
+) -> Recording:  # fmt: skip
+    """Make a recording of these moments, of a finished run or of one still training."""
+    return Recording(
+        experiment,
+        tuple(moment.step for moment in found),
+        np.array([loss for moment in found for loss in moment.losses]).clip(max=_MOST_LOSS).astype(np.float16),
+        *(np.array([getattr(moment, name) for moment in found], dtype=np.float32)
+          for name in ("held_out_loss", "teacher_prefix", "own_prefix")),
+        heads={name: np.stack([m.heads[name] for m in found]).astype(np.float16) for name in found[0].heads},
+        maps={kind: np.stack([moment.maps[kind] for moment in found]) for kind in found[0].maps},
+        wrote=_pad_answers([moment.wrote for moment in found]),
+        watched=watched,
+        scores=scores,
+        weights=weights,
+    )  # fmt: skip
+
+
+def _pad_answers(wrote: Sequence[Sequence[tuple[int, ...]]]) -> np.ndarray:
+    longest = max(len(ids) for lines in wrote for ids in lines)
+    rows = [[(*ids, *(PAD,) * (longest - len(ids))) for ids in lines] for lines in wrote]
+    return np.array(rows, dtype=np.uint8)
+
+
+def _pad(text: str) -> Token:
+    return Token("<pad>", PAD, len(text), len(text), is_special=True)

@@ -1,0 +1,161 @@
+"""A run: a toy that is trained step by step, and looked at sixty times on its way.
+
+One thread computes it, however many the process has: the same experiment gives the same bits in every process on one
+machine.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import nn
+
+from attnviz.toys.batches import add_padding, held_out_lines, seen_pairs, toy_batch, training_batches, watched_lines
+from attnviz.toys.evaluation import evaluation, grammatical_share, mean_loss, padding_scores, write_lines
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.head_scores import WantedKeys, look, maps
+from attnviz.toys.network import network_of
+from attnviz.toys.packing import to_8_bits
+from attnviz.toys.words import ToyWords
+from attnviz.transformer.probe import Kind
+
+MOMENTS = 60  # at which a run is looked at, its beginning and its end among them
+HELD_OUT, LOOKED_AT, WATCHED = 128, 32, 5  # lines that are scored, whose heads are scored, whose writing is kept
+_LAST = 20  # updates whose mean is the loss at the end
+_CLIP, _BETAS, _BEND = 1.0, (0.9, 0.98), 1.3
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A run as it stands after `step` updates.
+
+    `losses` are those of the updates since the moment before, in nats a token. `teacher_prefix` and `own_prefix` are
+    shares of held-out lines, `held_out_loss` that of their answers. `heads` has each head score as `(layers, heads)`,
+    `maps` each kind's weights for the first watched line in 8 bits, `(layers, heads, q_len, k_len)`, `wrote` the ids
+    that it writes for each watched line.
+    """
+
+    step: int
+    losses: tuple[float, ...]
+    held_out_loss: float
+    teacher_prefix: float
+    own_prefix: float
+    heads: Mapping[str, np.ndarray]
+    maps: Mapping[Kind, np.ndarray]
+    wrote: tuple[tuple[int, ...], ...]
+
+
+class TrainingRun:
+    """Iterating trains: a `Moment` at a time, from the untrained network to the end."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment, self.words = experiment, ToyWords(experiment.toy_task)
+        shifted = "shifted-labels" not in experiment.without
+        with one_thread():
+            self.network = network_of(experiment, len(self.words.pieces))
+            held_out = held_out_lines(experiment.toy_task, HELD_OUT)
+            self.held_out = toy_batch(self.words, held_out, shifted=shifted)
+            watched = toy_batch(self.words, watched_lines(experiment.toy_task, WATCHED), shifted=shifted)
+            if "padding-mask" in experiment.without:  # as long as a batch of its training is
+                watched = add_padding(watched, self.held_out.src.shape[1] - watched.src.shape[1])
+            self.watched = watched
+            looked_at = toy_batch(self.words, held_out[:LOOKED_AT], shifted=shifted)
+            self._wanted = WantedKeys.from_pairs(
+                looked_at, [experiment.toy_task.aligned_places(line) for line in held_out[:LOOKED_AT]]
+            )
+            self._first = replace(watched, src=watched.src[:1], tgt_in=watched.tgt_in[:1])
+            self._optimizer = torch.optim.AdamW(
+                self.network.parameters(), lr=experiment.size.learning_rate, betas=_BETAS, fused=True
+            )
+        self._batches = training_batches(experiment, self.words)
+        self._step, self._losses = 0, []
+
+    def __iter__(self) -> Iterator[Moment]:
+        for step in moments(self.experiment.size.steps):
+            with one_thread():
+                moment = self._moment_at(step)
+            yield moment
+
+    @property
+    def loss(self) -> float:
+        """The mean of the last updates' losses, in nats a token."""
+        return float(np.mean(self._losses[-_LAST:])) if self._losses else float("nan")
+
+    def at_the_end(self) -> dict[str, float]:
+        """Measure scores once: on lines that training saw, and those that the switches are about."""
+        with one_thread():
+            seen = seen_pairs(self.experiment, HELD_OUT)
+            found = evaluation(self.network, toy_batch(self.words, seen), self.words.rules)
+            scores = {"own_prefix_seen": sum(found.own) / len(found.own)}
+            if "padding-mask" in self.experiment.without:
+                scores |= padding_scores(self.network, self.held_out, self.words.rules)
+            if self.experiment.task == "french":
+                scores["grammatical"] = grammatical_share(self.network, self.held_out, self.words)
+        return scores
+
+    def _moment_at(self, step: int) -> Moment:
+        before = self._step
+        while self._step < step:
+            self.update()
+        if step == self.experiment.size.steps:
+            _round(self.network)
+        found = evaluation(self.network, self.held_out, self.words.rules)
+        teacher, own = float(np.mean(found.teacher)), float(np.mean(found.own))
+        heads = {name: score.numpy() for name, score in self._wanted.scores(self.network).items()}
+        weights = maps(look(self.network, self._first))
+        return Moment(
+            step, tuple(self._losses[before:step]), found.loss, teacher, own, heads,
+            {kind: to_8_bits(attn) for kind, attn in weights.items()},
+            tuple(write_lines(self.network, self.watched, self.words.rules)),
+        )  # fmt: skip
+
+    def update(self) -> None:
+        """Update the weights on the next batch, on as many threads as torch has (`one_thread` limits them)."""
+        batch, network = next(self._batches), self.network
+        for group in self._optimizer.param_groups:
+            group["lr"] = self._rate(self._step + 1)
+        src_mask = network.src_mask(batch.src)
+        hidden = network.decode(batch.tgt_in, network.encode(batch.src, src_mask), src_mask)
+        loss = mean_loss(network.logits(hidden), batch.labels)
+        if not math.isfinite(loss.item()):
+            raise ValueError(f"After {self._step} updates the loss is NaN or infinite. Use a smaller learning rate.")
+        loss.backward()
+        nn.utils.clip_grad_norm_(network.parameters(), _CLIP, foreach=True)
+        self._optimizer.step()
+        self._optimizer.zero_grad(set_to_none=True)
+        self._step += 1
+        self._losses.append(loss.item())
+
+    def _rate(self, step: int) -> float:
+        """Up over the warm-up, level, and down to nothing over the last share of the steps: with a level end, reversing
+        hovers at nine lines of ten for as long as it is trained.
+        """
+        size = self.experiment.size
+        left = (size.steps - step) / max(size.decay * size.steps, 1)
+        return size.learning_rate * min(1.0, step / size.warm_up, left)
+
+
+def moments(steps: int) -> tuple[int, ...]:
+    """Return the updates after which a run is looked at: closer together at its beginning, where most happens."""
+    return tuple(dict.fromkeys(round(steps * (at / (MOMENTS - 1)) ** _BEND) for at in range(MOMENTS)))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread inside, and as many as before outside: sums of several threads differ in their last bits."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@torch.no_grad()
+def _round(network: nn.Module) -> None:
+    """Weights as a recording keeps them, in half precision: what is scored at the end is what a recording opens."""
+    for parameter in network.parameters():
+        parameter.copy_(parameter.half())

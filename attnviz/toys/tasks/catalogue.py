@@ -1,0 +1,124 @@
+"""The tasks there are: translation (`french.py`), letters to reverse or sort, a line said twice, and a sum."""
+
+from math import log
+from random import Random
+from string import ascii_lowercase
+
+from attnviz.toys.tasks.french import French
+from attnviz.toys.tasks.task import Defaults, Example, ToyTask, Words
+
+LETTERS = tuple(ascii_lowercase[:16])
+SHORTEST, LONGEST = 3, 10  # letters to reverse or sort
+LENGTH = 12  # letters that are said twice
+
+
+class Reverse(ToyTask):
+    """Three to ten letters, written backwards."""
+
+    name, title, sample, words = "reverse", "Reverse letters", "c a f e b a d", LETTERS
+
+    def draw(self, random: Random) -> Words:
+        return tuple(random.choices(self.words, k=random.randint(SHORTEST, LONGEST)))
+
+    def answer(self, src: Words) -> Words | None:
+        return src[::-1] or None
+
+    def aligned_places(self, example: Example) -> frozenset[tuple[int, int]]:
+        last = len(example.src) - 1
+        return frozenset((place, last - place) for place in range(last + 1))
+
+    def is_clear(self, example: Example) -> bool:
+        return len(example.src) == 7
+
+
+class Sort(ToyTask):
+    """Three to ten different letters, in the order of the alphabet."""
+
+    name, title, sample, words = "sort", "Sort letters", "g c a k f b n", LETTERS
+
+    def draw(self, random: Random) -> Words:
+        return tuple(random.sample(self.words, k=random.randint(SHORTEST, LONGEST)))
+
+    def answer(self, src: Words) -> Words | None:
+        return tuple(sorted(src)) if src and len(set(src)) == len(src) else None
+
+    def aligned_places(self, example: Example) -> frozenset[tuple[int, int]]:
+        return frozenset((place, example.src.index(letter)) for place, letter in enumerate(example.tgt))
+
+    def is_clear(self, example: Example) -> bool:
+        return len(example.src) == 7
+
+
+class Twice(ToyTask):
+    """Induction in a decoder alone: given twelve different letters and the first letter of their repeat, which begins
+    anywhere and is read in a circle, write the other eleven.
+
+    If the repeat began where the line begins, the model could copy by position. Elsewhere it needs a head that finds
+    the letter before (Olsson et al. 2022, "In-context Learning and Induction Heads").
+    """
+
+    name, title, sample = "twice", "Say it twice (induction)", "m a t h o l d e r s i k d"
+    words = tuple(ascii_lowercase)
+    is_decoder_only = True
+    defaults = Defaults(n_layers=2, d_model=64, steps=2_200, warm_up=100, decay=0.2)
+
+    def draw(self, random: Random) -> Words:
+        line = random.sample(self.words, k=LENGTH)
+        return (*line, random.choice(line))
+
+    def answer(self, src: Words) -> Words | None:
+        *line, first = src or ("",)
+        if len(line) != LENGTH or len(set(line)) != LENGTH or first not in line:
+            return None
+        begun = line.index(first)
+        return (*line[begun + 1 :], *line[:begun])
+
+    def loss_floor(self, pairs: int | None = None) -> float:
+        """Return `floor`; of few pairs, the loss of a model that knows all of them and has to find which one it is."""
+        return floor(len(self.words), LENGTH) if pairs is None else log(pairs) / (2 * LENGTH)
+
+
+def floor(alphabet: int, length: int) -> float:
+    """Compute the entropy of a line and its repeat, in nats a letter: what an honest loss cannot fall below on average.
+
+    The first letter is one of `alphabet`, the second one of those that are left, and so on; the repeat begins at one
+    of `length` places, and the rest of it is certain. All lines are equally likely.
+    """
+    line = sum(log(left) for left in range(alphabet - length + 1, alphabet + 1))
+    return (line + log(length)) / (2 * length)
+
+
+class Add(ToyTask):
+    """Two numbers of two digits; the sum is written from its last digit on, as one adds by hand: 47+85 is 231."""
+
+    name, title, sample, words = "add", "Add two numbers", "4 7 + 8 5", (*"0123456789", "+")
+    defaults = Defaults(n_heads=4, d_model=64, steps=3_000)
+
+    def draw(self, random: Random) -> Words:
+        return tuple(f"{random.randrange(100):02}+{random.randrange(100):02}")
+
+    def answer(self, src: Words) -> Words | None:
+        parts = "".join(src).split("+")
+        if len(parts) != 2 or any(len(part) != 2 or not part.isdecimal() for part in parts):
+            return None
+        return tuple(f"{int(parts[0]) + int(parts[1]):03}"[::-1])
+
+    def aligned_places(self, example: Example) -> frozenset[tuple[int, int]]:
+        """Each digit comes from the two above it; the first of the sum, a carry, from those of the tens."""
+        columns = ((1, 4), (0, 3), (0, 3))
+        return frozenset((place, digit) for place, both in enumerate(columns) for digit in both)
+
+    def split_key(self, src: Words) -> Words:
+        """47+85 and 85+47 are one sum."""
+        first, second = sorted("".join(src).split("+"))
+        return (first, second)
+
+
+TASKS: dict[str, ToyTask] = {task.name: task for task in (French(), Reverse(), Sort(), Twice(), Add())}
+
+
+def task(name: str) -> ToyTask:
+    """Return a task by its name. Raises ValueError for another one."""
+    if not isinstance(name, str) or name not in TASKS:
+        raise ValueError(f"There is no task {str(name)[:40]!r}: there are {', '.join(TASKS)}.")
+    return TASKS[name]

@@ -1,4 +1,0 @@
-// Constants that no payload carries: the words of each kind and the colour scales. The bundle has here what
-// attnviz/widgets/heads/constants.py says.
-
-export const FIXED = {};

@@ -1,4 +1,0 @@
-// What every file of a widget is made of. The bundle fills it in (attnviz/widgets/bundle.py).
-
-export const PAGE = "";
-export const FIGURE = "";
