@@ -75,7 +75,7 @@ class Picture:
 
         def entropy(trace, state):
             kind, layer, head = state.site_in(trace)
-            weights = trace.attn(kind, layer, head)
+            weights = trace.attn(kind, layer=layer, head=head)
             return {"tokens": [token.text for token in trace.query_tokens(kind)],
                     "bits": -weights.xlogy(weights).sum(-1) / 0.6931}
 

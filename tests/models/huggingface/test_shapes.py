@@ -68,5 +68,5 @@ def test_a_prompt_that_fills_the_model_is_cut_and_still_continued_by_one(model):
     trace = model("gpt2").trace("cat " * 90)
     assert len(trace.query_tokens("decoder_self")) == 61
     assert len(trace.tokens("tgt")) == 62
-    steps = list(model("gpt2").stepwise("cat " * 90, new_tokens=9))
+    steps = list(model("gpt2").stepwise("cat " * 90, max_tokens=62, new_tokens=9))
     assert len(steps) == 61
