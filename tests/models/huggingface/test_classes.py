@@ -63,6 +63,10 @@ def test_a_class_is_shown_or_refused_as_the_table_says(name, tmp_path):
     assert all(number < 1e-4 for number in numbers if number is not None)
 
 
+@pytest.mark.skipif(
+    f"Every class that transformers {transformers.__version__} has" not in "\n".join(LINES),
+    reason="the table is of the pinned transformers, which `make test-newest` does not have",
+)
 def test_the_table_has_every_class_that_writes_or_guesses_text():
     mappings = (
         modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
