@@ -1,7 +1,7 @@
 """The data of the Patch tab: matrices of what each patch restores and of its effect on the control pair, and the
 result of the cells that are patched together.
 
-Cells are named as links name them (`analysis.causes.pairs.joint_patches.Cell`); a cell's state is 0 where it was
+Cells are named as links name them (`attnviz.causes.numbers.joint_patches.Cell`); a cell's state is 0 where it was
 measured, 1 where it cannot reach the answer, 2 where its token has no partner, 3 where it was left out.
 """
 
