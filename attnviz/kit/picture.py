@@ -54,7 +54,7 @@ class TabRules:
 
 
 def weights_are_enough(texts: Mapping[str, str]) -> bool:
-    """Say that a picture needs no logits and no hidden states, whatever the address asks for."""
+    """Return False: a picture needs only attention weights, and neither logits nor hidden states."""
     return False
 
 

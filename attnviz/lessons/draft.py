@@ -1,6 +1,6 @@
-"""A draft: the Markdown of a lesson that somebody is writing; it may still have mistakes.
+"""A draft is the Markdown of a lesson that a teacher is still writing, and it may have mistakes.
 
-Its author's browser keeps it; `attnviz/lessons/draft_keeper/js/kept.js` appends steps to the same text.
+The teacher's browser keeps the draft; `attnviz/lessons/draft_keeper/js/kept.js` appends steps to the same text.
 """
 
 import json

@@ -237,7 +237,7 @@ class MaskBench:
         return start_writing(self.model, self.trace, None)
 
     def _and_chosen(self, mask: Tensor) -> Tensor:
-        """Hide the cells that the model's indexer hides, whatever the mask says."""
+        """Return the mask without the cells that the model's indexer hides."""
         return mask if self.call.chosen is None else mask & self.call.chosen[0, 0]
 
     def _shown_item(self, mask: Tensor) -> Tensor:

@@ -240,7 +240,10 @@ def dot_product(query: Tensor, key: Tensor) -> Tensor:
 
 
 def additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
-    """v · tanh(query + key) for every pair: each pair has a vector of its own before it becomes a number."""
+    """Compute v · tanh(query + key) for each pair of a query and a key, `(heads, q_len, k_len)`.
+
+    Each pair needs a vector `query + key` of its own, so that no single matrix product computes all scores.
+    """
     return (query.unsqueeze(-2) + key.unsqueeze(-3)).tanh() @ v
 
 

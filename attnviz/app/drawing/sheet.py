@@ -34,7 +34,7 @@ def ask() -> None:
 
 
 def begin(page: str, request: "Request | None") -> None:
-    """Note what this page would draw, as far as is known before its run; the sheet of a refused page shows that."""
+    """Note what this page is about to draw. If the run is refused, the sheet of the page shows this note."""
     st.session_state[_PAGE] = Pictured(page, request)
 
 

@@ -77,8 +77,8 @@ def changed_sides(model: Model, plain: Trace, trace: Trace) -> tuple[Side, Side]
 def masked_sides(
     model: Model, trace: Trace, kind: str, rule: str, *, cached: Cache = make_anew, work: Cancellable = TO_THE_END
 ) -> tuple[Side, Side]:
-    """Make the sides of a run, and of it with a rule's mask in every layer of a kind; `work` is told of each pass.
-    Raises ValueError, with one sentence, for a mask that torch refuses.
+    """Make two sides: the run as it is, and the run with a rule's mask in every layer of one kind of attention. `work`
+    is called before each pass. Raises ValueError, with one sentence, for a mask that torch refuses.
     """
     focused: Kind = kind if kind in trace.kinds else trace.kinds[0]  # type: ignore[assignment]
     spec = MaskSpec({} if rule == "none" else {rule: MASK_RULES[rule].defaults})

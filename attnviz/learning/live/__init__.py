@@ -1,1 +1,1 @@
-"""Training in processes of its own while a visitor watches."""
+"""Live training: each training runs in its own process, and a visitor watches it."""

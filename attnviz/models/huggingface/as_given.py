@@ -248,8 +248,8 @@ class GivenCheck:
                 self._note(f"one more pass fails ({error})")
 
     def _agrees(self, sample: Batch, target: Batch | None, shown: ShownRows) -> bool:
-        """Check whether one pass of the model as it was given agrees with what is shown, as a single rounding in each
-        layer lets them.
+        """Check whether one pass of the model as it was given agrees with the pass that is shown. The two may differ by
+        one rounding in each layer.
         """
         try:
             own = self.given.run(sample, target, last_only=True)
