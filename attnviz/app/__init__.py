@@ -1,6 +1,6 @@
 """The frame around every page: address, cache, top bar, drawing of widgets, messages to the browser.
 
-The frame knows Streamlit, models and the kit. It knows no feature, no lesson and no class.
+The frame imports Streamlit, models and the kit. It imports no feature, no lesson and no class.
 """
 
 import os

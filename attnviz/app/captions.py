@@ -1,4 +1,4 @@
-"""The caption of the pictures of this run's page; a page says it once, after its run."""
+"""The caption that exported pictures of a page carry. A page sets it once, after the model has run."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,23 +17,23 @@ _CAPTION = "picture-caption"
 
 
 def set_caption(trace: "TraceLike", model: "str | Entry", **which: Any) -> None:
-    """Set this page's caption: a model by its entry, or in words; `which` as for `caption_of`."""
+    """Set this page's caption. `model` is an entry or a description in words; `which` is passed to `caption_of`."""
     name = model if isinstance(model, str) else f"{model.title}, weights {trace.model_id}"
     st.session_state[_CAPTION] = caption_of(trace, name, **which)
 
 
 def add_caption(payload: Payload, *, site: str = "") -> Payload:
-    """Add this page's caption to a payload; the widget knows kind, layer and head, or `site` says them."""
+    """Add this page's caption to a payload. `site` names kind, layer and head if the widget does not."""
     return with_caption(payload, replace(current_caption(), site=site))
 
 
 def lines(site: str | None = None) -> list[str]:
-    """Return the caption of a figure; `site` instead of the page's, where the figure is of another one."""
+    """Return the lines of a figure's caption; `site` replaces the page's kind, layer and head if the figure has others."""
     return (current_caption() if site is None else replace(current_caption(), site=site)).lines()
 
 
 def of_model() -> list[str]:
-    """Return the caption of a figure that no sentence has a part in."""
+    """Return the caption of a figure that does not depend on the sentence."""
     return [current_caption().model]
 
 

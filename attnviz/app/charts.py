@@ -1,4 +1,4 @@
-"""A Plotly figure on a page, with what a reader takes along: PNG and SVG, the same numbers as a table, and as CSV."""
+"""Plotly figures on a page, with buttons that save a figure as PNG or SVG, and its numbers as a table or CSV."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,20 +25,17 @@ def show(
     height: Height = "content",
     has_tools: bool = True,
 ) -> None:
-    """Draw a figure, and below it the buttons that save it; `table` computes its numbers when a visitor asks for
-    them.
+    """Draw a figure, and below it the buttons that save it. `table` computes its numbers when a visitor asks for them.
 
-    `key` is made of ASCII letters, digits and dashes: files are named after it. `caption` stands below the picture in a
-    file; left out, it is what the page says of its run.
+    `key` consists of ASCII letters, digits and dashes, because it names the files. `caption` is printed below the
+    picture in a file; without it the page's caption is used.
     """
     chart(made, key=key, height=height, has_tools=has_tools)
     take_along(key, table, caption)
 
 
 def chart(made: Any, *, key: str, height: Height = "content", has_tools: bool = True) -> None:
-    """Draw a figure as wide as its place; with `has_tools`, also Plotly's tools, which lie over the figure's upper
-    edge.
-    """
+    """Draw a figure as wide as its container. `has_tools` adds Plotly's tool bar at the figure's upper edge."""
     # Plotly's own button would save a picture without its caption.
     config = {
         "displaylogo": False,
@@ -49,7 +46,7 @@ def chart(made: Any, *, key: str, height: Height = "content", has_tools: bool = 
 
 
 def take_along(key: str, table: "Table", caption: list[str] | None = None) -> None:
-    """Draw the buttons of the chart under `key`: PNG and SVG, made in the browser, and its numbers as CSV and as a
+    """Draw the buttons for the chart with this `key`: PNG and SVG, made in the browser, and its numbers as CSV or
     table.
     """
     name = f"attnviz-{key}"
@@ -67,7 +64,7 @@ def take_along(key: str, table: "Table", caption: list[str] | None = None) -> No
 
 
 def numbers(key: str, table: "Table") -> None:
-    """Draw a button that opens a picture's numbers as a table: for reading aloud, for sorting and for copying."""
+    """Draw a button that opens a picture's numbers as a table, which can be read aloud, sorted and copied."""
     with st.popover("Table", key=f"{key}-table", on_change="rerun") as opened:
         if opened.open:
             st.dataframe(table(), hide_index=True, width="content", height="auto", key=f"{key}-numbers")

@@ -1,8 +1,8 @@
-"""Widgets as components of Streamlit. The browser fetches their scripts over HTTP, apart from their data.
+"""Widgets as Streamlit components. The browser fetches their scripts over HTTP, separately from their data.
 
-Streamlit serves a component's files from the folder that a manifest names. A script is joined from its modules when its
-widget is first drawn, so the manifest is made here too, and the folder is a temporary one. A file's name holds a hash
-of its content, so that two versions never share a file.
+Streamlit serves a component's files from the folder in its manifest. A widget's script is bundled from its modules when
+the widget is first drawn, so this module also writes the manifest, into a temporary folder. A file's name includes a
+hash of its content, so that two versions never share a file.
 """
 
 import json
@@ -39,7 +39,7 @@ export default (component) => {{
 
 
 def widget(drawn_by: str | Widget) -> Callable[..., Any]:
-    """Return the function that draws a widget; its `key` and `data` are those of Streamlit's component."""
+    """Return the function that draws a widget. Its parameters, such as `key` and `data`, are Streamlit's."""
     made = registry.widget(drawn_by) if isinstance(drawn_by, str) else drawn_by
     if not streamlit_internals.has_server():  # a page that runs as a plain script, without a browser
         return component(f"{_PACKAGE}_{made.name}", html=source(made).html)

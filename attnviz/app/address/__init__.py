@@ -1,1 +1,1 @@
-"""The page's address: what it says, the browser's history, and how a lost connection is mended."""
+"""The page's address: reading and writing its parameters, the browser's history, and reconnecting to the server."""

@@ -1,5 +1,7 @@
-"""The script that each load of a page runs in the browser: Back pressed twice leads two pages back, and what was chosen
-while the server died is asked of the next one.
+"""Scripts that each load of a page runs in the browser.
+
+They make Back pressed twice lead two pages back, and send a choice again that the visitor made while the server was
+restarting.
 """
 
 import streamlit as st
@@ -99,5 +101,5 @@ SCRIPTS = (SCRIPT, reconnecting.SCRIPT)
 
 
 def watch_browser() -> None:
-    """Keep the page that Back or Forward has led to, and what was chosen and typed when the connection was lost."""
+    """Add the scripts that watch Back and Forward, and that keep choices and typed text during a lost connection."""
     st.html("".join(f"<script>{script}</script>" for script in SCRIPTS), unsafe_allow_javascript=True)

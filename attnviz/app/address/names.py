@@ -1,4 +1,4 @@
-"""The names of an address: which go along from page to page, and which older links use."""
+"""The names of parameters in an address: which ones are kept from page to page, and which ones older links use."""
 
 from collections.abc import Mapping
 
@@ -29,5 +29,5 @@ OF_LINKS = ("v", "weights")  # what a shared link says besides, and no address o
 
 
 def window_texts(texts: Mapping[str, str]) -> dict[str, str]:
-    """Select those texts of an address that are about the window that shows it."""
+    """Select the parameters of an address that describe the browser window, such as whether the menu is hidden."""
     return {name: texts[name] for name in OF_WINDOW if texts.get(name)}

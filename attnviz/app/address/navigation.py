@@ -1,4 +1,4 @@
-"""Open another page, or the same one with another address, from a button: the run that follows goes there."""
+"""Let a button open another page, or the same page with another address. The next run goes there."""
 
 import streamlit as st
 
@@ -9,17 +9,20 @@ _OTHERWISE = "Lessons"  # for a page that there is not
 
 
 def send(page: str, query: dict[str, str] | None = None) -> None:
-    """To be called by a button: open the page of that title with that address, or as the visitor left it."""
+    """Open the page with this title in the next run: with the address `query`, or as the visitor left the page.
+
+    Buttons call this in their callbacks.
+    """
     st.session_state[_GOES] = page, query
 
 
 def is_going() -> bool:
-    """Whether a button has asked for a place that is not open yet."""
+    """Whether a button has asked for a page or an address that the next run will open."""
     return _GOES in st.session_state
 
 
 def follow(title: str, paths: dict[str, str]) -> None:
-    """Go where a button has asked to. Call after `persistent.begin`; `paths` are the pages' files by their titles."""
+    """Go to the page that a button asked for. Call this after `persistent.begin`; `paths` maps titles to page files."""
     goes = st.session_state.pop(_GOES, None)
     if goes is None:
         return

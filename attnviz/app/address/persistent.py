@@ -1,9 +1,9 @@
-"""The visitor's choices, as texts: the address says them, a change of page keeps them, Back and Forward restore them.
+"""The visitor's choices as texts, which are the parameters of the page's address.
 
-The session holds the texts. They follow the address when a page is opened and on Back and Forward; otherwise the
-address follows them. Every choice goes through `write`. `publish` tells the browser of all at once, before the model
-runs and at the end of the run: one entry in its history for each address that differs. docs/developing/how-it-works.md
-tells the rest.
+The session holds the texts. When a page is opened, and on Back and Forward, the session takes them from the address;
+otherwise the session's texts are written into the address. Every choice goes through `write`. `publish` sends the
+address to the browser before the model runs and again at the end of the run, which adds one entry to the browser's
+history for each address that differs from the last. docs/developing/how-it-works.md has the details.
 """
 
 from collections import deque
@@ -21,7 +21,7 @@ _MOST_LINKS = 24  # links to other pages that one page may offer
 
 
 class Texts(dict[str, str]):
-    """Texts by name, "" for one that is not said. `linked` are the names that the address brought."""
+    """Texts by name, "" for a name without a choice. `linked` has the names whose text came with the opened link."""
 
     linked: frozenset[str] = frozenset()
 
@@ -31,15 +31,16 @@ class Texts(dict[str, str]):
 
 @dataclass
 class _Memory:
-    """`shared` go along from page to page; `own` are each page's. `shown` is the address that the page should have.
+    """The session's texts and what the browser knows about them.
 
-    `told` is the address that the browser was last told. On a slow line it differs from the address in the browser's
-    request, and the browser follows what it was told last.
+    `shared` has the texts that are kept from page to page, `own` those of each page. `shown` is the address that the
+    page should have. `told` is the address that the server sent to the browser last. On a slow line it differs from the
+    address in the browser's request; the browser follows what it received last.
 
-    `linked` are the names whose text came with the address; `drawn` are the widgets of this visit to the page;
-    `pending_links` are the newest links that say more than the session does; `deferred` holds the address back
-    until the new model has said what it has. `unsupported` are the texts, by page, name and model, that this model
-    has no use for: the next one may. `is_new` is true in the first run.
+    `linked` has the names whose text came with the address, `drawn` the keys of the widgets that this visit to the page
+    has drawn, and `pending_links` the newest links with texts that the session does not have yet. `deferred` delays
+    the next address until the new model is loaded. `unsupported` has the texts, by page, name and model, that this
+    model cannot use; another model may. `is_new` is true in the session's first run.
     """
 
     page: str
@@ -58,7 +59,7 @@ class _Memory:
 
 
 def begin(page: str) -> None:
-    """Call first in each run: decide whether the address holds or the session."""
+    """Decide whether this run takes its texts from the address or from the session. Call this first in each run."""
     query = _query()
     memory: _Memory | None = st.session_state.get(_KEY)
     if memory is not None:
@@ -78,7 +79,7 @@ def begin(page: str) -> None:
 
 
 def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
-    """Take over what the address says, and what it leaves out."""
+    """Replace the session's texts by those in the address; a text that the address leaves out is removed."""
     former, shown = FORMER.get(page, {}), query
     query = {former.get(name, name): text for name, text in query.items()}
     shared, said_before = _shared_names(page), window_texts(memory.shared)
@@ -96,12 +97,12 @@ def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
 
 
 def _shared_names(page: str) -> tuple[str, ...]:
-    """List the names that go along from page to page, in a page's address."""
+    """List the names in a page's address that are kept when the visitor opens another page."""
     return BAR + FOCUS.get(page, ())
 
 
 def text(name: str, default: str = "") -> str:
-    """Return the text that is chosen for `name` on this page, else the page's opening, else `default`."""
+    """Return the text chosen for `name` on this page; without a choice the text of the page's opening, or `default`."""
     memory = _memory()
     return _place(memory, name).get(name, _opening_texts(memory).get(name, default))
 
@@ -121,9 +122,10 @@ def texts() -> Texts:
 
 
 def write(texts: Mapping[str, str | None]) -> None:
-    """Take over choices of the visitor; None gives one up. All texts of a run are one step for Back.
+    """Write choices of the visitor into the session; None removes one. All texts of a run are one step for Back.
 
-    The first choice on a page that shows its opening is one of that: from then on the address says the rest of it too.
+    A page without choices shows its opening example. With the first choice there, the rest of the example is written
+    too, so that the address has all of it.
     """
     memory = _memory()
     if opening := _opening_texts(memory):
@@ -143,25 +145,25 @@ def write(texts: Mapping[str, str | None]) -> None:
 
 
 def _opening_texts(memory: _Memory) -> dict[str, str]:
-    """Return the texts that a page opens on, while the address says no sentence, model or choice of this page."""
+    """Return the texts of a page's opening example, or {} once the address has a sentence, a model or a choice."""
     said = memory.own.get(memory.page) or any(name in memory.shared for name in BAR if name not in OF_WINDOW)
     return {} if said else OPENING.get(memory.page, {})
 
 
 def _place(memory: _Memory, name: str) -> dict[str, str]:
-    """Return the texts that hold `name`: those that go along, or this page's own."""
+    """Return the dictionary that holds `name`: the texts shared by all pages, or those of this page."""
     return memory.shared if name in _shared_names(memory.page) else memory.own.setdefault(memory.page, {})
 
 
 def write_model(name: str) -> None:
-    """Choose another model. What the link asked of the one before is no news of this one."""
+    """Choose another model, and forget which texts came with the link: they were meant for the model before."""
     memory = _memory()
     write({"model": name})
     memory.linked, memory.deferred = set(), True
 
 
 def address(page: str) -> dict[str, str]:
-    """Return the address of a page for this visitor: its own choices, and those that go along."""
+    """Return the address of a page for this visitor: the choices made on that page, and those shared by all pages."""
     memory = _memory()
     shared = {name: memory.shared.get(name, "") for name in _shared_names(page)}
     found = {
@@ -173,12 +175,12 @@ def address(page: str) -> dict[str, str]:
 
 
 def window() -> dict[str, str]:
-    """Return the texts about this window: they are in the address of every page that is opened in it."""
+    """Return the texts about this browser window. Every page that is opened in the window has them in its address."""
     return window_texts(_memory().shared)
 
 
 def link_to(page: str, more: Mapping[str, str]) -> dict[str, str]:
-    """Return the address of a link to another page that asks for `more` than the session holds."""
+    """Return the address of a link to another page, with the texts in `more` added to those that the session holds."""
     found = {name: chosen for name, chosen in (address(page) | dict(more)).items() if chosen}
     links = _memory().pending_links
     if found not in links:
@@ -187,12 +189,12 @@ def link_to(page: str, more: Mapping[str, str]) -> dict[str, str]:
 
 
 def expect_link(query: Mapping[str, str]) -> None:
-    """Follow this address when another page is opened with it."""
+    """Note an address that a link carries, so that the session follows the address when the link is opened."""
     _memory().pending_links.append(dict(query))
 
 
 def follow(query: Mapping[str, str]) -> None:
-    """Follow an address of the page that is open, as if it had been opened with it: one step for Back."""
+    """Take all texts of the open page from this address, as if the page had been opened with it: one step for Back."""
     memory = _memory()
     _follow(memory, memory.page, dict(query))
 
@@ -203,8 +205,9 @@ def opened_link() -> dict[str, str]:
 
 
 def linked_problems(problems: Iterable[Problem]) -> list[Problem]:
-    """Select the problems of texts that a link brought; other texts that this model does not support leave the address
-    without a word.
+    """Select the problems that concern texts from the opened link, since the visitor should read about those.
+
+    Other texts that this model does not support are left out of the address silently.
     """
     memory, said = _memory(), []
     for problem in problems:
@@ -216,9 +219,10 @@ def linked_problems(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def catch_up(key: str, take: Callable[[], None]) -> None:
-    """Call after drawing a component: what was chosen in it when the server had just been restarted is taken over.
+    """Take over a choice that the visitor made in a component just before the server was restarted.
 
-    It comes with the first run of a new session, which knows no component yet whose change it could tell.
+    The browser sends that choice with the first run of the new session, where Streamlit does not report it as a change.
+    Call this after the component with this `key` has been drawn; `take` handles the choice.
     """
     memory: _Memory | None = st.session_state.get(_KEY)
     if memory is not None and memory.is_new and st.session_state.get(key):
@@ -228,7 +232,7 @@ def catch_up(key: str, take: Callable[[], None]) -> None:
 
 
 def is_drawn(key: str) -> bool:
-    """Whether a widget was there before in this visit to the page; from now on it was."""
+    """Whether an earlier run of this visit to the page drew the widget. Notes that the widget is drawn now."""
     drawn = _memory().drawn
     is_known = key in drawn and key in st.session_state
     drawn.add(key)
@@ -236,7 +240,10 @@ def is_drawn(key: str) -> bool:
 
 
 def publish(*, early: bool = False) -> None:
-    """Tell the browser where this page is now; `early`, before the model has run, unless it is another model."""
+    """Send the page's address to the browser.
+
+    With `early`, which is before the model runs, nothing is sent if another model was just chosen.
+    """
     memory = _memory()
     if early and memory.deferred:
         return
@@ -251,7 +258,7 @@ def publish(*, early: bool = False) -> None:
 
 
 def _query() -> dict[str, str]:
-    """Read the address as the browser has it. No field can show a NUL: it becomes U+FFFD."""
+    """Read the address that the browser sent. NUL characters become U+FFFD, since no text field can show a NUL."""
     return {name: text.replace("\0", "\ufffd") for name, text in st.query_params.to_dict().items()}
 
 

@@ -1,4 +1,4 @@
-"""The script of a page whose server is away: it says so in our words, leads to the login, and keeps what was typed."""
+"""The script for a page that has lost its server: it shows a message, leads to the login, and keeps typed text."""
 
 # What runs in the browser, once for each load of a page; the server's policy allows this text alone.
 #

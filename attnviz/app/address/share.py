@@ -1,4 +1,4 @@
-"""The query of a shared link, and sentences about a link that cannot be followed. Knows no Streamlit and no page.
+"""The query of a shared link, and sentences about links that cannot be followed. Imports no Streamlit and no page.
 
 A shared link names its version, the weights and every option, so that it keeps its meaning when a default changes.
 """
@@ -18,17 +18,17 @@ _NAMED = 8  # languages that a sentence names
 
 
 class Linkable(Protocol):
-    """A page's state, as a link carries it beside the sentences."""
+    """State of a page that can be written into a link."""
 
     def to_params(self) -> dict[str, str]:
-        """Every option as the text that a link carries."""
+        """Return every option as text, by its name in the link."""
         ...
 
 
 def target(trace: "Trace") -> str:
-    """Return the target that a link carries: empty where decoding stopped at its limit, for the model writes it again.
+    """Return the target sentence for a link; "" if decoding stopped at its limit, so that the model writes it again.
 
-    A target that is given ends in `<eos>`, so that one that was cut would come back with a row that it never had.
+    A target in a link gets an `<eos>` at its end. A truncated target would therefore come back with an additional row.
     """
     sentence = trace.sentences[0]
     return "" if sentence.cut else sentence.tgt_text
@@ -51,12 +51,12 @@ def lesson_query(sentence: Mapping[str, str], view: Linkable | None, chosen: Map
 
 
 def page_query(view: Linkable) -> str:
-    """As `shared_query`, of a page whose picture depends on nothing of the top bar."""
+    """Write the query of a link to a page whose picture does not depend on the top bar."""
     return urlencode({"v": VERSION} | view.to_params())
 
 
 def link_problems(params: Mapping[str, str], languages: tuple[str, ...], weights: str) -> tuple[str, ...]:
-    """Say in a sentence each that a link is of another version, other weights or a language that is not there."""
+    """Return a sentence for each problem of a link: another version, other weights, or an unknown language."""
     problems = []
     if (version := params.get("v", VERSION)) != VERSION:
         problems.append(
@@ -78,11 +78,11 @@ def link_problems(params: Mapping[str, str], languages: tuple[str, ...], weights
 
 
 class Together:
-    """Several states that one link carries; None is one that a page has not."""
+    """Several states in one link. A state that the page does not have is None."""
 
     def __init__(self, *parts: Linkable | None) -> None:
         self._parts = [part for part in parts if part is not None]
 
     def to_params(self) -> dict[str, str]:
-        """Return every option of all states as the text that a link carries."""
+        """Return every option of all states as text, by its name in the link."""
         return {name: text for part in self._parts for name, text in part.to_params().items()}

@@ -1,9 +1,10 @@
 """Ignore widget values that the client sent before it saw a server-side update.
 
-With each choice a browser sends the values of all widgets. Where Back, an example or another model has just set one, or
-taken it away, and the news is still on its way, the value from before comes back and looks to Streamlit like a choice:
-it would undo what was set. So the times at which widgets are set are numbered, and a hidden field, sent after them,
-brings the number to the browser and back: beside an older number, a value from before is no choice.
+With each choice a browser sends the values of all widgets. Suppose that Back, an example or another model has just set
+or removed a widget's value, and the browser has not received the update yet. Then the browser sends the former value,
+which Streamlit takes for a choice that undoes the update. To prevent this, each update gets a number. The server sends
+the number in a hidden field after the widgets, and the browser returns the field with all other values. If the returned
+number is older than a widget's last update, a former value of that widget is not a choice.
 """
 
 import time
@@ -17,9 +18,11 @@ _KEY, _FIELD, _PLACE = "set-here", "heard", "heard-slot"
 
 @dataclass
 class _SetHere:
-    """`number` counts from the session's start, in milliseconds since 1970: above what the session before has counted.
-    `former` are the values that a widget had before that number. `drawn` are the widgets of this run and their values,
-    `shown` those of the last run that came to its end.
+    """The values that the server has set, with the numbers of these updates.
+
+    `number` starts as the session's start time in milliseconds since 1970, so that it exceeds every number of an
+    earlier session. `former` has, by widget, the number of its last update and the values before it. `drawn` has the
+    widgets of this run with their values, `shown` those of the last run that finished.
     """
 
     page: str
@@ -30,7 +33,7 @@ class _SetHere:
 
 
 def begin(page: str) -> None:
-    """Call once a run, where the hidden field may stand: another page has other widgets."""
+    """Prepare a run, and reserve the place of the hidden field. Call this once per run; another page starts afresh."""
     found: _SetHere = st.session_state.setdefault(_KEY, _SetHere(page))
     if found.page != page:
         found.page, found.former, found.shown = page, {}, {}
@@ -39,7 +42,7 @@ def begin(page: str) -> None:
 
 
 def draw(key: str, value: Any) -> None:
-    """Call before a widget is drawn with this value, whether it is set here or has it from the browser."""
+    """Note the value with which a widget is about to be drawn, whether the server or the browser has set the value."""
     found: _SetHere | None = st.session_state.get(_KEY)
     if found is None:
         return
@@ -49,14 +52,14 @@ def draw(key: str, value: Any) -> None:
 
 
 def is_stale(key: str) -> bool:
-    """Check whether a widget's changed value is its former one, from a browser that has not heard of another."""
+    """Check whether a widget's new value is a former one, sent by a browser that has not received the update yet."""
     found: _SetHere | None = st.session_state.get(_KEY)
     number, values = found.former.get(key, (0, [])) if found is not None else (0, [])
     return number > _newest_seen() and st.session_state[key] in values
 
 
 def end() -> None:
-    """Call when the page's widgets have been drawn, once or more a run: the browser hears of them before the number."""
+    """Send the hidden field with the newest number. Call this after the page's widgets have been drawn."""
     place, found = st.session_state.pop(_PLACE, None), st.session_state.get(_KEY)
     if place is None or found is None:
         return
@@ -77,6 +80,6 @@ def _remember(found: _SetHere, key: str, value: Any) -> None:
 
 
 def _newest_seen() -> int:
-    """Return the newest number that the browser has; one above all where it has no such field."""
+    """Return the newest number that the browser has received, or a number above all others if it has no hidden field."""
     said = str(st.session_state.get(_FIELD, ""))
     return int(said) if said.isdecimal() and len(said) < 20 else 1 << 63

@@ -1,4 +1,4 @@
-"""Widgets that show a choice and write it back into the texts that the address says."""
+"""Streamlit widgets whose value is a text of the page's address."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from attnviz.app.address import persistent, stale_values
 def select(
     name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str, *, means: str = ""
 ) -> None:
-    """Draw a list to choose from; the choice goes into the text `name`. `means` says what the label means."""
+    """Draw a list whose choice is written into the text `name`. `means` explains the label at the pointer."""
 
     def draw(**more: Any) -> Any:
         return st.selectbox(label, options, format_func=shown, help=means or None, **more)
@@ -20,7 +20,7 @@ def select(
 
 
 def slider(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
-    """Draw a slider through options that stand in an order; arrow keys walk it."""
+    """Draw a slider over ordered options whose choice is written into the text `name`; arrow keys move the slider."""
     start = {"value": value}
     _show(name, value, start, lambda **more: st.select_slider(label, options, format_func=shown, **more))
 
@@ -28,8 +28,9 @@ def slider(name: str, label: str, options: Sequence[Any], value: Any, shown: Cal
 def segments(
     name: str, label: str, options: Mapping[str, str], value: str, *, hide_label: bool = False, means: str = ""
 ) -> None:
-    """Draw a few choices side by side, each with its title; the choice goes into the text `name`. `means` says what the
-    label means.
+    """Draw a few choices side by side, each with its title. The choice is written into the text `name`.
+
+    `means` explains the label at the pointer.
     """
     look: dict[str, Any] = {"label_visibility": "collapsed" if hide_label else "visible", "help": means or None}
 
@@ -40,7 +41,9 @@ def segments(
 
 
 def text_field(name: str, label: str, value: str, *, limit: int, help_text: str | None = None, empty: str = "") -> None:
-    """Draw a line of text of at most `limit` characters; `empty` says what no text means."""
+    """Draw a text field for at most `limit` characters; `empty` is its placeholder, which says what an empty field
+    means.
+    """
 
     def draw(**more: Any) -> str | None:
         return st.text_input(label, max_chars=limit, placeholder=empty or None, help=help_text, **more)
@@ -55,12 +58,12 @@ def _show(name: str, value: Any, start: Mapping[str, Any], draw: Callable[..., A
 def show(
     key: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any], take: Callable[[], None], title: str = ""
 ) -> Any:
-    """Draw a widget that shows `value`, and return its value; `take` is called with a choice before the next run.
+    """Draw a widget that shows `value`, and return its value. `take` is called after a choice, before the next run.
 
-    `start` are the arguments that give `draw` its first value. `title` is how a list names the value, where that may
-    change while the value stays: the browser keeps the title that it has until the value is set again. The first choice
-    after a restart of the server comes with the first run of a new session: Streamlit does not know the widget then and
-    reports no change, so it is taken here.
+    `start` has the arguments that give `draw` its first value. `title` is the value's name in a list, if the name can
+    change while the value stays the same: the browser shows the old name until the value is set again. The first choice
+    after a restart of the server comes with the first run of a new session. Streamlit does not know the widget then and
+    reports no change, so this function calls `take` itself.
     """
 
     def hear() -> None:
@@ -88,7 +91,7 @@ def show(
 
 
 def write(name: str) -> None:
-    """Write what the widget `pick-name` holds into the text `name`: for widgets that are not made here."""
+    """Write the value of the widget with the key `pick-{name}` into the text `name`, for widgets drawn elsewhere."""
     value = st.session_state.get(f"pick-{name}")
     if value is not None:
         persistent.write({name: str(value)})

@@ -1,1 +1,1 @@
-"""Models, traces and payloads that were made before, bounded by number or bytes."""
+"""Caches of models, traces and payloads, each with a limit on its entries or bytes."""

@@ -1,4 +1,4 @@
-"""Loaded models and their traces, cached while they are in use: a bounded cache that many threads may use."""
+"""A bounded cache that many threads may use, for loaded models and their traces."""
 
 import ctypes
 import gc
@@ -23,7 +23,7 @@ Read = Callable[[Name, Progress | None], Kept]
 
 @dataclass
 class _Slot(Generic[Kept]):
-    """A name's place: empty until its model is loaded, locked while a thread loads it."""
+    """The place of one name in the cache. It is empty until the model is loaded, and locked while a thread loads it."""
 
     lock: Lock = field(default_factory=Lock)
     model: Kept | None = None
@@ -31,15 +31,15 @@ class _Slot(Generic[Kept]):
 
 
 class OfBytes(Protocol):
-    """Cache that counts the bytes of what it holds, and can forget it."""
+    """Cache that counts the bytes of its entries and can remove them."""
 
     @property
     def total(self) -> float:
-        """The bytes of everything in the cache."""
+        """The number of bytes of all entries."""
         ...
 
     def forget(self, is_stale: Callable[[Any], bool]) -> None:
-        """Forget what the cache holds under stale names."""
+        """Remove the entries for whose names `is_stale` returns True."""
         ...
 
 
@@ -47,14 +47,14 @@ _of_bytes: "WeakSet[OfBytes]" = WeakSet()  # every cache that counts bytes
 
 
 def count_in(cache: OfBytes) -> None:
-    """Register a cache that `empty` empties, too."""
+    """Register a cache, so that `empty` empties it with the others."""
     _of_bytes.add(cache)
 
 
 def empty() -> float:
-    """Empty all caches that count bytes: traces, maps, and what is computed from them. Loaded models stay.
+    """Empty all caches that count bytes: traces, maps, and results computed from them. Loaded models stay.
 
-    The memory goes back to the system. Returns how many bytes the caches held, as they count them.
+    Freed memory is returned to the operating system. Returns how many bytes the caches counted before.
     """
     caches = list(_of_bytes)
     held = sum(cache.total for cache in caches)
@@ -84,9 +84,9 @@ def give_memory_back(*, now_and_then: bool = False) -> None:
 
 
 def with_room(run: Callable[[], Kept]) -> Kept:
-    """Run, and once more with emptied caches where the device has no memory left.
+    """Call `run`. If the device runs out of memory, empty the caches and call `run` once more.
 
-    Raises ValueError with one sentence where that is not enough.
+    Raises ValueError, with a message of one sentence, if the memory does not suffice then either.
     """
     from attnviz.transformer.device import retry_out_of_memory  # imports torch, which a page's frame does without
 
@@ -105,13 +105,13 @@ def limit_heaps() -> None:
 
 
 class BoundedCache(Generic[Name, Kept]):
-    """At most `most` models, or things whose `size` adds up to that; the least recently used are evicted.
+    """At most `most` models, or entries whose `size` adds up to `most`. The least recently used entries are evicted.
 
-    The newest stays, however large it is.
+    The newest entry stays, however large it is.
 
-    `read(name, progress)` loads one. Two visitors who ask for the same name load it once, and neither waits for a
-    model of another name. Room is made after loading, so that a name that cannot be loaded evicts no model.
-    Without `read`, each call of `get` passes one.
+    `read(name, progress)` loads an entry. Two visitors who ask for the same name load it once, and neither waits for
+    another name. Entries are evicted after loading, so a name that cannot be loaded evicts nothing. If the cache has no
+    `read`, each call of `get` passes one.
     """
 
     def __init__(
@@ -128,12 +128,12 @@ class BoundedCache(Generic[Name, Kept]):
             _of_bytes.add(self)
 
     def get(self, name: Name, progress: Progress | None = None, *, read: Read[Name, Kept] | None = None) -> Kept:
-        """Return the model of that name, loaded if it is not here. `progress` is called by the loading thread;
-        other waiting threads get one "already loading" message.
+        """Return the entry with this name, and load it first if it is missing.
 
-        `read` takes the place of the cache's own: for what takes more to compute than its name. It is not cached.
-        Raises what it raises; the name is then tried again the next time. So it is where the server has ended the run
-        meanwhile, since `read` may have caught that and made a result of the refusal.
+        The loading thread calls `progress`; other threads that wait for the name get one "already loading" message.
+        `read` replaces the cache's own function, for an entry that cannot be computed from its name alone; the function
+        itself is not kept. An exception of `read` is passed on, and the next call tries again. The result is not cached
+        either if the server has ended the run meanwhile: `read` may have turned that into a result.
         """
         read = read or self._read
         if read is None:
@@ -160,27 +160,30 @@ class BoundedCache(Generic[Name, Kept]):
 
     @property
     def names(self) -> tuple[Name, ...]:
-        """The names of loaded models, the longest unused first."""
+        """The names of all entries, the least recently used first."""
         with self._lock:
             return tuple(name for name, place in self._places.items() if place.model is not None)
 
     def find(self, name: Name) -> Kept | None:
-        """Return the entry under a name; None if there is none."""
+        """Return the entry with this name, or None."""
         with self._lock:
             place = self._places.get(name)
             return None if place is None else place.model
 
     def __contains__(self, name: Name) -> bool:
-        """Whether there is an entry under a name."""
+        """Whether the cache has an entry with this name."""
         return self.find(name) is not None
 
     @property
     def total(self) -> float:
-        """The size of all that is loaded."""
+        """The sum of the sizes of all entries."""
         return self._total
 
     def forget(self, is_stale: Callable[[Name], bool]) -> None:
-        """Let go of what is loaded under stale names; who has it already keeps it."""
+        """Remove the entries for whose names `is_stale` returns True.
+
+        A thread that already holds one may go on using it.
+        """
         with self._lock:
             for name in [name for name, place in self._places.items() if place.model is not None and is_stale(name)]:
                 self._total -= self._places.pop(name).size
@@ -193,7 +196,7 @@ class BoundedCache(Generic[Name, Kept]):
             raise
 
     def _drop(self, name: Name, place: _Slot[Kept]) -> None:
-        """Remove a name's place, which holds no model."""
+        """Remove the place of a name whose model could not be loaded."""
         with self._lock:
             if self._places.get(name) is place:
                 del self._places[name]

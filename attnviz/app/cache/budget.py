@@ -1,4 +1,4 @@
-"""Bytes that each cache may take: together a share of the memory of the machine or its container."""
+"""How many bytes each cache may use. All caches together use a share of the memory of the machine or its container."""
 
 import os
 from collections.abc import Iterator
@@ -24,14 +24,17 @@ _V1 = "sys/fs/cgroup/memory", ("memory.limit_in_bytes",)
 
 
 def bytes_for(part: str) -> float:
-    """Return how many bytes a cache may take. Raises KeyError for one that `PARTS` has not, ValueError as `share`."""
+    """Return how many bytes a cache may use.
+
+    Raises KeyError for a name missing from `PARTS`, ValueError as `share` does.
+    """
     return PARTS[part] * min(MOST, share() * memory())
 
 
 def share() -> float:
-    """Return the share of the memory that caches may take: ATTNVIZ_MEMORY_SHARE, if it is set.
+    """Return the share of the memory that caches may use: ATTNVIZ_MEMORY_SHARE if it is set, or the default.
 
-    Raises ValueError with one sentence.
+    Raises ValueError if the variable is not a number from 0.05 to 0.9.
     """
     said = os.environ.get("ATTNVIZ_MEMORY_SHARE", "").strip()
     try:
@@ -44,15 +47,14 @@ def share() -> float:
 
 
 def memory(root: Path = Path("/")) -> float:
-    """Count the bytes that this process can have: of the machine, or fewer by a container's or a service's limit."""
+    """Return how many bytes this process can use: the machine's memory, or a lower limit of its container or service."""
     return min([_machine_memory(), *(limit for limit in map(_number, _limits(root)) if limit)])
 
 
 def _limits(root: Path) -> Iterator[Path]:
-    """List the files that may hold limits: of this process's control group, and of each group around it.
+    """Yield the files that may hold a memory limit, for this process's control group and for each group around it.
 
-    A container sees its own as the outermost, whatever it is called outside; then the path of the inner one may be
-    nowhere.
+    A container sees its own group as the outermost one, whatever its path is outside, so some paths may not exist.
     """
     for where, files in (_V2, _V1):
         group = PurePosixPath(_group(root, is_v2=where == _V2[0]))
@@ -61,9 +63,9 @@ def _limits(root: Path) -> Iterator[Path]:
 
 
 def _group(root: Path, *, is_v2: bool) -> str:
-    """Find the path of this process's control group, as the system names it (cgroups(7)).
+    """Return the path of this process's control group from /proc/self/cgroup (see cgroups(7)); "/" if it is not there.
 
-    A line is number:controllers:path, without controllers in v2.
+    A line of that file is number:controllers:path; in version 2 the controllers are empty.
     """
     try:
         lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
@@ -84,7 +86,7 @@ def _machine_memory() -> float:
 
 
 def _number(file: Path) -> float:
-    """Read a limit in bytes; 0 without one."""
+    """Read a limit in bytes from a file; 0 if the file has none."""
     try:
         said = file.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):

@@ -1,6 +1,6 @@
-"""The engine that ATTNVIZ_ENGINE names, if any: which models run there, and what a page says while it does not answer.
+"""The engine at the address in ATTNVIZ_ENGINE: its models, and the page's note while the engine does not answer.
 
-Without that variable nothing here is asked for, and nothing of `attnviz.engine` is imported.
+If the variable is not set, `attnviz.engine` is not imported.
 """
 
 import os
@@ -22,24 +22,24 @@ _GONE = (
 
 
 def names() -> tuple[str, ...]:
-    """List the models that the engine has besides the shipped ones; none where no engine answers."""
+    """List the engine's models apart from the shipped ones; empty if no engine answers."""
     shipped = {entry.name for entry in entries()}
     return tuple(name for name in _all_names() if name not in shipped)
 
 
 def has(name: str) -> bool:
-    """Whether a model that is not shipped is one of the engine's."""
+    """Whether the engine has this model, apart from the shipped ones."""
     return name in names()
 
 
 def can_run(name: str) -> bool:
-    """Whether a model can run now: it is here, or on an engine that answers."""
+    """Whether a model can run now: in this process, or on an engine that answers."""
     found = _engine()
     return found is None or not has(name) or found.is_there
 
 
 def model(name: str) -> "RemoteModel":
-    """One of the engine's models. Raises ValueError with one sentence."""
+    """Return one of the engine's models. Raises ValueError if the engine cannot describe the model."""
     from attnviz.engine.remote import RemoteModel
 
     found = _engine()
@@ -48,7 +48,7 @@ def model(name: str) -> "RemoteModel":
 
 
 def on_engine(here: "Translator") -> "Translator":
-    """Return the shipped translator as it runs on this instance: on the engine, where there is one."""
+    """Return the translator that computes on the engine, or `here` itself if there is no engine."""
     found = _engine()
     if found is None:
         return here
@@ -58,9 +58,9 @@ def on_engine(here: "Translator") -> "Translator":
 
 
 def engine_note(chosen: str = "") -> str:
-    """Return what a page says while the engine does not answer, or cannot be asked at all; "" else.
+    """Return the page's note while the engine does not answer or its address is wrong; "" otherwise.
 
-    `chosen` is the model in its address.
+    `chosen` is the model in the page's address.
     """
     try:
         found = _engine_of(_address())
@@ -72,7 +72,7 @@ def engine_note(chosen: str = "") -> str:
 
 
 def has_gone(error: Exception) -> bool:
-    """Whether something failed because the engine went away meanwhile: then the page can be drawn without it."""
+    """Whether `error` occurred because the engine stopped answering. The page can then be drawn without the engine."""
     found = _engine()
     return found is not None and isinstance(error, ConnectionError) and not found.is_there
 
@@ -101,7 +101,7 @@ def _address() -> tuple[str, str]:
 
 @lru_cache(maxsize=4)
 def _engine_of(address: tuple[str, str]) -> "Engine | None":
-    """One for all visitors, so that all know whether it answers."""
+    """Return the client of the engine at this address, shared by all visitors; None for an empty address."""
     if not address[0]:
         return None
     from attnviz.engine.client import Engine

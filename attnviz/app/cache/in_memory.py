@@ -1,4 +1,4 @@
-"""Models that a session of Python has opened the dashboard on (`attnviz.open`): they are in memory, under a name."""
+"""Models in memory for which a Python session has opened the dashboard with `attnviz.open`, by name."""
 
 from itertools import count
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ _models: "dict[str, Model]" = {}
 
 
 def add(model: "Model") -> str:
-    """Offer a model to this process's dashboard; return the name that it has there."""
+    """Offer a model in this process's dashboard. Return the name that the dashboard gives it."""
     candidates = (f"{model.name} (in memory{f', {number}' if number else ''})" for number in count())
     name = next(name for name in candidates if name not in _models)
     _models[name] = model
@@ -18,7 +18,7 @@ def add(model: "Model") -> str:
 
 
 def remove(name: str) -> None:
-    """Offer a model no longer; one that is running finishes."""
+    """Stop offering a model. Runs that have begun with it finish."""
     _models.pop(name, None)
 
 
@@ -28,5 +28,5 @@ def names() -> tuple[str, ...]:
 
 
 def find(name: str) -> "Model | None":
-    """Return the model of that name; None where there is none."""
+    """Return the model with this name, or None."""
     return _models.get(name)

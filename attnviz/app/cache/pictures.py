@@ -1,4 +1,4 @@
-"""The one front of the caches of what pages compute of traces: pictures, and what these are made from."""
+"""The caches for what pages compute from traces: pictures, and the tables and tensors that pictures are made from."""
 
 import hashlib
 import sys
@@ -16,18 +16,18 @@ from attnviz.app.cache.bounded import BoundedCache
 
 
 class Room:
-    """At most `most` bytes of things together."""
+    """A limit on the bytes that several objects may use together."""
 
     def __init__(self, most: int) -> None:
         self._most, self._taken, self._lock = most, 0, Lock()
 
     @property
     def taken_bytes(self) -> int:
-        """Bytes that are in use."""
+        """The number of bytes in use."""
         return self._taken
 
     def put(self, thing: Any, size: int) -> None:
-        """Let `thing` take `size` bytes for as long as it lives. Raises MemoryError where they are not there."""
+        """Count `size` bytes for as long as `thing` exists. Raises MemoryError if fewer bytes are left."""
         with self._lock:
             if self._taken + size > self._most:
                 raise MemoryError(f"{size:,} bytes are needed, and {self._most - self._taken:,} are left")
@@ -46,11 +46,12 @@ ROOM = Room(int(budget.bytes_for("own tensors")))
 
 
 def get_or_make(picture: str, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
-    """Return `make()`, or what it returned before for the same picture and `key`.
+    """Return `make()`, or the cached result of an earlier call for the same picture and `key`.
 
-    A trace in the key counts by its weights, sentences and interventions; whatever else the result depends on (kinds,
-    options, a probe that was passed to the run) belongs to the key, too, and counts by its `repr`. With a visitor's own
-    weights in the key, the result is cached for that visitor alone, and goes when they leave.
+    A trace in the key is identified by its weights, sentences and interventions. Everything else that the result
+    depends on (kinds, options, a probe that was passed to the run) must be in the key too, and is compared by its
+    `repr`. If the key has a trace of a visitor's own weights, the result is cached for that visitor alone until they
+    leave.
     """
     from attnviz.tracing.trace_like import TraceLike  # torch, which a page's frame does without
 
@@ -64,7 +65,7 @@ def get_or_make(picture: str, key: tuple[Any, ...], make: Callable[[], Made]) ->
 
 
 def name_of(trace: Any) -> tuple[Any, ...]:
-    """Return what a trace counts by in a key: its weights, sentences and interventions."""
+    """Return what identifies a trace in a cache key: its weights, sentences and interventions."""
     return trace.model_id, trace.info.dtype, trace.sentences, [each.digest for each in trace.interventions]
 
 
@@ -78,7 +79,7 @@ _made: BoundedCache[str, Any] = BoundedCache(most=budget.bytes_for("pictures"), 
 
 
 class _Kept:
-    """A result that counts against the room for as long as it is cached."""
+    """A cached result whose bytes count against the room while it exists."""
 
     def __init__(self, made: Any) -> None:
         self.made = made
@@ -86,7 +87,10 @@ class _Kept:
 
 
 def _cache_in_room(name: str, make: Callable[[], Made]) -> Made:
-    """Cache for this session; where the room is full, make it without keeping it."""
+    """Return `make()`, cached for this session alone.
+
+    If the room is full, the result is returned without caching it.
+    """
     made: list[Made] = []
 
     def make_and_keep() -> _Kept:
@@ -107,7 +111,7 @@ def _made_of_own(name: str, _make: Callable[[], _Kept]) -> _Kept:
 
 
 def size(made: Any) -> int:
-    """Count the bytes of what pages make of weights: packed numbers, tensors, tables, and what consists of these."""
+    """Count the bytes of a result that pages compute: bytes, tensors, tables, and containers of these."""
     if isinstance(made, tuple | list):
         return sum(map(size, made))
     if isinstance(made, dict):

@@ -1,4 +1,4 @@
-"""Threads of one computation: one for a sentence, since visitors are many; every core for a long text."""
+"""How many threads a computation uses: one for a sentence, since there are many visitors; all cores for a long text."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ _LONG = 4000  # characters: a thousand tokens or so
 
 
 def prepare() -> None:
-    """Set up torch before a model computes. Raises ValueError as `_threads_setting`."""
+    """Set up torch's precision and threads before a model computes. Raises ValueError as `_threads_setting` does."""
     import torch
 
     from attnviz.transformer.device import exact_products
@@ -20,9 +20,7 @@ def prepare() -> None:
 
 @contextmanager
 def enough_for(characters: int) -> Iterator[None]:
-    """Compute something about a text of so many characters; on every core where it is long and ATTNVIZ_THREADS does not
-    say how many.
-    """
+    """Use all cores inside this context if a text has many characters, unless ATTNVIZ_THREADS sets the threads."""
     import torch
 
     if characters < _LONG or _threads_setting():
@@ -36,7 +34,10 @@ def enough_for(characters: int) -> Iterator[None]:
 
 
 def _threads_setting() -> int | None:
-    """Read ATTNVIZ_THREADS. Raises ValueError with one sentence where it is no number of threads."""
+    """Read ATTNVIZ_THREADS; None if it is not set.
+
+    Raises ValueError if the variable is not a valid number of threads.
+    """
     said = os.environ.get("ATTNVIZ_THREADS", "").strip()
     if said and (not said.isdecimal() or len(said) > 4 or not 1 <= int(said) <= _MOST):
         raise ValueError(f"ATTNVIZ_THREADS={said!r} is not a number of threads: give one from 1 to {_MOST}.")

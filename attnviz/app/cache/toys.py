@@ -20,7 +20,7 @@ def is_toy(name: str) -> bool:
 
 
 def entry(name: str) -> Entry:
-    """Return a toy's entry in the list of models."""
+    """Return the entry of a toy for the list of models."""
     from attnviz.toys.names import experiment_named
     from attnviz.toys.switches import toy_title
 
@@ -37,7 +37,7 @@ def name_of(experiment: "Experiment") -> str:
 
 
 def toy(name: str) -> "Toy":
-    """Open a toy. Raises ValueError, with one sentence, for a name of no toy, and for one that is no longer stored."""
+    """Open a toy by its name. Raises ValueError if no toy has this name, or if the toy is no longer stored."""
     from attnviz.models.toy.toy import Toy
     from attnviz.toys.names import experiment_named
 

@@ -37,10 +37,10 @@ _Version = tuple[str, local_paths.Stamp]  # a name, and what its folder looked l
 
 
 def model(name: str, progress: Progress | None = None) -> "Model":
-    """Return a model, loaded once for all visitors: of the catalogue, or else the folder or hub id of a checkpoint.
+    """Return a model, loaded once for all visitors. `name` is in the catalogue, or a checkpoint's folder or hub id.
 
-    `progress(share, what)` reports how far a checkpoint is. Raises ValueError with one sentence, also for a model that
-    this instance does not offer.
+    `progress(share, what)` reports how much of a checkpoint is loaded. Raises ValueError, with a message of one
+    sentence, for a model that cannot be opened or that this instance does not offer.
     """
     if _is_shipped(name):
         return _shipped.get(name)
@@ -53,9 +53,9 @@ def model(name: str, progress: Progress | None = None) -> "Model":
 
 
 def inputs(entry: Entry, progress: Progress | None = None) -> Inputs:
-    """Return which inputs a model takes; load one that is not shipped, and report to `progress`.
+    """Return which inputs a model takes. A model that is not shipped is loaded first, and reports to `progress`.
 
-    Raises ValueError with one sentence.
+    Raises ValueError as `model` does.
     """
     return Inputs.TRANSLATION if _is_shipped(entry.name) else model(entry.name, progress).inputs
 
@@ -102,11 +102,11 @@ def run(
     loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0,
     interventions: "Sequence[Intervention]" = (), messages: Sequence[Turn] = (), **kept: bool,
 ) -> "Trace":  # fmt: skip
-    """Trace what was typed, whichever inputs the model takes; `kept` is what a checkpoint's trace may leave out.
+    """Run a model on the typed texts, whichever inputs the model takes, and return the trace.
 
-    `messages` are a conversation in the place of `src`; after a turn of the assistant's, no reply is written.
-
-    Raises ValueError with one sentence.
+    `messages` is a conversation that replaces `src`; if its last turn is the assistant's, no reply is written. `kept`
+    says which tensors a checkpoint's trace keeps (`keep_logits=False` and so on). Raises ValueError, with a message of
+    one sentence, for a text that the model refuses.
     """
     limit = most_tokens()
     with cuts_are_shown():
@@ -146,7 +146,7 @@ def most_tokens() -> int:
 
 
 def _say_whose_limit(found: "Trace", limit: int) -> "Trace":
-    """If the dashboard's own limit cut a text, add a note that says so."""
+    """Add a note if the dashboard's own limit, and not the model's, truncated a text."""
     at_limit = any(
         max(len(each.src), sum(not token.segment for token in each.tgt)) >= limit for each in found.sentences
     )
@@ -178,7 +178,7 @@ def _trace_request(asked: _Asked, progress: Progress | None) -> "Trace":
 def _trace_what_fits(
     loaded: "Model", traced: "Callable[..., Trace]", asked: "Sequence[Intervention]", *, is_given: bool
 ) -> "Trace":
-    """Trace with these interventions, less those that this sentence has no words or places for; notes say which."""
+    """Trace with the interventions that fit this sentence. Notes name those that were left out, and why."""
     from attnviz.tracing.causes import fitting
 
     try:
@@ -204,20 +204,21 @@ _traces: "BoundedCache[_Asked, Trace]" = BoundedCache(
 
 
 def trace(request: Request) -> "Trace":
-    """Return the trace of a request, from the cache where it is. Raises ValueError with one sentence."""
+    """Return the trace of a request, cached if it was made before. Raises ValueError as `run` does."""
     return _traces.get(_cache_key(request))
 
 
 def is_cached(request: Request) -> bool:
-    """Whether model and trace of a request are there."""
+    """Whether the model and the trace of a request are both cached."""
     name = request.entry.name
     is_loaded = name in _shipped or name in in_memory.names() or any(name == other for other, _ in _others.names)
     return is_loaded and _cache_key(request) in _traces
 
 
 def full_trace(request: Request) -> "Trace":
-    """As `trace`, for a page that needs queries, keys and values. Raises ValueError, too, for a model that returns only
-    weights: its trace says why.
+    """Return the trace of a request for a page that needs queries, keys and values.
+
+    Raises ValueError as `trace` does, and for a model that returns only weights, with the reason from its trace.
     """
     found = trace(request)
     if found.weights_only:
@@ -226,9 +227,10 @@ def full_trace(request: Request) -> "Trace":
 
 
 def attention(request: Request) -> "Trace":
-    """Return the trace for a picture of attention alone.
+    """Return a trace for a picture that shows attention alone, without a checkpoint's logits and hidden states.
 
-    A checkpoint's logits and hidden states may be missing: half the time of a long pass and two thirds of its memory.
+    Leaving these out saves half the time of a long pass and two thirds of its memory. A complete trace that is already
+    cached is returned as it is.
     """
     whole = _cache_key(request)
     return _traces.get(whole if whole in _traces or _is_shipped(request.entry.name) else (*whole[:-1], False))
@@ -242,9 +244,9 @@ def _cache_key(request: Request) -> _Asked:
 
 
 def measured_means(loaded: "Model", to: str, progress: Progress | None = None) -> "MeanContexts":
-    """Measure the mean of each head of a model, into a language that it writes; `progress` reports.
+    """Measure the mean context of each head of a model over the example sentences, translated into the language `to`.
 
-    Raises ValueError, one sentence, for a model that cannot read the sentences that it is measured on.
+    Reports to `progress`. Raises ValueError if the model cannot read the example sentences.
     """
     return _means.get((loaded.model_id, to), progress, read=lambda _, tell: _measure(loaded, to, tell))
 
@@ -252,7 +254,10 @@ def measured_means(loaded: "Model", to: str, progress: Progress | None = None) -
 def with_means(
     loaded: "Model", asked: "Sequence[Intervention]", to: str, progress: Progress | None = None
 ) -> "tuple[Intervention, ...]":
-    """Interventions with the numbers of the means that they ask for. Raises ValueError as `measured_means` does."""
+    """Return the interventions with the measured means filled in that they use.
+
+    Raises ValueError as `measured_means`.
+    """
     if not any(each.is_unmeasured for each in asked):
         return tuple(asked)
     from attnviz.analysis.means import fill_means as put

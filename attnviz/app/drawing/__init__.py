@@ -1,1 +1,1 @@
-"""The drawing of the model that stands on every page, and the words that a page explains."""
+"""The drawing of the model that every page can open, and the explanations of a page's words."""
