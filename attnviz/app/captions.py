@@ -28,7 +28,9 @@ def add_caption(payload: Payload, *, site: str = "") -> Payload:
 
 
 def lines(site: str | None = None) -> list[str]:
-    """Return the lines of a figure's caption; `site` replaces the page's kind, layer and head if the figure has others."""
+    """Return the lines of a figure's caption; `site` replaces the page's kind, layer and head if the figure has
+    others.
+    """
     return (current_caption() if site is None else replace(current_caption(), site=site)).lines()
 
 

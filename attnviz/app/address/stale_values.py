@@ -80,6 +80,6 @@ def _remember(found: _SetHere, key: str, value: Any) -> None:
 
 
 def _newest_seen() -> int:
-    """Return the newest number that the browser has received, or a number above all others if it has no hidden field."""
+    """Return the newest number that the browser has received, or a very large one if it has no hidden field."""
     said = str(st.session_state.get(_FIELD, ""))
     return int(said) if said.isdecimal() and len(said) < 20 else 1 << 63

@@ -47,7 +47,9 @@ def share() -> float:
 
 
 def memory(root: Path = Path("/")) -> float:
-    """Return how many bytes this process can use: the machine's memory, or a lower limit of its container or service."""
+    """Return how many bytes this process can use: the machine's memory, or a lower limit of its container or
+    service.
+    """
     return min([_machine_memory(), *(limit for limit in map(_number, _limits(root)) if limit)])
 
 
