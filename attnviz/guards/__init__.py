@@ -1,4 +1,4 @@
-"""What reads strangers' input with care: npz and YAML files, arguments, spreadsheets, network addresses.
+"""Guards that read untrusted input: npz and YAML files, function arguments, spreadsheets and network addresses.
 
-A guard refuses in one sentence. It imports nothing else of attnviz.
+A guard refuses bad input with a message of one sentence. This folder imports nothing else from attnviz.
 """

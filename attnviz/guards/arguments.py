@@ -1,7 +1,7 @@
-"""Read the arguments of public functions by their annotations, so that a wrong one gets a sentence.
+"""Check and convert the arguments of public functions by their annotations, so that a wrong one gets a clear error.
 
-A value with only one possible meaning is accepted: a single item for a list, another library's whole number for
-Python's, None for an argument with a default.
+A value with only one possible meaning is accepted: a single item for a list, another library's integer for Python's,
+and None for an argument with a default.
 """
 
 import inspect
@@ -33,9 +33,9 @@ _WRITTEN_BY_REPR = (str, int, float, bool, bytes, type(None))
 
 
 def reads_arguments(target: Target) -> Target:
-    """Decorate a function, or a class and its public methods, to read its arguments by their annotations.
+    """Decorate a function, or all public methods of a class, to check and convert arguments by their annotations.
 
-    A call then raises ValueError, with one sentence that names the argument, for a value that does not fit.
+    A call raises ValueError, with a message of one sentence that names the argument, if a value does not fit.
     """
     if not isinstance(target, type):
         return _read_arguments(target)
@@ -62,12 +62,12 @@ def _read_arguments(function: Any) -> Any:
 
 
 class _UnfitError(Exception):
-    """A value that does not fit an annotation."""
+    """A value does not fit an annotation."""
 
 
 @dataclass(frozen=True)
 class _Form:
-    """An annotation in words, with a function that converts a value to it or raises _UnfitError."""
+    """An annotation in words, and a function that converts a value to it or raises _UnfitError."""
 
     says: str
     read: Callable[[Any], Any]
@@ -75,7 +75,7 @@ class _Form:
 
 
 def _forms(function: Any) -> dict[str, tuple[_Form, Any]]:
-    """Collect the form and the default of each argument whose annotation is known."""
+    """Return the form and the default of each argument whose annotation can be checked."""
     own, found = inspect.unwrap(function).__globals__, {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind not in _VARIABLE and parameter.annotation is not parameter.empty:
@@ -97,7 +97,7 @@ def _read_argument(name: str, value: Any, forms: Mapping[str, tuple[_Form, Any]]
 
 
 def describe(value: object) -> str:
-    """Write a value as a text that is short enough for a sentence."""
+    """Describe a value in a few words for an error message."""
     try:
         if isinstance(value, _WRITTEN_BY_REPR):
             return f"{value!r:.60}"
@@ -108,7 +108,7 @@ def describe(value: object) -> str:
 
 
 def _form(annotation: Any, own: Mapping[str, Any]) -> "_Form | None":
-    """Make the form of an annotation; None for one that allows anything, or that is unknown here."""
+    """Return the form of an annotation, or None if the annotation allows anything or cannot be checked."""
     if isinstance(annotation, str):
         try:
             annotation = eval(annotation, dict(own))
@@ -128,7 +128,7 @@ def _form(annotation: Any, own: Mapping[str, Any]) -> "_Form | None":
 
 
 def _generic_form(origin: Any, parts: list["_Form | None"]) -> "_Form | None":
-    """Make the form of a union or of a list; None for other generic types."""
+    """Return the form of a union or a list, or None for other generic types."""
     if origin in (Union, UnionType):
         return _either_form(parts)
     if origin in (Sequence, Iterable, list):  # an Iterable may come one at a time: it is read where it is used
@@ -155,7 +155,7 @@ def _either_form(forms: list["_Form | None"]) -> "_Form | None":
 
 
 def _list_form(item: "_Form | None", *, is_lazy: bool = False) -> _Form:
-    """Make the form of a list, which also accepts a single item."""
+    """Return the form of a list, which also accepts a single item."""
 
     def read(value: Any) -> Any:
         is_one = isinstance(value, str | bytes | Mapping) or not _is_iterable(value)

@@ -1,7 +1,7 @@
-"""Read an .npz archive from an untrusted source within bounds.
+"""Read an .npz archive from an untrusted source, with limits on its size.
 
-Only members that are stored or deflated are read, as NumPy writes them. The bytes that each unpacks to are counted
-while it is read, and reading stops at a limit: the sizes in the archive's directory are not trusted.
+Only members that are stored or deflated, as NumPy writes them, are read. The unpacked bytes are counted during reading,
+which stops at a limit, because the sizes in the archive's directory cannot be trusted.
 """
 
 import io
@@ -16,28 +16,28 @@ from typing import Any
 
 import numpy as np
 
-# What unpacking raises, each seen in tests: another checksum or a broken local header (BadZipFile), a member that is
-# longer than the file (EOFError), a stream that is no deflate (zlib.error, OSError), a password or a packing that
-# Python does not know (both RuntimeError), a directory that is cut within a number (struct.error).
+# Errors that unpacking raises, each seen in tests: a wrong checksum or a broken local header (BadZipFile), a member
+# that is longer than the file (EOFError), a stream that is not deflate (zlib.error, OSError), a password or a
+# compression that Python does not support (both RuntimeError), a directory that ends inside a number (struct.error).
 DAMAGED = (zipfile.BadZipFile, EOFError, OSError, zlib.error, RuntimeError, struct.error)
-# What NumPy raises at a header or a content that is none: its own (ValueError), and those of Python's tokenizer and
-# parser, which it lets look at odd headers; brackets within brackets end the parser's memory, and numbers of very many
-# digits overflow.
+# Errors that NumPy raises for an invalid header or content: its own (ValueError), and those of Python's tokenizer and
+# parser, to which NumPy passes unusual headers. Deeply nested brackets exhaust the parser's memory, and numbers with
+# very many digits overflow.
 NOT_AN_ARRAY = (ValueError, SyntaxError, TypeError, tokenize.TokenError, MemoryError, OverflowError, RecursionError)
 MOST_MEMBERS = 10_000  # a saved trace of a hundred layers holds some thousand
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _PIECE = 1 << 20
-_POINT = 4  # bytes that NumPy keeps a character in
+_POINT = 4  # bytes that NumPy uses for a character
 _MOST_AXES, _MOST_HEADER = 8, 1 << 17  # axes of an array, bytes that describe it; NumPy itself reads ten thousand
 _READ_HEADER = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 _MEMBER = b"PK\x01\x02"  # precedes each member in the directory
 
 
 class Archive:
-    """An .npz file's members, unpacked within `most` bytes in all, as a context that closes nothing of the file itself.
+    """Members of an .npz file, unpacked up to `most` bytes in total. Closing the file is left to the caller.
 
-    Raises ValueError for a file that is not an archive, and for an archive with too many members, two members of one
-    name, or a member that is encrypted or compressed in another way than NumPy does.
+    Raises ValueError if the file is not an archive, has too many members or two with the same name, or if a member is
+    encrypted or compressed in a way that NumPy does not use.
     """
 
     def __init__(self, file: io.BufferedIOBase, *, most: int) -> None:
@@ -61,13 +61,13 @@ class Archive:
         return tuple(self._members)
 
     def arrays(self, keys: Iterable[str]) -> dict[str, np.ndarray]:
-        """Read the arrays of these names. Raises ValueError, with one sentence, for the first that is not an array."""
+        """Read the arrays with these names. Raises ValueError for the first member that is not an array."""
         return {key: self._read(key, lambda member: plain_array(self._unpack(member))) for key in keys}
 
     def texts(self, key: str, *, most: int, longest: int) -> list[str]:
-        """Read an array of at most `most` strings of at most `longest` characters as a flat list.
+        """Read an array of at most `most` strings, each at most `longest` characters, as a flat list.
 
-        Raises ValueError, with one sentence, for any other array; the header is checked before anything is unpacked.
+        Raises ValueError for any other array. The header is checked before anything is unpacked.
         """
         return self._read(key, lambda member: self._texts(member, most, longest))
 
@@ -94,9 +94,9 @@ class Archive:
             raise ValueError(f"{key} is not a plain array ({first_line(error)})") from None
 
     def _unpack(self, member: zipfile.ZipInfo) -> bytearray:
-        """Unpack a member; stop at the archive's limit, counting the bytes that come out."""
+        """Unpack a member, counting the bytes that come out, and stop at the archive's limit."""
         _check_packing(member)
-        if member.file_size > self._left:  # an honest one need not be begun
+        if member.file_size > self._left:  # if the directory is honest, unpacking can be skipped
             raise _TooLarge
         found = bytearray()
         with self._zip.open(member) as stream:
@@ -113,12 +113,12 @@ class _TooLarge(Exception):  # noqa: N818 - never seen outside this file
 
 
 def plain_array(content: bytes | bytearray) -> np.ndarray:
-    """Read the array in a .npy file's content. Raises one of `NOT_AN_ARRAY` for any other content.
+    """Read the array in the content of a .npy file. Raises one of `NOT_AN_ARRAY` for any other content.
 
-    NumPy makes room for what a header says before it reads, so that the header is looked at first.
+    The header is checked first, because NumPy allocates the memory that a header announces before it reads the data.
     """
     shape, by_column, dtype, start = _header(content)
-    # Cells without any width would take no room in the file, however many there are.
+    # Items of zero bytes would take no space in the file, however many the header announces.
     if dtype.hasobject or math.prod(shape) * max(dtype.itemsize, 1) > len(content):
         raise ValueError("it holds Python objects, or less than it says")
     if dtype.names is not None or dtype.subdtype is not None:
@@ -128,9 +128,9 @@ def plain_array(content: bytes | bytearray) -> np.ndarray:
 
 
 def _header(content: bytes | bytearray) -> tuple[tuple[int, ...], bool, np.dtype, int]:
-    """Read shape, whether columns come first, type, and offset of the numbers, from a .npy file's first bytes.
+    """Read shape, column order, dtype and the offset of the data from the first bytes of a .npy file.
 
-    Raises one of `NOT_AN_ARRAY` for what is none.
+    Raises one of `NOT_AN_ARRAY` for any other content.
     """
     file = io.BytesIO(memoryview(content)[:_MOST_HEADER])
     version = np.lib.format.read_magic(file)
@@ -148,9 +148,9 @@ def _check_packing(member: zipfile.ZipInfo) -> None:
 
 
 def _check_count(file: io.BufferedIOBase) -> None:
-    """Raise ValueError for more members than any of ours, before `zipfile` makes an object for each.
+    """Raise ValueError if the archive has more than `MOST_MEMBERS` members, before `zipfile` makes an object for each.
 
-    Their marks are counted, wherever they stand: how many there are, a directory can lie about in two places.
+    This counts the directory's marks in the bytes, because the two counts in the archive itself can be wrong.
     """
     count, tail = 0, b""
     while piece := file.read(_PIECE):

@@ -1,7 +1,7 @@
-"""Plain files of others, opened without waiting for a pipe or a device, and read up to a limit.
+"""Open untrusted files without waiting for a pipe or a device, and read them up to a limit.
 
-A folder that a visitor names may hold anything under any name: a pipe without a writer blocks a thread for ever, a
-device may never end.
+A folder that a visitor names may hold anything: opening a pipe without a writer blocks a thread for ever, and a device
+may never end.
 """
 
 import os
@@ -11,9 +11,9 @@ from pathlib import Path
 
 
 def open_file(path: Path) -> BufferedReader:
-    """Open a plain file to read. Raises OSError for a path that cannot be opened, and for anything but a plain file.
+    """Open a plain file for reading. Raises OSError if the path cannot be opened or is not a plain file.
 
-    The kind of file is checked twice, because another process may replace it between the check and the opening.
+    The kind of file is checked twice, because another process may replace the file between the check and the opening.
     """
     _require_plain(path, path.stat())
     file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -26,8 +26,10 @@ def open_file(path: Path) -> BufferedReader:
 
 
 def content(path: Path, *, most: int) -> bytes:
-    """Read all of a plain file. Raises OSError as `open_file` does, and ValueError for more than `most` bytes; they
-    are counted, because the size that the system reports may be wrong.
+    """Read all of a plain file.
+
+    Raises OSError like `open_file`, and ValueError if the file has more than `most` bytes. The bytes are counted,
+    because the size that the system reports may be wrong.
     """
     with open_file(path) as file:
         found = file.read(most + 1)
@@ -41,9 +43,11 @@ _MOST_HEADER = 8_000_000  # bytes of one file's header
 
 
 def count_tensors(path: Path) -> int:
-    """Count the tensors that a safetensors header names by scanning its bytes, since parsing 600,000 names would take
-    many seconds and 600 MB. A file that is no safetensors file counts as 0. Raises OSError as `open_file` does, and
-    ValueError if the header names more tensors than any model has.
+    """Count the tensors that the header of a safetensors file names.
+
+    The count scans the header's bytes, because parsing 600,000 names would take many seconds and 600 MB. A file that is
+    not a safetensors file counts as 0. Raises OSError like `open_file`, and ValueError if the header names more tensors
+    than any model has.
     """
     with open_file(path) as file:
         length = int.from_bytes(file.read(8), "little")
@@ -63,7 +67,10 @@ def _require_plain(path: Path, status: os.stat_result) -> None:
 
 
 def require_place(path: str | Path, *, such_as: str = "trace.npz") -> None:
-    """Check that a file can be written there. Raises ValueError for a missing folder, and for a path of a folder."""
+    """Check that a file can be written at a path.
+
+    Raises ValueError if the parent folder is missing or the path is a folder.
+    """
     path = Path(path)
     if not path.parent.is_dir():
         raise ValueError(f"There is no folder {str(path.parent)!r} to write {path.name} to.")

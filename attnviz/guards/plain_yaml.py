@@ -1,6 +1,6 @@
-"""Loaders for YAML of strangers, without anchors: aliases of aliases make a gigabyte of text from 400 bytes.
+"""YAML loaders for untrusted text, which refuse anchors.
 
-A mapping merged into others (`<<: [*a, *a]`) doubles with each line as well.
+With aliases of aliases, or with merges (`<<: [*a, *a]`), 400 bytes of YAML can grow to a gigabyte of text.
 """
 
 from typing import Any, NoReturn
@@ -12,7 +12,7 @@ NO_ANCHORS = "anchors (&name) and aliases (*name) are not read: write the text a
 
 
 class _WithoutAnchors:
-    """The part of a loader that refuses what begins with & or *."""
+    """Mixin for a YAML loader that refuses anchors (&) and aliases (*)."""
 
     def scan_anchor(self, TokenClass: Any) -> NoReturn:  # noqa: N803 - as PyYAML names it
         """Refuse an anchor or an alias. Raises ScannerError."""
@@ -20,8 +20,8 @@ class _WithoutAnchors:
 
 
 class TextLoader(_WithoutAnchors, yaml.BaseLoader):
-    """Read texts, lists and mappings; every value is a text, so that `No` is a word."""
+    """Load texts, lists and mappings. Every value stays a text, so that `No` is a word and not False."""
 
 
 class ValueLoader(_WithoutAnchors, yaml.SafeLoader):
-    """Read YAML's own plain values: texts, numbers, booleans, dates, lists and mappings."""
+    """Load YAML's plain values: texts, numbers, booleans, dates, lists and mappings."""

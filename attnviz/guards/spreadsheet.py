@@ -1,8 +1,8 @@
-"""Texts in CSV files that a spreadsheet shows and does not run, for any sign that divides its cells.
+"""Make texts in CSV files safe for spreadsheets, which would run a text that looks like a formula.
 
-A spreadsheet may split at semicolons, tabs or line ends inside a quoted text: it takes quotes only where a cell begins
-by its own rule. So a formula is looked for behind each of these signs, not only at the start. The same rule is in
-`attnviz/kit/js/downloads.js`.
+A spreadsheet may split a quoted text at semicolons, tabs or line ends, because it recognizes quotes only at the start
+of a cell. So a formula is searched for after each of these characters, not only at the start.
+`attnviz/kit/js/downloads.js` follows the same rule.
 """
 
 import re
@@ -17,12 +17,14 @@ _FORMULA = re.compile(rf"""{_BEGINS}(?=[ \xa0\u2000-\u200b\u3000\ufeff"']*[=+\-@
 
 
 def escape_formula(text: str) -> str:
-    """Put an apostrophe before everything in a text that could be the start of a formula; numbers stay as they are."""
+    """Put an apostrophe before every part of a text that a spreadsheet could run as a formula; keep numbers as they
+    are.
+    """
     return text if _NUMBER.fullmatch(text) else _FORMULA.sub("'", text)
 
 
 def csv_file(table: "pd.DataFrame") -> bytes:
-    """Write a table as CSV in UTF-8 with a byte-order mark, which spreadsheets expect; its texts are made harmless."""
+    """Write a table as CSV in UTF-8 with a byte-order mark, which spreadsheets expect, with formulas escaped."""
     return _make_harmless(table).to_csv(index=False).encode("utf-8-sig", "replace")
 
 

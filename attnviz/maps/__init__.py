@@ -1,4 +1,4 @@
-"""Attention maps of a trace as they are asked for: tokens hidden, pieces merged, rows cut, heads covered.
+"""Attention maps of a trace, prepared for display: special tokens hidden, pieces merged, rows selected, heads covered.
 
-Maps know traces. They know no model, no picture and no page.
+This folder builds on traces. It uses no model, no picture and no page.
 """

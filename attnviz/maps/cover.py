@@ -1,4 +1,4 @@
-"""Maps with some cells covered: a covered weight is not sent, so that no browser has it before the reveal."""
+"""Attention maps with some weights covered: a covered weight is not sent to the browser before it is revealed."""
 
 from dataclasses import dataclass, field
 
@@ -12,8 +12,9 @@ from attnviz.transformer.probe import Kind
 
 @dataclass(frozen=True)
 class Cover:
-    """The covered part of a kind: these heads, or all (None); of them these query tokens' rows, or all (None). `said`
-    tells a reader when it ends.
+    """The covered part of a kind's maps: these heads (None: all), and in these heads the rows of these query tokens.
+
+    `tokens` None covers all rows. `said` tells the reader when the cover ends.
     """
 
     kind: Kind
@@ -22,30 +23,30 @@ class Cover:
     said: str = "Covered until the question is answered."
 
     def holds(self, layer: int | str, head: int | str) -> bool:
-        """Check whether a map, or a mean over several, contains a covered head."""
+        """Check whether a map, or a mean over several maps, contains a covered head."""
         return self.heads is None or any(layer in (own, "mean") and head in (of, "mean") for own, of in self.heads)
 
     def rows(self, maps: Maps) -> list[int]:
-        """List the covered rows of a map of this kind."""
+        """Return the indices of the covered rows in a map of this kind."""
         every = range(len(maps.rows))
         return [at for at in every if self.tokens is None or self.tokens & set(maps.rows[at].tokens)]
 
 
 @dataclass(frozen=True, eq=False)
 class CoveredMaps(Maps):
-    """Maps of the cover's kind, with 0 in covered cells; a covered head's thumbnail is 0 throughout."""
+    """Maps of the covered kind with 0 in covered cells; the whole thumbnail of a covered head is 0."""
 
     under: Maps = field(kw_only=True)
     cover: Cover = field(kw_only=True)
 
     @classmethod
     def cover_rows(cls, maps: Maps, cover: Cover) -> "CoveredMaps":
-        """Put a cover on maps."""
+        """Return the maps with the cover's cells set to 0."""
         return cls(**vars(maps.labels), under=maps, cover=cover)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Layers, heads, rows and columns."""
+        """Number of layers, heads, rows and columns."""
         return self.under.shape
 
     def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
@@ -56,7 +57,7 @@ class CoveredMaps(Maps):
         return found
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
-        """Return one head's map, or a mean; covered rows are 0."""
+        """Return the map of one head, or a mean of maps; covered rows are 0."""
         found = self.under.weights(layer, head)
         if self.cover.holds(layer, head):
             found = found.clone()
@@ -64,14 +65,14 @@ class CoveredMaps(Maps):
         return found
 
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Return every head in eight bits; a head that is covered anywhere is 0."""
+        """Return thumbnails of all heads in eight bits; a head with any covered row is 0."""
         found = self.under.thumbnails(side).clone()
         for layer, head in self.heads():
             found[layer, head] = 0
         return found
 
     def heads(self) -> list[tuple[int, int]]:
-        """List the covered heads."""
+        """Return the covered heads as pairs of layer and head."""
         layers, heads, *_ = self.shape
         every = torch.cartesian_prod(torch.arange(layers), torch.arange(heads)).reshape(-1, 2).tolist()
         return [(layer, head) for layer, head in every if self.cover.holds(layer, head)]

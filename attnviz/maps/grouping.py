@@ -1,4 +1,4 @@
-"""Labels of a map's rows and columns, and the tokens of each."""
+"""Labels of a map's rows and columns, and the tokens that each row and column was merged from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,10 +19,10 @@ Groups = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class RowLabel:
-    """A row's tokens, as display strings: what goes in, and for decoder kinds what comes out.
+    """A row's input token and, in decoder kinds, the output token that it predicts, as display strings.
 
-    `tokens` are the positions of the query tokens that the row was merged from; `inputs` and `outputs` the tokens that
-    the two strings stand for. `span` is that of its first query token, if one holds it.
+    `tokens` are the positions of the query tokens that the row was merged from. `inputs` and `outputs` are the tokens
+    behind the two strings. `span` is the span of the row's first query token, if that token is in one.
     """
 
     input: str | None
@@ -34,13 +34,13 @@ class RowLabel:
 
     @property
     def text(self) -> str:
-        """`input → output`, or the one token that there is."""
+        """The text `input → output`, or the only token if the row has just one of them."""
         return " → ".join(part for part in (self.input, self.output) if part is not None)
 
 
 @dataclass(frozen=True)
 class ColLabel:
-    """A column's token, word or span, as a display string, the positions of its key tokens, and these tokens."""
+    """A column's token, word or span as a display string, with the positions of the key tokens and the tokens."""
 
     text: str
     tokens: tuple[int, ...]
@@ -49,7 +49,10 @@ class ColLabel:
 
 
 def groups(tokens: Sequence[Token], options: MapOptions, spans: Sequence[Span] = ()) -> Groups:
-    """Group positions into rows or columns: pieces of a word or of a span together, special tokens gone, as asked."""
+    """Group token positions into rows or columns: pieces of a word or of a span merged and special tokens left out.
+
+    `options` says which of these apply.
+    """
     if options.folds and spans:
         shown = [at for at, token in enumerate(tokens) if not (options.hides_specials and token.is_special)]
         return fold(shown, spans)
@@ -59,7 +62,7 @@ def groups(tokens: Sequence[Token], options: MapOptions, spans: Sequence[Span] =
 
 
 def select_segment(groups: Groups, tokens: Sequence[Token], segment: int) -> Groups:
-    """Select the groups of one segment of the text (of a pair: 0 the first sentence, 1 the second)."""
+    """Return the groups of one segment of the text (in a pair, 0 is the first sentence and 1 the second)."""
     return tuple(group for group in groups if tokens[group[0]].segment == segment)
 
 
@@ -67,7 +70,7 @@ def row_labels(
     groups: Groups, queries: Sequence[Token], outputs: Sequence[Token] | None, *, words: bool,
     spans: Sequence[Span] = (),
 ) -> tuple[RowLabel, ...]:  # fmt: skip
-    """Label each row with its input and its output; `outputs` is None where rows output nothing."""
+    """Label each row with its input and its output; `outputs` is None if the rows output nothing."""
     at_first = [span_at(spans, group[0]) for group in groups]
     if outputs is None:
         return tuple(
@@ -88,7 +91,7 @@ def row_labels(
 
 
 def folded_row_labels(groups: Groups, queries: Sequence[Token], spans: Sequence[Span]) -> tuple[RowLabel, ...]:
-    """Label each row with the span that its queries are in; a token in no span with its own text."""
+    """Label each row with the span of its queries, or with the token's own text if it is in no span."""
     return tuple(
         RowLabel(label.text, None, label.tokens, label.keys, span=label.span)
         for label in folded_col_labels(groups, queries, spans)
@@ -103,7 +106,7 @@ def col_labels(groups: Groups, keys: Sequence[Token], spans: Sequence[Span] = ()
 
 
 def folded_col_labels(groups: Groups, keys: Sequence[Token], spans: Sequence[Span]) -> tuple[ColLabel, ...]:
-    """Label each column with its span; a token in no span with its own text."""
+    """Label each column with its span, or with the token's own text if it is in no span."""
     alone = zip(groups, col_labels(groups, keys, spans), strict=True)
     return tuple(
         label if (name := folded_name(group, spans)) is None else ColLabel(name, group, span=label.span)
@@ -122,33 +125,36 @@ def _text(tokens: Sequence[Token], group: tuple[int, ...]) -> str:
 
 
 def merge_groups(attn: Tensor, mask: Tensor, groups: tuple[Groups, Groups]) -> tuple[Tensor, Tensor]:
-    """Merge maps and masks, `(…, q_len, k_len)`, to a row and a column a group; positions in no group are left out."""
+    """Merge maps and masks `(…, q_len, k_len)` to one row and one column for each group.
+
+    Key weights are summed and query rows averaged. Positions in no group are left out.
+    """
     row_groups, col_groups = groups
     if len(row_groups) == attn.shape[-2] and len(col_groups) == attn.shape[-1]:
         return attn, mask
     sees = mask.any(dim=-1, keepdim=True).float()
     pieces = _sum_groups(sees, row_groups, -2).clamp(
         min=1
-    )  # those that see no key hold zeros and do not count in the mean
+    )  # rows that see no key hold zeros and do not count in the mean
     attn = _sum_groups(_sum_groups(attn, row_groups, -2), col_groups, -1)
     return attn / pieces, _sum_groups(_sum_groups(mask.float(), row_groups, -2), col_groups, -1) > 0
 
 
 def rows_without_keys(mask: Tensor, row_groups: Groups) -> Tensor:
-    """Return `(layers or 1, heads or 1, rows)`: True where no piece of a row sees any key."""
+    """Return `(layers or 1, heads or 1, rows)`: True if no query token of the row sees any key."""
     return _sum_groups(mask.any(dim=-1).float(), row_groups, -1) == 0
 
 
 def mean_of_visible(
     attn: Float[Tensor, "*any rows cols"], mask: Bool[Tensor, "*#any rows cols"], dims: tuple[int, ...]
 ) -> Float[Tensor, "..."]:
-    """Average over `dims`, without rows that see no key (they hold only zeros)."""
+    """Average over `dims` without the rows that see no key, because these hold only zeros."""
     sees = mask.any(dim=-1, keepdim=True).expand(*attn.shape[:-1], 1)
     return attn.sum(dim=dims) / sees.sum(dim=dims).clamp(min=1)
 
 
 def _sum_groups(values: Tensor, groups: Groups, dim: int) -> Tensor:
-    """Sum each group along an axis; positions in no group are left out."""
+    """Sum the values of each group along an axis; positions in no group are left out."""
     positions = [position for group in groups for position in group]
     group_of = torch.tensor([at for at, group in enumerate(groups) for _ in group], dtype=torch.long)
     if positions != list(range(values.shape[dim])):

@@ -1,8 +1,7 @@
-"""A long text's maps of one kind, with the options asked for, without all of them ever being in memory at once.
+"""Compute the maps of one kind for a long text on demand, so that they are never in memory all at once.
 
-Every head of twelve layers on 1,024 tokens is 600 MB, and nine heads of one layer on 4,096 as much. What must be known
-of all of them is looked at once, a layer or a head at a time, and is small; a map itself is computed when it is asked
-for.
+All heads of twelve layers on 1,024 tokens take 600 MB, and so do nine heads of one layer on 4,096 tokens. Facts about
+all maps are small: they are collected once, a layer or a head at a time. A map is computed when it is asked for.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,12 +20,13 @@ from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind, Site, tell_listener
 
-_AT_ONCE = 4_000_000  # weights of a map: of larger ones one head is in memory at a time, of others a layer's
+_AT_ONCE = 4_000_000  # cells of a map: larger maps are computed head by head, smaller ones layer by layer
 
 
 def layer_by_layer(trace: TraceLike, kind: Kind) -> Iterator[TraceLike]:
-    """Yield traces of one layer each, which becomes layer 0, with the same tokens; of one kind only. Tell this thread's
-    listener before each.
+    """Yield a trace of each layer of one kind, with the same tokens; in each trace that layer is layer 0.
+
+    The listener of this thread is called before each layer.
     """
     for layer in range(trace.shape(kind)[0]):
         tell_listener(Site(kind, layer))
@@ -38,20 +38,20 @@ Look = Callable[[int, int, EagerMaps, TraceLike], object]
 
 @dataclass(frozen=True, eq=False)
 class MapsOverview:
-    """Facts on a kind's maps that need a look at every layer; `thumbnails` have at most `side` cells a side."""
+    """Facts about a kind's maps that need all layers; each thumbnail has at most `side` rows and columns."""
 
     labels: MapLabels
     side: int
     thumbnails: UInt8[Tensor, "layers heads rows cols"]
 
     def maps(self, trace: TraceLike, options: MapOptions) -> "LazyMaps":
-        """Return the maps of the same trace, with the same options."""
+        """Return the maps of the same trace with the same options."""
         return LazyMaps(**vars(self.labels), overview=self, trace=trace, options=options)
 
 
 @dataclass(frozen=True, eq=False)
 class LazyMaps(Maps):
-    """Maps that are computed from `trace` when they are asked for, a layer at a time."""
+    """Maps that are computed from `trace`, one layer at a time, when they are asked for."""
 
     overview: MapsOverview = field(kw_only=True)
     trace: TraceLike = field(kw_only=True)
@@ -59,16 +59,16 @@ class LazyMaps(Maps):
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Layers, heads, rows and columns."""
+        """Number of layers, heads, rows and columns."""
         return *self.trace.shape(self.kind), len(self.rows), len(self.cols)
 
     def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
-        """Compute all maps at once, which a long text has no need of: `shape` says how large they are."""
+        """Compute all maps at once. For a long text this needs much memory; `shape` says how much."""
         return torch.cat([self._select(layer).attn for layer in range(self.shape[0])])
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
-        """One head's map, or a mean."""
-        layers, heads = self.index(layer, head)  # what is out of range is said before anything is computed
+        """Return the map of one head, or a mean of maps."""
+        layers, heads = self.index(layer, head)  # raises an error for a wrong index before anything is computed
         if isinstance(layer, int) and isinstance(head, int):
             return self._select(layer, head).weights(0, 0)
         sums, counts = torch.zeros(()), torch.zeros(())
@@ -79,7 +79,7 @@ class LazyMaps(Maps):
         return sums / counts.clamp(min=1)
 
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Every head in eight bits: those of the overview, where it was made with as many cells a side."""
+        """Return thumbnails of all heads in eight bits; the overview's, if they have the same number of cells."""
         if side == self.overview.side:
             return self.overview.thumbnails
         every = slice(None)
@@ -90,7 +90,7 @@ class LazyMaps(Maps):
         return torch.stack([torch.cat(parts) for parts in layers])
 
     def _parts(self, layer: int, heads: slice) -> Iterator[EagerMaps]:
-        """Yield the maps of some heads of a layer, as many at a time as memory should hold."""
+        """Yield the maps of some heads of a layer, as many at a time as fit in memory."""
         every = range(self.shape[1])
         if heads == slice(None) and len(self.rows) * len(self.cols) < _AT_ONCE:
             yield self._select(layer)
@@ -105,11 +105,11 @@ class LazyMaps(Maps):
 def maps_overview(
     trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, side: int, look: Look | None = None
 ) -> MapsOverview:
-    """Look at every head once: make thumbnails of `side` cells, and call `look(layer, head, maps, their trace)` with
-    the maps that are in memory at a time: a layer's, or one head's. `head` is the first of them. This thread's listener
-    is told before each, and what it raises ends the work.
+    """Collect the facts about all maps of a kind, with thumbnails of at most `side` rows and columns.
 
-    `attnviz.maps.selection.select` says what it raises.
+    The maps are computed a layer or, if they are large, a head at a time. For each part, `look(layer, head, maps,
+    trace)` is called with the part's first head, its maps and its trace. The listener of this thread is called before
+    each part; an exception that it raises ends the work. Raises the same errors as `attnviz.maps.selection.select`.
     """
     layers, heads = trace.shape(kind)
     large = len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) >= _AT_ONCE
@@ -142,7 +142,7 @@ def _append(masks: list[list[Tensor]], layer: int, mask: Tensor | None) -> None:
 
 
 def _join_masks(masks: list[list[Tensor]]) -> Tensor:
-    """Join masks to one, with size 1 for layers or heads where it is the same for all of them."""
+    """Join masks into one tensor, with size 1 for layers or heads if they all have the same mask."""
     layers = [parts[0] if _all_same(parts) else torch.cat(parts, dim=1) for parts in masks]
     if _all_same(layers):
         return layers[0]

@@ -1,4 +1,4 @@
-"""The strongest weights of many heads, as lines between tokens."""
+"""The strongest attention weights of many heads, as lines between tokens."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -20,10 +20,11 @@ _LADDER = (FAINTEST, 0.003, 0.004, 0.006, 0.008, 0.012, 0.016, 0.024, 0.032, 0.0
 
 @dataclass(frozen=True, eq=False)
 class LinkLines:
-    """The lines of all heads, row after row: those of row r of head h of layer l lie between two `starts`.
+    """The lines of all heads in one list, ordered by layer, head and row.
 
-    `starts` is `(layers * heads * rows + 1,)`; `cols` and float32 `weights` have an entry a line. `shares` is the part
-    of each head's weight that its lines carry, `(layers, heads)`; `threshold` the least weight that is there.
+    `starts` `(layers * heads * rows + 1,)` holds where each row's lines begin and end. `cols` and float32 `weights`
+    have one entry for each line. `shares` `(layers, heads)` is the part of each head's total weight that its lines
+    carry. `threshold` is the smallest weight that is included.
     """
 
     starts: np.ndarray
@@ -34,9 +35,9 @@ class LinkLines:
 
 
 def strongest_lines(layers: Iterable[np.ndarray], budget: int = BUDGET) -> LinkLines:
-    """Find the visible lines of `(heads, rows, cols)` weights, layer by layer: about `budget` of them at most.
+    """Return the visible lines of the weights `(heads, rows, cols)` of each layer, at most about `budget` in total.
 
-    One layer's weights are looked at at a time, so that a long text's never lie in memory all at once.
+    Only one layer's weights are in memory at a time, because those of a long text are large.
     """
     parts = [_visible_lines(attn, budget) for attn in layers]
     every = np.concatenate([part.weights for part in parts])
@@ -54,7 +55,7 @@ def strongest_lines(layers: Iterable[np.ndarray], budget: int = BUDGET) -> LinkL
 
 @dataclass(frozen=True, eq=False)
 class _Layer:
-    """One layer's lines from `threshold` on: `places` count its cells, head by head and row by row."""
+    """The lines of one layer with weights of at least `threshold`; `places` are flat indices into `shape`."""
 
     shape: tuple[int, int, int]
     places: np.ndarray
@@ -93,5 +94,5 @@ def _visible_lines(attn: np.ndarray, budget: int) -> _Layer:
 
 
 def _lowest_threshold(weights: np.ndarray, budget: int) -> float:
-    """Find the first threshold at which no more weights are left than the budget allows."""
+    """Return the lowest threshold at which the number of weights is within the budget."""
     return next((step for step in _LADDER if np.count_nonzero(weights >= step) <= budget), _LADDER[-1])

@@ -1,5 +1,6 @@
-"""One kind's maps with a label for every row and column, as figures, tables and widgets draw them. They run
-no model.
+"""The maps of one kind with a label for every row and column, as figures, tables and widgets draw them.
+
+This file runs no model.
 """
 
 from abc import ABC, abstractmethod
@@ -16,12 +17,12 @@ from attnviz.transformer.probe import Kind
 
 @dataclass(frozen=True, eq=False)
 class MapLabels:
-    """Labels and masks of a kind's maps, without the weights.
+    """The labels and masks of a kind's maps, without the weights.
 
-    mask is bool, True = may attend, with 1 for layers or heads where it is the same for all of them. `left_out` is a
-    sentence for the legend, "" when nothing is hidden. With `to_sink`, what a row lacks of 1 went to its head's sink, a
-    place that is no token. `keyless` says which rows see no key whatever is shown, hidden
-    ones counted; None where nothing is hidden.
+    `mask` is bool, True = may attend, with size 1 for layers or heads if it is the same for all of them. `left_out` is
+    a sentence for the legend, "" when nothing is hidden. With `to_sink`, the weight by which a row falls short of 1
+    went to its head's attention sink, which is not a token. `keyless` marks the rows that see no key at all, even if
+    hidden keys are counted; it is None when nothing is hidden.
     """
 
     kind: Kind
@@ -34,41 +35,41 @@ class MapLabels:
 
     @property
     def labels(self) -> "MapLabels":
-        """The labels alone, without any weights."""
+        """The labels and masks alone, without weights."""
         return MapLabels(**{own.name: getattr(self, own.name) for own in fields(MapLabels)})
 
     @property
     def rows_with_keys_hidden(self) -> Bool[Tensor, " rows"]:
-        """Rows that see keys, though none that is shown: the keys are special tokens, and these are hidden."""
+        """Rows that see keys, but only hidden ones, because these keys are special tokens."""
         without = ~self.mask.any(dim=-1)
         return (without & ~(without if self.keyless is None else self.keyless)).flatten(0, 1).any(dim=0)
 
 
 class Maps(MapLabels, ABC):
-    """One kind's maps; all of them in memory (`EagerMaps`), or computed when they are asked for (`LazyMaps`).
+    """The maps of one kind, all in memory (`EagerMaps`) or computed when they are asked for (`LazyMaps`).
 
-    "mean" for a layer or head averages over all of them; what is out of range is a ValueError.
+    A layer or head "mean" is the average over all of them. An index out of range raises ValueError.
     """
 
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int, int, int]:
-        """Layers, heads, rows and columns."""
+        """Number of layers, heads, rows and columns."""
 
     @abstractmethod
     def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
-        """Return the weights of every head, float32."""
+        """Return the weights of every head, in float32."""
 
     @abstractmethod
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
-        """Return one head's map, or a mean."""
+        """Return the map of one head, or a mean of maps."""
 
     @abstractmethod
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Return every head in eight bits, at most `side` cells a side."""
+        """Return thumbnails of all heads in eight bits, with at most `side` rows and columns."""
 
     def visible_cells(self, layer: int | str, head: int | str) -> Bool[Tensor, "rows cols"]:
-        """Return the cells where a map may attend: for a mean, where any of its heads may."""
+        """Return the cells where a map may attend; for a mean, the cells where any of its heads may."""
         return self.masks(layer, head).flatten(0, 1).any(dim=0)
 
     def masks(self, layer: int | str, head: int | str) -> Bool[Tensor, "layers heads rows cols"]:
@@ -82,13 +83,13 @@ class Maps(MapLabels, ABC):
 
 @dataclass(frozen=True, eq=False)
 class EagerMaps(Maps):
-    """Maps of which `attn`, float32 `(layers, heads, rows, cols)`, is all in memory."""
+    """Maps whose weights `attn`, float32 `(layers, heads, rows, cols)`, are all in memory."""
 
     attn: Float[Tensor, "layers heads rows cols"] = field(kw_only=True)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Layers, heads, rows and columns."""
+        """Number of layers, heads, rows and columns."""
         layers, heads, rows, cols = self.attn.shape
         return layers, heads, rows, cols
 
@@ -97,11 +98,11 @@ class EagerMaps(Maps):
         return self.attn
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
-        """Return one head's map, or a mean."""
+        """Return the map of one head, or a mean of maps."""
         return mean_of_visible(self.attn[self.index(layer, head)], self.masks(layer, head), dims=(0, 1))
 
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Every head in eight bits; weights below 0 or above 1 are drawn as 0 and 1."""
+        """Return thumbnails of all heads in eight bits; weights below 0 or above 1 are drawn as 0 or 1."""
         return torch.stack([thumbnail(clip_weights(attn), side) for attn in self.attn])
 
 

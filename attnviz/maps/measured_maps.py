@@ -1,4 +1,4 @@
-"""Maps whose cells hold another number than the weight, with the rows, columns and masks of the maps of weights."""
+"""Maps of a quantity other than the attention weight, with the rows, columns and masks of the attention maps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,8 +12,10 @@ from attnviz.maps.maps import EagerMaps, Maps
 
 @dataclass(frozen=True, eq=False)
 class MeasuredMaps(Maps):
-    """Maps of another number: `of_layer(layer)` returns the maps of one layer, which becomes layer 0; `weights_of` are
-    the maps of weights, whose thumbnails it shows.
+    """Maps of another quantity than the attention weight.
+
+    `of_layer(layer)` returns the maps of one layer, which is layer 0 in the result. `weights_of` are the attention
+    maps; they also provide the thumbnails.
     """
 
     weights_of: Maps = field(kw_only=True)
@@ -21,7 +23,7 @@ class MeasuredMaps(Maps):
 
     @classmethod
     def from_maps(cls, maps: Maps, of_layer: Callable[[int], EagerMaps], *, left_out: str) -> "MeasuredMaps":
-        """Make maps of numbers with the rows and columns of maps of weights; `left_out` is their own sentence for the
+        """Create maps of a quantity with the rows and columns of attention maps; `left_out` is a sentence for the
         legend.
         """
         told = vars(maps.labels) | {"left_out": left_out, "to_sink": False}
@@ -29,19 +31,19 @@ class MeasuredMaps(Maps):
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Layers, heads, rows and columns."""
+        """Number of layers, heads, rows and columns."""
         return self.weights_of.shape
 
     def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
-        """Return the numbers of every head."""
+        """Return the values of every head."""
         return torch.cat([self.of_layer(layer).attn for layer in range(self.shape[0])])
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
-        """Return one head's numbers, or a mean of them."""
+        """Return the values of one head, or a mean of values."""
         layers, _ = self.index(layer, head)
         parts = [self.of_layer(at).weights(0, head) for at in range(self.shape[0])[layers]]
         return torch.stack(parts).mean(dim=0)
 
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Return those of the weights."""
+        """Return the thumbnails of the attention weights."""
         return self.weights_of.thumbnails(side)

@@ -1,4 +1,4 @@
-"""Options of a trace's maps. They are apart from `selection`, since pages read them before torch is imported."""
+"""Options for a trace's maps, separate from `selection` because pages read them before torch is imported."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,13 +10,13 @@ Merging = bool | Literal["spans"]
 
 @dataclass(frozen=True)
 class MapOptions:
-    """The rows and columns of maps.
+    """Which rows and columns maps have.
 
-    `specials`: special tokens are shown, or hidden; "hide" leaves the other weights as they are, "renormalise" lets
-    rows sum to 1 again. `words` merges the pieces of a word, or with "spans" the tokens of a span, such as a turn of a
-    conversation: weights to a span add up, rows of a span are averaged. `quadrant` keeps queries of one segment and
-    keys of another (of a pair: 0 the first sentence, 1 the second; see `Token.segment`); None keeps all.
-    Raises ValueError for unknown `specials` and `words`.
+    `specials` shows or hides special tokens: "hide" leaves the other weights as they are, "renormalise" makes rows sum
+    to 1 again. `words` merges the pieces of a word or, with "spans", the tokens of a span, such as a turn of a
+    conversation: weights to a span are summed, rows of a span are averaged. `quadrant` keeps queries of one segment and
+    keys of another (in a pair, 0 is the first sentence and 1 the second; see `Token.segment`); None keeps all. Raises
+    ValueError for unknown `specials` and `words`.
     """
 
     specials: Specials = "show"
@@ -31,7 +31,7 @@ class MapOptions:
 
     @property
     def hides_specials(self) -> bool:
-        """Whether special tokens are left out, renormalised or not."""
+        """Whether special tokens are left out, with or without renormalising the rows."""
         return self.specials != "show"
 
     @property
@@ -46,5 +46,5 @@ class MapOptions:
 
     @property
     def keeps_all(self) -> bool:
-        """Whether row and column i are token i: nothing is merged or left out."""
+        """Whether row and column i are token i, with nothing merged or left out."""
         return self == MapOptions()

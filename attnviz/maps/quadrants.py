@@ -1,4 +1,4 @@
-"""The quadrants of a map: a pair's first and second sentence, or a prompt and what was written after it.
+"""The quadrants of a map: from and to a pair's first and second sentence, or a prompt and the generated text.
 
 for quadrant in quadrants(trace, "encoder_self"):
     quadrant.cut(trace.attn("encoder_self", layer=2, head=5))      # A → A, A → B, B → A, B → B
@@ -19,7 +19,7 @@ _LETTERS = "AB"
 
 @dataclass(frozen=True)
 class Quadrant:
-    """The cells where queries of one segment look at keys of another; `rows` and `columns` are positions in a map."""
+    """The cells where queries of one segment attend to keys of another; `rows` and `columns` are positions in a map."""
 
     query_segment: int
     key_segment: int
@@ -28,16 +28,18 @@ class Quadrant:
 
     @property
     def name(self) -> str:
-        """Such as "A → B": queries of the first segment, keys of the second."""
+        """The name of the quadrant, such as "A → B": queries of the first segment, keys of the second."""
         return f"{_LETTERS[self.query_segment]} → {_LETTERS[self.key_segment]}"
 
     def cut(self, maps: Float[Tensor, "*batch q_len k_len"]) -> Float[Tensor, "*batch rows columns"]:
-        """Cut its cells out of one map or of many. Rows no longer sum to 1: the rest went to the other segment."""
+        """Return the quadrant's cells of one or many maps. Rows no longer sum to 1, because other segments also get
+        weight.
+        """
         return maps[..., list(self.rows), :][..., list(self.columns)]
 
 
 def quadrants(trace: TraceLike, kind: Kind, item: int = 0) -> tuple[Quadrant, ...]:
-    """List the quadrants of a kind's maps, row by row; a single one where the text has only one segment."""
+    """Return the quadrants of a kind's maps, row by row; only one if the text has a single segment."""
     rows, columns = _places(trace.query_tokens(kind, item)), _places(trace.key_tokens(kind, item))
     return tuple(
         Quadrant(query_segment, key_segment, rows[query_segment], columns[key_segment])

@@ -1,6 +1,7 @@
-"""One kind's maps of a trace with the options asked for: special tokens hidden, pieces merged into words.
+"""Select one kind's maps of a trace with the chosen options: special tokens hidden, pieces merged into words.
 
-Figures, tables and metrics all read the same `Maps`, so that a label always belongs to its row. It runs no model.
+Figures, tables and metrics all read the same `Maps`, so that a label always belongs to its row. This file runs no
+model.
 """
 
 import torch
@@ -38,12 +39,12 @@ def select(
     labelled: Axes | None = None,
     numbers: Tensor | None = None,
 ) -> EagerMaps:
-    """Compute the maps of `kind`, with special tokens hidden and pieces merged as asked.
+    """Compute the maps of `kind` with the chosen options: special tokens hidden, pieces merged.
 
-    Attention to a word, or to a span, is the sum over its pieces, from it the mean over its pieces that see any key;
-    rows are made to sum to 1 again after merging. `labelled` is the result of `labels`, if the caller has it already.
-    `numbers` `(layers, heads, q_len, k_len)` take the place of the weights, and are not made to sum to 1. Raises
-    ValueError for a kind that the trace does not have.
+    The weight to a word or span is the sum over its pieces; the weight from a word or span is the mean over its pieces
+    that see any key. Rows are renormalised, if asked, after merging. `labelled` is the result of `labels`, if the
+    caller already has it. `numbers` `(layers, heads, q_len, k_len)` replace the weights and are not renormalised.
+    Raises ValueError for a kind that the trace does not have.
     """
     if kind not in trace.kinds:
         raise ValueError(f"This trace has no {kind!r} maps; it has {', '.join(trace.kinds)}.")
@@ -69,7 +70,7 @@ def select(
 
 
 def labels(trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, item: int = 0) -> Axes:
-    """Label the rows and the columns of `select`'s maps, without computing these."""
+    """Return the labels of the rows and columns of `select`'s maps, without computing the maps."""
     queries, keys = trace.query_tokens(kind, item=item), trace.key_tokens(kind, item=item)
     of_queries, of_keys = query_spans(trace, kind, item), key_spans(trace, kind, item)
     col_groups = groups(keys, options, of_keys)
@@ -89,8 +90,10 @@ def labels(trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, i
 
 
 def query_groups(trace: TraceLike, kind: Kind, options: MapOptions, *, item: int = 0) -> Groups:
-    """Group the query tokens of each row. Decoder rows are merged and hidden by the token that they output, so that
-    `<bos> → Un` stays; they are folded into spans by the token that goes in.
+    """Return the positions of each row's query tokens.
+
+    Decoder rows are merged and hidden by the token that they output, so that `<bos> → Un` stays. If tokens are folded
+    into spans, decoder rows are merged by the input token.
     """
     queries, outputs = trace.query_tokens(kind, item=item), trace.output_tokens(kind, item=item)
     spans = query_spans(trace, kind, item)
@@ -102,10 +105,12 @@ def query_groups(trace: TraceLike, kind: Kind, options: MapOptions, *, item: int
 
 
 def _masks(trace: TraceLike, kind: Kind, item: int, layers: int) -> Tensor:
-    """Stack masks to `(layers or 1, heads or 1, q_len, k_len)`: stored once where every site has the same."""
+    """Stack the masks to `(layers or 1, heads or 1, q_len, k_len)`, with size 1 if every layer and head has
+    the same.
+    """
     masks = [trace.layer_mask(kind, layer, item) for layer in range(layers)]
     first = masks[0][:1]
-    # Heads that share a mask in memory are not compared with each other: at 16 tokens that costs as much as all maps.
+    # Heads that share a mask in memory are not compared: for 16 tokens the comparison takes as long as all maps.
     shared = [mask[:1] if mask.stride(0) == 0 else mask for mask in masks]
     if all(bool((mask == first).all()) for mask in shared):
         return first[None].contiguous()
@@ -113,7 +118,7 @@ def _masks(trace: TraceLike, kind: Kind, item: int, layers: int) -> Tensor:
 
 
 def _notes(trace: TraceLike, kind: Kind, options: MapOptions, *, any_hidden: bool, item: int) -> tuple[str, ...]:
-    """List what the legend has to say of the maps' rows and columns; empty texts among it."""
+    """Return what the legend says about the maps' rows and columns; texts may be empty."""
     is_folded = options.folds and bool(query_spans(trace, kind, item) or key_spans(trace, kind, item))
     hidden = _left_out_note(options, any_hidden, trace.has_sinks(kind))
     indexed = (
@@ -123,7 +128,7 @@ def _notes(trace: TraceLike, kind: Kind, options: MapOptions, *, any_hidden: boo
 
 
 def _left_out_note(options: MapOptions, any_hidden: bool, has_sinks: bool) -> str:
-    """Write the legend's sentence. A sink is always left out: it has no column."""
+    """Write the legend's sentence about hidden columns. A sink is always left out, because it has no column."""
     hidden = {"special tokens": options.hides_specials, "the other part": options.quadrant is not None}
     what = [name for name, is_hidden in hidden.items() if is_hidden]
     if not what or not any_hidden:

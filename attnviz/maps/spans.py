@@ -1,4 +1,6 @@
-"""Spans along a map's axes, and groups of a span's tokens: a conversation's turns, folded into a row or column each."""
+"""Spans along a map's axes, and groups of a span's tokens: turns of a conversation, each folded into a row or
+column.
+"""
 
 from collections.abc import Sequence
 
@@ -15,20 +17,20 @@ FOLDED = (
 
 
 def query_spans(trace: TraceLike, kind: Kind, item: int = 0) -> tuple[Span, ...]:
-    """Return the trace's spans, counted along a kind's rows: a row belongs to the span of the token that goes in."""
+    """Return the trace's spans as positions along a kind's rows; a row belongs to the span of its input token."""
     sentence = trace.sentences[item]
     spans = () if kind == "encoder_self" else sentence.spans
     return move_spans(spans, -sentence.first_row, len(sentence.queries(kind)))
 
 
 def key_spans(trace: TraceLike, kind: Kind, item: int = 0) -> tuple[Span, ...]:
-    """Return the trace's spans, counted along a kind's columns."""
+    """Return the trace's spans as positions along a kind's columns."""
     sentence = trace.sentences[item]
     return move_spans(sentence.spans if kind == "decoder_self" else (), 0, len(sentence.keys(kind)))
 
 
 def move_spans(spans: Sequence[Span], by: int, length: int) -> tuple[Span, ...]:
-    """Move spans along an axis of `length` tokens; what lies beyond its ends is cut off."""
+    """Shift spans along an axis of `length` tokens; parts beyond either end are dropped."""
     moved = [Span(one.name, max(one.start + by, 0), min(one.end + by, length), one.role) for one in spans]
     return tuple(one for one in moved if one.start < one.end)
 
@@ -39,7 +41,9 @@ def span_at(spans: Sequence[Span], position: int) -> Span | None:
 
 
 def fold(positions: Sequence[int], spans: Sequence[Span]) -> Groups:
-    """Group positions by span; neighbours in no span are a group, too. Position 0 is always a group of its own."""
+    """Group positions by span. Neighbouring positions in no span form a group, and position 0 is always its
+    own group.
+    """
     groups: list[list[int]] = []
     before: Span | None = None
     for at in positions:
@@ -54,7 +58,7 @@ def fold(positions: Sequence[int], spans: Sequence[Span]) -> Groups:
 
 
 def split_at_spans(groups: Groups, spans: Sequence[Span]) -> Groups:
-    """Split groups that reach over the edge of a span, so that no word is half a turn's and half the template's."""
+    """Split groups at the edges of spans, so that no word belongs half to a turn and half to the chat template."""
     edges = {edge for span in spans for edge in (span.start, span.end)}
     found: list[list[int]] = []
     for group in groups:
@@ -66,7 +70,7 @@ def split_at_spans(groups: Groups, spans: Sequence[Span]) -> Groups:
 
 
 def folded_name(group: Sequence[int], spans: Sequence[Span]) -> str | None:
-    """Name a group that `fold` made: by its span, or as the template's; None for a token that stands by itself."""
+    """Return the name of a group that `fold` made: the span's name, or "template"; None for a single token."""
     span = span_at(spans, group[0])
     if group[0] == 0 or (span is None and len(group) == 1):
         return None

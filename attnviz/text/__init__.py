@@ -1,4 +1,4 @@
-"""Texts: tokens, the tokenizer, words, conversations, and limits on their length.
+"""Text without a model: tokens, the translator's tokenizer, words, spans, conversations, and limits on length.
 
-This folder knows characters and ids. It knows no model and no tensor.
+This folder handles characters and token ids. It uses no model and no tensor.
 """

@@ -1,4 +1,4 @@
-"""A conversation as the text `chat` of an address: compact JSON, a list of `[role, content]`."""
+"""Write and read a conversation in a link: the parameter `chat` holds compact JSON, a list of `[role, content]`."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,15 +10,16 @@ _FORM = 'write a list such as [["user","Hello"]]'
 
 
 def write_chat(turns: Iterable[Turn]) -> str:
-    """Write turns as an address carries them."""
+    """Write a conversation's turns as the value of the parameter `chat` of a link."""
     pairs = [[turn.role, turn.content] for turn in turns]
     return json.dumps(pairs, ensure_ascii=False, separators=(",", ":"))
 
 
 def read_draft(text: str) -> tuple[Turn, ...]:
-    """Read the turns of an address as they are: while somebody writes a turn, it may be empty or out of order.
+    """Read the turns in the parameter `chat` of a link without checking their order or whether they are empty.
 
-    Raises TextError where the text is no list of roles and contents.
+    The form on the page stores turns in the link while a user is still typing, so that a turn may be empty. Raises
+    TextError if the text is not a list of roles and contents.
     """
     try:
         said = json.loads(text)
@@ -32,29 +33,38 @@ def read_draft(text: str) -> tuple[Turn, ...]:
 
 
 def read_chat(text: str) -> tuple[Turn, ...]:
-    """Read the turns of an address, checked as `read_turns` checks them; none for no text. Raises TextError."""
+    """Read the turns in the parameter `chat` of a link and check them like `read_turns`; an empty text has no turns.
+
+    Raises TextError if the text or a turn is invalid.
+    """
     return read_turns(read_draft(text)) if text else ()
 
 
 def last_user_text(turns: Sequence[Turn]) -> str:
-    """Return what the user said last."""
+    """Return the text of the user's last turn, or "" if there is no user turn."""
     return next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
 
 
 def replace_last_user_text(turns: Sequence[Turn], text: str) -> tuple[Turn, ...]:
-    """Return the conversation up to the user's last turn, with another text in it: the question asked otherwise."""
+    """Return the turns up to the user's last turn, with `text` in place of what the user said there."""
     at = max(number for number, turn in enumerate(turns) if turn.role == "user")
     return (*turns[:at], Turn("user", text))
 
 
 def question(texts: Mapping[str, str]) -> str:
-    """Return the sentence of an address, or what the user says last in its conversation. Raises TextError."""
+    """Return the input text of a link's parameters: the sentence `src`, or the user's last turn in `chat`.
+
+    Raises TextError if `chat` cannot be read.
+    """
     turns = read_chat(texts.get("chat", ""))
     return last_user_text(turns) if turns else texts.get("src", "")
 
 
 def with_question(texts: Mapping[str, str], text: str) -> dict[str, str]:
-    """Return the text of an address that asks another sentence, or another last question. Raises TextError."""
+    """Return link parameters with `text` as the new input: as `src`, or as the user's last turn in `chat`.
+
+    Raises TextError if `chat` cannot be read.
+    """
     turns = read_chat(texts.get("chat", ""))
     return {"chat": write_chat(replace_last_user_text(turns, text))} if turns else {"src": text}
 

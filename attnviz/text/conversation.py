@@ -1,4 +1,4 @@
-"""A conversation: turns of a system, a user and an assistant, checked before any template reads them."""
+"""A conversation: turns by a system, a user and an assistant, checked before a chat template is applied to them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,21 +14,21 @@ _EXAMPLE = 'for example [{"role": "user", "content": "Hello"}]'
 
 @dataclass(frozen=True)
 class Turn:
-    """One turn of a conversation: who speaks, and the text."""
+    """One turn of a conversation: the role of its speaker, and the text."""
 
     role: Role
     content: str
 
     @property
     def as_message(self) -> dict[str, str]:
-        """The turn as a chat template reads it."""
+        """The turn as the dictionary that a chat template expects."""
         return {"role": self.role, "content": self.content}
 
 
 def read_turns(messages: Sequence[Mapping[str, Any] | Turn]) -> tuple[Turn, ...]:
-    """Check messages and return them as turns: perhaps a system's, then a user's and an assistant's in alternation.
+    """Check messages and return them as turns: an optional system turn, then user and assistant turns in alternation.
 
-    Raises TextError for no message, a role that is unknown or out of order, and a turn without text.
+    Raises TextError if there is no message, a role is unknown or out of order, or a turn has no text.
     """
     if isinstance(messages, str | Mapping) or not isinstance(messages, Sequence):
         raise TextError(f"messages is a list of turns, {_EXAMPLE}.")
@@ -57,7 +57,7 @@ def _turn(message: Mapping[str, Any] | Turn, number: int) -> Turn:
 
 
 def _check_order(turns: Sequence[Turn]) -> None:
-    """Raise TextError where a system's turn is not the first, or the user and the assistant do not alternate."""
+    """Raise TextError if a system turn is not the first turn, or if user and assistant turns do not alternate."""
     spoken = turns[1:] if turns[0].role == "system" else turns
     first = len(turns) - len(spoken) + 1
     if not spoken:

@@ -1,4 +1,4 @@
-"""The difference of two texts, word by word."""
+"""The difference between two texts, word by word."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _PARTS = re.compile(r"\s+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\
 
 
 def word_differences(one: str, other: str) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
-    """Split both texts into runs; joined, the runs of each are that text."""
+    """Split two texts into runs that are equal or differ; each text's runs, joined, are that text again."""
     here, there = _PARTS.findall(one), _PARTS.findall(other)
     if here == there:
         return _runs([(one, False)]), _runs([(other, False)])
@@ -25,7 +25,9 @@ def word_differences(one: str, other: str) -> tuple[tuple[Run, ...], tuple[Run, 
 
 
 def _runs(parts: Sequence[Run]) -> tuple[Run, ...]:
-    """Join neighbouring parts into runs; a space between two that differ joins them, so that a phrase is one run."""
+    """Join neighbouring parts into runs; a space between two parts that differ also joins them, so a phrase is
+    one run.
+    """
     told = [part for part in parts if part[0]]
     lone = {at for at in range(1, len(told) - 1) if told[at][0].isspace() and told[at - 1][1] and told[at + 1][1]}
     runs = list[Run]()
@@ -39,5 +41,5 @@ def _runs(parts: Sequence[Run]) -> tuple[Run, ...]:
 
 
 def display_runs(runs: Sequence[Run]) -> list[Run]:
-    """Make runs visible by `display`; spaces between words stay as they are."""
+    """Make the text of each run visible with `display`; a run of spaces is kept as it is."""
     return [(text if not text.strip(" ") else display(text), differs) for text, differs in runs]

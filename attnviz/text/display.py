@@ -1,8 +1,8 @@
-"""Any text as a string that can be seen: without invisible characters, or ones that move or cover their neighbours.
+"""Turn any text into a string that can be seen: no invisible characters, and none that move or cover their neighbours.
 
-No character is dropped. An invisible one is named by its code point, `U+200B`, and the end of a line is
-`↵`. The result is plain text and is *not* escaped for markup: the caller that writes HTML, Plotly or Markdown escapes
-it there.
+No character is dropped. An invisible character is replaced by its code point, such as `U+200B`, and the end of a line
+by `↵`. The result is plain text and is *not* escaped for markup: a caller that writes HTML, Plotly or Markdown must
+escape it.
 """
 
 from collections.abc import Iterator
@@ -27,12 +27,12 @@ _UNSEEN_RANGES = (
 
 
 def display(text: str) -> str:
-    """Name the invisible characters of a text by code point: a zero-width space between two letters is `a U+200B b`.
+    """Replace the invisible characters of a text by their code points: a zero-width space gives `a U+200B b`.
 
-    Named are control, format and direction characters, line ends, spaces other than U+0020, unassigned and
-    private-use characters, lone surrogates, combining marks that stand on nothing, and those beyond `MAX_MARKS` on
-    one letter. Joined emoji stay joined. Spaces among nothing but spaces show as `␣`, and so does an empty piece,
-    the bare start of a word. The result is never empty and can always be encoded as UTF-8.
+    This replaces control, format and direction characters, line ends, spaces other than U+0020, unassigned and
+    private-use characters, lone surrogates, combining marks without a letter, and more than `MAX_MARKS` marks on one
+    letter. Joined emoji stay joined. Spaces without a visible neighbour are shown as one `␣` each, and an empty text as
+    one `␣`. The result is never empty and can always be encoded as UTF-8.
     """
     if text.isascii() and text.isprintable() and text.strip():
         return text  # nearly every word
@@ -49,8 +49,9 @@ _name_unseen_cached = lru_cache(maxsize=8192)(_name_unseen)  # every sentence as
 
 
 def display_token(token: Token) -> str:
-    """Make a token's text visible by `display`, after the vocabulary's word for unknown text if the model reads only
-    that; `⋯` for bytes of a character that a token beside it shows.
+    """Make a token's text visible with `display`, after the mark `[UNK]` if the token's text is not in the vocabulary.
+
+    Return `⋯` for a token that holds only some bytes of a character that a neighbouring token shows.
     """
     if token.is_unknown and not token.text:
         return unknown_mark(token).strip()  # the model wrote this token, and it has no text
@@ -59,7 +60,7 @@ def display_token(token: Token) -> str:
 
 
 def unknown_mark(token: Token) -> str:
-    """Make the mark before text that is unknown to the vocabulary, such as `[UNK] `; "" for a known token."""
+    """Return the mark before text that is not in the vocabulary, such as `[UNK] `, or "" for a known token."""
     return f"{display(token.piece or '[UNK]')} " if token.is_unknown else ""
 
 
@@ -70,7 +71,7 @@ def _run(characters: list[str], unseen: bool) -> str:
 
 
 def _must_be_named(text: str) -> Iterator[bool]:
-    """Yield for each character whether it must be named to be seen."""
+    """Yield for each character whether it is invisible and must be replaced by its code point."""
     marks = MAX_MARKS  # on the letter before; without a letter no mark is allowed
     for index, character in enumerate(text):
         if category(character)[0] == "M":
@@ -89,12 +90,12 @@ def _is_unseen(character: str) -> bool:
 
 
 def is_unseen_letter(character: str) -> bool:
-    """Whether a character cannot be seen although its category says letter, mark or symbol."""
+    """Whether a character is invisible although Unicode's category calls it a letter, mark or symbol."""
     return any(low <= ord(character) <= high for low, high in _UNSEEN_RANGES)
 
 
 def _joins_emoji(text: str, index: int) -> bool:
-    """Check whether a joiner stands between two pictures and makes one of them; elsewhere it is invisible."""
+    """Check whether a zero-width joiner joins two emoji into one; everywhere else the joiner is invisible."""
     if text[index] != _JOINER or not 0 < index < len(text) - 1:
         return False
     before = text[index - 1]
@@ -102,5 +103,5 @@ def _joins_emoji(text: str, index: int) -> bool:
 
 
 def _styles_emoji(text: str, index: int) -> bool:
-    """Check whether a style selector follows a picture, sign or digit and styles it; elsewhere it is invisible."""
+    """Check whether a variation selector follows a symbol or digit and styles it; everywhere else it is invisible."""
     return text[index] in _STYLES and index > 0 and category(text[index - 1])[0] in "SPN"

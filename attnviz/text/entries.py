@@ -1,4 +1,4 @@
-"""Vocabulary entries of tokens, the piece and its id, as pictures and tables show them."""
+"""The vocabulary entries of tokens (piece and id), as pictures and tables show them."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,9 +9,9 @@ Entry = list[str | int]
 
 
 def entry(token: Token) -> Entry | None:
-    """Make `[piece, id]`, with a 1 behind it if the piece stands for unknown text; None without an entry.
+    """Return a token's vocabulary entry as `[piece, id]`, or None if the token has neither.
 
-    The piece is a display string.
+    The piece is a display string. A third item, 1, marks the vocabulary's entry for unknown text.
     """
     if token.id < 0 and not token.piece:
         return None
@@ -19,12 +19,15 @@ def entry(token: Token) -> Entry | None:
 
 
 def entries(tokens: Iterable[Token]) -> list[Entry]:
-    """Collect the entries of the tokens that make up a label."""
+    """Collect the vocabulary entries of the tokens behind one label."""
     return [found for token in tokens if (found := entry(token)) is not None]
 
 
 def entry_text(tokens: Iterable[Token]) -> str:
-    """Write entries as a text such as `piece ▁love, id 3893`, as the scripts do; "" without entries."""
+    """Write the tokens' vocabulary entries as text, such as `piece ▁love, id 3893`, or "" if the tokens have none.
+
+    The scripts in the browser write the same text.
+    """
     found = entries(tokens)
     if not found:
         return ""
@@ -35,8 +38,9 @@ def entry_text(tokens: Iterable[Token]) -> str:
 
 
 def entry_columns(name: str, labels: Sequence[Sequence[Token]]) -> dict[str, list[str | int]]:
-    """Make two columns of a table, a line for each label: `<name>_piece`, and `<name>_id`, which are numbers if each
-    label is one token; no columns without entries.
+    """Return two table columns with a row for each label: `<name>_piece` and `<name>_id`.
+
+    The ids are numbers if every label is a single token, otherwise texts. Without any entry, return no columns.
     """
     found = [entries(tokens) for tokens in labels]
     if not any(found):
@@ -48,27 +52,27 @@ def entry_columns(name: str, labels: Sequence[Sequence[Token]]) -> dict[str, lis
 
 
 class TokenText(str):
-    """The display text of tokens, for a picture or a table that takes texts, with the tokens themselves."""
+    """A token's display text that also carries its tokens, for pictures and tables that take plain texts."""
 
     tokens: tuple[Token, ...]
 
     def __new__(cls, text: str, *tokens: Token) -> "TokenText":
-        """Make a text that knows its tokens."""
+        """Create the text and attach its tokens."""
         made = super().__new__(cls, text)
         made.tokens = tokens
         return made
 
 
 def token_texts(tokens: Iterable[Token]) -> list[str]:
-    """Make the display text of each token."""
+    """Return the display text of each token, with the token attached."""
     return [TokenText(display_token(token), token) for token in tokens]
 
 
 def entry_of(text: str) -> str:
-    """Write the `entry_text` of the tokens behind a text; "" for a plain text."""
+    """Return the `entry_text` of the tokens attached to a text, or "" for a plain text."""
     return entry_text(text.tokens) if isinstance(text, TokenText) else ""
 
 
 def columns_of(name: str, texts: Sequence[str]) -> dict[str, list[str | int]]:
-    """Make the `entry_columns` of texts, some of which may be plain."""
+    """Return the `entry_columns` of texts; a plain text has no tokens attached and so no entry."""
     return entry_columns(name, [text.tokens if isinstance(text, TokenText) else () for text in texts])

@@ -1,4 +1,4 @@
-"""Limits on texts, and the sentences for texts that are too long or unusable."""
+"""Limits on the length of texts, and the messages for texts that are too long or unusable."""
 
 import re
 import sys
@@ -19,15 +19,15 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class TextError(ValueError):
-    """A sentence or a tokenizer that cannot be used; the message says why and what to do."""
+    """A sentence or a tokenizer cannot be used; the message says why and what to do."""
 
 
 @contextmanager
 def catch_panics() -> Iterator[None]:
     """Turn a panic of the `tokenizers` library into a TextError.
 
-    A panic is no `Exception` (pyo3's PanicException derives from BaseException), so nothing else here would catch it:
-    the thread of a page's run would end without a word, and its browser would wait for ever.
+    A panic is not an `Exception` (pyo3's PanicException derives from BaseException), so no other handler here catches
+    it: the thread that runs the page would end silently, and the browser would wait for ever.
     """
     try:
         yield
@@ -41,25 +41,27 @@ def catch_panics() -> Iterator[None]:
 
 
 def replace_surrogates(text: str) -> str:
-    """Replace lone surrogates, which no encoder takes, by U+FFFD, one for one, so that offsets stay."""
+    """Replace lone surrogates, which cannot be encoded, with one U+FFFD each, so that character offsets stay
+    the same.
+    """
     return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def cut_to_limit(text: str, limit: int = MAX_CHARACTERS) -> tuple[str, str | None]:
-    """Return the first `limit` characters, and a sentence about the cut (None without one)."""
+    """Return the first `limit` characters, and a note that says how much was cut (None if nothing was)."""
     if len(text) <= limit:
         return text, None
     return text[:limit], f"Only the first {limit:,} of {len(text):,} characters were read."
 
 
 def cut_notes(notes: Iterable[str]) -> tuple[str, ...]:
-    """Return those of this package's notes that say how much of a text was read."""
+    """Return the notes that say that only the beginning of a text was read."""
     return tuple(note for note in notes if _CUT.search(note))
 
 
 @contextmanager
 def cuts_are_shown() -> Iterator[None]:
-    """Suppress warnings of cuts, because the caller shows the notes of each run to its user."""
+    """Suppress the warnings about truncated texts, because the caller shows each run's notes to the user."""
     token = _shows_cuts.set(True)
     try:
         yield
@@ -68,15 +70,16 @@ def cuts_are_shown() -> Iterator[None]:
 
 
 def warn_of_cuts(notes: Iterable[str], hint: str = "") -> None:
-    """Warn, at the caller's own line, that only the beginning of a text was read; `hint` says what to do about it."""
+    """Warn that only the beginning of a text was read; `hint` says what to do. The warning names the caller's line."""
     said = cut_notes(notes)
     if said and not _shows_cuts.get():
         warnings.warn(" ".join((*said, hint)).strip(), UserWarning, stacklevel=_levels_to_the_caller())
 
 
 def require_whole(notes: Iterable[str], new_tokens: int | None, limit: int, most: int) -> None:
-    """Raise ValueError if a text that is to be continued was cut, unless the caller shows notes. `limit` is where it
-    was cut, `most` how many tokens can be read.
+    """Raise ValueError if a text that the model should continue was truncated, unless the caller shows the notes.
+
+    `limit` is the number of tokens that were kept, `most` the most tokens that the model can read.
     """
     said = cut_notes(notes)
     if new_tokens and said and not _shows_cuts.get():
@@ -88,7 +91,7 @@ def require_whole(notes: Iterable[str], new_tokens: int | None, limit: int, most
 
 
 def _levels_to_the_caller() -> int:
-    """Count the frames from `warn_of_cuts` to the first frame outside of this package and torch."""
+    """Count the stack frames from `warn_of_cuts` to the first frame outside this package and torch."""
     frame, levels = sys._getframe(2), 2
     while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
         frame, levels = frame.f_back, levels + 1
@@ -100,29 +103,29 @@ def _is_ours(file: str) -> bool:
 
 
 def prefix_notes(sentence: str, notes: tuple[str, ...]) -> tuple[str, ...]:
-    """Put a sentence's name before its notes: "Source: only the first 510 of 600 tokens were kept."."""
+    """Put a sentence's name before each of its notes: "Source: only the first 510 of 600 tokens were kept."."""
     return tuple(f"{sentence}: {note[0].lower()}{note[1:]}" for note in notes)
 
 
 def require_room(max_tokens: int) -> None:
-    """Check that a target may have a token. Raises ValueError otherwise."""
+    """Raise ValueError unless a target may have at least one token."""
     if max_tokens < 1:
         raise ValueError(f"A target needs room for at least 1 token, not {max_tokens}.")
 
 
 def require_count(new_tokens: int | None) -> None:
-    """Check a number of tokens to write; None leaves it to the model. Raises ValueError below 0."""
+    """Raise ValueError if the number of tokens to generate is below 0; None lets the model decide."""
     if new_tokens is not None and new_tokens < 0:
         raise ValueError(f"new_tokens is 0 or more, not {new_tokens}.")
 
 
 def require_ids(ids: Iterable[int], known: int) -> None:
-    """Check that a vocabulary of `known` tokens has all ids. Raises ValueError for the first that it has not."""
+    """Raise ValueError for the first id that is not in a vocabulary of `known` tokens."""
     if (beyond := next((id_ for id_ in ids if not 0 <= id_ < known), None)) is not None:
         raise ValueError(f"There is no token {beyond}: this model knows ids 0 to {known - 1:,}.")
 
 
 def require_text(text: str) -> None:
-    """Check that a text is more than spaces. Raises TextError for an empty one."""
+    """Raise TextError if a text is empty or only spaces."""
     if not text.strip():
         raise TextError('The sentence is empty: type one, for example "I love you."')

@@ -1,4 +1,4 @@
-"""Cleaning and cutting of text before BPE, when a vocabulary is built and when a sentence is encoded."""
+"""Text clean-up and pre-tokenization before BPE, shared by building a vocabulary and encoding a sentence."""
 
 import json
 
@@ -8,8 +8,8 @@ from attnviz.text.limits import TextError
 
 WORD_START = "\u2581"
 _ALONE = Regex(rf"\p{{Han}}|{WORD_START}?(?:\p{{P}}|\p{{N}}|\p{{Sc}}|\p{{Sm}})")
-# After an apostrophe inside or behind a word the next piece begins a word ("l'animal" is read as l ' animal, with the
-# animal that also stands alone); its WORD_START then stands for no space.
+# The piece after an apostrophe inside or after a word begins a word: "l'animal" is split into l, ' and the same piece
+# "animal" as in other sentences. The WORD_START of that piece then marks no space in the text.
 _ELISION = r"(?<=\p{L})'(?=[\p{L} ])"
 _QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
 
@@ -17,9 +17,9 @@ _QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
 def pipeline(
     *, lowercase: bool, spaced: bool, elision: bool = False
 ) -> tuple[normalizers.Sequence, pre_tokenizers.Sequence]:
-    """Make the steps that clean and cut text before BPE, for building a vocabulary and for encoding.
+    """Build the normalizer and pre-tokenizer that run before BPE, for building a vocabulary and for encoding.
 
-    With `elision`, the word behind an apostrophe is cut as a word of its own.
+    With `elision`, the word after an apostrophe is split off as a word.
     """
     clean = [normalizers.NFC(), *(normalizers.Replace(old, new) for old, new in _QUOTES.items())]
     clean += [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
@@ -30,13 +30,16 @@ def pipeline(
 
 
 def elides(tokenizer_json: str) -> bool:
-    """Check whether the vocabulary was built of text whose elisions were cut."""
+    """Check whether the vocabulary was built from text that was split at elisions such as "l'animal"."""
     clean = (json.loads(tokenizer_json).get("normalizer") or {}).get("normalizers", ())
     return any(step.get("pattern") == {"Regex": _ELISION} for step in clean)
 
 
 def variant(tokenizer_json: str, *, lowercase: bool, spaced: bool, elision: bool = False) -> Tokenizer:
-    """Load a saved vocabulary that reads text by one of the pipelines. Raises TextError for a broken one."""
+    """Load a saved vocabulary with the normalizer and pre-tokenizer of these options.
+
+    Raises TextError if the file is not a BPE tokenizer.
+    """
     try:
         content = json.loads(tokenizer_json)
         if content["model"]["type"] != "BPE":

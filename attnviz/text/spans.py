@@ -1,4 +1,4 @@
-"""A span: neighbouring tokens under one name, such as a turn of a conversation or a passage of a prompt."""
+"""A span: neighbouring tokens with a common name, such as a turn of a conversation or a passage of a prompt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from itertools import pairwise
 
 @dataclass(frozen=True)
 class Span:
-    """Tokens `start` to `end`, the latter excluded, counted from 0, under a name.
+    """Tokens from `start` up to but excluding `end`, counted from 0, with a name.
 
-    `role` is the speaker of a turn, "template" for tokens that a chat template adds, "" for a span that was named by
-    hand or by a rule.
+    `role` is the speaker of a turn, "template" for tokens that a chat template adds, and "" for a span that a user or a
+    rule has named.
     """
 
     name: str
@@ -26,8 +26,10 @@ class Span:
 
 
 def check_spans(spans: Sequence[Span], length: int) -> tuple[Span, ...]:
-    """Return spans in the order of their tokens. Raises ValueError for one without tokens, one that ends beyond
-    `length` tokens, two of one name, and two that overlap.
+    """Return the spans sorted by their tokens.
+
+    Raises ValueError if a span holds no token or ends beyond `length` tokens, if two have the same name, or if two
+    overlap.
     """
     ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end)))
     for span in ordered:

@@ -1,7 +1,7 @@
-"""Sentences to ids and back, with character offsets, on a `tokenizers` BPE vocabulary. Knows no model.
+"""Convert the translator's sentences to ids and back, with character offsets, using a `tokenizers` BPE vocabulary.
 
-English is lowercased for encoding only, every Chinese character is a token of its own, and the target's language
-is its first token: `<bos:fr>`, `<bos:zh>`, …
+This file uses no model. English is lowercased only for encoding, every Chinese character is a token, and a target
+starts with a token for its language: `<bos:fr>`, `<bos:zh>`, …
 """
 
 import json
@@ -30,13 +30,13 @@ _SPACE_BEFORE, _NO_SPACE = re.compile(r"[^\S\x1c-\x1f]*"), re.compile(r"\S*")
 
 
 def bos(language: str) -> str:
-    """Name a language's first token."""
+    """Return the name of the token that starts a target in a language."""
     return f"<bos:{language}>"
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Ids and their tokens, side by side, with sentences about text that was cut."""
+    """The ids and tokens of a sentence, in the same order, with notes about text that was cut off."""
 
     ids: tuple[int, ...]
     tokens: tuple[Token, ...]
@@ -44,7 +44,7 @@ class Encoded:
 
 
 class TranslatorTokenizer:
-    """One vocabulary, read three ways: as English source, as spaced target, as unspaced target."""
+    """One vocabulary with three ways to encode: English source, target with spaces, and target without spaces."""
 
     @catch_panics()
     def __init__(self, tokenizer_json: str) -> None:
@@ -65,7 +65,7 @@ class TranslatorTokenizer:
 
     @classmethod
     def load(cls, path: Path) -> "TranslatorTokenizer":
-        """Read a `tokenizer.json`. Raises TextError when it is missing, too large or not a tokenizer."""
+        """Load a `tokenizer.json`. Raises TextError if it is missing, too large or not a tokenizer."""
         if not path.is_file():
             raise TextError(f"There is no tokenizer at {path.name}: a model folder holds tokenizer.json.")
         if path.stat().st_size > MAX_TOKENIZER_BYTES:
@@ -86,24 +86,24 @@ class TranslatorTokenizer:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Target languages, in the order of their ids."""
+        """Target languages, ordered by the ids of their first tokens."""
         return tuple(sorted(self.bos_ids, key=self.bos_ids.__getitem__))
 
     @property
     def pieces(self) -> tuple[str, ...]:
-        """Every piece of the vocabulary, in the order of their ids, special tokens included."""
+        """Every piece of the vocabulary, ordered by id, including special tokens."""
         return tuple(self._pieces[id_] for id_ in range(self.vocab_size))
 
     @property
     def merges(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of pieces that become one, in the order in which they are merged."""
+        """The BPE merges: pairs of pieces that are joined, in the order in which BPE applies them."""
         return tuple((first, second) for first, second in json.loads(self._json)["model"]["merges"])
 
     @catch_panics()
     def spell(self, piece: str) -> tuple[int, ...]:
-        """Spell another vocabulary's piece in ids: one if it is known, none for an unknown special token.
+        """Encode a piece of another vocabulary as ids of this one: one id if the piece is known, otherwise several.
 
-        Characters that no piece spells become `<unk>`.
+        An unknown special token gives no ids. Characters without a piece become `<unk>`.
         """
         if (known := self._source.token_to_id(piece)) is not None:
             return (known,)
@@ -112,7 +112,7 @@ class TranslatorTokenizer:
         return tuple(token.id for token in self._source.model.tokenize(piece))
 
     def encode_source(self, text: str) -> Encoded:
-        """Encode an English sentence as pieces and `<eos>`."""
+        """Encode an English sentence as its pieces and `<eos>`."""
         return self._encode_sentence(self._source, (), text)
 
     def encode_target(self, text: str, to: str) -> Encoded:
@@ -121,25 +121,27 @@ class TranslatorTokenizer:
         return self._encode_sentence(self._unspaced if to in UNSPACED else self._spaced, (first,), text)
 
     def source_ids(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Encode many sentences as `encode_source` does, without tokens, which take most of the time."""
+        """Encode many sentences like `encode_source`, but return ids only, because making tokens takes most of the
+        time.
+        """
         return self._encode_many(self._source, (), texts)
 
     def target_ids(self, texts: Sequence[str], to: str) -> list[tuple[int, ...]]:
-        """Encode many sentences as `encode_target` does, without tokens."""
+        """Encode many sentences like `encode_target`, but return ids only."""
         return self._encode_many(self._unspaced if to in UNSPACED else self._spaced, (self.bos_id(to),), texts)
 
     def bos_id(self, to: str) -> int:
-        """Look up the id of a language's first token. Raises TextError for a language that the vocabulary has not."""
+        """Return the id of a language's first token. Raises TextError if the vocabulary does not have the language."""
         if to not in self.bos_ids:
             raise TextError(f"This model does not write {to!r}; it writes {', '.join(self.languages)}.")
         return self.bos_ids[to]
 
     def text(self, ids: list[int] | tuple[int, ...]) -> str:
-        """Decode generated ids to their sentence, without special tokens."""
+        """Decode generated ids to a sentence without special tokens."""
         return "".join(token.text for token in self._tokens_of_ids(ids, keep_spaces=True)).strip()
 
     def tokens(self, ids: list[int] | tuple[int, ...]) -> tuple[Token, ...]:
-        """Make the tokens of generated ids, with offsets into `text(ids)`."""
+        """Return the tokens of generated ids, with character offsets into `text(ids)`."""
         return self._tokens_of_ids(ids, keep_spaces=False)
 
     def _tokens_of_ids(self, ids: list[int] | tuple[int, ...], *, keep_spaces: bool) -> tuple[Token, ...]:
@@ -179,7 +181,7 @@ class TranslatorTokenizer:
         return tuple(tokens)
 
     def _encode_sentence(self, tokenizer: Tokenizer, first: tuple[Token, ...], typed: str) -> Encoded:
-        """Cut, encode, cut again, and close with `<eos>`."""
+        """Truncate a sentence to the limits on characters and tokens, encode it, and append `<eos>`."""
         text, note = cut_to_limit(typed)
         pieces = self._encode(tokenizer, text)
         room = MAX_TOKENS - len(first) - 1
@@ -198,7 +200,7 @@ class TranslatorTokenizer:
         return [(*first, *encoding.ids[:room], self.eos_id) for encoding in encodings]
 
     def padding(self, at: int) -> Token:
-        """Make a `<pad>` after `at` characters of a text."""
+        """Return a `<pad>` token that stands after `at` characters of a text."""
         return self._special_token(self.pad_id, at)
 
     def _special_token(self, id_: int, at: int) -> Token:
@@ -209,7 +211,7 @@ class TranslatorTokenizer:
 
 
 def _span(text: str, offsets: list[tuple[int, int]], place: int) -> tuple[int, int]:
-    """Find a piece's span in the text, without the space before it, and with characters composed into it."""
+    """Return a piece's span in the text: without the space before it, with any combining characters after it."""
     start, end = offsets[place]
     start += len(_SPACE_BEFORE.match(text[start:end])[0])  # type: ignore[index]  # it also matches nothing
     until = offsets[place + 1][0] if place + 1 < len(offsets) else len(text)

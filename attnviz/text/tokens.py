@@ -1,4 +1,4 @@
-"""A token: an id with its piece of the sentence."""
+"""A token: an id with the part of the sentence that it encodes."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 class Token:
     """One token of a sentence.
 
-    `text` is its piece of the sentence, as typed or as the model wrote it (a special token: its name);
-    `start` and `end` count characters of that sentence, so that `sentence[start:end] == text` for every token
-    that is not special. `starts_word` is False for a piece that continues the token before it.
-    `segment` is 1 for the second sentence of a pair and for what a model wrote after its prompt, 0 elsewhere.
-    `piece` is its entry in the vocabulary, "" if it is not known; `is_unknown` marks the entry for all text without a
-    piece, by which the model cannot tell this text from other such text.
+    `text` is the part of the sentence that the token encodes, as typed or as the model wrote it, or a special token's
+    name. `start` and `end` count characters of that sentence: `sentence[start:end] == text` for every token that is not
+    special. `starts_word` is False for a piece that continues the word of the token before it. `segment` is 1 in the
+    second sentence of a pair and in what a model wrote after its prompt, otherwise 0. `piece` is the token's entry in
+    the vocabulary, or "" if the entry is not known. `is_unknown` marks the entry that the vocabulary uses for all text
+    without a piece, so that the model cannot tell such texts apart.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Groups of neighbouring tokens that make up a word, by their text. Knows no model."""
+"""Group neighbouring tokens into words by their text, without a model."""
 
 import re
 import unicodedata
@@ -24,11 +24,11 @@ _VOWELS_AFTER = "\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3"  # letters of Thai 
 
 
 def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
-    """Group the positions of tokens by word, in order; every token is in one group.
+    """Group the positions of tokens by word, in order; every token is in exactly one group.
 
-    A token that does not start a word continues the one before it. Special tokens and tokens of scripts that are
-    written without spaces (Chinese, Thai) stand alone, and so does punctuation at the edge of a word: `pond` `.` are
-    two groups, `don` `'` `t` is one. A vowel sign or an accent stays with its letter.
+    A token that does not start a word continues the word of the token before it. Special tokens and tokens of scripts
+    that are written without spaces (Chinese, Thai) form groups of their own, and so does punctuation at the edge of a
+    word: `pond` `.` are two groups, `don` `'` `t` is one. A vowel sign or an accent stays with its letter.
     """
     runs: list[list[int]] = []
     shown = ""  # the last token that had text: a character of several tokens is shown by the first
@@ -42,9 +42,9 @@ def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
 
 
 def is_within_word(text: str, at: int) -> bool:
-    """Check whether the place before character `at` lies between two letters or digits of one word.
+    """Check whether the boundary before character `at` lies inside a word, between two letters or digits.
 
-    A character of a script that is written without spaces stands alone.
+    Each character of a script that is written without spaces is a word.
     """
     beside = text[max(at - 1, 0) : at + 1]
     return len(beside) == 2 and at > 0 and beside.isalnum() and not _UNSPACED.search(beside)
@@ -61,22 +61,25 @@ def _continues(before: Token, token: Token, shown: str) -> bool:
 
 
 def _is_sign(character: str) -> bool:
-    """Check whether a character is written on the letter before it, or is a vowel sign that follows that letter."""
+    """Check whether a character is a combining mark or a vowel sign that belongs to the letter before it."""
     return character != "" and (unicodedata.category(character)[0] == "M" or character in _VOWELS_AFTER)
 
 
 def _is_rest(token: Token) -> bool:
-    """Check whether a token holds further bytes of the character before it."""
+    """Check whether a token holds further bytes of the character that the token before it began."""
     return not token.text and not token.starts_word
 
 
 def _is_blank(token: Token) -> bool:
-    """Check whether a token is a space without text, which introduces the word after it."""
+    """Check whether a token is only the space before the word that follows."""
     return not token.text and token.starts_word
 
 
 def _split_edges(run: list[int], tokens: Sequence[Token]) -> list[tuple[int, ...]]:
-    """Split a run into punctuation, the word, and punctuation; leading blanks join the first group."""
+    """Split a run of tokens into leading punctuation, the word, and trailing punctuation.
+
+    Blanks before the run join its first group.
+    """
     blanks = 0
     while blanks < len(run) - 1 and not tokens[run[blanks]].text:
         blanks += 1
