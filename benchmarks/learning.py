@@ -13,7 +13,7 @@ from statistics import median
 from playwright.sync_api import Page
 
 from attnviz.learning.live.runs import LiveView
-from attnviz.learning.widget.feed import Piece, feed_payload
+from attnviz.learning.page.live import Piece, feed_payload
 from attnviz.toys.experiment import Experiment
 from attnviz.toys.run import TrainingRun
 from benchmarks.browser import chromium_here, new_page, open_page, type_sentence

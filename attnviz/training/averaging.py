@@ -7,12 +7,11 @@ no longer to run.
 import argparse
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
 
-from attnviz.training.command import run
 from attnviz.transformer import checkpoint
 from attnviz.transformer.transformer import Transformer
 
@@ -67,3 +66,15 @@ def _parser() -> argparse.ArgumentParser:
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+def run(
+    parser: argparse.ArgumentParser, work: Callable[[argparse.Namespace], str], arguments: Sequence[str] | None
+) -> int:
+    """Do the work with what was asked for, and print what it says; the exit status is 2 for unusable input."""
+    try:
+        sys.stdout.write(f"{work(parser.parse_args(arguments))}\n")
+    except (ValueError, OSError, EOFError) as error:  # a gzip file that was cut short ends in EOFError
+        sys.stderr.write(f"{parser.prog.removeprefix('python -m ')}: {error}\n")
+        return 2
+    return 0

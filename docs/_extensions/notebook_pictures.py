@@ -8,7 +8,7 @@ from pathlib import Path
 HEIGHT = 620  # pixels
 CODE = f"""
 def static(widget, include=None, exclude=None):
-    from attnviz.hosts.notebook.static import StaticPicture
+    from attnviz.hosts.notebook.show import StaticPicture
 
     return {{"text/html": StaticPicture(widget.shown, widget.height or {HEIGHT})._repr_html_()}}, {{}}
 

@@ -4,8 +4,7 @@ import streamlit as st
 
 from attnviz.app import mount
 from attnviz.heads.heads_state import HeadsState
-from attnviz.heads.links.links import LinksState
-from attnviz.heads.links.payload import links_payload
+from attnviz.heads.links.links import LinksState, links_payload
 from attnviz.heads.payload import heads_payload
 from attnviz.hosts.registry import picture
 from attnviz.kit.browser_view import add_view, with_declaration

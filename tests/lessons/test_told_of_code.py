@@ -5,7 +5,7 @@ import torch
 
 from attnviz.analysis.inputs import query_key_value, site_inputs
 from attnviz.anatomy.numbers.modulation import modulation
-from attnviz.implementations.bugs import catches
+from attnviz.implementations.bugs import cabinet
 from attnviz.implementations.bugs.cabinet import BUGS
 from tests.lessons.told import step, tells
 
@@ -90,9 +90,9 @@ def test_which_checks_find_which_bugs() -> None:
     assert output.shape == inputs.input_.shape
     assert bool(((attn >= 0) & (attn <= 1)).all())
     torch.testing.assert_close(attn.sum(dim=-2), torch.ones_like(attn.sum(dim=-2)))
-    assert not catches.rows_sum_to_one(sideways, inputs)
-    assert catches.rows_sum_to_one(turned, inputs)
-    assert catches.has_the_shape_of_its_input(turned, inputs)
-    assert not catches.no_row_but_the_last_sees_the_last_token(turned, inputs)
-    assert not catches.hidden_keys_weigh_nothing(turned, inputs)
+    assert not cabinet.rows_sum_to_one(sideways, inputs)
+    assert cabinet.rows_sum_to_one(turned, inputs)
+    assert cabinet.has_the_shape_of_its_input(turned, inputs)
+    assert not cabinet.no_row_but_the_last_sees_the_last_token(turned, inputs)
+    assert not cabinet.hidden_keys_weigh_nothing(turned, inputs)
     assert [step("8", nth).link.texts["bug"] for nth in (4, 5)] == ["softmax_over_queries", "mask_transposed"]

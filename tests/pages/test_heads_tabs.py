@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.heads.links.links import LinksRules
-from attnviz.heads.links.payload import links_payload
+from attnviz.heads.links.links import LinksRules, links_payload
 from attnviz.heads.neuron import neuron
 from attnviz.heads.page import choices
 from attnviz.kit.wire import unpack

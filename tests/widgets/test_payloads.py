@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from attnviz.heads.every_head.payload import whole_model_payload
-from attnviz.heads.links import fine_lines
-from attnviz.heads.links.payload import links_payload
-from attnviz.heads.neuron.payload import neuron_payload
+from attnviz.heads.links import links
+from attnviz.heads.links.links import links_payload
+from attnviz.heads.neuron.neuron import neuron_payload
 from attnviz.kit.wire import Payload
 from attnviz.maps.lines import FAINTEST, strongest_lines
 from attnviz.maps.selection import select
@@ -80,8 +80,8 @@ def test_chosen_heads_of_a_long_text_have_every_line_that_can_be_seen() -> None:
     trace = from_tensors(attn, [f"w{at}" for at in range(50)])
     coarse = links_payload([select(trace, "encoder_self")], trace.kinds, view={}, budget=500)
     heads = [(1, 2), (0, 1)]
-    assert fine_lines.needs_fine_lines(coarse, heads)
-    payload = fine_lines.add_fine_lines(coarse, heads, (attn[at].numpy() for at in heads))
+    assert links.needs_fine_lines(coarse, heads)
+    payload = links.add_fine_lines(coarse, heads, (attn[at].numpy() for at in heads))
     header, blobs = payload
     fine = header["fine"]
     assert (fine["heads"], fine["threshold"]) == ([[1, 2], [0, 1]], FAINTEST)
@@ -112,10 +112,10 @@ def test_a_text_whose_lines_are_all_too_faint_for_the_budget_has_none() -> None:
 def test_finer_lines_are_made_only_where_some_are_left_out_and_heads_are_few(trace) -> None:
     whole = links_payload([select(trace, "cross")], trace.kinds, view={})
     cut = links_payload([select(trace, "cross")], trace.kinds, view={}, budget=20)
-    assert not fine_lines.needs_fine_lines(whole, [(0, 0)])
-    assert fine_lines.needs_fine_lines(cut, [(0, 0)])
-    assert not fine_lines.needs_fine_lines(cut, [])
-    assert not fine_lines.needs_fine_lines(cut, [(0, head) for head in range(5)])
+    assert not links.needs_fine_lines(whole, [(0, 0)])
+    assert links.needs_fine_lines(cut, [(0, 0)])
+    assert not links.needs_fine_lines(cut, [])
+    assert not links.needs_fine_lines(cut, [(0, head) for head in range(5)])
 
 
 def test_twelve_by_twelve_heads_of_256_tokens_stay_small() -> None:

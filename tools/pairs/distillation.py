@@ -17,7 +17,7 @@ from sacrebleu.metrics.chrf import CHRF
 from tqdm import tqdm
 
 from attnviz.models.translator.translator import Translator
-from attnviz.training.command import run
+from attnviz.training.averaging import run
 from attnviz.training.corpus import Pair, read_pairs, write_pairs
 from tools.pairs.beam_search import BeamSearch, BeamTranslation
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from attnviz.training.command import run
+from attnviz.training.averaging import run
 from attnviz.training.corpus import Pair, read_pairs, write_pairs
 
 

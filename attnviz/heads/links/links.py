@@ -1,27 +1,34 @@
 """Links: two sentences as columns, and lines between their tokens for the heads that are chosen."""
 
+import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from attnviz.heads.links import fine_lines
-from attnviz.heads.links.payload import links_payload
 from attnviz.kit.browser_view import add_view
 from attnviz.kit.caching import Cache, make_anew
+from attnviz.kit.entries import col_entries, row_entries
 from attnviz.kit.fields import MEAN, PageState, Say, choice, declare, is_index
 from attnviz.kit.focus import is_of_other_sentence, known_kind
+from attnviz.kit.payload import common_header, payload_of
 from attnviz.kit.picture import TabRules
-from attnviz.kit.wire import Payload
+from attnviz.kit.spans import axis_spans
+from attnviz.kit.wire import Blobs, Payload
 from attnviz.maps.lazy import layer_by_layer
+from attnviz.maps.lines import BUDGET, FAINTEST, strongest_lines
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
+from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 
+SQUARE = 24  # cells of a head's square
+MOST_HEADS = 4
+FINE_BUDGET = 200_000  # lines of the chosen heads together, of six bytes each
 Heads = tuple[tuple[int, int], ...]
 NO_HEADS = "none"  # in a link; an empty text means the head in focus
 _TOKEN = re.compile("[qk](0|[1-9][0-9]{0,4})")
@@ -77,8 +84,8 @@ def links(
 
     made = cached("links", (trace, kind, options), make)
     state = _fit_state(replace(state, kind=kind), made.header["shape"])
-    if fine_lines.needs_fine_lines(made, state.heads):
-        made = fine_lines.add_fine_lines(made, state.heads, (_weights(trace, kind, options, at) for at in state.heads))
+    if needs_fine_lines(made, state.heads):
+        made = add_fine_lines(made, state.heads, (_weights(trace, kind, options, at) for at in state.heads))
     return add_view(made, state)
 
 
@@ -124,3 +131,81 @@ class LinksRules(TabRules):
         if token is None or is_of_other_sentence(view, shown.texts):
             return texts | {"row": "", "held": ""}
         return texts | {"row": token[1:], "held": ""} if token.startswith("q") else texts
+
+
+def needs_fine_lines(payload: Payload, heads: Sequence[tuple[int, int]]) -> bool:
+    """Whether a payload leaves lines of so few heads away that could be seen."""
+    return 0 < len(heads) <= MOST_HEADS and payload.header["threshold"] > FAINTEST
+
+
+def add_fine_lines(
+    payload: Payload, heads: Sequence[tuple[int, int]], maps: Iterable[np.ndarray], *, budget: int = FINE_BUDGET
+) -> Payload:
+    """Return the payload of `links_payload` with finer lines of `heads`, whose `(rows, cols)` weights are `maps`.
+
+    Under `fine` the header says which heads they are, from which weight on their lines are there and what share of
+    each head's weight they carry; `base` stays, and `id` is a name of its own.
+    """
+    lines = strongest_lines((attn[None] for attn in maps), budget)
+    header, blobs = payload.header, payload.blobs
+    added, begins = Blobs(), len(blobs) + -len(blobs) % 4
+    fine = {
+        "heads": [list(head) for head in heads],
+        "starts": begins + added.add(lines.starts),
+        "line_cols": begins + added.add(lines.cols),
+        "line_weights": begins + added.add(lines.weights),
+        "count": len(lines.cols),
+        "threshold": lines.threshold,
+        "shares": [round(float(share), 5) for share in lines.shares[:, 0]],
+    }
+    name = hashlib.blake2b(repr((header["id"], fine)).encode(), digest_size=8).hexdigest()
+    return Payload({**header, "fine": fine, "id": name}, blobs + bytes(-len(blobs) % 4) + added.join())
+
+
+def links_payload(
+    layers: Iterable[EagerMaps],
+    kinds: Sequence[str],
+    *,
+    view: dict[str, Any],
+    budget: int = BUDGET,
+    numbers: Sequence[int] = (),
+) -> Payload:
+    """Make what the Links component draws from.
+
+    Args:
+        layers: the kind that is open, as it is shown: one `Shown` with all layers, or one after another.
+        kinds: all kinds that there are.
+        view: which heads are chosen, which token is held, how opacity is scaled; as the component reports it.
+        budget: about how many lines of all heads together are sent.
+        numbers: the layers' own in the model, where others of its layers do not attend.
+    """
+    squares: list[np.ndarray] = []
+    labels: list[EagerMaps] = []
+
+    def weights() -> Iterator[np.ndarray]:
+        for maps in layers:
+            labels[:] = labels or [maps]
+            for attn in maps.attn:
+                squares.append(thumbnail(clip_weights(attn), SQUARE).numpy())
+                yield attn.numpy()
+
+    blobs, lines = Blobs(), strongest_lines(weights(), budget)
+    maps, small = labels[0], np.stack(squares)
+    header = common_header(maps.kind, kinds, blobs) | {
+        "shape": [len(small), *maps.attn.shape[1:]],
+        "rows": [[row.input, row.output] for row in maps.rows],
+        "cols": [col.text for col in maps.cols],
+        "row_entries": row_entries(maps.rows),
+        "col_entries": col_entries(maps.cols),
+        "squares": {"offset": blobs.add(small), "height": small.shape[2], "width": small.shape[3]},
+        "starts": blobs.add(lines.starts),
+        "line_cols": blobs.add(lines.cols),
+        "line_weights": blobs.add(lines.weights),
+        "count": len(lines.cols),
+        "threshold": lines.threshold,
+        "shares": [[round(float(share), 5) for share in layer] for layer in lines.shares],
+        "left_out": maps.left_out,
+        "layer_numbers": list(numbers),
+        **axis_spans(maps.rows, maps.cols),
+    }
+    return payload_of(header, view, blobs)

@@ -1,5 +1,7 @@
 """A picture as a Jupyter widget: Python reads the view in the browser, and the browser shows a view set in Python."""
 
+import json
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -8,10 +10,14 @@ from uuid import uuid4
 import anywidget
 import traitlets
 
-from attnviz.hosts.notebook.source import cell_module
+from attnviz.kit.bundle import PACKAGE, Widget, join_modules, source
 from attnviz.kit.picture import ShownPicture
 from attnviz.kit.wire import Payload
 
+_MODULE = """const build = () => {widget};
+const host = {host};
+export default host.inNotebook(build().default, {{ ...{parts}, module: `(${{build}})()` }});
+"""
 Head = tuple[str, int | str, int | str]
 THEMES = ("auto", "light", "dark")
 _NOT_DRAWN = (
@@ -151,3 +157,15 @@ class PictureWidget(anywidget.AnyWidget):
 
 def _without_view(payload: Payload) -> Payload:
     return payload._replace(header={**payload.header, "view": None, "seq": None})
+
+
+@cache
+def cell_module(widget: Widget) -> str:
+    """Return the module whose default export draws a widget in a cell.
+
+    Its styles go along with its element, into a shadow root: what anywidget calls `_css` would style the whole page.
+    """
+    made = source(widget)
+    host = join_modules(PACKAGE / "kit" / "js" / "hosts" / "notebook.js")
+    parts = {"html": made.html, "style": made.style, "pythonOnly": widget.python_only}
+    return _MODULE.format(widget=made.module, host=host, parts=json.dumps(parts))

@@ -1,6 +1,8 @@
 """Runs that this visitor watches while they are trained, and the feed that brings their moments to the picture."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -9,16 +11,51 @@ from attnviz.app.markdown import literal
 from attnviz.app.mount import learning_feed
 from attnviz.app.reports import NUMBER, TEXT, reported_value
 from attnviz.guards.network import network_of
-from attnviz.learning.live.runs import LiveRun
+from attnviz.kit.wire import Blobs, Payload
+from attnviz.learning.live.runs import LiveRun, LiveView
 from attnviz.learning.page import runs
-from attnviz.learning.widget.feed import Piece, feed_payload
-from attnviz.learning.widget.payload import run_key
+from attnviz.learning.widget.payload import describe_run, moments, run_key
+from attnviz.toys.batches import watched_lines
 from attnviz.toys.experiment import Experiment
+from attnviz.toys.recording import recording_from_moments
+from attnviz.toys.run import WATCHED
 from attnviz.toys.switches import title_of
 
 EVERY = 1.0  # seconds; the browser shows what came in them five times a second (learning/widget/js/feeds.js)
 _KEPT = 4  # runs that one visitor has watched last
 _WATCHED, _SENT, _FEED = "learning-runs", "learning-sent", "learning-feed"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A look at a run: `looked.moments` begin with number `since`."""
+
+    experiment: Experiment
+    looked: LiveView
+    since: int
+
+
+def feed_payload(pieces: Sequence[Piece]) -> Payload:
+    """Pack looks at runs. Labels, which never change, come with a run's first moments."""
+    blobs = Blobs()
+    return Payload({"runs": [_piece(piece, blobs) for piece in pieces]}, blobs.join())
+
+
+def _piece(piece: Piece, blobs: Blobs) -> Mapping[str, Any]:
+    looked, about = piece.looked, piece.experiment.toy_task
+    header: dict[str, Any] = {
+        "key": run_key(piece.experiment),
+        "state": looked.state,
+        "ahead": looked.ahead,
+        "since": piece.since,
+    }
+    if looked.moments:
+        lines = tuple(watched_lines(about, WATCHED)) if not piece.since else ()
+        found = recording_from_moments(piece.experiment, looked.moments, lines, {})
+        header["moments"] = moments(found, blobs)
+        if not piece.since:
+            header["about"] = describe_run(found)
+    return header
 
 
 def watch(experiment: Experiment) -> LiveRun:

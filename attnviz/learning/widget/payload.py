@@ -1,7 +1,7 @@
 """The data of the Learning component: one or two runs, each whole or as far as it is, and how they are labelled.
 
 Laid out as `attnviz.kit.wire` says. A recording goes to the browser whole, once, deflated: `packed` is where it
-lies. The moments of a live run come in pieces, which `attnviz.learning.widget.feed` packs in the same layout.
+lies. The moments of a live run come in pieces, which `attnviz.learning.page.live` packs in the same layout.
 """
 
 import hashlib

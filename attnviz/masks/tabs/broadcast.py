@@ -1,8 +1,13 @@
 """The tab Broadcast of Masks: where a mask gets its head axis, on this sentence, and torch's answers without it."""
 
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
 from attnviz.masks.figures.matrices import cells
 from attnviz.masks.masks import MaskBench
-from attnviz.masks.numbers.broadcast import attempts, axes
 
 
 def picture(bench: MaskBench) -> str:
@@ -53,3 +58,40 @@ def explanation(bench: MaskBench) -> str:
 def _shape(bench: MaskBench) -> tuple[int, int, int, int]:
     batch, heads = bench.trace.call(bench.view.kind, bench.view.layer).query.shape[:2]
     return (batch, heads, *bench.shape)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One line of code on shapes: what came out and whether it is right, or what torch said."""
+
+    code: str
+    shape: tuple[int, ...] | None
+    said: str = ""
+
+
+def attempts(mask: Bool[Tensor, "..."], scores: tuple[int, int, int, int]) -> tuple[Attempt, ...]:
+    """Mask scores of this shape `(batch, heads, q_len, k_len)` with a three-axis mask, with and without a head axis."""
+    blank = torch.zeros(scores)
+    ways = {
+        "scores.masked_fill(~mask.unsqueeze(1), fill)": mask.unsqueeze(1),
+        "scores.masked_fill(~mask, fill)": mask,
+        "scores.masked_fill(~mask.unsqueeze(0), fill)": mask.unsqueeze(0),
+        "scores.masked_fill(~mask.unsqueeze(-1), fill)": mask.unsqueeze(-1),
+    }
+    right = blank.masked_fill(~mask.unsqueeze(1), 1.0)
+    return tuple(_attempt(code, blank, shaped, right) for code, shaped in ways.items())
+
+
+def axes(shape: tuple[int, ...]) -> str:
+    """Write a shape as Python does: `(2, 1, 7)`."""
+    return f"({', '.join(map(str, shape))})"
+
+
+def _attempt(code: str, scores: Tensor, mask: Tensor, right: Tensor) -> Attempt:
+    try:
+        out = scores.masked_fill(~mask, 1.0)
+    except RuntimeError as refusal:
+        return Attempt(code, None, str(refusal).splitlines()[0])
+    if out.shape == right.shape and torch.equal(out, right):
+        return Attempt(code, tuple(out.shape), "every head has its sentence's mask")
+    return Attempt(code, tuple(out.shape), "no error: sizes fit by chance, and other cells are masked than were meant")

@@ -1,14 +1,18 @@
 """The tab Row by row of Masks: the target grows, and the earlier rows of the context stay, or do not."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from jaxtyping import Float
+from torch import Tensor
 
 from attnviz.analysis.fills import one_head
 from attnviz.kit.fields import PageState, whole_number
 from attnviz.masks.figures.matrices import equation, matrix
 from attnviz.masks.masks import MaskBench
-from attnviz.masks.numbers.row_by_row import Stage, first_row_moved, stage
 from attnviz.text.entries import token_texts
+from attnviz.transformer import masks
+from attnviz.transformer.attention import call_attn, context
 from attnviz.transformer.probe import AttentionCall, Kind
 
 LABEL = "Tokens that have arrived"
@@ -18,6 +22,34 @@ NOT_IN_CROSS = (
     "This does not apply to cross-attention, where all values come from the source from the start. Decoder "
     "self-attention is shown instead, same layer and head."
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """The first n positions alone: attn `(n, n)`, value and context `(n, d_k)`, context being attn · value."""
+
+    attn: Float[Tensor, "n n"]
+    value: Float[Tensor, "n d_k"]
+    context: Float[Tensor, "n d_k"]
+
+
+def stage(call: AttentionCall, n: int, *, causal: bool) -> Stage:
+    """One head's call (one item, one head) on its first `n` positions, with a causal mask or with none."""
+    cut = replace(
+        call,
+        query=call.query[:, :, :n].float(),
+        key=call.key[:, :, :n].float(),
+        value=call.value[:, :, :n].float(),
+        mask=masks.causal(n, device=call.query.device).unsqueeze(1) if causal else None,
+        bias=None if call.bias is None else call.bias[..., :n, :n],
+    )
+    attn = call_attn(cut)
+    return Stage(attn[0, 0].cpu(), cut.value[0, 0].cpu(), context(attn, cut.value)[0, 0].cpu())
+
+
+def first_row_moved(earlier: Stage, later: Stage) -> float:
+    """max |Δ| of the earlier stage's context rows when further positions arrive."""
+    return float((later.context[: len(earlier.context)] - earlier.context).abs().amax())
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import torch
 from attnviz.analysis.inputs import site_inputs
 from attnviz.analysis.outcome import Raised, SiteResult
 from attnviz.analysis.rerun import batch_of_two
-from attnviz.anatomy.numbers.row_major import memory_order
 from attnviz.anatomy.numbers.shape_walk import LAYOUTS, shape_walk
 from attnviz.anatomy.numbers.skipped_lines import SKIPS, run_skipped
+from attnviz.anatomy.page.walk import memory_order
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.models.translator.tiny import tiny_translator
 from tests.each_case import each_case

@@ -2,7 +2,7 @@
 
 import torch
 
-from attnviz.masks.numbers.broadcast import attempts, axes
+from attnviz.masks.tabs.broadcast import attempts, axes
 from attnviz.transformer import masks
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attnviz.masks.numbers.leakage import leak_test
-from attnviz.masks.numbers.row_by_row import first_row_moved, stage
+from attnviz.masks.tabs.rows import first_row_moved, stage
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.text.tokens import Token
 

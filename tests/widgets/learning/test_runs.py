@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from attnviz.learning.live.runs import LiveView
-from attnviz.learning.widget.feed import Piece, feed_payload
+from attnviz.learning.page.live import Piece, feed_payload
 from attnviz.learning.widget.payload import Asked, ShownRun, learning_payload
 from attnviz.toys import shipped
 from attnviz.toys.experiment import Experiment

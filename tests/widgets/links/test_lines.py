@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.heads.links.payload import links_payload
+from attnviz.heads.links.links import links_payload
 from attnviz.hosts import registry
 from attnviz.kit.bundle import source
 from attnviz.maps.lines import FAINTEST

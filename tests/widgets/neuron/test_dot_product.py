@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.heads.neuron.payload import neuron_payload
+from attnviz.heads.neuron.neuron import neuron_payload
 from attnviz.models.translator.tiny import tiny_translator
 from tests.each_case import each_case
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from attnviz.training.command import run
+from attnviz.training.averaging import run
 from tools.pairs.grammar.of_animals import jumps, reasons, rests
 from tools.pairs.grammar.of_people import deadlines, gifts, orders, weathers
 from tools.pairs.grammar.of_things import comparisons, there_are

@@ -1,4 +1,4 @@
-// The lines of the payload's rows (attnviz/heads/links/payload.py), and which of them are drawn.
+// The lines of the payload's rows (attnviz/heads/links/links.py), and which of them are drawn.
 
 import { isIndex } from "../../../kit/js/cells.js";
 

@@ -86,7 +86,7 @@ function say(figure, error) {
   figure.querySelector(".place").replaceChildren(element("p", { class: "failed", text }));
 }
 
-// A frame around the file, as in a notebook's narrow cell, may become as high as its content (attnviz/hosts/notebook/static.py).
+// A frame around the file, as in a notebook's narrow cell, may become as high as its content (attnviz/hosts/notebook/show.py).
 function tellHeight() {
   if (parent === window) return;
   const tell = () => parent.postMessage({ attnvizHeight: document.documentElement.scrollHeight }, "*");
