@@ -38,9 +38,9 @@ class Host:
 
     If `is_strict`, a choice that cannot be drawn raises ValueError; else the usual choice is drawn. `cached` looks up
     what is expensive to make. `find_maps` finds a model's own maps, given the model and a trace; None is
-    `KnownMaps.find`. `rates` are alignment error rates of the model in the `language` of the links by hand; None means
-    those that are shipped with the model, in the language of the trace. `run` does long work, given the name of the
-    work, its subject, what to say meanwhile, and a function of a `Cancellable`; it returns None if a visitor
+    `KnownMaps.find`. `find_rates` finds the alignment error rates of the model in the `language` of the links by hand;
+    None means those that are shipped with the model, in the language of the trace. `run` does long work, given the name
+    of the work, its subject, what to say meanwhile, and a function of a `Cancellable`; it returns None if a visitor
     stopped the work.
     """
 
@@ -48,8 +48,13 @@ class Host:
     cached: Cache = make_anew
     find_maps: "Callable[[Any, Any], KnownMaps] | None" = None
     language: str | None = None
-    rates: "Mapping[Aligner, float] | None" = None
+    find_rates: "Callable[[], Mapping[Aligner, float]] | None" = None
     run: Callable[[str, object, str, Callable[[Cancellable], Any]], Any] = run_to_the_end
+
+    @property
+    def rates(self) -> "Mapping[Aligner, float] | None":
+        """The alignment error rates that the host finds; None where the host finds none itself."""
+        return None if self.find_rates is None else self.find_rates()
 
 
 NO_HELP = Host()

@@ -30,7 +30,7 @@ def draw(trace: "TraceLike", against: str, model: "Model | None", host: Host) ->
     with the rates of the model in that language. A trace without cross-attention has no controls.
     """
     to = _draw(trace, against, model) if "cross" in trace.kinds else ""
-    return replace(host, language=to, rates=known_rates(trace.model_id, to) if to else {})
+    return replace(host, language=to, find_rates=lambda: known_rates(trace.model_id, to) if to else {})
 
 
 def _draw(trace: "TraceLike", against: str, model: "Model | None") -> str:

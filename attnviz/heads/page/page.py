@@ -35,7 +35,7 @@ def host_of(trace: TraceLike) -> Host:
     """Return what this page does for its pictures: its caches, and the alignment error rates of the model."""
     return Host(
         is_strict=False, cached=get_or_make, find_maps=_find_known_maps, language=trace.to,
-        rates=alignment_bar.known_rates(trace.model_id, trace.to),
+        find_rates=lambda: alignment_bar.known_rates(trace.model_id, trace.to),
         run=lambda key, asked, doing, make: run_cancellable(key, (name_of(trace), asked), doing, make),
     )  # fmt: skip
 
