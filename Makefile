@@ -59,7 +59,7 @@ test-newest: $(NEWEST_VENV)/bin/python ## models, notebook and files with the ne
 		$(shell grep '^torch==' requirements.txt) --group tools --editable '.[all]'
 	@$< -m pip list --disable-pip-version-check
 	@exec $< -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder -m 'not browser' \
-		tests/models tests/notebook tests/html tests/tracing tests/earlier $(ARGS)
+		tests/models tests/hosts/notebook tests/hosts/html tests/tracing tests/earlier $(ARGS)
 
 models-table: $(TEST_READY) ## docs/reference/models.md anew, over every text class of transformers (a quarter of an hour on two cores)
 	@OMP_WAIT_POLICY=passive PYTHONPATH="$(CURDIR)" exec $(BIN)/python -m tests.models.huggingface.table

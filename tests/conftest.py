@@ -40,14 +40,17 @@ _CHECKED = [
     *_NUMBERS,
 ]
 install_import_hook(_CHECKED, "beartype.beartype")
-# Where tests are about tensors; elsewhere a trace would take five times as long for what these have found already.
-_ABOUT_TENSORS = {"transformer", "tracing", "maps", "implementations", "analysis", "models"}
 # Folders whose tests all compare what was computed. A file elsewhere says so: `pytestmark = pytest.mark.computes`.
 _COMPUTING = (
-    "transformer", "tracing", "maps", "implementations", "models/toy", "analysis/anatomy", "analysis/causes",
-    "analysis/decoding", "analysis/heads", "analysis/implementations", "analysis/masks", "analysis/reply",
-    "analysis/site",
+    "transformer", "tracing", "maps", "implementations", "models/toy", "analysis/heads", "analysis/site",
+    "anatomy/numbers", "anatomy/implementations", "causes/numbers", "decoding/numbers", "decoding/reply",
+    "heads/alignment/numbers", "masks/numbers",
 )  # fmt: skip
+# Where tests are about tensors; elsewhere a trace would take five times as long for what these have found already.
+_ABOUT_TENSORS = (*_COMPUTING, "analysis", "models", "causes/corpus")
+
+# Fixtures that tests of many folders ask for.
+pytest_plugins = ("tests.fixtures.pages", "tests.fixtures.scripts")
 
 import torch  # noqa: E402 - after the environment variable that it reads
 
@@ -63,13 +66,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of computing folders, which `make test-portable` runs again without vector units. Put files that
     drive a browser first: they take longest, and the last of them would keep one worker busy after the other is done.
     """
-    here = Path(__file__).parent
-    folders = [here / name for name in _COMPUTING]
     for item in items:
-        if any(folder in item.path.parents for folder in folders):
+        if _lies_in(item.path, _COMPUTING):
             item.add_marker(pytest.mark.computes)
     with_browser = {item.path for item in items if "browser" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: item.path not in with_browser)
+
+
+def _lies_in(path: Path, folders: tuple[str, ...]) -> bool:
+    """Whether a file of tests lies in one of these folders."""
+    return any(Path(__file__).parent / folder in path.parents for folder in folders)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -88,8 +94,7 @@ def _reason(report: pytest.TestReport) -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def _shapes_checked_where_tensors_are(request: pytest.FixtureRequest) -> None:
-    folder = request.path.relative_to(Path(__file__).parent).parts[0]
-    jaxtyping.config.update("jaxtyping_disable", folder not in _ABOUT_TENSORS)
+    jaxtyping.config.update("jaxtyping_disable", not _lies_in(request.path, _ABOUT_TENSORS))
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from attnviz.heads.links.links import LinksState, links_payload
 from attnviz.heads.payload import heads_payload
 from attnviz.hosts.registry import picture
 from attnviz.kit.browser_view import add_view, with_declaration
-from tests.widgets.heads.heads_app import START, maps, metrics, strip
+from tests.heads.component.heads_app import START, maps, metrics, strip
 
 
 def _do_nothing() -> None:

@@ -15,8 +15,8 @@ from attnviz.hosts.registry import PICTURES, picture
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
-from tests.html.reading import payloads
-from tests.pictures.every_picture import draw_picture
+from tests.hosts.html.reading import payloads
+from tests.hosts.pictures.every_picture import draw_picture
 
 AXE = "() => axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)"
 HOSTILE = "</script><img src=x onerror=alert(1)><b>"

@@ -9,7 +9,7 @@ from tests.browser.masks.mask_lab import LINK, corner, drag, hidden_cells, lab, 
 
 
 def test_what_is_shown_at_once_is_what_torch_then_says(page: Page, settle) -> None:
-    """With one fill: tests/widgets/mask_lab/test_preview.py has them all."""
+    """With one fill: tests/masks/mask_lab/test_preview.py has them all."""
     open_masks(page, settle, f"{LINK}&fill=number")
     numbers = "(root) => [...root.attnviz.payload.attn].map((weight) => (Number.isNaN(weight) ? -1 : weight))"
     id_ = lab(page).get_attribute("data-attnviz-painted")

@@ -1,7 +1,7 @@
 """A word that stops a student says what it means: where it stands on the page, by keyboard and finger, and once.
 
-tests/pages/test_terms.py has that every word of every page is defined, tests/browser/masks/test_words.py those of Masks
-under the pointer.
+tests/app/pages/test_terms.py has that every word of every page is defined, tests/browser/masks/test_words.py has the
+words of Masks under the pointer.
 """
 
 import re

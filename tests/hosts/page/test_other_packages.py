@@ -1,0 +1,166 @@
+"""A package of three files brings a picture: the package that docs/how-to/a-picture-of-your-own.md writes."""
+
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+import attnviz
+from attnviz.heads.page.state import write_report
+from attnviz.hosts import registry
+from attnviz.hosts.notebook.widget import PictureWidget
+from attnviz.kit import glossary
+from attnviz.kit.wire import unpack
+from attnviz.lessons.folder.drawn import draw
+from attnviz.lessons.lesson import Link
+from attnviz.lessons.picture import LinkedPicture
+from attnviz.models.translator.tiny import tiny_translator
+from tests.heads.page.test_heads_tabs import LINK, header, notes
+
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "a-picture-of-your-own.md"
+BLOCKS = dict(
+    re.findall(r"(?ms)^`(entropy_picture/[\w.]+|tests/[\w.]+)`.*?^```[^\n]*\n(.*?)^```", PAGE.read_text("utf-8"))
+)
+POINTS = "[attnviz.pictures]\nentropy = entropy_picture:PICTURE\n"
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """`install(path=text, …)` installs the package, with other texts for some of its files."""
+
+    def write(**changed: str) -> None:
+        files = {**BLOCKS, "entropy_picture-0.1.dist-info/METADATA": "Name: entropy-picture\nVersion: 0.1\n"}
+        files["entropy_picture-0.1.dist-info/entry_points.txt"] = POINTS
+        for path, text in {**files, **changed}.items():
+            (tmp_path / path).parent.mkdir(exist_ok=True)
+            (tmp_path / path).write_text(text, encoding="utf-8")
+        monkeypatch.syspath_prepend(tmp_path)
+        registry._offered.cache_clear()
+
+    yield write
+    for name in [name for name in sys.modules if name.split(".")[0] == "entropy_picture"]:
+        del sys.modules[name]
+    monkeypatch.undo()
+    importlib.invalidate_caches()
+    registry._offered.cache_clear()
+    glossary._added.clear()
+
+
+@pytest.fixture(scope="module")
+def trace() -> attnviz.Trace:
+    return tiny_translator(seed=0).trace("I love you", to="fr", tgt_text="je t'aime")
+
+
+def test_the_documentation_writes_three_files() -> None:
+    assert set(BLOCKS) == {"entropy_picture/__init__.py", "entropy_picture/entropy.js", "tests/test_entropy.py"}
+
+
+def test_its_tab_is_on_the_page_and_its_choices_are_in_the_address(install: Install, open_page) -> None:
+    install()
+    app = open_page("heads", **LINK, tab="entropy", **{"entropy.order": "bits"})
+    assert not app.exception
+    assert "Entropy" in app.segmented_control(key="pick-tab").options
+    told = header(app)
+    assert told["view"] == {"kind": "cross", "layer": 1, "head": 3, "order": "bits", "seq": 0}
+    assert len(told["data"]["tokens"]) == told["arrays"]["bits"]["shape"][0]
+    assert write_report(attnviz.picture("entropy"), told["view"]) == {
+        "kind": "cross", "layer": "1", "head": "3", "entropy.order": "bits"
+    }  # fmt: skip
+    assert notes(open_page("heads", **LINK, tab="entropy", **{"entropy.order": "size"})).startswith(
+        "The link asks for entropy.order “size”, but it can be text, bits"
+    )
+    assert not open_page("heads", **LINK).exception
+
+
+def test_a_notebook_and_a_file_have_it_by_its_name(install: Install, trace, tmp_path: Path) -> None:
+    install()
+    widget = attnviz.show.entropy(trace, layer=1, order="bits")
+    assert isinstance(widget, PictureWidget)
+    assert widget.view == {"kind": "cross", "layer": 1, "head": 0, "order": "bits"}
+    assert "bits.toFixed(2)" in widget._esm
+    before = unpack(widget._payload).blobs
+    widget.head = ("cross", 0, 2)
+    assert unpack(widget._payload).blobs != before
+    assert attnviz.show(trace, picture="entropy").shown.picture is attnviz.picture("entropy")
+    assert "entropy" in dir(attnviz.show)
+    file = trace.to_html(tmp_path / "entropy.html", picture="entropy", head=1)
+    assert '<figure data-widget="entropy"' in file.read_text(encoding="utf-8")
+
+
+def test_a_lesson_that_is_exported_shows_it(install: Install, trace) -> None:
+    install()
+    link = Link("Heads", {"tab": "entropy", "layer": "1", "entropy.order": "bits"})
+    drawn = draw(link, LinkedPicture(link, tiny_translator(seed=0), trace), None, str, run=lambda link: None)
+    assert drawn.widget == "entropy"
+    assert drawn.opened.header["view"] | {"seq": 0} == {
+        "kind": "cross", "layer": 1, "head": 0, "order": "bits", "seq": 0
+    }  # fmt: skip
+
+
+def test_its_script_paints_a_file_of_its_own(install: Install, trace, tmp_path: Path, browser: Browser) -> None:
+    install()
+    page, raised = browser.new_page(), []
+    page.on("pageerror", lambda error: raised.append(str(error)))
+    page.goto(trace.to_html(tmp_path / "entropy.html", picture="entropy").as_uri())
+    picture = page.locator("[data-attnviz-painted]")
+    expect(picture).to_be_visible()
+    drawing = "() => document.querySelector('.place').shadowRoot.querySelector('canvas').toDataURL()"
+    before = page.evaluate(drawing)
+    page.get_by_role("button", name="By bits").click()
+    expect(picture).to_have_attribute("data-attnviz-view", re.compile('"order":"bits"'))
+    page.keyboard.press("o")
+    expect(picture).to_have_attribute("data-attnviz-view", re.compile('"order":"text"'))
+    assert page.evaluate(drawing) == before
+    page.get_by_role("button", name="Table").click()
+    expect(page.get_by_role("columnheader", name="bits")).to_be_visible()
+    page.close()
+    assert raised == []
+
+
+def test_its_own_test_passes(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    install()
+    model = tiny_translator(seed=0, n_layers=3, n_heads=6)
+    monkeypatch.setattr(attnviz, "load", lambda: model, raising=False)
+    scope: dict[str, Callable[[], None]] = {}
+    exec(BLOCKS["tests/test_entropy.py"], scope)
+    scope["test_the_rows_of_a_head_are_drawn"]()
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        ("__init__.py", "import no_such_package\n", "ModuleNotFoundError: No module named 'no_such_package'."),
+        ("__init__.py", "PICTURE = 5\n", "entropy_picture:PICTURE is no attnviz.Picture."),
+        ("__init__.py", BLOCKS["entropy_picture/__init__.py"].replace('"entropy"', '"links"'), "called links."),
+        ("__init__.py", BLOCKS["entropy_picture/__init__.py"].replace('"entropy.js"', '"no.js"'), "no.js"),
+        ("entropy.js", 'import { nothing } from "attnviz";\n', "imports nothing from"),
+    ],
+)  # fmt: skip
+def test_a_package_that_cannot_be_used_is_one_sentence_and_the_page_goes_on(
+    install: Install, open_page, file: str, text: str, says: str
+) -> None:
+    install(**{f"entropy_picture/{file}": text})
+    app = open_page("heads", **LINK, tab="entropy")
+    assert not app.exception
+    assert header(app)["kinds"], "Heads is drawn"
+    (said,) = [note.value.replace("\\", "") for note in app.error]
+    assert said.startswith("The picture entropy of entropy-picture cannot be used: ")
+    assert said.endswith(".")
+    assert says.removesuffix(".") in said
+    with pytest.raises(ValueError, match=re.escape(said)):
+        attnviz.picture("entropy")
+
+
+def test_a_payload_that_fails_is_one_sentence_in_every_host(install: Install, open_page, trace) -> None:
+    broken = BLOCKS["entropy_picture/__init__.py"].replace("trace.query_tokens(kind)", "trace.no_tokens(kind)")
+    install(**{"entropy_picture/__init__.py": broken})
+    app = open_page("heads", **LINK | {"head": "4"}, tab="entropy")  # the cache has the head in focus elsewhere
+    assert not app.exception
+    assert "The picture Entropy failed: AttributeError" in notes(app)
+    with pytest.raises(ValueError, match=r"^The picture Entropy failed: AttributeError: .*no_tokens.*\.$"):
+        attnviz.show.entropy(trace)
