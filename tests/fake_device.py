@@ -23,7 +23,9 @@ _PRODUCTS = {
 }  # fmt: skip
 _WAITS = {aten._local_scalar_dense.default, aten.nonzero.default, aten.masked_select.default, aten.equal.default}
 _DRAWS = {aten.random_.default, aten.random_.to, getattr(aten.random_, "from")}
-counts: Counter[str] = Counter()  # "copies" to the device, "waits" for numbers, "synchronized" and "emptied"
+# "copies" to the device, "waits" for numbers, "synchronized", "emptied", and calls of the fused kernel: "causal",
+# "masked" or "unmasked".
+counts: Counter[str] = Counter()
 
 
 def _each(change: Callable[[Tensor], Any], found: Any) -> Any:
@@ -180,14 +182,29 @@ def _to_list(tensor: OnDevice) -> Any:
     return tensor.elem.tolist()
 
 
+def _read_number(convert: Callable[[Any], Any]) -> Callable[[OnDevice], Any]:
+    """Count the wait for one number: inference mode does not tell the class of it."""
+
+    def read(tensor: OnDevice) -> Any:
+        counts["waits"] += 1
+        return convert(tensor.elem.item())
+
+    return read
+
+
 def _set_data(tensor: OnDevice, data: OnDevice) -> None:
     with torch._C.DisableTorchFunction():
         Tensor.data.__set__(tensor, data)
     tensor.elem = data.elem
 
 
-def _attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any = None, scale: Any = None) -> Tensor:
+def _attention(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Any = None, *, is_causal: bool = False, scale: Any = None
+) -> Tensor:
     """As memory-efficient kernels have it: a row without keys is NaN, and so is what flows back through it."""
+    counts["causal" if is_causal else "unmasked" if attn_mask is None else "masked"] += 1
+    if is_causal:
+        attn_mask = query.new_ones(query.shape[2], key.shape[2], dtype=torch.bool).tril()
     scores = (query * (query.shape[-1] ** -0.5 if scale is None else scale)) @ key.transpose(-2, -1)
     if attn_mask is not None:
         hides = attn_mask.dtype is torch.bool
@@ -197,6 +214,8 @@ def _attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any = None,
 
 _OWN: dict[Any, Callable] = {
     Tensor.numpy: _refuse_numpy, Tensor.__array__: _refuse_numpy, Tensor.tolist: _to_list,
+    Tensor.item: _read_number(lambda number: number), Tensor.__bool__: _read_number(bool),
+    Tensor.__int__: _read_number(int), Tensor.__float__: _read_number(float), Tensor.__index__: _read_number(int),
     Tensor.data.__set__: _set_data, torch.nn.functional.scaled_dot_product_attention: _attention,
 }  # fmt: skip
 

@@ -102,6 +102,21 @@ def test_a_token_costs_one_wait_and_no_copy():
     assert (spent[1][0] - spent[0][0], spent[1][1] - spent[0][1]) == (5, 0)
 
 
+def test_a_gpu_is_given_no_causal_mask_and_a_trace_keeps_its_mask_once(folder):
+    expected = load(folder("llama"), device=CPU, dtype=torch.float32).trace(PROMPT)
+    with fake_device("cuda") as device:
+        model = load(folder("llama"), device=device, dtype=torch.float32)
+        counts.clear()
+        found = model.trace(PROMPT)
+        assert (counts["causal"], counts["masked"]) == (model.n_layers, 0)
+        assert found.nbytes() == expected.nbytes()
+        window = load(checkpoints.save(folder("llama").parent / "mistral", checkpoints.ALL["mistral"]), device=device,
+                      dtype=torch.float32)  # fmt: skip
+        counts.clear()
+        window.trace(PROMPT)
+        assert (counts["causal"], counts["masked"]) == (0, window.n_layers), "a window hides more than later keys"
+
+
 @GPUS
 def test_seconds_of_a_step_are_those_of_the_device(kind, folder):
     with fake_device(kind) as device:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from attnviz.transformer.cache import LayerCache
 from attnviz.transformer.dropout import Dropout, apply_dropout
-from attnviz.transformer.masks import add_head_axis
+from attnviz.transformer.masks import add_head_axis, is_known_causal
 from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site, tell_listener
 
 Query = Float[Tensor, "batch heads q_len d_k"]
@@ -160,6 +160,9 @@ def _explicit_attention(call: AttentionCall, dropout: Dropout | None) -> Tensor:
 
 def _fused_attention(call: AttentionCall) -> Tensor:
     mask = call.mask
+    if call.bias is None and call.query.device.type != "cpu" and is_known_causal(mask):
+        # With a mask written out, a GPU takes a slower kernel, which also multiplies what the mask hides.
+        return F.scaled_dot_product_attention(call.query, call.key, call.value, is_causal=True, scale=call.scale)
     if call.bias is not None:
         bias = call.bias if mask is None else call.bias.masked_fill(~mask, -math.inf)
         mask = bias.to(call.query.dtype)

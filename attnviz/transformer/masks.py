@@ -6,8 +6,10 @@ Positions count from 0 on both axes. A mask hides keys; a query may be left with
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
 
 _WORD = 0xFFFFFFFF  # 32 bits
+_CAUSAL = WeakTensorKeyDictionary()  # masks that `remember_causal` has found to hide later keys alone
 
 
 def padding(ids: Int[Tensor, "batch length"], pad_id: int) -> Bool[Tensor, "batch 1 length"]:
@@ -24,6 +26,23 @@ def causal(q_len: int, k_len: int | None = None, *, device: torch.device | None 
     if k_len < q_len:
         raise ValueError(f"A causal mask needs at least as many keys as queries, not {k_len} for {q_len}.")
     return torch.ones(1, q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
+
+
+def remember_causal(mask: Bool[Tensor, "*any q k"]) -> Bool[Tensor, "*any q k"]:
+    """Return the mask; remember that it is causal, if each query of it sees its own position and all before it.
+
+    A GPU's kernels then need no mask, and skip the products that a mask would only hide. Reading the mask makes the
+    device wait, so this is done once for all layers that share the mask.
+    """
+    length = mask.shape[-1]
+    if mask.shape[-2] == length > 1 and bool((mask == mask.new_ones(length, length).tril()).all()):
+        _CAUSAL[mask] = True
+    return mask
+
+
+def is_known_causal(mask: Tensor | None) -> bool:
+    """Check whether `remember_causal` has found that this very tensor is causal. Copies of the tensor are not known."""
+    return mask is not None and mask in _CAUSAL
 
 
 def full(q_len: int, k_len: int | None = None, *, device: torch.device | None = None) -> Bool[Tensor, "1 q k"]:

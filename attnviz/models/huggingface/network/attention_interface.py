@@ -16,6 +16,7 @@ from transformers.masking_utils import AttentionMaskInterface, eager_mask, sdpa_
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.network.forward_pass import current_pass
 from attnviz.transformer.attention import attend
+from attnviz.transformer.masks import remember_causal
 from attnviz.transformer.probe import AttentionCall
 
 NAME, NAME_WITH_NUMBERS = "attnviz", "attnviz_numbers"
@@ -68,7 +69,8 @@ def explicit_mask(**arguments: Any) -> Tensor | None:
     None is left where every key may be attended to.
     """
     written_out: dict[str, Any] = arguments | {"allow_is_causal_skip": False}
-    return sdpa_mask(**written_out)
+    mask = sdpa_mask(**written_out)
+    return mask if mask is None or mask.device.type == "cpu" else remember_causal(mask)
 
 
 def register() -> None:
@@ -154,7 +156,7 @@ def _mask_and_bias(mask: Tensor | None, k_len: int) -> tuple[Tensor | None, Tens
         return None, None
     if mask.dim() != 4:
         raise ModelError(f"The model's mask has shape {tuple(mask.shape)}; attnviz reads (batch, heads, query, key).")
-    mask = mask[..., :k_len]
+    mask = mask if mask.shape[-1] == k_len else mask[..., :k_len]  # one object for all layers, so that it is kept once
     if mask.dtype is torch.bool:
         return mask, None
     visible = mask > _TOO_LOW
