@@ -1,4 +1,4 @@
-"""The feature Causes: what changes when heads are switched off, patched or followed back from a logit.
+"""The feature Causes: show what changes if heads are switched off or patched, and which heads produced a logit.
 
-Causes knows analysis, kit and models. It knows no other feature; Streamlit is only in `page/`.
+It may import analysis, kit and models, but no other feature. Only `page/` imports Streamlit.
 """

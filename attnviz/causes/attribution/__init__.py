@@ -1,1 +1,1 @@
-"""The picture Attribution: one logit taken apart into what each head and layer adds to it."""
+"""The picture Attribution: one logit as a sum of the contributions of each head and layer."""

@@ -1,4 +1,4 @@
-"""The data of the Attribute tab: a logit's bars, every head's bar opened into tokens, and what a lens reads."""
+"""Data for the Attribute tab: the contributions to a logit, each head's contribution by token, and the logit lens."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _SHORT: dict[Kind, str] = {"encoder_self": "self", "decoder_self": "self", "cros
 
 @dataclass(frozen=True, eq=False)
 class Lens:
-    """A lens on one stack: its tokens, which name the columns, and the predictions after each layer."""
+    """A logit lens for one stack: the predictions after each layer, and the tokens that label the columns."""
 
     title: str
     found: LogitLens
@@ -37,8 +37,11 @@ class Lens:
 
 @dataclass(frozen=True, eq=False)
 class ShownLogit:
-    """A logit as the tab draws it: the bars, why they are the last layer's only, the loss without each head (None: not
-    asked for), the lenses, and the range of the row's logits. `names` tells a token's name from its id.
+    """Everything that the Attribute tab draws for one logit.
+
+    `explained` has the bars; `why_last` says why they cover only the last layer. `drops` is the loss without each head,
+    or None if it was not measured. `spread` is the range of the logits in the row. `names` returns the text of a token
+    id.
     """
 
     trace: Trace
@@ -52,7 +55,7 @@ class ShownLogit:
 
 
 def attribution_payload(model: Model, shown: ShownLogit, *, view: dict[str, Any]) -> Payload:
-    """Pack what the widget draws."""
+    """Pack the data that the Attribute widget draws."""
     blobs, bars = Blobs(), shown.explained.bars
     asked = bars.asked
     header = common_header(model.kinds[0], model.kinds, blobs) | {
@@ -79,7 +82,7 @@ def _step(row: int, goes_in: Token, comes_out: Token | None) -> dict[str, Any]:
 
 
 def _bar(part: LogitPart, drops: Mapping[HeadPlace, float] | None) -> dict[str, Any]:
-    """Pack one bar: its name, its head, the part that it adds, and the loss without it."""
+    """Pack one bar: its label, its head, its contribution to the logit, and the loss without the head."""
     head = (part.kind, part.layer, part.head)
     is_head = part.part == "head"
     return {
@@ -94,7 +97,7 @@ def _bar(part: LogitPart, drops: Mapping[HeadPlace, float] | None) -> dict[str, 
 
 
 def _name(part: LogitPart) -> str:
-    """Name a part, such as `L2 cross H4`, `L1 feed-forward`, `embedding`."""
+    """Return the label of a contribution, such as `L2 cross H4`, `L1 feed-forward` or `embedding`."""
     where = "" if part.layer is None else f"L{part.layer} "
     site = "" if part.kind is None else _SHORT[part.kind]
     if part.part == "head":
@@ -105,7 +108,7 @@ def _name(part: LogitPart) -> str:
 
 
 def _heads_by_token(shown: ShownLogit, blobs: Blobs) -> dict[str, Any]:
-    """Pack each site's heads by the tokens that they look at, float32."""
+    """Pack, for each attention site, the contribution of each head split by attended token, as float32."""
     found = {}
     for site, numbers in shown.explained.opened.items():
         keys = shown.trace.key_tokens(site.kind)
@@ -121,20 +124,20 @@ def _heads_by_token(shown: ShownLogit, blobs: Blobs) -> dict[str, Any]:
 
 
 def _key_spans(trace: Trace, kind: Kind) -> dict[str, Any]:
-    """Return the turns of a conversation among a kind's keys; nothing for a text without them."""
+    """Return the conversation turns among the key tokens of an attention kind, or {} if the text has no turns."""
     told = told_spans(key_spans(trace, kind))
     return {"spans": told} if told else {}
 
 
 def _lens_spans(trace: Trace, lens: Lens) -> dict[str, Any]:
-    """Return the turns among the tokens that a lens of a decoder reads."""
+    """Return the conversation turns among the tokens that a decoder's lens covers."""
     kind = trace.kinds[-1]
     is_text = kind == "decoder_self" and len(lens.tokens) == len(trace.key_tokens(kind))
     return _key_spans(trace, kind) if is_text else {}
 
 
 def _lens(lens: Lens, names: Callable[[int], str]) -> dict[str, Any]:
-    """Pack the likeliest tokens after each layer, with their probabilities, and the rank of the row's own token."""
+    """Pack the most probable tokens after each layer with their probabilities, and the rank of each row's own token."""
     found = lens.found
     layers, rows, count = found.ids.shape
     cells = [
@@ -153,6 +156,6 @@ def _lens(lens: Lens, names: Callable[[int], str]) -> dict[str, Any]:
 
 
 def _own_rank(found: LogitLens, layer: int, row: int) -> list[float] | None:
-    """Return probability and rank of the token that is asked about; None where a row puts out nothing."""
+    """Return the probability and rank of a row's actual token, or None if the row outputs no token."""
     rank = int(found.rank[layer, row])
     return None if rank < 0 else [round(float(found.probability[layer, row]), 6), rank]

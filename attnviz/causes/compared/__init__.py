@@ -1,1 +1,1 @@
-"""The picture Compare: two runs beside each other, head by head."""
+"""The picture Compare: the attention of two runs side by side, head by head."""

@@ -1,4 +1,4 @@
-"""The data of the Compare tab: how far apart every head's maps are, and two runs' maps of a head, rows in one order."""
+"""Data for the Compare tab: the divergence between two runs for every head, and a head's two maps with aligned rows."""
 
 import math
 from collections.abc import Sequence
@@ -28,7 +28,9 @@ MOST_TEXT = 4_000  # characters of a text that are sent
 
 @dataclass(frozen=True, eq=False)
 class ShownSides:
-    """Facts that the tab draws besides the maps: names, texts, probabilities and models of both runs; sentences."""
+    """What the Compare tab draws besides the maps: names, texts, token probabilities and models of both runs, and
+    remarks.
+    """
 
     names: tuple[str, str]
     texts: tuple[str, str]
@@ -39,9 +41,10 @@ class ShownSides:
 
 
 def compared_payload(runs: RunComparison, shown: ShownSides, *, view: dict[str, Any], most: int = ALL) -> Payload:
-    """Pack what the widget draws; `view` has kind, layer and head, which both runs have.
+    """Pack the data that the Compare widget draws.
 
-    Up to `most` bytes of maps are sent at once; of more, those of the head in focus.
+    If all maps take at most `most` bytes, send all of them; otherwise send only those of the head in focus. `view` has
+    that head's kind, layer and head number, which must exist in both runs.
     """
     blobs = Blobs()
     kinds = tuple(runs.kinds)
@@ -82,13 +85,13 @@ def _group(kind: Kind, found: ComparedKind) -> dict[str, Any]:
 
 
 def _spans(places: Sequence[Any], labels: Sequence[Sequence[Any]]) -> list[Span | None]:
-    """List who speaks at each place: in the first run, or in the one that has it."""
+    """Return the speaker's span at each position, from the first run or, if it has no token there, from the second."""
     there = ([labels[side][at].span for side, at in enumerate(place) if at is not None] for place in places)
     return [next(iter(spans), None) for spans in there]
 
 
 def _maps(runs: RunComparison, view: dict[str, Any], blobs: Blobs, most: int) -> list[dict[str, Any]]:
-    """Pack both runs' weights of every head where these are few, else of the head in focus."""
+    """Pack both runs' weights for every head if they fit into `most` bytes, otherwise only for the head in focus."""
     places: list[HeadPlace] = [
         (kind, layer, head)
         for kind, found in runs.kinds.items()
@@ -117,7 +120,7 @@ def _blob(map_: Any, blobs: Blobs) -> int:
 
 
 def _strip(shown: ShownSides) -> list[dict[str, Any]]:
-    """Pack both runs' tokens in one order, each with its probability; None on the side that has no such token."""
+    """Pack the aligned tokens of both runs, each with its probability; a side without the token gets None."""
     here, there = shown.chances
     sides = [[] if one is None else _tokens(one, model) for one, model in zip((here, there), shown.models, strict=True)]
     places, _ = pair_in_order(*([token["text"] for token in tokens] for tokens in sides))

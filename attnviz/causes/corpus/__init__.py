@@ -1,4 +1,4 @@
-"""Heads over many sentences: what they do on average, and how the model does without them.
+"""Statistics of heads over many sentences, and the quality of the model when heads are removed.
 
-`python -m attnviz.causes.corpus` counts on the command line what the page shows.
+`python -m attnviz.causes.corpus` computes the page's numbers on the command line.
 """

@@ -1,10 +1,10 @@
-"""`python -m attnviz.causes.corpus --to fr --out curve.csv < sentences.tsv`: the pruning curve of a model on a list.
+"""Compute a model's pruning curve: `python -m attnviz.causes.corpus --to fr --out curve.csv < sentences.tsv`.
 
-A sentence a line, and after a tab its translation; without translations BLEU compares with what the model itself
-writes with every head in place. Orders are found on the same sentences, or, which is fairer, on those of
-`--orders-from`, or with `--halves` on every other one. The file is written again after each order, so that a run that
-is stopped has left what it found. `--card` instead of `--out` puts it beside a shipped model's weights, and a table of
-it into the model's card.
+Each input line is a sentence, optionally followed by a tab and its translation. Without translations, BLEU compares
+with the translations that the unpruned model writes. The pruning orders are computed from the same sentences, or, more
+fairly, from the sentences in `--orders-from` or, with `--halves`, from every second sentence. The file is written after
+each order, so that a stopped run keeps its results. `--card` writes the curve beside a shipped model's weights instead
+of to `--out`, and adds a table to the model card.
 """
 
 import argparse
@@ -24,7 +24,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run it; the exit status is 2 for unusable input, with one sentence on standard error."""
+    """Run the command.
+
+    Return exit status 2, after a one-sentence message on standard error, if the input is unusable.
+    """
     options = _parser().parse_args(arguments)
     try:
         _run(options)
@@ -66,7 +69,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _orders(model: "Model", found_on: "ReadCorpus", options: argparse.Namespace) -> Iterator["PruningOrder"]:
-    """One after another, what takes longest last."""
+    """Yield the pruning orders, the slowest to compute last."""
     from attnviz.analysis.runs import head_places
     from attnviz.causes.corpus.numbers import orders
     from attnviz.causes.corpus.numbers.importance import ablation_importance, gradient_importance
@@ -81,7 +84,7 @@ def _orders(model: "Model", found_on: "ReadCorpus", options: argparse.Namespace)
 
 
 def _progress(what: str):
-    """Progress on standard error."""
+    """Return a Cancellable that prints progress on standard error."""
     from attnviz.analysis.cancellable import Cancellable
 
     def tell(done: int, total: int) -> None:

@@ -1,4 +1,4 @@
-"""Numbers of Causes: effects of heads, patching, comparison of two runs, attribution of a logit.
+"""Computations of Causes: effects of heads, patching, comparison of two runs, and attribution of a logit.
 
-This folder knows tensors and models. It knows no picture and no page.
+This folder may import tensors and models, but no picture and no page.
 """

@@ -1,7 +1,7 @@
-"""`python -m attnviz.causes.numbers [language …]`: what each head usually does, of the shipped translator.
+"""Measure each head of the shipped translator over the shipped sentences: `python -m attnviz.causes.numbers [fr …]`.
 
-How much, and what it gathers on average: over the shipped sentences of each language. Both files beside its weights are
-written anew, for all of its languages where none is named.
+For each language, write the usual size of each head's effect and its mean context to two files beside the weights.
+Without arguments, measure all languages of the translator.
 """
 
 import os
@@ -12,7 +12,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
 
 
 def main(languages: Sequence[str]) -> int:
-    """Measure and write; the exit status is 2 for a language that the translator lacks."""
+    """Measure and write the files. Return exit status 2 for a language that the translator lacks."""
     from attnviz.analysis import means
     from attnviz.analysis.corpus.shipped import shipped_lines
     from attnviz.causes.numbers import spreads

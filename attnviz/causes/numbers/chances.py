@@ -1,4 +1,4 @@
-"""Probabilities of the tokens that a run is asked about, and their lead over the runner-up."""
+"""Probabilities of the tokens about which a run is asked, and their margin over the runner-up."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,10 +18,11 @@ _MASKS = ("[MASK]", "<mask>")
 
 @dataclass(frozen=True)
 class AskedTokens:
-    """The tokens that a run is asked about, and their rows of its logits.
+    """The tokens whose probability is asked for, and their rows in the logits.
 
-    `what`: of a "target" or a "text" each token, given those before it; of an encoder's text what stands at its
-    "masked" places, or, where it has none, each of its "own" tokens at its own place.
+    `what` says which tokens they are. "target" and "text": each token of a target or text, given those before it. For
+    an encoder: the predictions at "masked" positions or, if the text has no mask, each of its "own" tokens at its own
+    position.
     """
 
     rows: tuple[int, ...]
@@ -30,20 +31,20 @@ class AskedTokens:
 
     @property
     def ids(self) -> Tensor:
-        """The tokens' ids, `(tokens,)`."""
+        """The token ids, `(tokens,)`."""
         return torch.tensor([token.id for token in self.tokens])
 
     def log_probabilities(self, logits: Float[Tensor, "*copies rows vocab_size"]) -> Float[Tensor, "*copies rows"]:
-        """Natural logarithms of the tokens' probabilities, on the CPU; `logits` are those of the rows."""
+        """Return the natural log-probabilities of the tokens, on the CPU, from the logits of their rows."""
         ids = self.ids.to(logits.device).expand(logits.shape[:-1]).unsqueeze(-1)
         return (logits.gather(-1, ids).squeeze(-1) - logits.logsumexp(dim=-1)).cpu()
 
 
 @dataclass(frozen=True, eq=False)
 class Chances:
-    """Of each token asked about: ln of its probability, the likeliest other token's id and ln of that one's.
+    """For each asked token: its log-probability, the most probable other token (the rival), and the rival's.
 
-    float32 on the CPU, each `(tokens,)`.
+    Log-probabilities are natural, float32 on the CPU, `(tokens,)`.
     """
 
     asked: AskedTokens
@@ -53,19 +54,19 @@ class Chances:
 
     @property
     def margins(self) -> Float[Tensor, " tokens"]:
-        """The lead of each token over its runner-up, in nats; below 0 where the run prefers the other."""
+        """Log-probability of each token minus that of its rival, in nats; negative if the run prefers the rival."""
         return self.log_probabilities - self.of_rivals
 
     @property
     def mean(self) -> float:
-        """The mean log-probability, in nats a token."""
+        """Mean log-probability, in nats per token."""
         return float(self.log_probabilities.double().mean())
 
 
 def compared_tokens(model: Model, trace: Trace) -> AskedTokens:
-    """Choose the tokens that a run of `model` is asked about: those that it outputs, or an encoder's text.
+    """Choose the tokens whose probability to compare: the tokens that the run outputs, or an encoder's text.
 
-    Raises ValueError where there are no probabilities, or nothing to ask about.
+    Raise ValueError if the model has no output over a vocabulary, or if there is no token to compare.
     """
     if trace.logits is None:
         raise ValueError(f"{model.name} has no output over a vocabulary, so there are no probabilities to compare.")
@@ -93,7 +94,7 @@ def _ask_encoder(model: Model, trace: Trace, tokens: Sequence[Token]) -> AskedTo
 
 
 def chances(trace: Trace, asked: AskedTokens) -> Chances:
-    """Compute a run's probabilities of the tokens asked about. Raises ValueError for a trace without logits."""
+    """Compute a run's probabilities of the asked tokens. Raise ValueError if the trace has no logits."""
     if trace.logits is None:
         raise ValueError("This trace was recorded without logits, so that there are no probabilities to compare.")
     logits = trace.logits[0, list(asked.rows)].float().cpu()

@@ -1,4 +1,4 @@
-"""Counts of how far the shipped experiments hold over many sentences, made with a model."""
+"""Count over many sentences how often each shipped experiment has its effect."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ _ARTICLES = (("▁le", "▁la"), ("▁un", "▁une"))
 
 
 def count(name: str, model: Translator) -> Numbers:
-    """Count the numbers of an experiment with a model: those that its sentence has places for."""
+    """Compute the numbers of the experiment `name` with a model, for the placeholders in the experiment's sentence."""
     return _COUNTS[name](model)
 
 
@@ -39,7 +39,7 @@ def _names_exchanged(model: Translator) -> Numbers:
 
 
 def _negations_gone(model: Translator) -> Numbers:
-    """Count sentences with *not* whose translation has a *ne*, and those of them that lose it."""
+    """Count sentences with *not* whose translation contains *ne*, and how many of the translations lose it."""
     sentences = [line.text for line in shipped_lines("fr") if _NOT.search(line.text)]
     pairs = [
         pair for pair in zip(*_translate_both(model, sentences, "off.enc.all.all"), strict=True) if _NE.search(pair[0])
@@ -48,9 +48,7 @@ def _negations_gone(model: Translator) -> Numbers:
 
 
 def _pronouns_turned(model: Translator) -> Numbers:
-    """Count the translations with *elle*, and those of them that have *il* without the experiment's head, and without
-    another head.
-    """
+    """Count translations with *elle*, and how many get *il* without the experiment's head, or without another head."""
     sentences = [
         f"The {animal} didn't cross the {way} because it was too {adjective}."
         for animal, way, adjective in product(ANIMALS, WAYS, ADJECTIVES)
@@ -72,7 +70,7 @@ def _texts_without_cross(model: Translator) -> Numbers:
 
 
 def _lead_of_articles(model: Translator) -> Numbers:
-    """Measure the lead of the right article over its other form, where the model has it right."""
+    """Measure the logit difference between the correct article and its other form, where it is positive."""
     lines = [line for line in shipped_lines("fr") if _ARTICLE.search(line.target)]
     corpus = read_corpus(model, lines, to="fr")
     whole = list(_leads(model, corpus, ""))
@@ -93,8 +91,9 @@ def _lead_of_articles(model: Translator) -> Numbers:
 
 
 def _one_vector(model: Translator) -> Numbers:
-    """Find the first layer of the encoder after which the vector of *it* from the other sentence makes the translation
-    say *il*.
+    """Find the first encoder layer after which patching the vector of *it* makes the translation say *il*.
+
+    The vector comes from the other sentence of the pair.
     """
     address = experiment("one-vector").address
     brings = [
@@ -126,7 +125,7 @@ def _interventions(do: str) -> list[Intervention]:
 
 
 def _translate_both(model: Translator, sentences: Sequence[str], do: str) -> tuple[list[str], list[str]]:
-    """Translate with every head in place, and under the interventions of `do`."""
+    """Translate with every head on, and under the interventions that `do` denotes."""
     before = list(model.translate(list(sentences), to="fr"))
     return before, list(model.translate(list(sentences), to="fr", interventions=_interventions(do)))
 
@@ -136,7 +135,7 @@ def _names(text: str) -> list[str]:
 
 
 def _leads(model: Translator, corpus: ReadCorpus, do: str) -> Iterator[float]:
-    """Yield, at each article of the given translations, its logit less that of its other form."""
+    """Yield, for each article in the given translations, its logit minus the logit of its other form."""
     ids = {piece: at for at, piece in enumerate(model.codec.pieces)}
     other = {ids[one]: ids[form] for forms in _ARTICLES for one, form in (forms, forms[::-1])}
     for batch in corpus.batches(model):

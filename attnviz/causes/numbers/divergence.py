@@ -1,4 +1,4 @@
-"""The distance of two runs' maps, head by head: the Jensen-Shannon divergence of their rows (Lin 1991)."""
+"""Distance between two runs' attention maps, head by head: the Jensen-Shannon divergence of rows (Lin 1991)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,11 +13,10 @@ Pairs = Sequence[tuple[int, int]]  # paired positions, here and there
 
 
 def jensen_shannon(p: Float[Tensor, "*rows keys"], q: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
-    """Compute the divergence of distributions over the same keys, in bits: 0 where they are equal, 1 where they share
-    no key.
+    """Compute the Jensen-Shannon divergence in bits: 0 for equal distributions, 1 for disjoint ones.
 
-    Rows that do not sum to 1, as beside a sink or with keys left out, are made to; 0 where both are empty, NaN where
-    one of them is or has NaN.
+    Rows that do not sum to 1, such as rows with a sink or with keys left out, are normalised first. If both rows are
+    empty the result is 0; if only one is empty or has NaN, it is NaN.
     """
     sums = [row.double().sum(dim=-1, keepdim=True) for row in (p, q)]
     empty = (sums[0] == 0) & (sums[1] == 0)
@@ -29,8 +28,9 @@ def jensen_shannon(p: Float[Tensor, "*rows keys"], q: Float[Tensor, "*rows keys"
 
 
 def heads_apart(here: TraceLike, there: TraceLike, kind: Kind) -> Float[Tensor, "layers heads"]:
-    """Average the divergence over rows of two runs on the same tokens, in bits: 0 to the last bit where a head did not
-    move.
+    """Compute each head's mean divergence over rows between two runs on the same tokens, in bits.
+
+    It is exactly 0 for a head whose map did not change.
     """
     layers = range(here.shape(kind)[0])
     return torch.stack(
@@ -39,7 +39,7 @@ def heads_apart(here: TraceLike, there: TraceLike, kind: Kind) -> Float[Tensor, 
 
 
 def pair_weights(p: Tensor, q: Tensor, cols: Pairs) -> tuple[Tensor, Tensor]:
-    """Return weights over paired keys, and then over all others: here, and there."""
+    """Return each run's weights over the paired keys, followed by its total weight on unpaired keys."""
     kept = p[..., [here for here, _ in cols]], q[..., [there for _, there in cols]]
     rest = [weights.sum(dim=-1, keepdim=True) - own.sum(dim=-1, keepdim=True)
             for weights, own in zip((p, q), kept, strict=True)]  # fmt: skip
@@ -53,7 +53,7 @@ def _drop_rounding(part: Tensor) -> Tensor:
 
 
 def divergence_by_kind(here: TraceLike, there: TraceLike) -> Mapping[Kind, Float[Tensor, "layers heads"]]:
-    """Return `heads_apart` of every kind."""
+    """Return `heads_apart` for every attention kind."""
     return {kind: heads_apart(here, there, kind) for kind in here.kinds}
 
 

@@ -1,9 +1,8 @@
-"""The effect of each single head on a sentence: how much less likely the target gets without the head, and the text
-that the model then writes.
+"""Effect of each single head on a sentence: the change in the target's probability, and the text that the model writes.
 
-Every head is ablated in a run of its own, and a few passes hold all runs. Each run reads the same target, so that its
-tokens stay comparable. One head is rarely decisive, and many sentences can refute what one suggests (Michel et al.
-2019): read an effect beside its spread over a reference set.
+Each head is ablated in a run of its own; runs are batched into a few passes. All runs read the same target, so that
+their tokens are comparable. A single head is rarely decisive, and a claim from one sentence often fails on many (Michel
+et al. 2019), so compare an effect with its spread over a reference set.
 """
 
 from collections.abc import Iterable
@@ -27,8 +26,9 @@ To = str | MeanContexts
 
 @dataclass(frozen=True, eq=False)
 class HeadEffects:
-    """log-probabilities (natural) of each token of a target: `before` `(tokens,)`, and `after` `(heads, tokens)` with
-    the head of `places` ablated; float32 on the CPU.
+    """Natural log-probabilities of each target token, with and without each head.
+
+    `before` is `(tokens,)`, and `after` is `(heads, tokens)` with the head of `places` ablated; float32 on the CPU.
     """
 
     places: tuple[HeadPlace, ...]
@@ -38,37 +38,37 @@ class HeadEffects:
 
     @property
     def per_token(self) -> Float[Tensor, "heads tokens"]:
-        """How much likelier each token gets without the head: below 0 where the head helps."""
+        """Change of each token's log-probability without the head; negative if the head helps."""
         return self.after - self.before
 
     @property
     def mean(self) -> Float[Tensor, " heads"]:
-        """The same on average over the tokens, in nats a token."""
+        """Mean of `per_token` over the tokens, in nats per token."""
         return self.per_token.mean(dim=1)
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceEffects:
-    """Over a set of sentences, the mean of each head's mean effect and its standard deviation, in nats a token."""
+    """Mean and standard deviation of each head's mean effect over a set of sentences, in nats per token."""
 
     mean: Float[Tensor, " heads"]
     spread: Float[Tensor, " heads"]
     sentences: int
 
     def in_spreads(self, effects: HeadEffects) -> Float[Tensor, " heads"]:
-        """Express effects on one sentence in units of the spread: beyond ±2 a head does more here than it usually does.
+        """Express the effects on one sentence in standard deviations from the mean effect.
 
-        NaN for a head whose effect never differs.
+        Beyond ±2 a head does more in this sentence than it usually does. NaN for a head whose effect never varies.
         """
         return torch.where(self.spread > 0, (effects.mean - self.mean) / self.spread, torch.nan)
 
 
 def head_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell = untold) -> HeadEffects:
-    """Measure what the first target of `trace` loses without each single head, on top of the trace's interventions.
+    """Measure how much log-probability the first target of `trace` loses without each single head.
 
-    `chances.compared_tokens` chooses the tokens, an encoder's masked places included. With `to` "diagonal",
-    cross-attention's heads become zero. `tell(done, total)` hears of the heads that are done. Raises ValueError for a
-    trace without logits, and where no token can be compared.
+    The trace's own interventions stay on. `chances.compared_tokens` chooses the tokens, including an encoder's masked
+    positions. With `to` "diagonal", cross-attention heads are set to zero instead. `tell(done, total)` is called with
+    the number of heads done. Raise ValueError if the trace has no logits, or if no token can be compared.
     """
     asked = compared_tokens(model, trace)
     assert trace.logits is not None  # it was asked of
@@ -86,12 +86,12 @@ def head_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell = un
 
 
 def _replacement(to: To, kind: Kind) -> To:
-    """Return zero for cross-attention, which has no diagonal."""
+    """Return `to`, or "zero" if `to` is "diagonal" and the kind is cross-attention, which has no diagonal."""
     return "zero" if to == "diagonal" and kind == "cross" else to
 
 
 def reference_effects(model: Model, traces: Iterable[Trace], *, to: To = "zero") -> ReferenceEffects:
-    """Measure the usual size of each head's effect. Raises ValueError for fewer than two sentences."""
+    """Measure the usual effect of each head over several traces. Raise ValueError for fewer than two sentences."""
     means = [head_effects(model, trace, to=to).mean for trace in traces]
     if len(means) < 2:
         raise ValueError("A spread needs at least two sentences.")
@@ -100,7 +100,7 @@ def reference_effects(model: Model, traces: Iterable[Trace], *, to: To = "zero")
 
 
 def translations_without(model: Model, trace: Trace, *, to: To = "zero") -> dict[HeadPlace, str]:
-    """Write greedily for the first source of `trace` without each single head."""
+    """Return, for each head, the text that greedy decoding writes for the first source with this head ablated."""
     places = head_places(model)
     edits = rows_of_edits(
         model,

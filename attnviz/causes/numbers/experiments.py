@@ -1,6 +1,6 @@
-"""Experiments to begin with: one sentence each that shows something, and a count over many that says how far it holds.
+"""Ready-made experiments: each shows an effect in one sentence, and a count over many sentences says how general it is.
 
-`counts` makes the numbers again: a test does, and so does “Count again” on the page. Needs no torch.
+`counts` recomputes the numbers, for a test and for “Count again” on the page. This module does not import torch.
 """
 
 import json
@@ -17,8 +17,11 @@ Numbers = dict[str, int | float]
 
 @dataclass(frozen=True)
 class ReadyExperiment:
-    """What to do (`address`, as texts of a link to Causes), what the model then writes, and what it teaches and does
-    not. `count_changes` is a sentence with places for `numbers`, which hold for `weights`.
+    """A ready-made experiment.
+
+    `address` holds the parameters of a link to Causes, `before` and `after` the texts that the model writes, `teaches`
+    and `does_not` what the experiment shows and does not show. `counted` is a sentence with placeholders for `numbers`,
+    which were counted with the model `weights`.
     """
 
     name: str
@@ -35,11 +38,11 @@ class ReadyExperiment:
 
     @property
     def typed_sentence(self) -> str:
-        """The sentence that is changed: of a pair, the second."""
+        """The sentence that the experiment changes; for a pair of sentences, the second."""
         return self.address.get("changed", self.address["src"])
 
     def fill_numbers(self, numbers: Mapping[str, int | float]) -> str:
-        """Put these numbers into the sentence."""
+        """Return the sentence `counted` with these numbers filled in."""
         return re.sub(r"-(?=\d)", "\N{MINUS SIGN}", self.counted.format(**numbers))
 
 
@@ -51,5 +54,5 @@ def ready_experiments() -> tuple[ReadyExperiment, ...]:
 
 
 def experiment(name: str) -> ReadyExperiment:
-    """Return an experiment by its name. Raises KeyError for an unknown name."""
+    """Return the experiment with this name. Raise KeyError for an unknown name."""
     return {one.name: one for one in ready_experiments()}[name]

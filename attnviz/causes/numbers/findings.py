@@ -1,4 +1,4 @@
-"""Findings on switched-off heads, in computed sentences: nothing is made to look important that is not."""
+"""Computed sentences about the effect of switching heads off, worded so that small effects are not exaggerated."""
 
 import math
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ def head_name(place: HeadPlace) -> str:
 
 
 def effect_findings(effects: HeadEffects, reference: ReferenceEffects | None) -> tuple[str, ...]:
-    """Say whether a single head is decisive here, and how many do more than they usually do."""
+    """Say whether a single head is decisive in this sentence, and how many heads do more than they usually do."""
     mean = effects.mean
     worst = int(mean.argmin())
     name, loss = head_name(effects.places[worst]), -float(mean[worst])
@@ -72,10 +72,11 @@ def run_findings(before: Chances, after: Chances) -> tuple[str, ...]:
 def text_findings(
     before: Chances, after: Chances, written: tuple[tuple[Token, ...], tuple[Token, ...]]
 ) -> tuple[str, ...]:
-    """Name the first token at which two texts differ, and the lead of each run's own word there.
+    """Name the first token at which two written texts differ, and each run's margin for its own token there.
 
-    `written` are the tokens that both wrote, special ones included; the chances are those of the first text. Margins
-    are given only where either run wrote what it found likeliest: a token that no model may write can be ahead of it.
+    `written` are the tokens of both texts, including special tokens; `before` and `after` are the probabilities of the
+    first text's tokens. Margins are given only if each run wrote its most probable token: a token that generation
+    forbids may have a higher probability.
     """
     if before.asked.what not in ("target", "text"):
         return ()
@@ -98,7 +99,9 @@ def text_findings(
 
 
 def count_findings(found: "ChangeCount") -> tuple[str, ...]:
-    """Say how many texts a change alters over many sentences, and what it costs a token."""
+    """Say how many texts an intervention changes over many sentences, and how it changes the mean token
+    log-probability.
+    """
     value, low, high = found.change
     digits = decimals(value, high - low, least=3)
     before, after = round(found.before, digits), round(found.before + value, digits)
@@ -114,7 +117,7 @@ def count_findings(found: "ChangeCount") -> tuple[str, ...]:
 
 
 def pair_findings(runs: RunComparison) -> tuple[str, ...]:
-    """Say which head changed most, how many did not change, and which rows and columns have no partner."""
+    """Say which head differs most between two runs, how many do not differ, and which rows and columns are unpaired."""
     apart: list[tuple[float, HeadPlace]] = [
         (bits, (kind, layer, head))
         for kind, found in runs.kinds.items()
@@ -151,7 +154,7 @@ def _unaligned_sentences(runs: RunComparison) -> tuple[str, ...]:
 
 
 def _lone(found: ComparedKind) -> str:
-    """Count the rows and columns without a partner, in words; "" where all have one."""
+    """Say how many rows and columns have no partner; "" if all have one."""
     parts = [
         f"{count} of {len(places)} {name}"
         for name, places in (("rows", found.rows), ("columns", found.cols))
@@ -161,26 +164,27 @@ def _lone(found: ComparedKind) -> str:
 
 
 def decimals(*differences: float, least: int) -> int:
-    """Return how many decimals give each difference two digits of its own: at least `least`, at most 6."""
+    """Return how many decimals show each difference with two significant digits: at least `least`, at most 6."""
     told = [abs(each) for each in differences if each and math.isfinite(each)]
     needed = [1 - math.floor(math.log10(each)) for each in told]
     return min(max([least, *needed]), MOST_DECIMALS)
 
 
 def nats(value: float, digits: int) -> str:
-    """Print a number with a real minus sign; no zero is below zero."""
+    """Format a number with a real minus sign, and never as minus zero."""
     text = f"{value:.{digits}f}"
     return (text if float(text) else text.removeprefix("-")).replace("-", "−")
 
 
 def amount(value: float, least: int = 2) -> str:
-    """Print one number, with two digits of its own where `least` decimals would print it as 0."""
+    """Format a number with `least` decimals, or with two significant digits if it would otherwise read 0."""
     return nats(value, decimals(value, least=least) if round(value, least) == 0 else least)
 
 
 def change_in_nats(before: float, after: float, *, least: int = 2) -> str:
-    """Print a change such as "−0.0514 → −0.0560 nats, a change of −0.0046": the change is the printed second minus the
-    first.
+    """Format a change such as "−0.0514 → −0.0560 nats, a change of −0.0046".
+
+    The change is computed from the two printed numbers.
     """
     digits = decimals(after - before, least=least)
     first, second = round(before, digits), round(after, digits)
@@ -193,7 +197,7 @@ def change_in_nats(before: float, after: float, *, least: int = 2) -> str:
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Print a share as a percentage: a share above zero never reads 0, and one below one never reads 100."""
+    """Format a share as a percentage. A share above 0 never reads 0, and a share below 1 never reads 100."""
     text, step = f"{share:.{digits}%}", 10.0**-digits
     if share > 0 and float(text[:-1]) == 0:
         return f"<{step:.{digits}f}%"
@@ -201,6 +205,6 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def percents(before: float, after: float) -> tuple[str, str]:
-    """Print two shares, with as many digits as tell them apart; alike only where six decimals print them so."""
+    """Format two shares with enough digits to tell them apart, at most six decimals."""
     pairs = [(percent(before, digits), percent(after, digits)) for digits in range(1, MOST_DECIMALS + 1)]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])

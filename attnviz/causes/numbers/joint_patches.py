@@ -1,4 +1,4 @@
-"""Several patches in one run: what they restore of the metric, and what the model then writes."""
+"""Apply several patches in one run: measure how much of the metric they restore, and what the model then writes."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _CELL = re.compile(rf"({'|'.join(KINDS)}|encoder|decoder)\.({_EMBEDDING}|\d{{1,4
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a patching matrix: a head of a layer, or a position of a stack after one (-1: the embedding)."""
+    """A cell of a patching matrix: a head in a layer, or a token position after a layer (-1 is the embedding)."""
 
     where: str
     layer: int
@@ -30,7 +30,7 @@ class Cell:
 
     @classmethod
     def parse(cls, text: str) -> "Cell | None":
-        """Read a text such as `cross.1.3` or `encoder.e.4`; None for any other."""
+        """Parse a cell written like `cross.1.3` or `encoder.e.4`; return None for any other text."""
         found = _CELL.fullmatch(text)
         if found is None or (found[2] == _EMBEDDING and found[1] in KINDS):
             return None
@@ -41,11 +41,14 @@ class Cell:
 
     @property
     def is_head(self) -> bool:
-        """Whether it is a head, and no position."""
+        """Whether the cell is a head, not a position."""
         return self.where in KINDS
 
     def patch(self, donor: Trace) -> Intervention:
-        """Make the cell's patch. Raises ValueError for a place that the donor does not have."""
+        """Return the intervention that patches this cell from `donor`.
+
+        Raise ValueError if the donor has no such place.
+        """
         if self.is_head:
             return patch(donor, self.where, layer=self.layer, heads=[self.at])
         what = "embedding" if self.layer < 0 else "layer"
@@ -54,10 +57,9 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class JointPatches:
-    """The metric (and the control) in a run with several patches, and the text that is written under them; None where
-    the model writes none.
+    """The metric (and the control) in a run with several patches, and the text that the model writes in this run.
 
-    The text is None where the model writes none.
+    The text is None if the model writes none.
     """
 
     restored: Restored
@@ -69,8 +71,9 @@ def patch_jointly(
     model: Model, pair: Pair, metric: LogitDifference, cells: Sequence[Cell], control: LogitDifference | None = None, *,
     tell: Tell = untold,
 ) -> JointPatches:  # fmt: skip
-    """Patch all of the cells at once from `pair.clean` into `pair.changed`. `tell` as in `write_runs`. Raises
-    ValueError for a cell that the runs do not have.
+    """Patch all of the cells from `pair.clean` into `pair.changed` in one run.
+
+    `tell` is called as in `write_runs`. Raise ValueError for a cell that the runs do not have.
     """
     asked, into = Measurement.check(metric, control), pair.changed
     patches = tuple(cell.patch(pair.clean) for cell in cells)

@@ -1,10 +1,9 @@
-"""One logit as a sum over the parts of the last layer, for models whose layers normalise what goes through them
-(post-norm).
+"""One logit as a sum over the components of the last layer, for post-norm models.
 
-Each sublayer adds to what came in, and a norm follows. With the norms' scales held as they were, everything after the
-last layer's input is linear: its heads, its feed-forward network and its biases add up to the logit with what the
-layers before gave, which is one part and has no exact split (Kobayashi et al. 2021 hold norms still in the same way).
-Norms and maps are observed in a pass, and used only where they make the numbers that were heard.
+Each sublayer adds its output to its input, and a norm follows. With the scales of the norms frozen, everything after
+the last layer's input is linear. The logit is then the sum of the contributions of the layer's heads, its feed-forward
+network, its biases, and the layers before as one term, which has no exact split (Kobayashi et al. 2021 freeze norms in
+the same way). Norms and linear maps are recorded during a pass, and used only if they reproduce the model's numbers.
 """
 
 from collections.abc import Sequence
@@ -29,8 +28,10 @@ from attnviz.transformer.probe import Kind, Probe, Site, Stack
 
 @dataclass(frozen=True, eq=False)
 class NormedSum:
-    """A sum and the norm behind it: `whole` `(rows, d_model)` goes in, what came before and what the site (None: the
-    feed-forward network) adds; float64.
+    """The sum of a sublayer's input and output, and the norm that follows.
+
+    `whole` `(rows, d_model)` is the sum, which goes into the norm; float64. `site` is None for the feed-forward
+    network.
     """
 
     site: Site | None
@@ -41,8 +42,10 @@ class NormedSum:
 
 @dataclass(frozen=True, eq=False)
 class LastLayer:
-    """The last layer of the stack that outputs tokens, in one run: its input, its sublayers in order, and the map to
-    the vocabulary, weight `(vocab_size, d_model)` and bias `(vocab_size,)`.
+    """The last layer of the stack that outputs tokens, recorded in one run.
+
+    It has the layer's input, its sublayers in order, and the map to the vocabulary: weight `(vocab_size, d_model)` and
+    bias `(vocab_size,)`.
     """
 
     before: Tensor
@@ -51,7 +54,7 @@ class LastLayer:
     bias: Tensor
 
     def attribution(self, trace: Trace, asked: LogitTarget) -> Attribution:
-        """Split a logit of the run. Raises ValueError for a row or a token that it does not have."""
+        """Split a logit of the run into contributions. Raise ValueError if the run has no such row or token."""
         logits, row = asked.require(trace)[0], asked.row
         parts = [LogitPart("layers before", self._worth(self.before[row], 0, asked)[0])]
         for nth, one in enumerate(self.sublayers):
@@ -69,8 +72,9 @@ class LastLayer:
         return Attribution(asked, float(asked.select(logits[row].double())), tuple(parts))
 
     def key_attribution(self, trace: Trace, asked: LogitTarget, site: Site) -> Float[Tensor, "heads k_len"]:
-        """Split the bars of a site of this layer over the tokens that its heads attend to, as
-        `attribution.key_attribution` does.
+        """Split the contributions of the heads at a site of this layer over the tokens they attend to.
+
+        The result has the form of `attribution.key_attribution`.
         """
         nth = next(at for at, one in enumerate(self.sublayers) if one.site == site)
         output = self.sublayers[nth].output
@@ -82,7 +86,7 @@ class LastLayer:
 
     @property
     def layer(self) -> int:
-        """Its number."""
+        """The index of the layer."""
         return next(one.site.layer for one in self.sublayers if one.site is not None)
 
     def _site_parts(self, trace: Trace, one: NormedSum, nth: int, asked: LogitTarget) -> list[LogitPart]:
@@ -96,14 +100,14 @@ class LastLayer:
         return [*parts, LogitPart("head bias", bias, site.kind, site.layer)]
 
     def _sublayer_input(self, nth: int, row: int) -> Tensor:
-        """Return the input of a sublayer's row."""
+        """Return one row of the input of sublayer `nth`."""
         if nth == 0:
             return self.before[row]
         one = self.sublayers[nth - 1]
         return one.norm.direction(one.whole[row], one.whole[row]) + one.norm.bias
 
     def _propagate(self, parts: Tensor, nth: int, row: int) -> Tensor:
-        """Carry parts that go into the norm of sublayer `nth` through to behind the last norm."""
+        """Apply the norms from sublayer `nth` to the last norm to `parts`, with the scales frozen."""
         for one in self.sublayers[nth:]:
             parts = one.norm.direction(parts, one.whole[row])
         return parts
@@ -113,7 +117,7 @@ class LastLayer:
 
 
 def last_layer(model: Model, trace: Trace) -> LastLayer | NotPlain:
-    """Find the last layer in the run of `trace`, by one more pass over its first sentence; or say why it has no sum."""
+    """Record the last layer in another pass over the first sentence of `trace`, or say why it has no exact sum."""
     alone = replace(trace, sentences=trace.sentences[:1])
     stack: Stack = "decoder" if "decoder_self" in model.kinds else "encoder"
     watch = _EndWatch(stack)
@@ -143,7 +147,7 @@ def last_layer(model: Model, trace: Trace) -> LastLayer | NotPlain:
 
 
 def _adds_up(last: LastLayer, trace: Trace) -> bool:
-    """Check whether the input of each norm is the stream before and the heads' outputs."""
+    """Check that the input of each norm equals the residual stream plus the output of the heads."""
     before = last.before
     for nth, one in enumerate(last.sublayers):
         if one.site is not None and one.output is not None:
@@ -156,7 +160,7 @@ def _adds_up(last: LastLayer, trace: Trace) -> bool:
 
 
 def _head(products: Sequence[HeardProduct], stream: Tensor, logits: Tensor) -> tuple[Tensor, Tensor] | None:
-    """Find the linear map from the stream to logits, and all that is added to it: the same in every row."""
+    """Find the linear map from the stream to the logits, and its bias, which must be the same in every row."""
     for one in reversed(products):
         if one.input_.shape != stream.shape or one.made.shape != logits.shape or not torch.equal(one.input_, stream):
             continue
@@ -179,7 +183,7 @@ def _rows(numbers: Tensor | None) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class _HeardNorm:
-    """A layer norm that was computed."""
+    """A layer norm that was recorded: its input, output and parameters."""
 
     input_: Tensor
     made: Tensor
@@ -207,7 +211,7 @@ class _NormWatch(TorchFunctionMode):
         self.heard = heard
 
     def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
-        """Record what torch computes on the way."""
+        """Call the function, and record the call if it is a layer norm."""
         result = func(*args, **(kwargs or {}))
         if func is F.layer_norm:
             given = dict(zip(("input", "normalized_shape", "weight", "bias", "eps"), args, strict=False))
@@ -220,7 +224,7 @@ class _NormWatch(TorchFunctionMode):
 
 @dataclass
 class _EndWatch(Probe):
-    """Find the norms and maps of the last layer, and its input. Made for one run."""
+    """Probe that finds the norms and linear maps of the last layer, and the layer's input. Use it for one run only."""
 
     stack: Stack
     norms: list[_HeardNorm] = field(default_factory=list)
@@ -232,7 +236,7 @@ class _EndWatch(Probe):
     _output: Tensor | None = None
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        """Keep the output of the layer before the last in `before`."""
+        """Keep the output of the second-to-last layer in `before`."""
         if stack == self.stack:
             self.before, self._output = self._output, output
             self.began, self.ended = self.ended, len(self.norms)

@@ -1,7 +1,7 @@
-"""The logit lens: a model's output after each layer (nostalgebraist 2020), its last norm computed anew for each.
+"""The logit lens: a model's predictions after each layer (nostalgebraist 2020).
 
-A layer's output is put in the place of the last one's, in a run of its own, so that norm and vocabulary are the model's
-own and nothing need be known of them.
+Each layer's output replaces the last layer's output in a run of its own, so that the model itself applies its final
+norm and its map to the vocabulary.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,9 +22,11 @@ from attnviz.transformer.probe import Stack
 
 @dataclass(frozen=True, eq=False)
 class LogitLens:
-    """After each layer, the embedding first, and for each row: the likeliest ids `ids` and their probabilities, both
-    `(1 + layers, rows, count)`, and of the id that the row puts out its `probability` and `rank` (0 the likeliest)
-    `(1 + layers, rows)`; NaN and -1 where a row puts out nothing.
+    """Predictions after the embedding and after each layer, for each row.
+
+    `ids` are the most probable tokens and `probabilities` their probabilities, `(1 + layers, rows, count)`.
+    `probability` and `rank` (0 is the most probable) are those of the token that the row outputs, `(1 + layers, rows)`;
+    NaN and -1 if a row outputs no token.
     """
 
     ids: Int[Tensor, "layers rows count"]
@@ -38,10 +40,10 @@ def logit_lens(
     model: Model, trace: Trace, *, count: int = 5, wanted: Mapping[int, int] = MappingProxyType({}),
     work: Cancellable = TO_THE_END,
 ) -> LogitLens:  # fmt: skip
-    """Of the stack that puts tokens out: a decoder, or an encoder that has no decoder. The last layer is the run's own.
+    """Apply the logit lens to the stack that outputs tokens: a decoder, or an encoder if there is no decoder.
 
-    `wanted` gives the id to ask about in rows where it is not the id that comes out. `work` is told of each pass.
-    Raises ValueError for a trace without logits or hidden states.
+    The last layer is the run's own output. `wanted` maps a row to the token id to ask about instead of the row's output
+    token. `work` receives the progress of the passes. Raise ValueError if the trace has no logits or no hidden states.
     """
     stack: Stack = "decoder" if "decoder_self" in model.kinds else "encoder"
     sentence = trace.sentences[0]
@@ -56,7 +58,7 @@ def logit_lens(
 
 @torch.inference_mode()
 def lens_logits(model: Model, trace: Trace, stack: Stack) -> Float[Tensor, "layers rows vocab_size"]:
-    """Compute the logits after each layer of a stack for the first sentence, the embedding first; float32, CPU."""
+    """Compute the first sentence's logits after the embedding and after each layer of a stack; float32 on the CPU."""
     return torch.stack(list(_iterate_layers(model, trace, stack)))
 
 
@@ -89,12 +91,11 @@ def encoder_lens(
     model: Model, trace: Trace, weight: Float[Tensor, "vocab_size d_model"], *, count: int = 5,
     work: Cancellable = TO_THE_END,
 ) -> LogitLens:  # fmt: skip
-    """Apply the lens to the encoder of an encoder-decoder, through its own last norm and the map `weight` to the
-    vocabulary.
+    """Apply the logit lens to the encoder of an encoder-decoder model.
 
-    The map is trained for the decoder: what it says of an encoder's states is a measurement, and no claim. `weight` is
-    `ResidualMaps.weight`, or the model's own. `probability` and `rank` are those of the source token itself. `work` is
-    told of each pass.
+    The final norm is the encoder's own, and `weight` is the map to the vocabulary: `ResidualMaps.weight` or the model's
+    own. That map was trained for the decoder, so its predictions for the encoder are only an observation. `probability`
+    and `rank` are those of the source token itself. `work` receives the progress of the passes.
     """
     layers = sorted(layer for of, layer in trace.layers if of == "encoder")
     if not layers or "cross" not in model.kinds:
@@ -109,7 +110,7 @@ def encoder_lens(
 
 
 def _join_layers(layers: Sequence[LogitLens]) -> LogitLens:
-    """Layers that were read one by one."""
+    """Concatenate lenses of single layers into one."""
     return LogitLens(*(torch.cat([getattr(one, each.name) for one in layers]) for each in fields(LogitLens)))
 
 

@@ -1,4 +1,4 @@
-"""The metric of a patch: the lead of one token over another, at one step."""
+"""The metric of a patch: the difference between two tokens' logits at one step."""
 
 from dataclasses import dataclass, replace
 
@@ -9,9 +9,9 @@ from attnviz.tracing.trace import Trace
 
 @dataclass(frozen=True)
 class LogitDifference:
-    """The metric: the logit of id `a` less that of id `b`, in row `step` of the target.
+    """The logit of token id `a` minus the logit of token id `b`, in row `step` of the target.
 
-    `clean_step` is the clean run's row, where that has another number: two prompts may differ in length.
+    `clean_step` is the row in the clean run if its number differs, because two prompts may differ in length.
     """
 
     step: int
@@ -24,7 +24,7 @@ class LogitDifference:
             raise ValueError("The metric is the difference of two tokens' logits: choose two different ones.")
 
     def value(self, trace: Trace) -> float:
-        """Return the lead in a run. Raises ValueError for a step or an id that the run does not have."""
+        """Return the logit difference in a run. Raise ValueError for a step or an id that the run does not have."""
         if trace.logits is None:
             raise ValueError("This trace was recorded without logits.")
         rows, vocab_size = trace.logits.shape[1:]
@@ -35,9 +35,9 @@ class LogitDifference:
         return float(self.values(trace.logits[:1, self.step : self.step + 1].float())[0])
 
     def value_in_clean(self, trace: Trace) -> float:
-        """Return the lead in the clean run. Raises ValueError as `value` does."""
+        """Return the logit difference in the clean run. Raise ValueError as `value` does."""
         return (self if self.clean_step is None else replace(self, step=self.clean_step)).value(trace)
 
     def values(self, logits: Tensor) -> Tensor:
-        """Return the lead in each of several runs, of logits `(copies, 1, vocab_size)`: `(copies,)`."""
+        """Return the logit difference `(copies,)` of several runs, from their logits `(copies, 1, vocab_size)`."""
         return (logits[:, 0, self.a] - logits[:, 0, self.b]).cpu()

@@ -1,4 +1,4 @@
-"""All patching matrices of a pair at one step: heads of every kind, and positions of both stacks."""
+"""All patching matrices of a pair of runs at one step: heads of every attention kind, and positions of both stacks."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,9 @@ _PARAMETERS = 12e6  # of that model: a larger one has fewer cells run
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """Patching matrices: `heads` of every kind and `streams` of each stack, and the metric with its control pair."""
+    """All patching matrices of one step, with the metric and its control: `heads` and `streams` (positions per
+    stack).
+    """
 
     metric: LogitDifference
     control: LogitDifference
@@ -24,16 +26,16 @@ class Matrices:
 
     @property
     def ends(self) -> Restored:
-        """The metric in both runs, and whether shares of it are drawn."""
+        """The metric in both runs; its `is_drawn` says whether shares are meaningful."""
         return self.heads
 
 
 def matrices(
     model: Model, pair: Pair, metric: LogitDifference, control: LogitDifference, *, tell: Tell = untold
 ) -> Matrices:
-    """Patch every cell from `pair.clean` into `pair.changed`; `tell(done, total)` reports the progress of each matrix.
+    """Patch every cell from `pair.clean` into `pair.changed`.
 
-    Raises ValueError where the two cannot be patched.
+    `tell(done, total)` reports the progress of each matrix. Raise ValueError if the two runs cannot be patched.
     """
     stacks: list[Stack] = [stack for stack in ("encoder", "decoder") if (stack, -1) in pair.changed.layers]
     sentence = pair.changed.sentences[0]

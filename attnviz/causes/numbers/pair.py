@@ -1,4 +1,4 @@
-"""A pair of runs between which numbers are patched: their matching rows, and the metrics of an answer."""
+"""A pair of runs for activation patching: their matching rows, and the metrics for a row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,9 +22,10 @@ _LIKELY = 10  # tokens of each run that a control pair is looked for among
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """`clean` and `changed`, with logits and hidden states; an encoder-decoder's have the same target.
+    """Two runs, `clean` and `changed`, with logits and hidden states.
 
-    `rows` are those that can be compared: numbers in `clean` -> numbers in `changed`.
+    The two runs of an encoder-decoder model have the same target. `rows` maps each comparable row number in `clean` to
+    its row number in `changed`.
     """
 
     clean: Trace
@@ -32,24 +33,25 @@ class Pair:
     rows: dict[int, int]
 
     def reverse(self) -> "Pair":
-        """Return the other direction: from the changed run into the clean one."""
+        """Return the pair in the other direction, which patches from the changed run into the clean one."""
         return Pair(self.changed, self.clean, {there: here for here, there in self.rows.items()})
 
     @cached_property
     def differences(self) -> Float[Tensor, " rows"]:
-        """The distance of the two runs' answers in each of `rows`: total variation, 0 the same, 1 nothing shared."""
+        """Total variation distance between the two runs' predictions in each of `rows`: 0 if equal, 1 if disjoint."""
         return torch.stack(
             [(self._probabilities(0, row) - self._probabilities(1, row)).abs().sum() / 2 for row in self.rows]
         )
 
     @property
     def most_different(self) -> int:
-        """The row of `clean` whose answers differ most."""
+        """The row of `clean` in which the two runs' predictions differ most."""
         return list(self.rows)[int(self.differences.argmax())]
 
     def likeliest_ids(self, row: int, count: int = _LIKELY) -> list[tuple[int, float, float]]:
-        """Return the likeliest ids of both runs in a row of `clean`, with both probabilities; the likelier in either
-        first.
+        """Return the most probable token ids in a row of `clean`, with their probabilities in both runs.
+
+        The ids are sorted by the larger of the two probabilities.
         """
         here, there = self._probabilities(0, row), self._probabilities(1, row)
         best = torch.maximum(here, there)
@@ -57,10 +59,10 @@ class Pair:
         return [(int(id_), float(here[id_]), float(there[id_])) for id_ in ids]
 
     def metric(self, row: int, a: int | None = None, b: int | None = None) -> LogitDifference:
-        """Make the metric of the lead of `a` over `b` in a row of `clean`.
+        """Return the metric logit(a) − logit(b) in a row of `clean`.
 
-        Left out, `a` is what `clean` would write there, and `b` what `changed` would: where that is the same, the
-        likely token whose logit gains most. Raises ValueError for one token twice.
+        By default `a` is the most probable token in `clean` and `b` the most probable token in `changed`. If they are
+        the same, `b` is the probable token whose logit rises most. Raise ValueError if `a` equals `b`.
         """
         here, there = self._logits(0, row), self._logits(1, row)
         a = int(here.argmax()) if a is None else a
@@ -71,12 +73,12 @@ class Pair:
         return self.changed_metric(row, a, b)
 
     def changed_metric(self, row: int, a: int, b: int) -> LogitDifference:
-        """Make the metric of the lead of `a` over `b`, for runs like `changed`."""
+        """Return the metric logit(a) − logit(b) with the row number of the `changed` run."""
         step = self.rows[row]
         return LogitDifference(step, a, b, None if step == row else row)
 
     def control(self, row: int, metric: LogitDifference) -> LogitDifference:
-        """Choose two other tokens, likely in both runs, whose lead differs least between these."""
+        """Choose two other tokens, probable in either run, whose logit difference changes least between the runs."""
         ids = [id_ for id_, _, _ in self.likeliest_ids(row) if id_ not in (metric.a, metric.b)][:_LIKELY]
         chosen = torch.tensor(ids)
         change = (self._logits(0, row) - self._logits(1, row))[chosen]
@@ -86,7 +88,7 @@ class Pair:
         return self.changed_metric(row, ids[first], ids[second])
 
     def _probabilities(self, side: int, row: int) -> Tensor:
-        """Return probabilities in a row of `clean`, in that run or in the other."""
+        """Return the probabilities in a row of `clean` (side 0), or in the matching row of `changed` (side 1)."""
         return self._logits(side, row).softmax(dim=-1)
 
     def _logits(self, side: int, row: int) -> Tensor:
@@ -96,10 +98,11 @@ class Pair:
 
 
 def pair_of(model: Model, clean: Trace, other: Trace) -> Pair:
-    """Pair two runs: an encoder-decoder reads the other's source, and is given the clean run's target.
+    """Pair two runs.
 
-    Raises ValueError for runs of two models, for one without logits or hidden states, and for sentences of no common
-    token that differ in length.
+    For an encoder-decoder model, run the other source with the clean run's target. Raise ValueError if the runs belong
+    to two models, if one has no logits or hidden states, or if the sentences have different lengths and no common
+    token.
     """
     if other.model_id != clean.model_id:
         raise ValueError(
@@ -125,8 +128,9 @@ def pair_of(model: Model, clean: Trace, other: Trace) -> Pair:
 
 
 def written_under(model: Model, trace: Trace, patches: Sequence[Intervention] = (), *, tell: Tell = untold) -> str:
-    """Let a model write for a run's source, under the run's interventions and the patches; "" for a model that writes
-    nothing. `tell` as in `write_runs`.
+    """Let a model write for a run's source, under the run's interventions and `patches`.
+
+    Return "" if the model writes no text. `tell` is called as in `write_runs`.
     """
     if not model.writes:
         return ""

@@ -1,8 +1,9 @@
-"""Activation patching: what a clean run restores in a changed one, one head or one position of the residual at a time.
+"""Activation patching: how much of a clean run's answer each patch restores in a changed run.
 
-Each cell is (patched − changed) / (clean − changed) of one metric, the difference of two logits at one step: 0 where
-the patch does nothing, 1 where it brings back all (Vig et al. 2020; Zhang and Nanda 2024 on the metric). It may lie
-outside 0 to 1. One pair is one pair: a patch that also restores a control pair says nothing.
+A patch replaces one head's context or one position of the residual stream. The value of a cell is (patched − changed) /
+(clean − changed) of the metric, a logit difference at one step: 0 if the patch has no effect, 1 if it restores the
+clean value (Vig et al. 2020; Zhang and Nanda 2024 on the metric). Values outside 0 to 1 are possible. The result holds
+for one pair of sentences, and a patch that moves a control pair as well shows nothing specific.
 """
 
 from dataclasses import dataclass, replace
@@ -27,15 +28,16 @@ LEAST = 0.1  # of |clean − changed|, in logits: below it shares are noise and 
 
 @dataclass(frozen=True)
 class Measurement:
-    """The numbers measured of each patched run: the metric, and a control pair of the same step that should stay."""
+    """What is measured in each patched run: the metric, and a control pair at the same step that should not change."""
 
     metric: LogitDifference
     control: LogitDifference | None = None
 
     @classmethod
     def check(cls, metric: LogitDifference, control: LogitDifference | None) -> "Measurement":
-        """Pair a metric with its control. Raises ValueError for a control of another step, or of the metric's own two
-        tokens.
+        """Return a metric with its control.
+
+        Raise ValueError if the control has another step, or the same two tokens.
         """
         if control is not None and control.step != metric.step:
             raise ValueError(f"The control pair is of step {control.step}, and the metric of step {metric.step}.")
@@ -44,19 +46,19 @@ class Measurement:
         return cls(metric, control)
 
     def values(self, logits: Tensor) -> Tensor:
-        """Measure several runs: `(copies, 1)`, or `(copies, 2)` with a control."""
+        """Return the measurements of several runs: `(copies, 1)`, or `(copies, 2)` with a control."""
         return torch.stack([each.values(logits) for each in (self.metric, self.control) if each is not None], dim=1)
 
     def control_change(self, found: Tensor, changed: Trace) -> Tensor | None:
-        """Return by how many logits each run of `found` moved the control pair."""
+        """Return by how many logits each run in `found` changed the control pair; None without a control."""
         return None if self.control is None else found[:, 1] - self.control.value(changed)
 
 
 @dataclass(frozen=True, eq=False)
 class Restored:
-    """The metric in both runs, and in those that were patched.
+    """The metric in the clean run, in the changed run, and in each patched run.
 
-    `moved` is by how many logits each patch moved the control pair, shaped like `patched`; None without one.
+    `moved` is by how many logits each patch changed the control pair, shaped like `patched`; None without a control.
     """
 
     clean: float
@@ -66,12 +68,12 @@ class Restored:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether clean and changed differ enough for shares to mean anything."""
+        """Whether the metric differs enough between the clean and the changed run for shares to be meaningful."""
         return abs(self.clean - self.changed) >= LEAST
 
     @property
     def why_not(self) -> str:
-        """Why no shares are drawn, in a sentence; "" where they are."""
+        """The reason in one sentence why no shares are drawn; "" if shares are drawn."""
         if self.is_drawn:
             return ""
         return (
@@ -81,14 +83,14 @@ class Restored:
 
     @property
     def share(self) -> Tensor:
-        """(patched − changed) / (clean − changed), shaped like `patched`; NaN where nothing is drawn or was patched."""
+        """(patched − changed) / (clean − changed), shaped like `patched`; NaN if not drawn or not patched."""
         if not self.is_drawn:
             return torch.full_like(self.patched, torch.nan)
         return (self.patched - self.changed) / (self.clean - self.changed)
 
     @property
     def control(self) -> Tensor | None:
-        """How far each patch moves the control pair, in the same unit as `share`: 0 where it leaves it alone."""
+        """Change of the control pair by each patch, in the unit of `share`: 0 if the control pair did not change."""
         if self.moved is None:
             return None
         if not self.is_drawn:
@@ -98,7 +100,10 @@ class Restored:
 
 @dataclass(frozen=True, eq=False)
 class PatchedHeads(Restored):
-    """`patched` `(heads,)`: the head of `places` had the clean run's context (or `what` else was patched)."""
+    """Patches of single heads: `patched` `(heads,)` is the metric after patching each head of `places`.
+
+    `what` names the tensor that came from the clean run, by default the head's context.
+    """
 
     places: tuple[HeadPlace, ...] = ()
     what: What = "context"
@@ -106,11 +111,11 @@ class PatchedHeads(Restored):
 
 @dataclass(frozen=True, eq=False)
 class PatchedStream(Restored):
-    """`patched` `(layers, positions)` of one stack; layer 0 is the embedding, then the output of each layer.
+    """Patches of single positions in a stack: `patched` `(layers, positions)`, where layer 0 is the embedding.
 
-    `tokens` are those of the changed sentence. `outside` `(layers, positions)` is True where a cell cannot reach the
-    metric (it equals `changed` to the bit, and is not run); `alone` `(positions,)` where a token has no partner in the
-    clean sentence: `patched` is NaN there. So it is in the cells `left_out`, which would have taken too long.
+    `tokens` are those of the changed sentence. `outside` is True for a cell that cannot affect the metric: it equals
+    `changed` exactly and is not run. `alone` `(positions,)` is True for a token that has no partner in the clean
+    sentence, and `left_out` for cells that would have taken too long: `patched` is NaN for both.
     """
 
     stack: Stack = "encoder"
@@ -124,9 +129,9 @@ def patched_heads(
     model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, what: What = "context",
     control: LogitDifference | None = None, tell: Tell = untold,
 ) -> PatchedHeads:  # fmt: skip
-    """Patch one head at a time from `clean` into `changed`; `tell(done, total)` reports the progress.
+    """Patch one head at a time from `clean` into `changed`.
 
-    Raises ValueError where the two cannot be patched.
+    `tell(done, total)` reports the progress. Raise ValueError if the two runs cannot be patched.
     """
     places, asked = head_places(model), Measurement.check(metric, control)
     both = metric.value_in_clean(clean), metric.value(changed)
@@ -142,11 +147,11 @@ def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
     model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, stack: Stack,
     control: LogitDifference | None = None, most: int | None = None, tell: Tell = untold,
 ) -> PatchedStream:  # fmt: skip
-    """Patch the residual of one token after one layer at a time from `clean` into `changed`.
+    """Patch the residual stream of one token after one layer at a time from `clean` into `changed`.
 
-    A cell that holds the same numbers in both runs is not run: it would restore nothing. Of more than `most` others
-    those are run in which the two runs lie farthest apart. `tell(done, total)` hears how far it is. Raises ValueError
-    where the two cannot be patched.
+    Cells with equal values in both runs are not run, because they would change nothing. If more than `most` cells
+    remain, only those whose values differ most are run. `tell(done, total)` reports the progress. Raise ValueError if
+    the two runs cannot be patched.
     """
     asked, both = Measurement.check(metric, control), (metric.value_in_clean(clean), metric.value(changed))
     layers = sorted(layer for of, layer in changed.layers if of == stack)
@@ -181,8 +186,9 @@ def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
 
 
 def _distance(clean: Trace, changed: Trace, stack: Stack, layer: int, partners: dict[int, int]) -> Tensor:
-    """Measure the distance of the two runs' hidden states after a layer, `(positions,)`: 0 where they are the same to
-    the bit, or have no partner, else a share of their length.
+    """Return the relative distance `(positions,)` between the two runs' hidden states after a layer.
+
+    It is 0 where the states are exactly equal or the position has no partner.
     """
     there, here = clean.layer_output(stack, layer), changed.layer_output(stack, layer)
     apart = torch.zeros(len(here))
@@ -194,7 +200,7 @@ def _distance(clean: Trace, changed: Trace, stack: Stack, layer: int, partners: 
 
 
 def _cut_head(whole: Intervention, layer: int, head: int) -> Intervention:
-    """Cut the patch of one head out of one of all."""
+    """Return the part of a patch of all heads that concerns one head."""
     return replace(whole, layer=layer, heads=(head,), values={layer: whole.values[layer][head : head + 1]})
 
 
@@ -214,10 +220,10 @@ Reach = Literal["memory", "earlier", "all"]
 
 
 def is_outside(reach: Reach, is_last: bool, after: int) -> bool:
-    """Check whether a cell cannot reach the metric. After the last layer of the stack that outputs tokens only the
-    metric's own row can; before it, no later row can ("earlier"), where rows attend to earlier ones only.
+    """Return whether patching a cell cannot affect the metric.
 
-    `after` is how many rows after the metric's it is.
+    After the last layer of the stack that outputs tokens, only the metric's own row can. Before, rows after it cannot
+    if rows attend only to earlier rows ("earlier"). `after` is the cell's row minus the metric's row.
     """
     if reach == "memory":
         return False
@@ -225,11 +231,10 @@ def is_outside(reach: Reach, is_last: bool, after: int) -> bool:
 
 
 def reach_of(model: Model, changed: Trace, stack: Stack) -> Reach:
-    """Return which positions of a stack can reach a row of the answer: "memory", where a decoder reads all of it; rows
-    up to its own ("earlier"), or all of them ("all": an encoder, or a decoder without its mask).
+    """Return which positions of a stack can affect a row of the output.
 
-    "memory": all of an encoder whose output a decoder reads. "earlier": rows up to its own. "all": every row, of an
-    encoder alone or of a decoder without its mask.
+    "memory": every position of an encoder whose output a decoder reads. "earlier": positions up to the row's own.
+    "all": every position, in an encoder without a decoder or in a decoder without its causal mask.
     """
     if stack == "encoder":
         return "memory" if "cross" in model.kinds else "all"

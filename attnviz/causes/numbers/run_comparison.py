@@ -1,6 +1,6 @@
-"""Compare two runs on matching tokens: their maps, and how far apart each head's are.
+"""Compare the attention maps of two runs on matching tokens.
 
-Two sentences, two languages, two models, or one sentence with and without something that is done to the run.
+The runs may differ in the sentence, the language or the model, or one may have interventions or another mask.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -24,8 +24,10 @@ Union = tuple[Place, ...]
 
 
 def union(here: Sequence[Hashable], there: Sequence[Hashable]) -> Union:
-    """Merge two sequences into one order (difflib). Equal items are paired; between them, two runs of the same length
-    are paired item by item, and others stay unpaired.
+    """Merge two sequences into one order (difflib).
+
+    Equal items are paired. Stretches of the same length between them are paired item by item, other items stay
+    unpaired.
     """
     places = list[Place]()
     for _, a, b, c, d in SequenceMatcher(None, here, there, autojunk=False).get_opcodes():
@@ -37,8 +39,9 @@ def union(here: Sequence[Hashable], there: Sequence[Hashable]) -> Union:
 
 
 def pair_in_order(here: Sequence[Hashable], there: Sequence[Hashable]) -> tuple[Union, bool]:
-    """Merge two sequences into one order, and say whether that succeeded; with too few partners, each keeps its own
-    order by number.
+    """Merge two sequences into one order, and return it with True.
+
+    If fewer than half of the items find a partner, return `own_order` and False.
     """
     places = union(here, there)
     if 2 * len(pairs_of(places)) >= min(len(here), len(there)):
@@ -47,24 +50,23 @@ def pair_in_order(here: Sequence[Hashable], there: Sequence[Hashable]) -> tuple[
 
 
 def own_order(here: int, there: int) -> Union:
-    """Keep both in their own order: position n beside position n."""
+    """Pair two sequences by position number, without comparing their items."""
     return tuple((at if at < here else None, at if at < there else None) for at in range(max(here, there)))
 
 
 def pairs_of(places: Union) -> list[tuple[int, int]]:
-    """List the positions that have a partner."""
+    """Return the pairs of positions in which both sides are present."""
     return [(here, there) for here, there in places if here is not None and there is not None]
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedKind:
-    """One kind of attention of two runs.
+    """Comparison of two runs for one attention kind.
 
-    `rows` and `cols` are both runs' rows and columns in one order where they are `in_step`: fewer than half of the rows
-    of two languages have a partner, each run then keeps its own order, and nothing is compared. `apart` is the mean
-    over rows that both have of the Jensen-Shannon divergence, in bits, NaN where they have none. What a row gives to a
-    column without a partner counts
-    as one column more, of that run alone. Heads are matched by number, as far as both runs have them.
+    If `in_step`, `rows` and `cols` align both runs' rows and columns. Otherwise fewer than half of the rows have a
+    partner, as between languages: each run keeps its own order and nothing is compared. `apart` is the mean
+    Jensen-Shannon divergence over paired rows, in bits, NaN if there are none. A row's weight on unpaired columns
+    counts as one extra column that only its own run has. Heads are matched by number.
     """
 
     rows: Union
@@ -77,8 +79,9 @@ class ComparedKind:
 
 @dataclass(frozen=True, eq=False)
 class RunComparison:
-    """Two runs, and the comparison of each kind that both have; `by_words` where pieces were merged into
-    words first.
+    """Comparison of two runs for each attention kind that both have.
+
+    `by_words` is True if token pieces were merged into words first.
     """
 
     here: Trace
@@ -87,16 +90,17 @@ class RunComparison:
     by_words: bool = False
 
     def maps(self, kind: Kind, layer: int, head: int) -> tuple[Tensor, Tensor]:
-        """Return a head's weights in both, each `(rows, cols)` of its own run."""
+        """Return a head's attention weights in both runs, each `(rows, cols)` of its own run."""
         options = MapOptions(words=self.by_words)
         here, there = (select(trace.one_layer(kind, layer), kind, options) for trace in (self.here, self.there))
         return here.attn[0, head], there.attn[0, head]
 
 
 def compare_runs(here: Trace, there: Trace, *, by_words: bool = False) -> RunComparison:
-    """Compare two runs. `by_words` merges pieces: models of different vocabularies share words only.
+    """Compare two runs.
 
-    Raises ValueError where they have no kind of attention in common.
+    With `by_words`, pieces are merged into words, because models with different vocabularies share only words. Raise
+    ValueError if the runs have no attention kind in common.
     """
     kinds: list[Kind] = [kind for kind in here.kinds if kind in there.kinds]
     if not kinds:
@@ -121,7 +125,7 @@ def _compare_kind(here: Trace, there: Trace, kind: Kind, by_words: bool) -> Comp
 
 
 def _row_key(row: RowLabel) -> str:
-    """Return the word that identifies a row: its output, or, of an encoder, its input."""
+    """Return the text that identifies a row: its output token, or its input token in an encoder."""
     return (row.input if row.output is None else row.output) or ""
 
 

@@ -1,6 +1,4 @@
-"""Logits split into a sum of parts: over all layers, or over the last one where layers
-normalise.
-"""
+"""Split a logit into a sum of contributions: over all layers, or over the last layer only for post-norm models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ from attnviz.transformer.probe import Site
 
 @dataclass(frozen=True, eq=False)
 class Explained:
-    """The bars of a logit, and those of heads split over the tokens that they attend to: `(heads, k_len)` a site."""
+    """The contributions to a logit, and those of each site's heads split by attended token, `(heads, k_len)`."""
 
     bars: Attribution
     opened: Mapping[Site, Float[Tensor, "heads k_len"]]
@@ -26,14 +24,17 @@ class Explained:
 
 @dataclass(frozen=True, eq=False)
 class SplitModel:
-    """The maps by which a run's logits are split. `why_last` says why over the last layer only; "" where over all."""
+    """The linear maps by which a run's logits are split.
+
+    `why_last` says why the split covers only the last layer; "" if it covers all layers.
+    """
 
     maps: ResidualMaps | LastLayer
     why_last: str = ""
 
     @classmethod
     def find(cls, model: Model, trace: Trace) -> "SplitModel":
-        """Find the maps of a run's model. Raises ValueError for a model whose logits are no sum that could be shown."""
+        """Find the maps of a run's model. Raise ValueError if its logits cannot be written as a sum."""
         found = residual_maps(model, trace)
         if isinstance(found, ResidualMaps):
             return cls(found)
@@ -44,11 +45,11 @@ class SplitModel:
 
     @property
     def weight(self) -> Float[Tensor, "vocab_size d_model"]:
-        """The map to the vocabulary."""
+        """The weight of the map to the vocabulary."""
         return self.maps.weight
 
     def explain(self, trace: Trace, asked: LogitTarget) -> Explained:
-        """Split a logit of the run. Raises ValueError for a row or a token that it does not have."""
+        """Split a logit of the run. Raise ValueError if the run has no such row or token."""
         if isinstance(self.maps, LastLayer):
             maps = self.maps
             sites = [one.site for one in maps.sublayers if one.site is not None]

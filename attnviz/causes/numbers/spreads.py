@@ -1,7 +1,7 @@
-"""The usual effect of each head, measured over sentences: `python -m attnviz.causes.numbers` writes it.
+"""The usual effect of switching off each head, measured over sentences by `python -m attnviz.causes.numbers`.
 
-A file beside the shipped weights holds, by language, the mean and the spread of each head's effect when it is switched
-off; it is for those weights alone, which it names.
+A file beside the shipped weights stores, by language, the mean and standard deviation of each head's effect. The file
+names the weights for which it is valid.
 """
 
 import json
@@ -21,7 +21,7 @@ _DIGITS = 6
 
 
 def usual_effects(model: Model, to: str) -> ReferenceEffects | None:
-    """Read the stored effects for these weights and this language; None without any."""
+    """Read the stored effects for this model's weights and this language; None if there are none."""
     for path in sorted(catalogue.SHIPPED.glob(f"*/{NAME}")):
         said = json.loads(path.read_text(encoding="utf-8"))
         if said["weights"] == model.model_id and to in said["languages"]:
@@ -35,12 +35,12 @@ def _read(said: dict[str, Any], count: int) -> ReferenceEffects | None:
 
 
 def measured_usual(model: Model, texts: Iterable[str], to: str) -> ReferenceEffects:
-    """Measure the effects over sentences, each with the translation that the model itself writes."""
+    """Measure the usual effects over sentences, each with the translation that the model itself writes."""
     return reference_effects(model, (model.trace(text, to=to) for text in texts))
 
 
 def write(path: Path, weights: str, found: dict[str, ReferenceEffects]) -> None:
-    """Write the file; heads are in the order of `runs.head_places`, numbers in nats a token."""
+    """Write the effects to a file, with heads in the order of `runs.head_places` and values in nats per token."""
     languages = {to: _to_json(effects) for to, effects in sorted(found.items())}
     path.write_text(json.dumps({"weights": weights, "languages": languages}, indent=None) + "\n", encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""One sentence with and without what was done to a run, on the same tokens: probabilities, and how far maps moved."""
+"""Compare a run with and without interventions on the same tokens: token probabilities, and divergence of the maps."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +16,9 @@ from attnviz.transformer.probe import Kind
 
 @dataclass(frozen=True, eq=False)
 class SwitchedOff:
-    """Two runs on the same tokens, without interventions and with them.
+    """Two runs on the same tokens, without and with interventions.
 
-    `chances` are those of the tokens that the model puts out, in both; None for a model without probabilities. `moved`
+    `chances` are the probabilities of the output tokens in both runs; None for a model without probabilities. `moved`
     is the Jensen-Shannon divergence of each head's maps, in bits, `(layers, heads)`.
     """
 
@@ -31,9 +31,9 @@ class SwitchedOff:
 def rerun_under(
     model: Model, plain: Trace, interventions: Sequence[Intervention], *, written: Trace | None = None
 ) -> SwitchedOff:
-    """Run `plain` again under interventions, the target given, so that each step stays comparable.
+    """Run `plain` again under interventions, with its target given, so that the steps are comparable.
 
-    `written` is a run under them that wrote its own target: where that is the same, it is the run again.
+    `written` is a run under the same interventions that wrote its own target; it is reused if the target is the same.
     """
     same = written is not None and written.sentences == plain.sentences
     after = plain if not interventions else written if same else None

@@ -1,3 +1,3 @@
-"""The page Causes, a file for each tab. Streamlit is used here."""
+"""The page Causes, with one file per tab. It uses Streamlit."""
 
 import attnviz.app  # noqa: F401 - checks Streamlit's version, and sets how torch's threads wait before torch comes

@@ -1,4 +1,4 @@
-"""The tab Attribute: which parts of the model make a token's logit."""
+"""The tab Attribute: which components of the model contribute to a token's logit."""
 
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ COMPONENT = "attribution"
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> AttributeState:
-    """Draw the tab; return what a link to it carries."""
+    """Draw the tab; return the state that a link to the tab contains."""
     view = layout.state_in_address(AttributeState, {"step": len(rows(trace))})
     if trace.logits is None:
         layout.refuse("This model has no output over a vocabulary, so there are no logits to take apart.")
@@ -53,7 +53,7 @@ def _payload(loaded: "Model", trace: "Trace", view: AttributeState) -> "Payload"
 
 
 def _lists(loaded: "Model", trace: "Trace", view: AttributeState, found: LogitQuestion) -> None:
-    """Draw the lists of the token and of the other."""
+    """Draw the selection boxes of the token and of the token to compare it with."""
     assert trace.logits is not None  # `draw` saw to it
     chances = trace.logits[0, found.asked.row].float().cpu().softmax(dim=-1)
     token, against = found.asked.id, found.asked.against
@@ -71,7 +71,7 @@ def _lists(loaded: "Model", trace: "Trace", view: AttributeState, found: LogitQu
 
 
 def adopt() -> None:
-    """Write what was chosen in the component into the address. Another step has other tokens."""
+    """Write what was chosen in the component into the address. If the step changed, clear the chosen tokens."""
     news = new_choices(COMPONENT, AttributeState)
     if "step" in news:
         against = persistent.text("against")

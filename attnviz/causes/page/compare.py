@@ -1,4 +1,4 @@
-"""The tab Compare: two sentences, two languages, two models, or with and without a change to the run or a mask."""
+"""The tab Compare: two sentences, languages or models, or one run with and without interventions or a mask."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ COMPONENT = "compared"
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> CompareState:
-    """Draw the tab; return what a link to it carries."""
+    """Draw the tab; return the state that a link to the tab contains."""
     start = CompareState(kind="cross" if "cross" in trace.kinds else trace.kinds[0])
     view = layout.state_in_address(CompareState, SiteBounds.from_trace(trace).by_field(), start)
     view = replace(view, by=sides.choose(view, request, loaded))

@@ -1,6 +1,6 @@
-"""Experiments to begin with: a menu that sets one up, and a panel that says what it shows and what not.
+"""Ready-made experiments: a menu that sets one up, and a panel that says what the experiment shows and does not show.
 
-The numbers are those of the translator that comes along; they can be counted again from here.
+The numbers were counted with the shipped translator; the panel can count them again.
 """
 
 import streamlit as st
@@ -21,7 +21,7 @@ OTHER_WEIGHTS = "These results were counted with other weights ({}). Count again
 
 
 def menu() -> None:
-    """Draw the list of experiments, in the row of the tabs."""
+    """Draw the menu of experiments beside the tabs."""
     st.menu_button(
         "Ready experiments",
         [one.title for one in ready_experiments()],
@@ -33,7 +33,7 @@ def menu() -> None:
 
 
 def panel(request: Request) -> None:
-    """Draw the panel of the experiment that the address names; nothing where it names none."""
+    """Draw the panel of the experiment that the address names, if any."""
     name = persistent.text("experiment")
     if name not in {one.name for one in ready_experiments()}:  # the tab says so
         return
@@ -54,7 +54,7 @@ def panel(request: Request) -> None:
 
 
 def _draw_count(request: Request, one: ReadyExperiment) -> None:
-    """Draw the count over many sentences, as it comes along, or as it is made here."""
+    """Draw the count over many sentences, either the shipped numbers or those counted on this page."""
     if request.entry.name != DEFAULT:
         st.caption("This experiment uses the shipped translator. Set up again to choose that model.")
         return
@@ -85,7 +85,7 @@ def _use() -> None:
 
 
 def _set_up(name: str) -> None:
-    """Write everything that the experiment needs into the address, as one step of Back."""
+    """Write everything that the experiment needs into the address, as one history entry."""
     if persistent.text("model") not in ("", DEFAULT):
         persistent.write_model(DEFAULT)
     persistent.write({**_FRESH, **experiment(name).address, "experiment": name})

@@ -1,4 +1,4 @@
-"""The experiment of the needle: which of twelve sentences did the answer come from, on the model that is open."""
+"""The needle-in-a-haystack experiment on the open model: which of twelve sentences does the answer come from?"""
 
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ _ABOUT = (
 
 
 def panel(request: Request, model: Model) -> None:
-    """Draw the experiment for a decoder that writes, folded to its line; nothing for another model."""
+    """Draw the experiment in a closed expander for a decoder that writes text; draw nothing for other models."""
     if not model.inputs.is_prompt or not getattr(model, "writes", False):
         return
     with st.expander(_TITLE, key="needle-panel"):

@@ -1,4 +1,4 @@
-"""A list to choose one token of the vocabulary from: likely ones, or any other that is typed."""
+"""A selection box for one token of the vocabulary: a probable one, or any other that the visitor types."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,10 @@ from attnviz.kit.glossary import definition
 
 
 def token_list(name: str, label: str, options: Sequence[str], value: str, names: dict[str, str]) -> None:
-    """Draw a list of tokens, `#id` each with its name; a text that is typed instead goes into the address as it is."""
+    """Draw a selection box of tokens, given as `#id` with a name for each.
+
+    A text that the visitor types instead is written into the address unchanged.
+    """
     listed = list(dict.fromkeys((*options, value)))
 
     def title(option: str) -> str:

@@ -1,4 +1,4 @@
-"""The tab Patch: a second sentence, and what one run's numbers do in the other run."""
+"""The tab Patch: put activations of one run into the run of a second sentence."""
 
 import json
 from dataclasses import replace
@@ -46,7 +46,7 @@ _TELLS = (
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
-    """Draw the tab; return what a link to it carries."""
+    """Draw the tab; return the state that a link to the tab contains."""
     view = layout.state_in_address(PatchState)
     _changed_bar(view.changed)
     if not view.changed.strip():
@@ -71,7 +71,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
 
 
 def _drop_stale_choices(request: Request, view: PatchState) -> PatchState:
-    """Drop what was chosen for two other sentences, where cells and steps were other words."""
+    """Clear the chosen cells and steps after the sentences changed, because they referred to other words."""
     now = (request.entry.name, request.src, request.messages, request.to, view.changed)
     before, st.session_state[_PAIR] = st.session_state.get(_PAIR, now), now
     chosen = ("step", "a", "b", "c", "d", "put")
@@ -82,7 +82,7 @@ def _drop_stale_choices(request: Request, view: PatchState) -> PatchState:
 
 
 def _pair(request: Request, loaded: "Model", view: PatchState) -> "Pair":
-    """Run both sentences. Raises ValueError with one sentence."""
+    """Run both sentences. Raise ValueError with a message of one sentence."""
     from attnviz.causes.numbers.pair import pair_of
 
     plain = replace(request, new=0)  # a prompt's answer is what comes next; no continuation is compared
@@ -92,14 +92,14 @@ def _pair(request: Request, loaded: "Model", view: PatchState) -> "Pair":
 
 
 def _say_problems(view: PatchState, asked: PatchQuestion) -> None:
-    """Say above the picture what the view asks wrongly."""
+    """Show a warning above the picture for each invalid value in the view."""
     layout.warn(*asked.problems)
     if view.step not in (None, asked.step) and "step" in persistent.texts().linked:
         layout.note(f"Step {view.step} is not in both runs. The step where they differ most is shown.")
 
 
 def _matrices(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> "Matrices | None":
-    """Compute all matrices of the step; None where the visitor stopped it."""
+    """Compute all matrices of the step; None if the visitor stopped the computation."""
     from attnviz.causes.numbers.matrices import matrices
 
     into, leads = asked.pair, (asked.metric, asked.control)
@@ -121,7 +121,7 @@ def _payload(loaded: "Model", pair: "Pair", view: PatchState, found: "Matrices")
 
 
 def _keep_known(found: "Matrices", put: tuple[str, ...]) -> tuple[str, ...]:
-    """Keep the cells that this pair has; the first of the others is named above the picture."""
+    """Return the cells that this pair has, and name the first other cell above the picture."""
     known = known_cells(found, put)
     if gone := [cell for cell in put if cell not in known]:
         layout.note(f"{gone[0]} is not a cell of this pair, or has no partner in the other sentence. It is left out.")
@@ -129,7 +129,7 @@ def _keep_known(found: "Matrices", put: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _lists(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> None:
-    """Draw the lists of the four tokens."""
+    """Draw the selection boxes of the four tokens."""
     likely, metric, control = pair.likeliest_ids(asked.step), asked.metric, asked.control
     ids = dict.fromkeys([*(id_ for id_, _, _ in likely), metric.a, metric.b, control.a, control.b])
     names = {f"#{id_}": name_of(loaded, id_) for id_ in ids}
@@ -143,19 +143,19 @@ def _lists(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> None:
 
 
 def adopt() -> None:
-    """Write what was chosen in the component into the address. Another step has other tokens."""
+    """Write what was chosen in the component into the address. If the step changed, clear the chosen tokens."""
     news = new_choices(COMPONENT, PatchState)
     persistent.write(news | (dict.fromkeys(("a", "b", "c", "d")) if "step" in news else {}))
 
 
 @cache
 def _pairs() -> dict[str, dict[str, str]]:
-    """Return pairs that work on the shipped model, by title: the texts of the address."""
+    """Return example pairs for the shipped model: address parameters by title."""
     return json.loads(PAIRS.read_text(encoding="utf-8"))
 
 
 def _changed_bar(changed: str) -> None:
-    """Draw the second sentence and the pairs."""
+    """Draw the field of the second sentence and the menu of example pairs."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="patch-bar"):
         with st.container(key="patch-changed"):
             said = definition("Changed sentence")
@@ -165,7 +165,7 @@ def _changed_bar(changed: str) -> None:
 
 
 def _pairs_as_buttons() -> None:
-    """Draw the pairs as buttons, where there is no second sentence yet."""
+    """Draw the example pairs as buttons, for a tab without a second sentence."""
     with st.container(horizontal=True, key="patch-ready"):
         for at, (title, pair) in enumerate(_pairs().items()):
             said = f"{pair['src']} | {pair['changed']}"
@@ -173,7 +173,7 @@ def _pairs_as_buttons() -> None:
 
 
 def _direction(way: str) -> None:
-    """Draw the choice of whose numbers go where."""
+    """Draw the choice of the direction in which activations are patched."""
     segments("way", "Direction", WAYS, way, means=definition("Direction"))
 
 

@@ -1,4 +1,4 @@
-"""The tab Many sentences: every head over a list of sentences, and the pruning curve."""
+"""The tab "Many sentences": measures of every head over a list of sentences, and the pruning curve."""
 
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ AS_IT_IS = "The changes above do not apply here: the unchanged model reads the l
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> SentencesState:
-    """Draw the tab; what a link to it carries."""
+    """Draw the tab; return the state that a link to the tab contains."""
     view = current_view(request.entry, trace)
     bar = st.container(horizontal=True, key="corpus-bar")
     with bar:
@@ -71,7 +71,7 @@ def _caption(request: Request, study: "CorpusStudy", view: SentencesState) -> li
 
 
 def _pruning_curve(request: Request, loaded: "Model") -> None:
-    """Draw the pruning curve of a shipped model in the language asked for; of another, the command that computes it."""
+    """Draw a shipped model's pruning curve for the chosen language, or the command that computes another model's."""
     st.markdown("**Heads removed one after another**", help=definition("Pruning curve"))
     is_shipped = request.entry in entries()
     try:

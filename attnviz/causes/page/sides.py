@@ -1,4 +1,4 @@
-"""The two runs that are compared, and the controls that say which the second one is."""
+"""The two runs that the tab Compare shows, and the controls that choose the second run."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 
 def choose(view: CompareState, request: Request, loaded: "Model") -> str:
-    """Draw the controls; return the comparison that is open: the first where this model cannot do the one asked for."""
+    """Draw the controls; return the kind of comparison.
+
+    It is "sentence" if this model does not support the requested kind.
+    """
     ways = [by for by in BY if by != "language" or len(loaded.languages) > 1]
     by = view.by if view.by in ways else "sentence"
     with st.container(key="compare-bar", horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -61,7 +64,7 @@ def choose(view: CompareState, request: Request, loaded: "Model") -> str:
 
 
 def run_both(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
-    """Run both sides. Raises ValueError with one sentence."""
+    """Run both sides. Raise ValueError with a message of one sentence."""
     return {"sentence": _sentence, "language": _language, "do": _changed_sides, "mask": _masked_sides, "model": _model}[
         view.by
     ](view, request, loaded, trace)
@@ -116,7 +119,7 @@ def _other_language(view: CompareState, request: Request, loaded: "Model") -> st
 
 
 def _models(view: CompareState, request: Request) -> dict[str, str]:
-    """List models to compare with, title by name: shipped ones, opened ones, toys, and the one that a link names."""
+    """Return the models to compare with, as titles by name: shipped, opened and toy models, and a linked model."""
     own = request.entry
     made = [toys.entry(toys.name_of(experiment)) for experiment in shipped.WITH_WEIGHTS]
     task = own.title.split(",")[0]  # of a toy: those of the same task read the same lines

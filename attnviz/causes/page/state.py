@@ -1,4 +1,4 @@
-"""The tabs of the Causes page, and how each reads its state and hears its component."""
+"""The tabs of the page Causes, and helpers that read what was chosen in a tab's component."""
 
 from dataclasses import dataclass
 
@@ -24,14 +24,17 @@ TABS = {
 
 @dataclass(frozen=True)
 class CausesState(PageState):
-    """The open tab, and the ready experiment that the panel explains, if any; each tab has a state of its own."""
+    """State of the page: the open tab, and the ready experiment in the panel, if any.
+
+    Each tab has its own state too.
+    """
 
     tab: str = choice("switch-off", TABS)
     experiment: str = choice("", tuple(one.name for one in ready_experiments()))
 
 
 def bar() -> str:
-    """Draw the row of tabs, before the model runs; return the one that is open."""
+    """Draw the row of tabs, before the model runs; return the name of the open tab."""
     asked = persistent.text("tab")
     tab = asked if asked in TABS else "switch-off"
     with st.container(key="causes-bar", horizontal=True, vertical_alignment="center"):
@@ -42,12 +45,12 @@ def bar() -> str:
 
 
 def keep_shown(component: str, state: type, payload: Payload) -> None:
-    """Keep the view that a component is sent, to hear what is chosen in it."""
+    """Remember the view that was sent to a component, so that `new_choices` can tell what the visitor changed."""
     st.session_state[f"{component}-shown"] = write_view(state, payload.header["view"])
 
 
 def new_choices(component: str, state: type) -> dict[str, str | None]:
-    """Return what was newly chosen in a component, as texts for the address; None for an empty one."""
+    """Return what was newly chosen in a component, as address parameters; None for an empty value."""
     key = f"{component}-shown"
     before, texts = st.session_state.get(key, {}), write_view(state, reported_view(component, state) or {})
     st.session_state[key] = before | texts

@@ -1,4 +1,4 @@
-"""The tab Switch off: what the model writes without one or many heads, and where its other heads then look."""
+"""The tab Switch off: what the model writes with some heads off, and how the maps of the other heads change."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -45,7 +45,7 @@ _counts: BoundedCache[tuple, ChangeCount] = BoundedCache(most=512)
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
-    """Draw the tab; return what a link to it carries."""
+    """Draw the tab; return the state that a link to the tab contains."""
     view = layout.state_in_address(SwitchOffState)
     plain = traces.full_trace(replace(request, do=""))
     off = replacements(trace.interventions, loaded.shapes)
@@ -75,19 +75,19 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
 
 
 def _waits(loaded: "Model", plain: "Trace") -> str:
-    """Say how long measuring takes where that is so long that the visitor has to ask for it; else ""."""
+    """If measuring takes long enough that the visitor must ask for it, say how long; otherwise return ""."""
     heads = sum(layers * count for layers, count in loaded.shapes.values())
     work = heads * (len(plain.sentences[0].src) + len(plain.sentences[0].tgt)) * loaded.n_parameters
     return f"Measuring what each of the {heads} heads is worth takes about {work / A_SECOND:.0f} s." * (work > AT_ONCE)
 
 
 def _has_targets(runs: SwitchedOff) -> bool:
-    """Check whether the model gives the probability of a text, for any sentence."""
+    """Return whether the model gives probabilities of whole texts, so that effects can be counted over sentences."""
     return runs.chances is not None and runs.chances[0].asked.what in ("target", "text")
 
 
 def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[HeadEffects | None, str]":
-    """Measure what every head is worth to the sentence as it is; else say why that is not known."""
+    """Measure the effect of each head on the unchanged sentence; if that is impossible, return None and the reason."""
 
     def run(work: Cancellable) -> "HeadEffects | str":
         return get_or_make("worth of heads", (plain, view.put), lambda: _measure(loaded, plain, view.put, work))
@@ -109,7 +109,10 @@ def _mean(loaded: "Model", plain: "Trace") -> "MeanContexts":
 
 
 def _texts(request: Request, loaded: "Model", plain: "Trace", trace: "Trace") -> tuple[str, str] | None:
-    """Return the texts that the model writes by itself, unchanged and changed; a given target is left out."""
+    """Return the texts that the model writes without and with the interventions, ignoring a given target.
+
+    None if the model writes no text.
+    """
     if not loaded.writes:
         return None
     if not (loaded.inputs.takes_target and request.tgt.strip()):
@@ -119,14 +122,14 @@ def _texts(request: Request, loaded: "Model", plain: "Trace", trace: "Trace") ->
 
 
 def _sentences_for(loaded: "Model", to: str) -> tuple[CorpusLine, ...]:
-    """Return the sentences that come along, as many as are counted with this model."""
+    """Return the included sentences, or the first few if this model has to write their targets first."""
     lines = reference_lines(loaded, to)
     is_given = all(line.target for line in lines) or not loaded.inputs.takes_target
     return lines if is_given else lines[:_FEW]
 
 
 def _count_in_words(loaded: "Model", to: str, done: "Sequence[Intervention]") -> tuple[str, ...]:
-    """Count the effect of interventions over those sentences; empty where the visitor stopped it."""
+    """Count the effect of interventions over the included sentences, in sentences; empty if the visitor stopped it."""
     asked = (loaded.model_id, to, tuple(each.digest for each in done))
 
     def run(stop: Cancellable) -> tuple[str, ...]:
@@ -147,7 +150,7 @@ def _count(loaded: "Model", to: str, done: "Sequence[Intervention]", stop: Cance
 
 
 def _adopt(request: Request, loaded: "Model") -> None:
-    """Write the chosen heads into what is done to the run, the rest into this page's own texts."""
+    """Write the chosen heads into the run's interventions, and the other choices into the address."""
     chosen = reported_view(COMPONENT, SwitchOffState)
     if chosen is None or not {"off", "put"} <= chosen.keys() or chosen["put"] not in PUTS:
         return

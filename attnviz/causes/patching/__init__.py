@@ -1,1 +1,1 @@
-"""The picture Patching: numbers of one run put into another, cell by cell."""
+"""The picture Patching: matrices of what each patch from one run into another restores."""

@@ -1,8 +1,7 @@
-"""The data of the Patch tab: matrices of what each patch restores and of its effect on the control pair, and the
-result of the cells that are patched together.
+"""Data for the Patch tab: matrices of each patch's effect on the metric and on the control, and the joint result.
 
-Cells are named as links name them (`attnviz.causes.numbers.joint_patches.Cell`); a cell's state is 0 where it was
-measured, 1 where it cannot reach the answer, 2 where its token has no partner, 3 where it was left out.
+Cells are named as in links (`attnviz.causes.numbers.joint_patches.Cell`). The state of a cell is 0 if it was measured,
+1 if it cannot affect the answer, 2 if its token has no partner, and 3 if it was left out.
 """
 
 import math
@@ -42,11 +41,11 @@ _STACKS = {
 
 @dataclass(frozen=True, eq=False)
 class ShownPair:
-    """Two runs as the tab draws them: `pair` in the direction that is asked for, and the matrices of `step`.
+    """Everything that the Patch tab draws: two runs in the chosen direction, and the matrices of `step`.
 
-    `steps` are the rows to choose from, of the sentence above: number, row of `pair.clean`, how far apart the answers
-    are. `names` tells a token's name from its id, `result` is that of the cells patched together,
-    `before` the text that was written without them.
+    `steps` are the rows to choose from: row number, row of `pair.clean`, and distance between the two predictions.
+    `names` returns the text of a token id. `result` is the effect of the jointly patched cells, and `before` the text
+    that the model writes without them.
     """
 
     pair: Pair
@@ -59,7 +58,7 @@ class ShownPair:
 
 
 def patching_payload(model: Model, shown: ShownPair, *, done: Sequence[str], view: dict[str, Any]) -> Payload:
-    """Pack what the widget draws; `done` are the cells of `shown.result`."""
+    """Pack the data that the Patch widget draws. `done` are the cells that `shown.result` patches together."""
     blobs, found = Blobs(), shown.matrices
     header = common_header(model.kinds[0], model.kinds, blobs) | {
         "from": _source(shown.pair.clean),
@@ -87,7 +86,7 @@ def _source(trace: Any) -> str:
 
 
 def _step(pair: Pair, number: int, row: int, difference: float) -> dict[str, Any]:
-    """Pack a row: its input, its output in the clean run, and how far apart the two answers are."""
+    """Pack a row: its input, its output in the clean run, and the distance between the two predictions."""
     sentence = pair.clean.sentences[0]
     if not sentence.tgt:
         goes_in, comes_out = sentence.src[row], None
@@ -99,7 +98,7 @@ def _step(pair: Pair, number: int, row: int, difference: float) -> dict[str, Any
 
 
 def _measure(shown: ShownPair, metric: Any, clean: float, changed: float) -> dict[str, Any]:
-    """Pack a pair of tokens, and the lead of one over the other in both runs."""
+    """Pack a pair of tokens, and their logit difference in both runs."""
     return {"a": shown.names(metric.a), "b": shown.names(metric.b), "clean": clean, "changed": changed}
 
 
@@ -114,14 +113,14 @@ def _matrices(model: Model, shown: ShownPair, blobs: Blobs) -> list[dict[str, An
 
 
 def _spans(changed: Trace, found: PatchedStream) -> dict[str, Any]:
-    """Return the turns of a conversation among the tokens across; nothing for a text without them."""
+    """Return the conversation turns among the column tokens, or {} if the text has no turns."""
     spans = () if found.stack == "encoder" else changed.sentences[0].spans
     told = told_spans(move_spans(spans, 0, len(found.tokens)))
     return {"spans": told} if told else {}
 
 
 def _heads(model: Model, shown: ShownPair, kind: Any, blobs: Blobs) -> dict[str, Any]:
-    """Pack a matrix with layers down, heads across."""
+    """Pack the matrix of one attention kind, with a row per layer and a column per head."""
     layers, heads = model.shapes[kind]
     found = shown.matrices.heads
     mine = [at for at, place in enumerate(found.places) if place[0] == kind]
@@ -141,7 +140,7 @@ def _heads(model: Model, shown: ShownPair, kind: Any, blobs: Blobs) -> dict[str,
 
 
 def _stream(model: Model, found: PatchedStream, of: Matrices, blobs: Blobs) -> dict[str, Any]:
-    """Pack a matrix with the embedding and each layer down, tokens across."""
+    """Pack the matrix of one stack, with a row for the embedding and each layer and a column per token."""
     assert found.outside is not None and found.alone is not None and found.left_out is not None  # noqa: PT018
     state = np.full(found.patched.shape, MEASURED, dtype=np.uint8)
     state[found.left_out.numpy()] = LEFT_OUT
@@ -166,14 +165,14 @@ def _title(model: Model, stack: Stack) -> str:
 
 
 def _numbers(found: Restored, at: list[int], shape: Sequence[int], blobs: Blobs) -> dict[str, int]:
-    """Pack shares, the control's change, and the metric, each `shape`, float32; NaN where nothing was measured."""
+    """Pack the share, the control's change and the metric, each of shape `shape`, float32; NaN if not measured."""
     assert found.control is not None  # there is a control
     pieces = {"share": found.share, "moved": found.control, "patched": found.patched}
     return {name: blobs.add(_float32(numbers.flatten()[at])) for name, numbers in pieces.items()}
 
 
 def _result(shown: ShownPair) -> dict[str, Any]:
-    """Pack what all patches brought back together, and the texts written without and with them."""
+    """Pack how much the cells restore together, and the texts that the model writes without and with the patches."""
     found = shown.result
     assert found is not None  # the caller asked
     control = found.restored.control
@@ -190,7 +189,7 @@ def _result(shown: ShownPair) -> dict[str, Any]:
 
 
 def _name(pair: Pair, cell: str) -> str:
-    """Write a cell in words: `cross L1 H3`, or `encoder after L1 at dog`."""
+    """Return a cell in words: `cross L1 H3`, or `encoder after L1 at dog`."""
     found = Cell.parse(cell)
     if found is None:
         return cell

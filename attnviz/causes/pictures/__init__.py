@@ -1,1 +1,1 @@
-"""The pictures of Causes: a trace and a state become a payload. They know no Streamlit."""
+"""Functions that turn a trace and a page's state into the data of a picture. They do not import Streamlit."""

@@ -1,4 +1,4 @@
-"""A token's logit taken apart: what each part of the model adds to it, and what a lens reads after each layer."""
+"""Picture of a token's logit: the contribution of each component of the model, and the logit lens after each layer."""
 
 import re
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _ENCODER = "encoder: read through the decoder’s vocabulary"
 
 
 def _head(asked: str, bound: object, default: str, say: Say) -> str:
-    """Read a head's bar; the picture knows whether the model has it."""
+    """Parse the head whose bar is open. The picture checks whether the model has this head."""
     if _HEAD.fullmatch(asked):
         return asked
     say("a head is a kind, a layer and a head, such as cross.1.3", "no head")
@@ -37,9 +37,11 @@ def _head(asked: str, bound: object, default: str, say: Say) -> str:
 
 @dataclass(frozen=True)
 class AttributeState(PageState):
-    """`step` is the row whose logit is taken apart (None: the first), `token` the token (typed, or `#` and an id; "":
-    the one that comes out) and `against` another whose logit is taken away. `opened` is the head whose bar is opened,
-    `order` how bars stand, `drops` whether the loss without each head stands beside what the head adds.
+    """State of the tab Attribute.
+
+    `step` is the row whose logit is split (None: the first). `token` is its token, typed or `#` and an id ("": the
+    output token). `against` is a token whose logit is subtracted. `opened` is the head whose bar is split by token,
+    `order` the order of the bars. `drops` says whether the loss without each head is shown too.
     """
 
     step: int | None = whole_number(used="the first one")
@@ -55,8 +57,10 @@ _START = AttributeState()
 
 @dataclass(frozen=True)
 class LogitQuestion:
-    """The logit that a state asks for. `likely` are ids to choose from, the row's own and the likeliest; `problems` are
-    sentences about texts that name no token, in whose place a default stands.
+    """The logit that a state asks for.
+
+    `likely` are token ids to choose from: the row's own and the most probable ones. `problems` are messages about texts
+    that name no token and were replaced by a default.
     """
 
     asked: LogitTarget
@@ -69,10 +73,10 @@ def attribution(
     model: Model, trace: Trace, state: AttributeState = _START, *, cached: Cache = make_anew,
     work: Cancellable = TO_THE_END,
 ) -> Payload:  # fmt: skip
-    """Draw the bars of the logit that `state` asks for, every head's bar opened, and the logit lens.
+    """Return the contributions to the logit that `state` asks for, each head's split by token, and the logit lens.
 
-    `work` is told of each pass. Raises ValueError for a model whose logits are no sum, and for a row that the
-    trace has not.
+    `work` receives the progress of the passes. Raise ValueError if the model's logits cannot be split into a sum, or if
+    the trace has no such row.
     """
     asked = question(model, trace, state).asked
     logits = asked.require(trace)[0, asked.row]
@@ -94,7 +98,7 @@ def attribution(
 
 
 def rows(trace: Trace) -> list[tuple[int, Token, Token | None]]:
-    """List each row's number, the token that goes in, and the one that comes out."""
+    """Return each row's number, input token and output token (None for an encoder)."""
     sentence = trace.sentences[0]
     if not sentence.tgt:
         return [(row, token, None) for row, token in enumerate(sentence.src)]
@@ -102,9 +106,9 @@ def rows(trace: Trace) -> list[tuple[int, Token, Token | None]]:
 
 
 def question(model: Model, trace: Trace, state: AttributeState) -> LogitQuestion:
-    """Find the logit that `state` asks for: left open, that of the token that comes out.
+    """Find the logit that `state` asks for; by default that of the output token.
 
-    Raises ValueError for a row that the trace has not, and for a trace without logits.
+    Raise ValueError if the trace has no such row or no logits.
     """
     step, problems = state.step or 0, list[str]()
     logits = LogitTarget(step, 0).require(trace)[0, step].float().cpu()
@@ -125,7 +129,7 @@ def question(model: Model, trace: Trace, state: AttributeState) -> LogitQuestion
 
 
 def site_name(model: Model, asked: LogitTarget) -> str:
-    """Say in words which logit is taken apart."""
+    """Return the words that name the explained logit in captions."""
     return f"logit of {name_of(model, asked.id)} at step {asked.row}"
 
 
@@ -140,7 +144,7 @@ def _id(model: Model, trace: Trace, asked: str, problems: list[str]) -> int | No
 def _lenses(
     model: Model, trace: Trace, split: SplitModel, asked: LogitTarget, cached: Cache, work: Cancellable
 ) -> list[Lens]:
-    """Read the stack that puts tokens out, and an encoder beside a decoder."""
+    """Compute the logit lens of the stack that outputs tokens, and of the encoder if there is also a decoder."""
     sentence = trace.sentences[0]
     count = _MANY if max(len(sentence.src), len(sentence.tgt)) <= _LONG else _FEW
 

@@ -1,4 +1,4 @@
-"""Two runs side by side: how far apart every head's maps are, and the two maps of one of them."""
+"""Picture of two runs side by side: the divergence of every head's maps, and both maps of one head."""
 
 from dataclasses import dataclass, replace
 
@@ -34,8 +34,10 @@ FIXED = (
 
 @dataclass(frozen=True)
 class CompareState(PageState):
-    """`by` says what the second run differs in, the next four texts its sentence, language, model or mask; `kind`,
-    `layer` and `head` are in focus, and an empty `kind` means the head whose maps are farthest apart.
+    """State of the tab Compare.
+
+    `by` says how the second run differs, and `other`, `into`, `against` and `rule` hold its sentence, language, model
+    or mask. `kind`, `layer` and `head` name the head in focus; an empty `kind` means the head whose maps differ most.
     """
 
     by: str = choice("sentence", tuple(BY))
@@ -53,9 +55,9 @@ _START = CompareState()
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One of two runs: its name, its model, its trace, and what the model writes by itself.
+    """One of two compared runs: its name, model and trace, and the text that the model writes.
 
-    `fixed` says what is the same in both and what is not.
+    `fixed` says what is the same in both runs and what is not.
     """
 
     name: str
@@ -68,9 +70,10 @@ class Side:
 def compared(
     here: Side, there: Side, state: CompareState = _START, *, runs: RunComparison | None = None, most: int = ALL
 ) -> Payload:
-    """Draw two runs side by side; `runs` is `compare_sides(here, there)`, computed here where it is left out.
+    """Return the picture of two runs side by side.
 
-    Up to `most` bytes of maps are sent at once; of more, those of the head in focus.
+    `runs` is `compare_sides(here, there)`, computed here if omitted. If all maps take at most `most` bytes, all are
+    sent at once; otherwise only those of the head in focus.
     """
     runs = runs or compare_sides(here, there)
     state = focus(runs, state)
@@ -86,12 +89,12 @@ def compared(
 
 
 def compare_sides(here: Side, there: Side) -> RunComparison:
-    """Pair rows and columns of two runs; between two models pieces are merged into words first."""
+    """Align the rows and columns of two runs. Between two models, token pieces are merged into words first."""
     return analysis.compare_runs(here.trace, there.trace, by_words=here.model.model_id != there.model.model_id)
 
 
 def focus(runs: RunComparison, state: CompareState) -> CompareState:
-    """Put a head in focus that both runs have: the one asked for, or the one whose maps are farthest apart."""
+    """Put a head in focus that both runs have: the requested head, or by default the head whose maps differ most."""
     if not state.kind:
         kind = max(runs.kinds, key=lambda kind: float(runs.kinds[kind].apart.nan_to_num().max()))
         apart = runs.kinds[kind].apart.nan_to_num()
@@ -112,5 +115,5 @@ def _chances(side: Side) -> Chances | None:
 
 
 def _notes(here: Side, there: Side) -> tuple[str, ...]:
-    """Return the other run's notes that the first run does not have."""
+    """Return the notes of the second run that the first run does not have."""
     return tuple(note for note in there.trace.info.notes if note not in here.trace.info.notes)

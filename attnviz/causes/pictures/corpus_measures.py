@@ -1,4 +1,4 @@
-"""Measures of heads over many sentences: names for the address, titles, and columns of a study's table."""
+"""Measures of heads over many sentences: their names in the address, their titles, and their columns in the table."""
 
 from attnviz.analysis.metric_table import METRICS
 from attnviz.causes.corpus.figures.scatter import Axis

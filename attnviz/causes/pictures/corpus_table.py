@@ -1,4 +1,4 @@
-"""Every head of a study as a table with a line a head, of the columns that a reader compares."""
+"""Table of all heads in a study, one row per head, with the most important columns."""
 
 import numpy as np
 import pandas as pd
@@ -18,14 +18,14 @@ _IMPORTANCE = {
 
 
 def values_of(study: CorpusStudy, measure: str) -> np.ndarray:
-    """Return a measure of every head in every sentence that was reached `(sentences, heads)`."""
+    """Return a measure of every head in every sentence that was reached, `(sentences, heads)`."""
     profiles = study.profiles
     found = profiles.written if measure == WRITTEN else profiles.measures[:, :, list(METRICS).index(measure)]
     return found[profiles.measured].numpy()
 
 
 def shown_table(study: CorpusStudy, measure: str) -> pd.DataFrame:
-    """Make a table with a line a head, of the columns that a reader compares."""
+    """Return a table with one row per head and the columns that the page shows."""
     table, values = study.heads, values_of(study, measure)
     along = distributions.edges(values)
     found = pd.DataFrame(
@@ -43,7 +43,7 @@ def shown_table(study: CorpusStudy, measure: str) -> pd.DataFrame:
 
 
 def _most_often(study: CorpusStudy) -> list[str]:
-    """Name the commonest role of each head's strongest key, with its share beside the share by chance: no label."""
+    """Return the most frequent role of each head's strongest key, with its share and the share expected by chance."""
     shares = study.profiles.role_shares()
     ordered = shares.loc[shares["group"] == "where"].sort_values(by="share")
     best = ordered.groupby(["kind", "layer", "head"]).last()

@@ -1,4 +1,4 @@
-"""One token of a vocabulary: its name in a picture, and its id from a typed text."""
+"""The text of a token id in pictures, and the token id for a typed text."""
 
 import re
 
@@ -16,9 +16,9 @@ def name_of(model: Model, id_: int) -> str:
 
 
 def id_of(model: Model, trace: Trace, asked: str) -> int | None:
-    """Return the id that a text asks for, which is a token or `#` and a number; None for "".
+    """Return the id for a text that is a token or `#` and a number; None for "".
 
-    Raises ValueError for a text that is no token of this model, or several.
+    Raise ValueError if the text is no token of this model, or several tokens.
     """
     if not asked.strip():
         return None

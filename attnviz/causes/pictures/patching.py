@@ -1,4 +1,4 @@
-"""Patching between two runs: matrices at one step, and cells patched together."""
+"""Picture of patching between two runs: the matrices of one step, and the result of jointly patched cells."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _MOST_TOKEN = 200
 
 
 def _cells(asked: str, bound: object, default: tuple[str, ...], say: Say) -> tuple[str, ...]:
-    """Read the cells that a link patches."""
+    """Parse the cells that a link patches."""
     parts = dict.fromkeys(asked.split("~")[:MOST_CELLS])
     if bad := [part for part in parts if Cell.parse(part) is None]:
         say("a cell is a kind, a layer and a head, or a stack, a layer and a position, such as cross.1.3",
@@ -32,10 +32,12 @@ def _cells(asked: str, bound: object, default: tuple[str, ...], say: Say) -> tup
 
 @dataclass(frozen=True)
 class PatchState(PageState):
-    """`changed` is the second sentence, `way` whether the clean run's numbers go into the changed one ("in") or the
-    other way round, `step` the row that is asked about (None: where the runs differ most). `a` and `b` are the metric's
-    tokens and `c` and `d` the control's: typed, or `#` and an id; "" for those that the runs suggest. `put` are the
-    cells that are patched together.
+    """State of the tab Patch.
+
+    `changed` is the second sentence. `way` is "in" if the clean run's activations are put into the changed run, and
+    "out" for the other direction. `step` is the row of the metric (None: where the runs differ most). `a` and `b` are
+    the tokens of the metric and `c` and `d` those of the control: typed, or `#` and an id; "" for the suggested tokens.
+    `put` are the cells that are patched together.
     """
 
     changed: str = text(limit=MAX_CHARACTERS)
@@ -53,9 +55,11 @@ _START = PatchState()
 
 @dataclass(frozen=True, eq=False)
 class PatchQuestion:
-    """A state's question about two runs: `pair` is these in the direction that is patched, `step` a row of the first,
-    `metric` and `control` the two leads that are measured there. `problems` are sentences about tokens that cannot be
-    asked for, in whose place the runs' own suggestion stands.
+    """What a state asks about two runs.
+
+    `pair` has the two runs in the direction of the patch, `step` is a row of its first run, and `metric` and `control`
+    are the logit differences to measure. `problems` are messages about tokens that could not be used and were replaced
+    by suggestions.
     """
 
     pair: Pair
@@ -74,10 +78,10 @@ def patching(
     cached: Cache = make_anew,
     work: Cancellable = TO_THE_END,
 ) -> Payload:
-    """Draw the matrices of one step of two runs, and the result of patching the cells `state.put` together.
+    """Return the patching matrices of one step, and the result of patching the cells `state.put` together.
 
-    `found` are the matrices of `patch_question(model, base, state)`, computed here where they are left out. `work`
-    is told of each step of what the model writes.
+    `found` are the matrices of `patch_question(model, base, state)`, computed here if omitted. `work` receives the
+    progress of writing the patched text.
     """
     asked = patch_question(model, base, state)
     pair = asked.pair
@@ -101,7 +105,7 @@ def patching(
 
 
 def patch_question(model: Model, base: Pair, state: PatchState = _START) -> PatchQuestion:
-    """Find the step, the metric and the control pair that `state` asks for; left open, those that the runs suggest."""
+    """Find the step, the metric and the control that `state` asks for; values left open are suggested by the runs."""
     problems = list[str]()
     step = state.step if state.step in base.rows else base.most_different
     metric = _lead(model, base, step, (state.a, state.b), problems) or base.metric(step)
@@ -116,14 +120,14 @@ def patch_question(model: Model, base: Pair, state: PatchState = _START) -> Patc
 
 
 def site_name(model: Model, asked: PatchQuestion) -> str:
-    """Say in words what is patched into what, and which lead is measured."""
+    """Return the words that name the patched runs and the measured logit difference in captions."""
     texts = [trace.src_text or trace.tgt_text for trace in (asked.pair.clean, asked.pair.changed)]
     a, b = (name_of(model, id_) for id_ in (asked.metric.a, asked.metric.b))
     return f"patched from “{texts[0][:120]}” into “{texts[1][:120]}”, {a} − {b} at step {asked.step}"
 
 
 def _lead(model: Model, pair: Pair, step: int, asked: tuple[str, str], problems: list[str]) -> LogitDifference | None:
-    """Find the lead of one token over another; None, with a sentence among `problems`, for one that cannot be."""
+    """Return the metric for two typed tokens; None, with a message added to `problems`, if a token is invalid."""
     try:
         return pair.metric(step, *(id_of(model, pair.clean, each) for each in asked))
     except ValueError as error:
@@ -132,7 +136,7 @@ def _lead(model: Model, pair: Pair, step: int, asked: tuple[str, str], problems:
 
 
 def known_cells(found: Matrices, put: Sequence[str]) -> tuple[str, ...]:
-    """Keep the cells that the matrices have; all of them where nothing is drawn."""
+    """Return the cells in `put` that the matrices contain, or all of them if no shares are drawn."""
     if not found.ends.is_drawn:
         return tuple(put)
     places = {str(Cell(*place)) for place in found.heads.places}

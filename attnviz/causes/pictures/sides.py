@@ -1,4 +1,4 @@
-"""The two sides of a comparison, for pages and files alike: their names, and what is held fixed between them."""
+"""The two sides of a comparison, for pages and files: their names, and what is held fixed between them."""
 
 from dataclasses import replace
 
@@ -48,23 +48,23 @@ PAIRS = {  # of the examples: a word that a head may notice
 
 
 def other_sentence(src: str, said: str) -> str:
-    """Return the second sentence: what was said, else the partner of an example, else the first sentence itself."""
+    """Return the second sentence: the typed one, else the example's partner, else the first sentence itself."""
     return said.strip() or PAIRS.get(src, src)
 
 
 def side(name: str, model: Model, trace: Trace, fixed: str = "") -> Side:
-    """Make the side of a run as its model writes it."""
+    """Return the side of a run, with the text that its model writes."""
     return Side(name, model, trace, trace.tgt_text if model.writes else "", fixed)
 
 
 def other_language(model: Model, here: str, said: str) -> str:
-    """Return the second language: the one said, else the first that is not written `here`."""
+    """Return the second language: the requested one, or the model's first language other than `here`."""
     languages = [to for to in model.languages if to != here]
     return said if said in languages else languages[0]
 
 
 def changed_sides(model: Model, plain: Trace, trace: Trace) -> tuple[Side, Side]:
-    """Make the sides of the unchanged run `plain` and of `trace`, whose changes are made on the tokens of `plain`."""
+    """Return the unchanged run `plain`, and the run with the interventions of `trace` on the tokens of `plain`."""
     done = trace.interventions
     again = plain if not done else model.rerun(replace(plain, interventions=done))
     texts = (plain.tgt_text, trace.tgt_text) if model.writes else ("", "")
@@ -77,8 +77,9 @@ def changed_sides(model: Model, plain: Trace, trace: Trace) -> tuple[Side, Side]
 def masked_sides(
     model: Model, trace: Trace, kind: str, rule: str, *, cached: Cache = make_anew, work: Cancellable = TO_THE_END
 ) -> tuple[Side, Side]:
-    """Make two sides: the run as it is, and the run with a rule's mask in every layer of one kind of attention. `work`
-    is called before each pass. Raises ValueError, with one sentence, for a mask that torch refuses.
+    """Return the run as it is, and the run with a rule's mask in every layer of one attention kind.
+
+    `work` is called before each pass. Raise ValueError with a message of one sentence for a mask that torch refuses.
     """
     focused: Kind = kind if kind in trace.kinds else trace.kinds[0]  # type: ignore[assignment]
     spec = MaskSpec({} if rule == "none" else {rule: MASK_RULES[rule].defaults})
@@ -106,5 +107,5 @@ def masked_sides(
 
 
 def rule_name(rule: str) -> str:
-    """Return a mask's name and what it sees."""
+    """Return the name of a mask rule, and which keys it lets a query see."""
     return "no mask: every key" if rule == "none" else f"{rule}: {MASK_RULES[rule].sees}"

@@ -1,4 +1,4 @@
-"""Heads switched off: every head as a switch with its worth, and what the model does without those that are off."""
+"""Picture of all heads as switches: the effect of each single head, and of all heads that are off."""
 
 from dataclasses import dataclass, replace
 
@@ -41,9 +41,11 @@ _NO_ANSWER = "This model has no output over a vocabulary, so there are no probab
 
 @dataclass(frozen=True)
 class SwitchOffState(PageState):
-    """`put` takes the place of heads, `shade` is the unit in which worth is shaded, `measure` and `count` say that the
-    visitor asked to measure it, and to count what the heads do over many sentences. The browser also says which heads
-    are `off`; in a link, that is what is done to the run.
+    """State of the tab Switch off.
+
+    `put` is what replaces a head's context, and `shade` the unit of the shading. `measure` and `count` are True once
+    the visitor asked to measure each head, and to count over many sentences. `off` are the heads that are off, as
+    reported by the browser; links store them as the run's interventions.
     """
 
     put: Put = choice("zero", PUTS)
@@ -64,10 +66,10 @@ def switches(
     written: Trace | None = None,
     known: ShownSwitches | None = None,
 ) -> Payload:
-    """Draw every head as a switch, and the effects in `runs.after` of those that are off.
+    """Return the picture of all heads as switches, and the effects in `runs.after` of those that are off.
 
-    `written` is a run under the same interventions that wrote its own target, None where its target was given. `known`
-    holds what was measured and counted before; left out, the worth of each head is measured here.
+    `written` is a run under the same interventions that wrote its own target; None if the target was given. `known`
+    holds what was measured and counted before; without it, the effect of each head is measured here.
     """
     known = known or _measure(model, runs, state, written)
     done = runs.after.interventions
@@ -85,12 +87,12 @@ def switches(
 
 
 def head_name(head: Head) -> str:
-    """Return a head's name in the browser, such as `cross.1.3`."""
+    """Return a head's name as used in the browser, such as `cross.1.3`."""
     return ".".join(map(str, head))
 
 
 def _measure(model: Model, runs: SwitchedOff, state: SwitchOffState, written: Trace | None) -> ShownSwitches:
-    """Measure what every head is worth to the sentence, and say why it cannot be where it cannot."""
+    """Measure the effect of each head on the sentence, or say why that is impossible."""
     plain, texts = runs.before, _texts(model, runs, written)
     if plain.logits is None:
         return ShownSwitches(texts=texts)
@@ -103,7 +105,7 @@ def _measure(model: Model, runs: SwitchedOff, state: SwitchOffState, written: Tr
 
 
 def _texts(model: Model, runs: SwitchedOff, written: Trace | None) -> tuple[str, str] | None:
-    """Return what the model writes by itself, unchanged and changed; None for a model that writes nothing."""
+    """Return the texts that the model writes without and with the interventions; None if it writes no text."""
     if not model.writes:
         return None
     if written is not None:
@@ -119,7 +121,7 @@ def _findings(runs: SwitchedOff, known: ShownSwitches) -> tuple[str, ...]:
 
 
 def _parting_finding(runs: SwitchedOff, written: Trace | None) -> tuple[str, ...]:
-    """Name the place where two texts that begin alike first differ."""
+    """Name the first token at which the two written texts differ."""
     if runs.chances is None or runs.after is runs.before or written is None:
         return ()
     return findings.text_findings(*runs.chances, (runs.before.sentences[0].tgt, written.sentences[0].tgt))

@@ -1,1 +1,1 @@
-"""The picture Switches: a board of all heads, each with what the model loses without it."""
+"""The picture Switches: a board of all heads, each with what the model loses without the head."""

@@ -1,6 +1,7 @@
-"""The data of the Switch off tab: every head as a switch with its worth, and the effect of those that are off.
+"""Data for the Switch off tab: every head as a switch with its effect, and the joint effect of heads that are off.
 
-`view.off` are the heads that are off, each as `kind.layer.head`; `header.done` those that the numbers are of.
+`view.off` are the heads that are off, each as `kind.layer.head`; `header.done` are the heads to which the shown effects
+belong.
 """
 
 import math
@@ -30,13 +31,13 @@ MOST_TEXT = 4_000  # characters of a text that are sent
 
 @dataclass(frozen=True, eq=False)
 class ShownSwitches:
-    """Facts that the tab draws besides the two runs.
+    """Everything that the Switch off tab draws besides the two runs.
 
-    `worth` is the worth of each single head, `usual` its worth over many sentences; `texts` are the model's without
-    interventions and with them; `asks` names the tokens of the probabilities, `said` and `fixed` are sentences, `more`
-    are the other changes to the run, in words. `put` takes the place of the heads that are off; `waits` says why the
-    worth of heads is not known, and `measurable` whether the visitor can ask to measure it. `countable` is the number
-    of sentences over which the effect can be counted, and `many` says what the count came to.
+    `worth` is the effect of each single head, `usual` its effect over many sentences. `texts` are the model's texts
+    without and with the interventions. `asks` says which tokens the probabilities belong to; `said` and `fixed` are
+    remarks; `more` describes the other interventions. `put` replaces the context of a head that is off. `waits` says
+    why `worth` is missing, and `measurable` whether the visitor can ask to measure it. `countable` is the number of
+    sentences over which the effect can be counted, and `many` the result of that count in sentences.
     """
 
     worth: HeadEffects | None = None
@@ -57,7 +58,7 @@ class ShownSwitches:
 def switches_payload(
     model: Model, runs: SwitchedOff, shown: ShownSwitches, *, done: Sequence[str], view: dict[str, Any]
 ) -> Payload:
-    """Pack what the widget draws; `done` are the heads that are off in `runs.after`."""
+    """Pack the data that the Switch off widget draws. `done` are the heads that are off in `runs.after`."""
     blobs = Blobs()
     kinds = runs.before.kinds
     header = common_header(kinds[0], kinds, blobs) | {
@@ -80,7 +81,7 @@ def switches_payload(
 
 
 def _group(model: Model, runs: SwitchedOff, shown: ShownSwitches, kind: Kind, blobs: Blobs) -> dict[str, Any]:
-    """Pack one kind of attention: its heads, the worth of each, how far its map moved, and the map."""
+    """Pack one attention kind: each head's single effect, the divergence of its map, and its map."""
     layers, heads = model.shapes[kind]
     many = sum(each * count for each, count in model.shapes.values()) > MANY
     maps = runs.after.thumbnails(kind, side=SMALL_SIDE if many else SIDE).numpy()
@@ -100,7 +101,7 @@ def _group(model: Model, runs: SwitchedOff, shown: ShownSwitches, kind: Kind, bl
 
 
 def _worth(shown: ShownSwitches, kind: Kind) -> tuple[list[float | None] | None, list[float | None] | None]:
-    """Return nats a token, and units of the usual spread, head by head; None where nothing was measured."""
+    """Return each head's effect in nats per token, and in units of its usual spread; None if not measured."""
     if shown.worth is None:
         return None, None
     mine = torch.tensor([place[0] == kind for place in shown.worth.places])
@@ -109,12 +110,12 @@ def _worth(shown: ShownSwitches, kind: Kind) -> tuple[list[float | None] | None,
 
 
 def _numbers(values: Tensor) -> list[float | None]:
-    """Return numbers that JSON can hold: NaN becomes null."""
+    """Return the values as a list for JSON, with None for NaN and infinity."""
     return [float(f"{value:.6g}") if math.isfinite(value) else None for value in values.flatten().tolist()]
 
 
 def _texts(texts: tuple[str, str] | None) -> list[list[Run]] | None:
-    """Split both texts into runs, each with whether the other differs there."""
+    """Split both texts into runs of words, each marked if it differs from the other text."""
     if texts is None:
         return None
     return list(map(display_runs, word_differences(*map(_cut, texts))))
@@ -125,7 +126,7 @@ def _cut(text: str) -> str:
 
 
 def _strip(model: Model, both: tuple[Chances, Chances] | None) -> list[dict[str, Any]]:
-    """Pack each token with its probability, and its runner-up and lead over that: before, and after."""
+    """Pack each token with its probability, its rival and its margin, without and with the interventions."""
     if both is None:
         return []
     tokens = both[0].asked.tokens

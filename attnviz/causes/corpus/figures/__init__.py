@@ -1,1 +1,1 @@
-"""Charts over many sentences. Plotly is used here."""
+"""Plotly charts of statistics over many sentences."""

@@ -1,4 +1,4 @@
-"""Distributions of a head's measures over sentences, and shares of the roles of its strongest key."""
+"""Charts of how a head's measures are distributed over sentences, and how often its strongest key has each role."""
 
 from collections.abc import Mapping
 
@@ -15,23 +15,23 @@ _COLUMNS = 3
 
 
 def edges(values: np.ndarray) -> np.ndarray:
-    """Compute the edges of equal bins over all numbers, so that heads can be compared."""
+    """Compute the edges of equal bins over all finite values, so that the histograms of all heads share them."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     return np.linspace(low, high if high > low else low + 1, BINS + 1)
 
 
 def counts(values: np.ndarray, along: np.ndarray) -> np.ndarray:
-    """Count the numbers in each bin `(BINS,)`."""
+    """Count the finite values in each bin `(BINS,)`."""
     return np.histogram(values[np.isfinite(values)], along)[0]
 
 
 def distribution_figure(
     measures: Mapping[str, tuple[np.ndarray, np.ndarray]], *, title: str, theme: str = "light"
 ) -> go.Figure:
-    """Draw a small histogram for each measure: its number for each sentence, over the edges that all heads share.
+    """Draw a small histogram of each measure over the sentences, with bin edges that all heads share.
 
-    A measure without meaning for this head is left out.
+    A measure that is undefined for this head is left out.
     """
     look = colour.theme(theme)
     measures = {name: each for name, each in measures.items() if np.isfinite(each[0]).any()}
@@ -59,7 +59,7 @@ def distribution_figure(
 
 
 def distribution_table(measures: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> pd.DataFrame:
-    """Make a table of the bars."""
+    """Return the bars of the histograms as a table."""
     parts = [
         pd.DataFrame({"measure": name, "from": along[:-1], "to": along[1:], "sentences": counts(values, along)})
         for name, (values, along) in measures.items()
@@ -68,7 +68,10 @@ def distribution_table(measures: Mapping[str, tuple[np.ndarray, np.ndarray]]) ->
 
 
 def roles_figure(shares: pd.DataFrame, *, title: str, theme: str = "light") -> go.Figure:
-    """Draw roles as bars, each with a mark at the share of a random key: columns role, share, by lot."""
+    """Draw each role's share as a bar, with a mark at the share that a random key would reach.
+
+    `shares` has the columns role, share and "by lot".
+    """
     look = colour.theme(theme)
     roles = list(shares["role"])[::-1]
     part = shares.set_index("role").loc[roles]

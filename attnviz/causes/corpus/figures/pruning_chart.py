@@ -1,4 +1,4 @@
-"""Two scores of a model over the number of heads that are removed, a line for each order."""
+"""Chart of a model's log-probability and BLEU against the number of removed heads, one line per pruning order."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -12,7 +12,7 @@ _SCORES = {"log_probability": "nats per target token", "bleu": "BLEU of the mode
 
 
 def pruning_chart(table: pd.DataFrame, *, title: str, theme: str = "light") -> go.Figure:
-    """Draw a table of `PruningCurve.table`, seeds merged or not; bands are its intervals."""
+    """Draw a `PruningCurve.table`, with random seeds merged or separate; bands show the confidence intervals."""
     look = colour.theme(theme)
     figure = make_subplots(1, 2, subplot_titles=list(_SCORES.values()), horizontal_spacing=0.09)
     for place, (order, part) in enumerate(table.groupby("order", sort=False)):

@@ -1,4 +1,4 @@
-"""Every head as a mark: two measures along the axes, a third as its colour."""
+"""Scatter chart with one mark per head: two measures on the axes, a third as colour."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _FAINTEST = 0.18  # of the scale: its first colour is that of the panel
 
 @dataclass(frozen=True)
 class Axis:
-    """A measure of heads: its name with its unit, and its column."""
+    """A measure of heads: its title, which includes the unit, and its column in the table."""
 
     title: str
     column: str
@@ -30,11 +30,11 @@ def head_scatter(
     chosen: tuple[str, int, int] | None = None,
     theme: str = "light",
 ) -> go.Figure:
-    """Draw a mark for each line of a table with kind, layer and head; `axes` are those along, up and of the colour.
+    """Draw one mark for each row of a table that has the columns kind, layer and head.
 
-    A head without a number in one of them is left out, and the title counts it.
-
-    Each mark's `customdata` is kind, layer and head, `chosen` is ringed.
+    `axes` are the measures on the x axis, on the y axis and for the colour. A head without a value on the x or y axis
+    is left out, and the title says how many are. Each mark's `customdata` starts with kind, layer and head. The mark of
+    the head `chosen` gets a ring.
     """
     look, (along, up, shade) = colour.theme(theme), axes
     asked = table.assign(**{axis.column: np.nan for axis in axes if axis.column not in table})

@@ -1,4 +1,4 @@
-"""Numbers over many sentences: profiles of heads, importance, pruning, and the studies that wait for a turn.
+"""Computations over many sentences: profiles of heads, their importance, pruning, and the queue of studies.
 
-This folder knows models and lists of sentences. It knows no picture and no page.
+This folder may import models and lists of sentences, but no picture and no page.
 """

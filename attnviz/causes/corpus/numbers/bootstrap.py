@@ -1,4 +1,4 @@
-"""Intervals of a score over sentences: the same sentences drawn again at random, with replacement (bootstrap, 95 %)."""
+"""Bootstrap confidence intervals (95 %) of a corpus score, by resampling its sentences."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ _EDGES = (2.5, 97.5)
 
 
 class Interval(NamedTuple):
-    """A score, and where it lies for 95 % of the draws."""
+    """A score with the bounds of its 95 % bootstrap interval."""
 
     value: float
     low: float
@@ -17,10 +17,10 @@ class Interval(NamedTuple):
 
 
 def draw_sentences(sentences: int, *, draws: int = DRAWS, seed: int = 0) -> np.ndarray:
-    """Numbers of sentences drawn with replacement `(draws, sentences)`; the same for the same seed."""
+    """Draw sentence indices with replacement, `(draws, sentences)`. The same seed gives the same indices."""
     return np.random.default_rng(seed).integers(sentences, size=(draws, sentences))
 
 
 def interval(value: float, scores: np.ndarray) -> Interval:
-    """Compute the score of all sentences, and the edges of those of the draws `(draws,)`."""
+    """Return a score with its 95 % interval, computed from the scores of the bootstrap resamples `(draws,)`."""
     return Interval(float(value), *map(float, np.percentile(scores, _EDGES)))

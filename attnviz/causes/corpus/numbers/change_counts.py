@@ -1,4 +1,4 @@
-"""Effects of interventions over many sentences: how many texts they change, and what they cost the targets."""
+"""Effects of interventions over many sentences: how many texts change, and how much less likely the targets get."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,10 @@ from attnviz.tracing.causes.intervention import Intervention
 
 @dataclass(frozen=True, eq=False)
 class Untouched:
-    """A corpus as the unchanged model reads it: each target's summed log-probability in nats `(sentences,)`, and the
-    texts that the model writes; None for a model that writes no targets.
+    """Results of the unchanged model on a corpus.
+
+    `log_probabilities` `(sentences,)` is each target's summed log-probability in nats. `texts` are the texts that the
+    model writes, or None if it writes no targets.
     """
 
     corpus: ReadCorpus
@@ -27,10 +29,11 @@ class Untouched:
 
 @dataclass(frozen=True)
 class ChangeCount:
-    """Effects of interventions on so many `sentences`: in how many the target gets less likely, and how many texts that
-    the model writes by itself `differ` (None of one that writes none).
+    """Effects of interventions over `sentences` sentences.
 
-    `before` is the log-probability of a target token in nats, with nothing done, and `change` what is added to it.
+    `less_likely` counts the targets that get less likely, `differ` the written texts that change (None for a model that
+    writes no targets). `before` is the mean log-probability of a target token of the unchanged model, in nats, and
+    `change` the difference that the interventions make.
     """
 
     sentences: int
@@ -43,9 +46,10 @@ class ChangeCount:
 def run_untouched(
     model: Model, lines: Sequence[CorpusLine], *, to: str = "", stop: Cancellable = TO_THE_END
 ) -> Untouched:
-    """Read and score the lines with the unchanged model, without those that it cannot read whole.
+    """Score the lines with the unchanged model, and let it write its own targets.
 
-    Raises ValueError where that is all of them, and for one that has no target.
+    Lines that are too long for the model are left out. Raise ValueError if every line is, or if a sentence has no
+    target.
     """
     corpus = read_corpus(model, lines, to=to, whole=False, stop=stop)
     require_targets(corpus)
@@ -57,7 +61,7 @@ def run_untouched(
 def count_changes(
     model: Model, before: Untouched, done: Sequence[Intervention], *, stop: Cancellable = TO_THE_END
 ) -> ChangeCount:  # fmt: skip
-    """Count the effects of interventions that fit every sentence."""
+    """Count the effects of the interventions `done`, which must be possible in every sentence."""
     lost = (log_probabilities_under(model, before.corpus, done, stop=stop) - before.log_probabilities).numpy()
     tokens = before.corpus.target_tokens.numpy()
     draws = draw_sentences(len(lost))

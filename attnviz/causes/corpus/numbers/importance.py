@@ -1,8 +1,8 @@
-"""Importance of each head to the targets of a corpus: by its gradient, and by ablation.
+"""Importance of each head for the targets of a corpus, by gradient and by ablation, in nats per target token.
 
-By gradient (Michel et al. 2019): a gate stands before each row of each head's context z, and z·∂L/∂z is the derivative
-of the loss by that gate. One pass forth and back serves all heads, and it is a first guess: how the loss falls beside
-the gate's value 1, not what 0 would do. By ablation every head is really taken out. Both are in nats per target token.
+By gradient (Michel et al. 2019): every row of each head's context z is multiplied by a gate of 1, and z·∂L/∂z is the
+derivative of the loss with respect to the gate. One forward and one backward pass serve all heads. The result is a
+first-order estimate near gate value 1, not the loss at gate value 0. By ablation: each head is actually set to zero.
 """
 
 from dataclasses import dataclass, field
@@ -25,11 +25,12 @@ How = Literal["gradient", "ablation"]
 
 @dataclass(frozen=True, eq=False)
 class HeadImportance:
-    """Importance of each head of `places` in each sentence `(sentences, heads)`, summed over its target's tokens in
-    nats: NaN where a sentence was not reached. `tokens` `(sentences,)` are those of each target.
+    """Importance of each head in each sentence `(sentences, heads)`, summed over the target's tokens, in nats.
 
-    By gradient it is Σ_rows |Σ_d z·∂L/∂z|, and `signed` is −Σ_rows Σ_d z·∂L/∂z: what the head gives to the target's
-    log-probability, to first order. By ablation both are what that loses without the head.
+    The columns follow `places`. Sentences that were not reached are NaN. `tokens` `(sentences,)` counts the target
+    tokens. By gradient, `amounts` is Σ_rows |Σ_d z·∂L/∂z|, and `signed` is −Σ_rows Σ_d z·∂L/∂z, the head's first-order
+    contribution to the target's log-probability. By ablation, both are how much log-probability is lost without the
+    head.
     """
 
     how: How
@@ -40,16 +41,16 @@ class HeadImportance:
 
     @property
     def of_heads(self) -> Tensor:
-        """Nats a target token over all sentences that were reached `(heads,)`, float64."""
+        """Importance of each head `(heads,)` in nats per target token, over all reached sentences, float64."""
         return self._a_token(self.amounts)
 
     @property
     def sentences(self) -> int:
-        """Sentences that were reached."""
+        """Number of sentences that were reached."""
         return int(self._reached_sentences.sum())
 
     def per_layer(self) -> Tensor:
-        """Return the same, divided by the length of its layer's vector: Michel et al.'s own normalisation."""
+        """Return `of_heads` divided by the norm of its layer's values, the normalisation of Michel et al."""
         found = self.of_heads
         made = torch.zeros_like(found)
         for site in {place[:2] for place in self.places}:
@@ -58,8 +59,10 @@ class HeadImportance:
         return made
 
     def table(self) -> pd.DataFrame:
-        """Tabulate, a line a head: importance and its signed part in nats a token, the standard error of the latter
-        over sentences, and the share of sentences that the head helps.
+        """Return a table with one row per head: importance, signed importance, standard error, and share helped.
+
+        Importances are in nats per token. `error` is the standard error of the signed importance over sentences.
+        `helped` is the share of sentences whose target the head makes more likely.
         """
         signed = self.signed[self._reached_sentences]
         a_token = (signed / self.tokens[self._reached_sentences].unsqueeze(1)).numpy()
@@ -79,7 +82,10 @@ class HeadImportance:
 
 
 def gradient_importance(model: Model, corpus: ReadCorpus, *, stop: Cancellable = TO_THE_END) -> HeadImportance:
-    """Take the gradient, one pass per batch. Raises ValueError where a sentence has no target."""
+    """Measure the importance of all heads by gradient, one pass per batch.
+
+    Raise ValueError if a sentence has no target.
+    """
     found = _unmeasured_importance("gradient", model, corpus)
     for batch in stop.iterate(corpus.batches(model), corpus.batch_count()):
         _differentiate(model, corpus, batch, found)
@@ -89,7 +95,7 @@ def gradient_importance(model: Model, corpus: ReadCorpus, *, stop: Cancellable =
 def ablation_importance(
     model: Model, corpus: ReadCorpus, *, to: To = "zero", stop: Cancellable = TO_THE_END
 ) -> HeadImportance:
-    """Ablate each head, all heads of a sentence in a few passes. Raises ValueError where a sentence has no target."""
+    """Measure importance by ablating each head in every sentence. Raise ValueError if a sentence has no target."""
     found = _unmeasured_importance("ablation", model, corpus)
     for item in stop.iterate(range(len(corpus.sentences)), len(corpus.sentences)):
         effects = head_effects(model, model.rerun(corpus.one_sentence(item)), to=to)
@@ -122,12 +128,12 @@ def _differentiate(model: Model, corpus: ReadCorpus, batch: CorpusBatch, found: 
 
 @dataclass
 class _Gates(Probe):
-    """A gate of 1 before each row of each head's context. Made for one run."""
+    """Probe that multiplies each row of each head's context by a gate of 1. Use each object for one run only."""
 
     needs_gradients = True
     placed: dict[Site, Tensor] = field(default_factory=dict)
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """Multiply the context by its gates, which are kept."""
+        """Multiply the context by new gates, and keep the gates in `placed`."""
         self.placed[site] = context.new_ones(*context.shape[:3], 1).requires_grad_()
         return context * self.placed[site]

@@ -1,4 +1,4 @@
-"""A corpus under interventions: how likely its targets are then, and what the model then writes."""
+"""Run a corpus under interventions: score its targets, and let the model write its own."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,8 +16,9 @@ Done = Sequence[Intervention]
 
 
 def log_probabilities_under(model: Model, corpus: ReadCorpus, done: Done, *, stop: Cancellable = TO_THE_END) -> Tensor:
-    """Each target's summed log-probability under interventions `(sentences,)`, in nats, float64; NaN for those that
-    were not reached. Every sentence needs a target.
+    """Return each target's summed log-probability in nats under interventions, `(sentences,)`, float64.
+
+    Sentences that were not reached are NaN. Every sentence needs a target.
     """
     found = torch.full((len(corpus.sentences),), torch.nan, dtype=torch.double)
     for batch in stop.iterate(corpus.batches(model), corpus.batch_count()):
@@ -28,7 +29,7 @@ def log_probabilities_under(model: Model, corpus: ReadCorpus, done: Done, *, sto
 
 
 def written_under(model: Model, corpus: ReadCorpus, done: Done, *, stop: Cancellable = TO_THE_END) -> list[str]:
-    """Write greedily for each source under interventions; "" for those that were not reached."""
+    """Write a target for each source by greedy decoding under interventions; "" for sentences that were not reached."""
     texts, count = [""] * len(corpus.sentences), corpus.batch_count()
     for number, batch in enumerate(stop.iterate(corpus.batches(model), count)):
         changed = replace(batch.trace, interventions=tuple(done))

@@ -1,4 +1,4 @@
-"""The order in which heads are removed: by importance, by greedy search, or at random."""
+"""Orders in which heads are removed: by importance, by greedy search, or at random."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,14 +21,14 @@ SEEDS = 5  # of the random orders
 
 @dataclass(frozen=True)
 class PruningOrder:
-    """Heads in the order in which they are removed; a search that was stopped has fewer than all."""
+    """Heads in the order in which they are removed. A search that was stopped lists fewer than all heads."""
 
     name: str
     places: tuple[HeadPlace, ...]
 
 
 def switch_off_heads(places: Sequence[HeadPlace]) -> tuple[Intervention, ...]:
-    """Interventions that take these heads out, one a site."""
+    """Return interventions that set these heads to zero, one intervention per attention site."""
     ordered = sorted(places)
     return tuple(
         ablate(kind, layer=layer, heads=[head for _, _, head in group])
@@ -37,14 +37,14 @@ def switch_off_heads(places: Sequence[HeadPlace]) -> tuple[Intervention, ...]:
 
 
 def order_by_importance(importance: HeadImportance, *, most_first: bool = False) -> PruningOrder:
-    """Order heads by importance, the least first or the most."""
+    """Order heads by importance, least important first, or most important first with `most_first`."""
     ranked = importance.of_heads.argsort(descending=most_first, stable=True).tolist()
     name = f"{importance.how}, most important first" if most_first else f"{importance.how}, least important first"
     return PruningOrder(name, tuple(importance.places[nth] for nth in ranked))
 
 
 def random_orders(places: Sequence[HeadPlace], *, seeds: int = SEEDS) -> tuple[PruningOrder, ...]:
-    """Draw random orders, one for each seed from 0 on."""
+    """Return one random order of the heads for each seed from 0 to `seeds` - 1."""
     drawn = (np.random.default_rng(seed).permutation(len(places)) for seed in range(seeds))
     return tuple(
         PruningOrder(f"random, seed {seed}", tuple(places[nth] for nth in order)) for seed, order in enumerate(drawn)
@@ -52,10 +52,10 @@ def random_orders(places: Sequence[HeadPlace], *, seeds: int = SEEDS) -> tuple[P
 
 
 def greedy(model: Model, corpus: ReadCorpus, *, a_step: int = 1, stop: Cancellable = TO_THE_END) -> PruningOrder:
-    """Remove at each step the heads that cost the targets least, given those already removed; `a_step` at a time.
+    """Remove at each step the `a_step` heads whose removal lowers the target's log-probability least.
 
-    Each step tries every head on every sentence. Stopped, the order ends with the last whole step. Raises ValueError
-    where a sentence has no target.
+    Each step ablates every head in every sentence, together with the heads removed so far. If the search is stopped,
+    the order ends with the last complete step. Raise ValueError if a sentence has no target.
     """
     require_targets(corpus)
     places, out = head_places(model), list[HeadPlace]()
@@ -74,6 +74,6 @@ def greedy(model: Model, corpus: ReadCorpus, *, a_step: int = 1, stop: Cancellab
 
 
 def _gains(model: Model, corpus: ReadCorpus, item: int, out: Sequence[HeadPlace]) -> torch.Tensor:
-    """Compute how much likelier a target gets without each head, given those already removed."""
+    """Compute the change of a target's log-probability without each head, with the heads `out` already removed."""
     trace = model.rerun(replace(corpus.one_sentence(item), interventions=switch_off_heads(out)))
     return head_effects(model, trace).per_token.double().sum(dim=1)

@@ -1,6 +1,6 @@
-"""Profiles of heads over many sentences: their measures' distribution, roles, norms of outputs, and tokens read.
+"""Profiles of heads over many sentences: distributions of measures, roles, output norms, and attended tokens.
 
-One pass over the corpus in batches. What is kept grows with heads times sentences, never with maps.
+Made in one batched pass over the corpus. Memory grows with heads times sentences, because no maps are kept.
 """
 
 from collections.abc import Sequence
@@ -37,8 +37,10 @@ from attnviz.transformer.probe import Kind, Site
 
 @dataclass(frozen=True, eq=False)
 class TokenWeights:
-    """For each head of a kind, the weight that all rows of a corpus give to each token type, and what they would give
-    if they looked evenly: `(layers, heads, types)`, float32. `occurrences` `(types,)` are the places it is a key at.
+    """Attention weight that each head of a kind gives to each token type, summed over all rows of a corpus.
+
+    `given` is the actual weight, and `even` the weight that uniform attention would give, both `(layers, heads,
+    types)`, float32. `occurrences` `(types,)` counts how often each type occurs as a key.
     """
 
     types: tuple[Token, ...]
@@ -49,14 +51,16 @@ class TokenWeights:
 
     @classmethod
     def zeros(cls, kind: Kind, shape: tuple[int, int], sentences: Sequence[Sentence]) -> "TokenWeights":
-        """Before the first sentence was counted; types are those of all of them."""
+        """Make counts of zero for all token types that occur as keys in these sentences."""
         types = {token.id: token for sentence in sentences for token in sentence.keys(kind)}
         nothing = torch.zeros(*shape, len(types))
         columns = {id_: column for column, id_ in enumerate(types)}
         return cls(tuple(types.values()), nothing, nothing.clone(), torch.zeros(len(types)), columns)
 
     def count(self, attn: Tensor, seen: Tensor, keys: Sequence[Token]) -> None:
-        """Add one sentence: its maps and what its rows may see, both `(layers, heads, q_len, k_len)`."""
+        """Add one sentence: its maps `attn`, and `seen`, True where a query may attend; `(layers, heads, q_len,
+        k_len)`.
+        """
         at = torch.tensor([self._columns[key.id] for key in keys], dtype=torch.long)
         holds = attn.sum(dim=-1, keepdim=True)
         even = seen / seen.sum(dim=-1, keepdim=True).clamp(min=1) * holds
@@ -65,10 +69,11 @@ class TokenWeights:
         self.occurrences.index_add_(0, at, torch.ones(len(at)))
 
     def lift(self, layer: int, head: int, *, least: int = 3) -> pd.DataFrame:
-        """Compute how many times more weight a head gives to each token than an even one, the most first.
+        """Return how many times more weight a head gives to each token than uniform attention, highest first.
 
-        Columns: token (its piece, where that stands for any unknown text), piece, id, lift, share (of all of the head's
-        weight), occurrences. Tokens that occur less than `least` times are left out: one sentence decides about them.
+        The columns are token (its piece if the token is the unknown token), piece, id, lift, share (of the head's total
+        weight) and occurrences. Tokens that occur fewer than `least` times are left out, because a single sentence
+        could decide their lift.
         """
         given, even = self.given[layer, head].double(), self.even[layer, head].double()
         table = pd.DataFrame(
@@ -90,11 +95,12 @@ QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class HeadProfiles:
-    """Measures of every head of `places`, on the sentences that `measured` says (all, unless it was stopped).
+    """Measures of every head in `places`, in each sentence.
 
-    `measures` `(sentences, heads, METRICS)`, NaN where one means nothing. `written` `(sentences, heads)` is the largest
-    ‖z_h W_o^h‖ among a sentence's rows and `written_at` its row, NaN and -1 where `W_o` is not known: `why_not` then
-    says why. float32 on the CPU.
+    `measured` `(sentences,)` is False for sentences that a stopped run did not reach. `measures` is `(sentences, heads,
+    METRICS)`, NaN where a measure is undefined. `written` `(sentences, heads)` is the largest ‖z_h W_o^h‖ among the
+    sentence's rows and `written_at` the index of that row; they are NaN and -1 if `W_o` is unknown, for the reason in
+    `why_not`. All tensors are float32 on the CPU.
     """
 
     corpus: ReadCorpus
@@ -108,7 +114,7 @@ class HeadProfiles:
     why_not: str = ""
 
     def distribution(self) -> pd.DataFrame:
-        """Tabulate, a line a head and measure: its mean over sentences and its quantiles; NaN where undefined."""
+        """Return a table with one row per head and measure: mean and quantiles over sentences; NaN where undefined."""
         values = torch.cat((self.measures, self.written.unsqueeze(2)), dim=2)[self.measured].double().numpy()
         lines = []
         for nth, place in enumerate(self.places):
@@ -121,10 +127,10 @@ class HeadProfiles:
         return pd.DataFrame(lines, columns=columns)
 
     def role_shares(self) -> pd.DataFrame:
-        """Tabulate, a line a head and role: the share of rows whose strongest key has it, and the share that a random
-        key would reach.
+        """Return a table with one row per head and role: how often the strongest key of a query has the role.
 
-        Shares of the roles of one `group` "where" sum to 1; those of "what" may overlap.
+        "by lot" is the share that a random visible key would reach. The shares in the `group` "where" sum to 1; those
+        in "what" may overlap.
         """
         lines = []
         for kind, layer, head in self.places:
@@ -140,14 +146,14 @@ class HeadProfiles:
         return pd.DataFrame(lines, columns=["kind", "layer", "head", "group", "role", "share", "by lot", "rows"])
 
     def lift(self, place: HeadPlace, *, least: int = 3) -> pd.DataFrame:
-        """Return the tokens that a head reads more than an even one, as `TokenWeights.lift`."""
+        """Return the tokens to which a head gives more weight than uniform attention. See `TokenWeights.lift`."""
         kind, layer, head = place
         return self.reads[kind].lift(layer, head, least=least)
 
 
 @torch.inference_mode()
 def head_profiles(model: Model, corpus: ReadCorpus, *, stop: Cancellable = TO_THE_END) -> HeadProfiles:
-    """Measure every head on every sentence; stopped, on those of the batches that were run."""
+    """Measure every head in every sentence, or, if stopped, in the sentences of the batches that were run."""
     places, count = head_places(model), len(corpus.sentences)
     measures = torch.full((count, len(places), len(METRICS)), torch.nan)
     written, written_at = torch.full((count, len(places)), torch.nan), torch.full((count, len(places)), -1)
@@ -175,7 +181,7 @@ def head_profiles(model: Model, corpus: ReadCorpus, *, stop: Cancellable = TO_TH
 
 
 def _count(made: HeadProfiles, maps: OutputMaps, trace: Trace, which: tuple[int, int]) -> None:
-    """Add the sentence at a place of a batch, which is an item of the corpus."""
+    """Add the measures of one sentence to `made`. `which` is its index in the batch and its index in the corpus."""
     place, item = which
     sentence = made.corpus.sentences[item]
     for kind in trace.kinds:
@@ -195,7 +201,7 @@ def _count(made: HeadProfiles, maps: OutputMaps, trace: Trace, which: tuple[int,
 
 
 def _measures(attn: Tensor, seen: Tensor, sentence: Sentence, kind: Kind) -> Tensor:
-    """Every measure of every head in one sentence `(layers, heads, METRICS)`; rows and columns are tokens."""
+    """Compute every measure of every head in one sentence `(layers, heads, METRICS)`."""
     sums = RowSums.from_attn(attn)
     nothing = attn.new_full(attn.shape[:2], torch.nan)
     found = {
@@ -211,7 +217,7 @@ def _measures(attn: Tensor, seen: Tensor, sentence: Sentence, kind: Kind) -> Ten
 
 
 def _norms(maps: OutputMaps, trace: Trace, site: Site, item: int) -> Tensor:
-    """‖z_h W_o^h‖ of each head and row."""
+    """Compute ‖z_h W_o^h‖ for each head and row."""
     found = maps[site]
     assert isinstance(found, OutputMap)  # or `why_not` says so
     return found.head_outputs(trace.context(site.kind, site.layer, item)).norm(dim=-1)

@@ -1,8 +1,8 @@
-"""The pruning curve: the scores of a model as its heads are removed one after another.
+"""Pruning curve: the scores of a model as its heads are removed one after another, without retraining.
 
-After each step the whole corpus is scored: the log-probability of its targets, each fed the right tokens before it, and
-BLEU of what the model then writes. Intervals come from drawing the sentences again at random (bootstrap, 95 %), with
-the same draws at every point. The model is not trained again in between.
+After each step the whole corpus is scored by the log-probability of its targets (teacher forcing) and by the BLEU of
+the translations that the model writes. Intervals are 95 % bootstrap intervals over sentences, with the same resamples
+at every point.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,9 @@ from attnviz.models.protocol import Model
 
 @dataclass(frozen=True, eq=False)
 class BleuCounts:
-    """By sentence: matching n-grams and all of them `(sentences, 4)`, and lengths of what was written and of its
-    reference `(sentences,)`.
+    """Counts from which BLEU is computed, by sentence.
+
+    `matching` and `total` are n-gram counts `(sentences, 4)`; `written` and `reference` are lengths `(sentences,)`.
     """
 
     matching: np.ndarray
@@ -34,7 +35,9 @@ class BleuCounts:
     reference: np.ndarray
 
     def bleu(self, items: np.ndarray | None = None) -> float:
-        """sacrebleu's corpus BLEU, 0 to 100, of these sentences (one may be named twice), or of all."""
+        """Compute sacrebleu's corpus BLEU, from 0 to 100, over all sentences or over `items`, which may contain
+        repeats.
+        """
         from sacrebleu.metrics.bleu import BLEU
 
         items = np.arange(len(self.written)) if items is None else items
@@ -43,13 +46,13 @@ class BleuCounts:
 
 
 def require_sacrebleu() -> None:
-    """Import sacrebleu. Raises ValueError, one sentence, where it is not installed."""
+    """Import sacrebleu. Raise ValueError with a message of one sentence if it is not installed."""
     with needs("train", "BLEU", otherwise="leave BLEU out"):
         import sacrebleu.metrics.bleu  # noqa: F401 - asked for only
 
 
 def bleu_counts(written: Sequence[str], references: Sequence[str], *, to: str = "") -> BleuCounts:
-    """Count the matches of each sentence; Chinese is counted in characters. Raises ValueError without sacrebleu."""
+    """Count matching n-grams for each sentence, by character for Chinese. Raise ValueError if sacrebleu is missing."""
     require_sacrebleu()
     from sacrebleu.metrics.bleu import BLEU
 
@@ -63,7 +66,7 @@ def bleu_counts(written: Sequence[str], references: Sequence[str], *, to: str = 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """Scores of a model without `places`: nats per target token, and BLEU where it was asked for."""
+    """Scores of a model without the heads `places`: nats per target token, and BLEU if requested."""
 
     order: str
     places: tuple[HeadPlace, ...]
@@ -73,8 +76,10 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class PruningCurve:
-    """Points of several orders, over so many `sentences`; `references` says what BLEU compares with, `orders_from` on
-    how many sentences the orders were found, `weights` of which model.
+    """Points of a pruning curve for several orders, scored on `sentences` sentences.
+
+    `references` says what BLEU compares with, `orders_from` how many sentences the orders were computed from, and
+    `weights` is the id of the model.
     """
 
     points: tuple[CurvePoint, ...]
@@ -84,8 +89,8 @@ class PruningCurve:
     weights: str = ""
 
     def table(self) -> pd.DataFrame:
-        """Tabulate, a line a point: order, heads removed, both scores with their intervals, the heads, the first first,
-        and what holds for all points.
+        """Return a table with one row per point: the order, the number of removed heads, both scores with their
+        intervals, the removed heads in order, and the facts that hold for the whole curve.
         """
         lines = [
             {
@@ -106,7 +111,7 @@ class PruningCurve:
 
 @dataclass(frozen=True)
 class CurvePlan:
-    """At which numbers of removed heads a curve is scored, whether BLEU is, and how sentences are drawn."""
+    """Numbers of removed heads at which a curve is scored, whether BLEU is computed, and the bootstrap settings."""
 
     counts: tuple[int, ...]
     with_bleu: bool = True
@@ -119,7 +124,7 @@ class CurvePlan:
 
     @classmethod
     def in_steps(cls, step: int, heads: int, **how: bool | int) -> "CurvePlan":
-        """From none to all of so many heads, `step` at a time."""
+        """Plan points from 0 to `heads` removed heads, `step` apart."""
         return cls(tuple(sorted({*range(0, heads, step), heads})), **how)  # type: ignore[arg-type]
 
 
@@ -131,11 +136,11 @@ def pruning_curve(
     *,
     stop: Cancellable = TO_THE_END,
 ) -> PruningCurve:
-    """Score the model along each order. An order that ends early is scored as far as it goes; stopped, the points that
-    were scored are there.
+    """Score the model along each order.
 
-    Raises ValueError where a sentence has no target, and where BLEU is asked for without sacrebleu or of a model that
-    writes no targets.
+    An order that lists fewer heads is scored up to its end. If stopped, the curve has the points scored so far. Raise
+    ValueError if a sentence has no target, or if BLEU is requested without sacrebleu or for a model that writes no
+    targets.
     """
     require_targets(corpus)
     if plan.with_bleu:
@@ -154,14 +159,14 @@ def pruning_curve(
 
 @dataclass(frozen=True)
 class _Scorer:
-    """Scores one model on one corpus."""
+    """Scorer of one pruned model on one corpus."""
 
     model: Model
     corpus: ReadCorpus
     plan: CurvePlan
 
     def point(self, name: str, places: tuple[HeadPlace, ...]) -> CurvePoint:
-        """One point, with its intervals."""
+        """Score the model without the heads `places`, with intervals."""
         sums = log_probabilities_under(self.model, self.corpus, switch_off_heads(places)).numpy()
         tokens = self.corpus.target_tokens.numpy()
         draws = self._draws()
@@ -175,7 +180,7 @@ class _Scorer:
         return interval(counts.bleu(), np.array([counts.bleu(draw) for draw in draws]))
 
     def _draws(self) -> np.ndarray:
-        """Sentences drawn with replacement `(draws, sentences)`, the same for every point."""
+        """Return bootstrap resamples of sentence indices `(draws, sentences)`, the same for every point."""
         return draw_sentences(len(self.corpus.sentences), draws=self.plan.draws, seed=self.plan.seed)
 
 

@@ -1,9 +1,9 @@
-"""Roles of the strongest keys of a head's rows, as shares of the rows: a share is no label.
+"""Roles of the strongest key of each query, as shares of a head's queries.
 
-Row roles (`row_roles`, the group "where") divide the rows: in self-attention by how far the strongest key is from the
-row's own token, in cross-attention by which side of the diagonal it is on, both sentences laid over each other from
-end to end. `what` roles may overlap. Beside each share stands the share of a random key among those that the row may
-see.
+The roles of `row_roles` (the group "where") divide the queries: in self-attention by the distance from the query's own
+token to its strongest key, in cross-attention by the side of the diagonal on which the key is, with both sentences
+scaled to the same length. The roles in `WHAT` may overlap. Each share comes with the share that a random visible key
+would reach.
 """
 
 from collections.abc import Mapping
@@ -25,14 +25,16 @@ WHAT: tuple[str, ...] = ("first token", "end token", "same token")
 
 
 def row_roles(kind: Kind) -> tuple[str, ...]:
-    """Return the roles that divide the rows of a kind: their shares sum to 1."""
+    """Return the position roles for an attention kind. Their shares sum to 1."""
     return WHERE_IN_CROSS if kind == "cross" else WHERE_IN_SELF
 
 
 @dataclass(frozen=True, eq=False)
 class RoleCounts:
-    """Sums over rows for each head of a kind `(layers, heads)`: rows that hold weight, and by role the rows whose
-    strongest key has it (`hits`) and the number that a random key would reach (`lot`).
+    """Counts of queries for each head of a kind `(layers, heads)`.
+
+    `rows` counts queries that have weight. For each role, `hits` counts the queries whose strongest key has the role,
+    and `lot` is the number that random keys would reach.
     """
 
     rows: Tensor
@@ -40,7 +42,7 @@ class RoleCounts:
     lot: Mapping[str, Tensor]
 
     def plus(self, more: "RoleCounts") -> "RoleCounts":
-        """Both together."""
+        """Return the sum of these counts and `more`."""
         hits, lot = (
             {role: one[role] + other[role] for role in one}
             for one, other in ((self.hits, more.hits), (self.lot, more.lot))
@@ -54,7 +56,7 @@ def role_counts(
     sentence: Sentence,
     kind: Kind,
 ) -> RoleCounts:
-    """Count the roles in one sentence; `seen` is True where a row may look."""
+    """Count the roles in one sentence. `seen` is True where a query may attend."""
     counted = attn.sum(dim=-1) > 0
     strongest = attn.argmax(dim=-1, keepdim=True)
     visible = seen.sum(dim=-1).clamp(min=1)
@@ -67,7 +69,7 @@ def role_counts(
 
 
 def _fits(kind: Kind, queries: tuple[Token, ...], keys: tuple[Token, ...]) -> dict[str, Tensor]:
-    """By role, the keys that have it for each row `(q_len, k_len)`."""
+    """Return, for each role, a mask `(q_len, k_len)` of the keys that have this role for each query."""
     row, col = torch.arange(len(queries)).unsqueeze(1), torch.arange(len(keys)).unsqueeze(0)
     same = torch.tensor([[query.id == key.id for key in keys] for query in queries])
     ends = torch.zeros(1, len(keys), dtype=torch.bool)

@@ -1,6 +1,6 @@
-"""Sentences to look at for one head: those in which it writes most, and some of every fifth of the corpus.
+"""Sample sentences for one head: those with its largest outputs, and a few from each fifth of the corpus.
 
-The top alone misleads: what a head does at its extremes is rarely what it does.
+The top alone would mislead, because the extremes of a head are not typical of it.
 """
 
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from attnviz.causes.corpus.numbers.profiles import HeadProfiles
 
 @dataclass(frozen=True)
 class CorpusSample:
-    """A sentence (`item` of the corpus), how much a head writes in it at most, and the row in which it does.
+    """A sentence, the largest output norm of a head in it, and the row of that norm.
 
-    `bucket` counts from 0, the least first; -1 for one of the top.
+    `item` is the index in the corpus. `bucket` counts the fifths from 0, the smallest outputs; -1 means a top sentence.
     """
 
     item: int
@@ -27,9 +27,9 @@ class CorpusSample:
 
 
 def top_sentences(profiles: HeadProfiles, place: HeadPlace, *, count: int = 10) -> tuple[CorpusSample, ...]:
-    """Return the sentences in which a head writes most, ‖z_h W_o^h‖ of one row, the most first.
+    """Return the sentences with the largest output norm ‖z_h W_o^h‖ of a head in one row, largest first.
 
-    Raises ValueError where what heads write is not known, or there is no such head.
+    Raise ValueError if output norms are unknown for this model, or if there is no such head.
     """
     ranked, nth = _rank(profiles, place)
     return tuple(_sample(profiles, nth, int(item)) for item in ranked[::-1][:count])
@@ -38,10 +38,10 @@ def top_sentences(profiles: HeadProfiles, place: HeadPlace, *, count: int = 10) 
 def quantile_samples(
     profiles: HeadProfiles, place: HeadPlace, *, buckets: int = 5, each: int = 3, seed: int = 0
 ) -> tuple[CorpusSample, ...]:
-    """Return some sentences of each of `buckets` equally large parts of the corpus, ordered by how much a head writes.
+    """Return random sentences from each of `buckets` equal parts of the corpus, sorted by a head's output norm.
 
-    Drawn at random: the same seed draws the same. A part of fewer than `each` gives what it has. Raises ValueError as
-    `top_sentences`.
+    The same seed gives the same sentences. A part with fewer than `each` sentences returns all of them. Raise
+    ValueError like `top_sentences`.
     """
     ranked, nth = _rank(profiles, place)
     dice = np.random.default_rng(seed)
@@ -53,7 +53,7 @@ def quantile_samples(
 
 
 def _rank(profiles: HeadProfiles, place: HeadPlace) -> tuple[np.ndarray, int]:
-    """Items by how much the head writes, the least first; and the head's number."""
+    """Return the corpus items sorted by the head's output norm, smallest first, and the index of the head."""
     if profiles.why_not:
         raise ValueError(f"How much a head writes is not known of this model: {profiles.why_not}.")
     if place not in profiles.places:

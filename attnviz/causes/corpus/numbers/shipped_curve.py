@@ -1,4 +1,4 @@
-"""A shipped model's pruning curve: a file beside its weights, and a section of its card."""
+"""The pruning curve of a shipped model: a CSV file beside the weights, and a section of the model card."""
 
 import re
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ _COUNTS = 6  # of removed heads, between none and all
 
 
 def curve_path(folder: Path, to: str) -> Path:
-    """Return the path of a language's curve."""
+    """Return the path of the pruning curve for a target language."""
     return folder / f"pruning-{to}.csv"
 
 
 def shipped_curve(folder: Path, to: str, weights: str) -> pd.DataFrame | None:
-    """Read the curve of these weights, as `PruningCurve.table` writes it; None where there is none.
+    """Read the pruning curve of these weights, in the format of `PruningCurve.table`; None if there is no file.
 
-    Raises ValueError, one sentence, for the curve of other weights.
+    Raise ValueError with a message of one sentence if the curve belongs to other weights.
     """
     path = curve_path(folder, to)
     if not path.is_file():
@@ -35,16 +35,14 @@ def shipped_curve(folder: Path, to: str, weights: str) -> pd.DataFrame | None:
 
 
 def write_card(folder: Path, to: str) -> None:
-    """Put the curve's section into a model's card, in the place of the one before."""
+    """Write the curve's section into a model card, replacing the previous section."""
     path = folder / "README.md"
     section = card_section(pd.read_csv(curve_path(folder, to)), to)
     path.write_text(insert_section(path.read_text(encoding="utf-8"), section), encoding="utf-8")
 
 
 def card_section(table: pd.DataFrame, to: str) -> str:
-    """Write the curve as Markdown: BLEU and log-probability by order and number of heads removed, and how they were
-    got.
-    """
+    """Return the curve as Markdown: BLEU and log-probability by order and number of removed heads, and the method."""
     first, has_bleu = table.iloc[0], not table.dropna(subset=["bleu"]).empty
     counts = _thin_out(sorted(table["removed"].unique().tolist()))
     return "\n\n".join(
@@ -62,7 +60,7 @@ def card_section(table: pd.DataFrame, to: str) -> str:
 
 
 def insert_section(card: str, section: str) -> str:
-    """Put a section into a card, before its limits, in the place of one with the same heading."""
+    """Insert a section into a model card before "## Limits", replacing a section with the same heading."""
     heading = section.split("\n", 1)[0]
     without = re.sub(rf"^{re.escape(heading)}\n.*?(?=^## |\Z)", "", card, flags=re.DOTALL | re.M)
     before, limits, after = without.partition("## Limits")
@@ -70,7 +68,7 @@ def insert_section(card: str, section: str) -> str:
 
 
 def merged_seeds(table: pd.DataFrame) -> pd.DataFrame:
-    """Join the random orders of a curve into one: their mean, from the least to the greatest seed's value."""
+    """Merge a curve's random orders into one line: the mean of the seeds, with their minimum and maximum as bounds."""
     is_random = table["order"].str.startswith("random, seed")
     if not is_random.any():
         return table
@@ -101,6 +99,6 @@ def _cell(point: Mapping[str, Any], name: str, digits: int) -> str:
 
 
 def _thin_out(counts: list[int]) -> list[int]:
-    """Return the first, the last and some between, evenly."""
+    """Return the first number, the last one, and evenly spaced numbers between them."""
     step = max(1, round((len(counts) - 1) / _COUNTS))
     return sorted({*counts[::step], counts[-1]})

@@ -1,7 +1,7 @@
-"""Studies that visitors wait for: one at a time for a whole server, in a thread of low priority.
+"""Queue of corpus studies: one study runs at a time per server, in a thread of low priority.
 
-The thread works a batch or a sentence at a time, rests as long as it worked, and has a low priority where the system
-gives threads one. All visitors who ask for the same study watch the same run.
+After each batch or sentence the thread sleeps as long as it worked. On Linux its priority is lowered too. All visitors
+who request the same study share one run.
 """
 
 import os
@@ -24,9 +24,7 @@ _MOST_REST = 1.0  # seconds
 
 @dataclass(frozen=True)
 class StudyView:
-    """Progress of a run: its stage, how much of that is done, how many runs go before it, how many other visitors
-    watch, what is known so far, and the sentence that says why it failed.
-    """
+    """Status of a study: state, stage, steps done and total, runs ahead of it, other watchers, results, and error."""
 
     state: RunState
     stage: Stage
@@ -39,7 +37,10 @@ class StudyView:
 
 
 class StudyRun(SharedRun):
-    """A run of a model over a list, made by `Studies.ask`. A watcher who has not looked for `left` seconds has left."""
+    """A study of a model on a list of sentences, made by `Studies.ask`.
+
+    A visitor who has not looked for `left` seconds no longer counts as watching.
+    """
 
     def __init__(self, model: Model, lines: tuple[CorpusLine, ...], to: str, changed: Condition, left: float) -> None:
         super().__init__((model.model_id, to, lines), changed)
@@ -51,7 +52,7 @@ class StudyRun(SharedRun):
         self._seen: dict[str, float] = {}
 
     def look(self, watcher: str = "") -> StudyView:
-        """Return how far it is; a visitor who gives a name is counted as watching."""
+        """Return the status. If `watcher` is given, count that visitor as watching."""
         with self.changed:
             self.touch()
             if watcher:
@@ -60,7 +61,7 @@ class StudyRun(SharedRun):
             return StudyView(self.state, self.stage, *self.progress, self.ahead, others, self.study, self.error)
 
     def stop(self, watcher: str = "") -> bool:
-        """Stop it and keep what was done, unless others watch it; return whether it stops."""
+        """Stop the run and keep its results, unless other visitors watch it. Return whether it stops."""
         with self.changed:
             self._seen.pop(watcher, None)
             self.is_stopped = not self._watchers()
@@ -70,7 +71,7 @@ class StudyRun(SharedRun):
             return self.is_stopped
 
     def wait(self, timeout: float | None = None) -> StudyView:
-        """Wait for its end, or so many seconds; for notebooks and tests."""
+        """Wait until the run is over, or at most `timeout` seconds. For notebooks and tests."""
         self.wait_until_over(timeout)
         return self.look()
 
@@ -80,10 +81,11 @@ class StudyRun(SharedRun):
 
 
 class Studies:
-    """The studies of an instance. Up to `most_waiting` runs wait; the last `kept` that are over are remembered.
+    """The queue of studies of one server.
 
-    A run that no visitor has looked at for `left` seconds makes room for one that waits, and keeps what it has. `share`
-    is the part of the time that the thread works. Every method is safe to call from many threads at once.
+    At most `most_waiting` runs wait, and the last `kept` finished runs are kept. A run that no visitor has looked at
+    for `left` seconds stops for a waiting one and keeps its results. `share` is the part of the time that the thread
+    works. Every method is thread-safe.
     """
 
     def __init__(self, *, most_waiting: int = 8, kept: int = 4, share: float = 0.5, left: float = 20.0) -> None:
@@ -91,10 +93,10 @@ class Studies:
         self.queue: OneAtATime[StudyRun] = OneAtATime(self._study, name="attnviz-corpus", kept=kept)
 
     def ask(self, model: Model, lines: Sequence[CorpusLine], *, to: str = "", again: bool = False) -> StudyRun:
-        """Return the run of a model and a list: one that runs, waits or is over already, or a new one. One that was
-        stopped or failed is begun anew where `again` asks for that.
+        """Return the run for a model and a list: an existing one, or a new one.
 
-        Raises ValueError, with one sentence, where too many wait.
+        With `again`, a run that was stopped or failed is started anew. Raise ValueError with a message of one sentence
+        if too many runs wait.
         """
 
         def admit(waiting: Collection[StudyRun]) -> None:
@@ -104,7 +106,7 @@ class Studies:
         return self.queue.ask(StudyRun(model, tuple(lines), to, self.queue.changed, self._left), admit, again=again)
 
     def must_stop(self, run: StudyRun) -> bool:
-        """Check whether a run was stopped, or makes room for a waiting one."""
+        """Return whether a run was stopped, or is unwatched while another run waits."""
         with self.queue.changed:
             run.is_stopped = run.is_stopped or (run.is_left(self._left) and bool(self.queue.waiting))
             return run.is_stopped
@@ -131,17 +133,17 @@ class Studies:
 
 
 class RestingProgress:
-    """Progress of a run that is noted after each step, with a rest between two steps."""
+    """Record the progress of a run after each step, and sleep between two steps."""
 
     def __init__(self, run: StudyRun, studies: Studies) -> None:
         self.run, self._studies, self._begun = run, studies, time.monotonic()
 
     def make_cancellable(self) -> Cancellable:
-        """Return what the work reports to."""
+        """Return the Cancellable to which the study reports its progress."""
         return Cancellable(self.note, lambda: self._studies.must_stop(self.run))
 
     def note(self, done: int, total: int) -> None:
-        """Note how many steps are done, then sleep."""
+        """Record how many steps are done, then sleep."""
         self.run.progress = done, total
         share = self._studies.share
         time.sleep(min(_MOST_REST, (time.monotonic() - self._begun) * (1 - share) / share))
@@ -149,7 +151,7 @@ class RestingProgress:
 
 
 def _lower_priority() -> None:
-    """Lower this thread's priority, where the system knows threads by number (Linux)."""
+    """Lower the priority of this thread, which only Linux supports."""
     if hasattr(os, "setpriority") and os.uname().sysname == "Linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)

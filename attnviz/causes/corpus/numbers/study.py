@@ -1,6 +1,4 @@
-"""All measurements of a corpus, stage by stage; the results of each stage can be shown at once, and each can be
-stopped.
-"""
+"""All measurements of a corpus, stage by stage, so that each stage's results can be shown and each can be stopped."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +23,10 @@ NO_TARGETS = "{} writes no targets, so the importance of its heads cannot be mea
 
 @dataclass(frozen=True, eq=False)
 class CorpusStudy:
-    """Results so far: importance is None before it was asked for, and where `why_not` says that it cannot be."""
+    """Results so far.
+
+    An importance is None if it has not been measured yet, or cannot be, for the reason in `why_not`.
+    """
 
     profiles: HeadProfiles
     gradient: HeadImportance | None = None
@@ -34,18 +35,18 @@ class CorpusStudy:
 
     @property
     def corpus(self) -> ReadCorpus:
-        """The sentences as they were read."""
+        """The tokenized sentences."""
         return self.profiles.corpus
 
     @property
     def places(self) -> tuple[HeadPlace, ...]:
-        """Every head."""
+        """Kind, layer and number of every head."""
         return self.profiles.places
 
     @cached_property
     def heads(self) -> pd.DataFrame:
-        """A line a head: mean and quantiles of each measure over sentences, roles as shares beside what lot gives, and
-        importance both ways, in nats a token of the targets.
+        """Table with one row per head: mean and quantiles of each measure over sentences, the share of each role with
+        the share that a random key would reach, and both importances in nats per target token.
         """
         of_head = ["kind", "layer", "head"]
         found = pd.DataFrame(self.places, columns=of_head)
@@ -62,8 +63,8 @@ class CorpusStudy:
         return found
 
     def sentence_table(self) -> pd.DataFrame:
-        """Tabulate, a line a sentence and head: each measure, how much the head writes and in which row, and what it is
-        worth there by gradient and by ablation, in nats over the whole target.
+        """Return a table with one row per sentence and head: each measure, the largest output norm and its row, and
+        the head's importance by gradient and by ablation, in nats over the whole target.
         """
         from attnviz.analysis.metric_table import METRICS
 
@@ -81,9 +82,9 @@ class CorpusStudy:
 
 
 def run_stages(model: Model, lines: Sequence[CorpusLine], *, to: str, listen: Listen) -> Iterator[CorpusStudy]:
-    """Yield the study after each stage from "measuring" on; stopped, the last one has what was done until then.
+    """Yield the study after each stage from "measuring" on.
 
-    Raises TextError, which names the line, as `read_corpus`.
+    If stopped, the last study has the results until then. Raise TextError, which names the line, if `read_corpus` does.
     """
     corpus = read_corpus(model, lines, to=to, stop=listen("reading"))
     study = CorpusStudy(head_profiles(model, corpus, stop=listen("measuring")))
@@ -101,5 +102,5 @@ def _if_any(found: HeadImportance) -> HeadImportance | None:
 
 
 def _add_prefix(part: pd.DataFrame, name: str, but: Sequence[str]) -> pd.DataFrame:
-    """Columns named after what they are of, all but some."""
+    """Prefix every column with the name of its measure, except the columns in `but`."""
     return part.rename(columns={column: f"{name} {column}" for column in part.columns if column not in but})

@@ -1,3 +1,3 @@
-"""The tab Many sentences of the page Causes. Streamlit is used here."""
+"""The tab "Many sentences" of the page Causes. It uses Streamlit."""
 
 import attnviz.app  # noqa: F401 - checks Streamlit's version, and sets how torch's threads wait before torch comes

@@ -1,6 +1,6 @@
-"""The list of sentences to measure: those that come along, or a visitor's own, pasted or from a file.
+"""Choice of the list of sentences to measure: the included one, or a visitor's own, pasted or from a file.
 
-A visitor's own stay in the session while the page is left, and no link carries them.
+A visitor's own list stays in the session when the visitor leaves the page. Links do not contain it.
 """
 
 import streamlit as st
@@ -23,9 +23,10 @@ NO_TEXT = "“{}” is not UTF-8 text. Save it as plain text, one sentence per l
 
 
 def picker(view: SentencesState, to: str, kinds_of_text: str) -> tuple[CorpusLine, ...]:
-    """Draw the place for a visitor's own; return the lines, none where they cannot be read, which is said above.
+    """Draw the input for a visitor's own list, and return the chosen list's lines.
 
-    `kinds_of_text` says what a line of this model holds.
+    If the list cannot be read, show why and return no lines. `kinds_of_text` says what a line must contain for this
+    model.
     """
     if view.sentences == "shipped":
         return shipped_lines(to)
@@ -38,7 +39,7 @@ def picker(view: SentencesState, to: str, kinds_of_text: str) -> tuple[CorpusLin
 
 
 def _draw_own_list(kinds_of_text: str) -> None:
-    """Draw the field and the place for a file, whose text goes into the field."""
+    """Draw the text area and the file upload, whose text is copied into the text area."""
     left, right = st.columns([3, 1])
     with left:
         if _TEXT not in st.session_state:
@@ -66,7 +67,7 @@ def _draw_own_list(kinds_of_text: str) -> None:
 
 
 def _read(text: str, *, asked: bool) -> tuple[CorpusLine, ...]:
-    """Read the lines of a text. Raises TextError with one sentence."""
+    """Split a text into lines. Raise TextError with a message of one sentence if it cannot be read."""
     if not text.strip():
         if asked:
             layout.note(AGAIN)
@@ -77,7 +78,7 @@ def _read(text: str, *, asked: bool) -> tuple[CorpusLine, ...]:
 
 
 def _keep() -> None:
-    """Keep the typed list; another one is measured when the visitor asks for it."""
+    """Keep the typed list in the session; it is measured only when the visitor asks for it."""
     st.session_state[_KEPT] = st.session_state.get(_TEXT) or ""
     persistent.write({"read": None})
 

@@ -1,4 +1,4 @@
-"""One head over many sentences: its measures, its roles, what it reads, and sentences to look at."""
+"""The part of the tab about one head: its measures, roles and attended tokens, and sample sentences."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ _PARTS = ("least", "second fifth", "middle", "fourth fifth", "most")
 
 
 def draw(study: CorpusStudy, place: HeadPlace, caption: list[str]) -> None:
-    """Draw all of one head."""
+    """Draw everything about one head."""
     kind, layer, head = place
     name = f"{KINDS[kind].tab} {head_name(layer, head)}"
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -85,7 +85,7 @@ def _reads(study: CorpusStudy, place: HeadPlace) -> None:
 
 
 def _samples(study: CorpusStudy, place: HeadPlace) -> None:
-    """Draw sentences as links into Heads, the row that writes most pinned there."""
+    """Draw sample sentences as links to the page Heads, where the row with the largest output is pinned."""
     st.markdown("**Sentences, by how much the head writes in them**", help=definition("writes"))
     if study.profiles.why_not:
         st.caption(literal(f"How much a head writes is not known for this model: {study.profiles.why_not}."))

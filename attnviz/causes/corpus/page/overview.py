@@ -1,4 +1,4 @@
-"""Every head of a study: a table that can be sorted, and a scatter; a click in either chooses the head."""
+"""A sortable table and a scatter chart of all heads in a study; a click in either chooses a head."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,7 +23,7 @@ _MOST_CELLS = 300_000  # sentences times heads, of the long file
 
 
 def draw(study: CorpusStudy, view: SentencesState, caption: list[str]) -> None:
-    """Draw the table on the left, the scatter on the right, and below them the files to take along."""
+    """Draw the table on the left, the scatter chart on the right, and the download buttons below the table."""
     left, right = st.columns([5, 4])
     with left:
         select("spread", "Spread of", list(SPREAD), view.spread, SPREAD.__getitem__, means=definition("Spread of"))
@@ -75,12 +75,15 @@ def _scatter(study: CorpusStudy, view: SentencesState, caption: list[str]) -> No
 
 
 def _or_first(there: Mapping[str, Any], name: str) -> str:
-    """Return the measure if this study has it, else its first: a model without targets has no importance."""
+    """Return the measure `name` if this study has it, otherwise the study's first measure.
+
+    A model without targets, for example, has no importance.
+    """
     return name if name in there else next(iter(there))
 
 
 def _files(study: CorpusStudy) -> None:
-    """Draw buttons for all numbers as CSV: a line a head, and a line a sentence and head."""
+    """Draw buttons that download CSV files: one row per head, and one row per sentence and head."""
     with st.container(horizontal=True, gap="xsmall", key="corpus-files"):
         _csv("CSV, every head", "heads", lambda: study.heads)
         if study.profiles.measured.sum() * len(study.places) <= _MOST_CELLS:
@@ -120,6 +123,6 @@ def _selection(key: str) -> Mapping[str, Any]:
 
 
 def choose(place: HeadPlace) -> None:
-    """Put a head in focus, here and on the other pages."""
+    """Put a head in focus, on this page and on the others."""
     kind, layer, head = place
     persistent.write({"kind": kind, "layer": str(layer), "head": str(head)})

@@ -1,4 +1,4 @@
-"""The state of the tab Many sentences; its head in focus goes along to the other pages."""
+"""The state of the tab "Many sentences". The other pages share its head in focus."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,9 +19,11 @@ PARTS = {"heads": "Every head", "pruning": "Pruning curve"}
 
 @dataclass(frozen=True)
 class SentencesState(PageState):
-    """`sentences` names the list and `read` says that it is to be gone over; `part` is what is looked at.
+    """State of the tab.
 
-    `spread` is the measure whose distribution the table draws, `along`, `up` and `shade` are the scatter's.
+    `sentences` names the list, and `read` is True once the visitor asked to measure it. `part` is the view that is
+    open. `spread` is the measure whose distribution the table shows; `along`, `up` and `shade` are the measures of the
+    scatter chart.
     """
 
     sentences: str = fields.choice("shipped", tuple(LISTS))
@@ -37,7 +39,7 @@ class SentencesState(PageState):
 
 
 def current_view(entry: "Entry", trace: "Trace") -> SentencesState:
-    """Return the view that the address asks for; what it asks wrongly is said above the picture."""
+    """Return the state that the address asks for. Invalid values are reported above the picture."""
     start = SentencesState(**entry.start) if entry.start.get("kind") in trace.kinds else SentencesState(
         kind=trace.kinds[-1]
     )  # fmt: skip

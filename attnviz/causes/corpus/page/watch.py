@@ -1,4 +1,4 @@
-"""The study that a visitor waits for: asked for once, looked at until it is over, stopped by a button."""
+"""Progress of a study on the page: start it, show its progress until it is over, and offer a button that stops it."""
 
 from functools import cache
 from uuid import uuid4
@@ -29,12 +29,12 @@ OTHERS = "The measuring continues, because {} more {} for this list."
 
 @cache
 def queue() -> Studies:
-    """Return the queue of studies: one runs at a time for all visitors of this server."""
+    """Return the queue of studies, which runs one study at a time for all visitors of this server."""
     return Studies()
 
 
 def study(loaded: Model, lines: tuple[CorpusLine, ...], to: str, *, is_asked: bool) -> CorpusStudy | None:
-    """Return what is measured of a list so far, and draw the progress above; None before the first numbers."""
+    """Return the results for a list so far, and draw the progress above; None before the first results."""
     if not is_asked:
         _button(f"Measure on {len(lines):,} {'sentence' if len(lines) == 1 else 'sentences'}")
         st.caption(literal(definition("Measure the list")))
@@ -72,7 +72,7 @@ def _say_how_it_ended(view: StudyView, count: int) -> None:
 
 
 def _stopped_sentence(view: StudyView, count: int) -> str:
-    """Say how far a stopped study came."""
+    """Say how far a stopped study got."""
     if view.study is None:
         return "Stopped before anything was measured."
     measured = int(view.study.profiles.measured.sum())
@@ -81,7 +81,7 @@ def _stopped_sentence(view: StudyView, count: int) -> str:
 
 
 def _progress(run: StudyRun, drawn: StudyView) -> None:
-    """Draw the progress again and again, until there is more to show."""
+    """Redraw the progress regularly, and rerun the page when there are new results."""
 
     def tick() -> None:
         view = run.look(_watcher())
