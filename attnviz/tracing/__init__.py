@@ -1,4 +1,4 @@
-"""Traces: what a run's attention was made from, how it is recorded, changed and stored.
+"""Traces: record the attention of a model's run, change the run, and store the record.
 
-A trace knows the Transformer's probes and tokens. It knows no model, no picture and no page.
+This folder uses the Transformer's probes, and tokens. It uses no model, no picture and no page.
 """

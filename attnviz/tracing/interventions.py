@@ -1,6 +1,7 @@
-"""Probes that change a forward pass: another mask, or several probes one after another. `causes` has the others.
+"""Probes that change a forward pass: replace a mask, or chain several probes. `causes` has the other interventions.
 
-Each is made for one run, like a `Recorder`, and must not be shared between threads. The model itself stays as it is.
+Like a `Recorder`, each object is made for one run and must not be shared between threads. The model itself is not
+changed.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -18,13 +19,13 @@ Weigh = Callable[[AttentionCall], Tensor]
 
 @dataclass
 class MaskOverride(Probe):
-    """Put another mask in the place of a site's own, for every head or for one.
+    """Replace a site's mask, for every head or for one head.
 
-    `mask(q_len, k_len)` returns the mask: bool, True = may attend, `(batch or 1, q_len, k_len)`, for any lengths, so
-    that the mask can follow a target while it is written. Keys that a model's indexer did not choose stay hidden.
-    `start` is the position of the run's first query if earlier queries are in a cache. `weigh` computes the weights
-    `(batch, heads, q_len, k_len)` of such a call in its own way; without it, they are the package's own masked softmax,
-    and the fused kernel runs.
+    `mask(q_len, k_len)` returns the new mask, bool `(batch or 1, q_len, k_len)`, True = may attend. It takes any
+    lengths, so that the mask can grow with a target during decoding. Keys that a model's indexer did not choose stay
+    hidden. `start` is the position of the run's first query if earlier queries are in a cache. `weigh` computes the
+    weights `(batch, heads, q_len, k_len)` of a call in a different way; without it, the weights are attnviz's masked
+    softmax, and the fused kernel runs.
     """
 
     sites: Collection[Site]
@@ -63,7 +64,7 @@ class MaskOverride(Probe):
         return mixed
 
     def _edit_weights(self, call: AttentionCall, weights: Tensor) -> EditedWeights:
-        """Merge the weights of every head, or of the one, with what was edited before."""
+        """Merge the new weights of every head, or of the one head, with weights that were edited before."""
         rows = torch.zeros(call.query.shape[:3], dtype=torch.bool, device=call.query.device)
         rows[:, slice(None) if self.head is None else self.head] = True
         return EditedWeights(weights.expand(*rows.shape, call.key.shape[2]), rows).merge_with(call.edited)
@@ -71,7 +72,7 @@ class MaskOverride(Probe):
 
 @dataclass(frozen=True)
 class Chain(Probe):
-    """Several probes as one: each sees what the one before it has made of the run. A recorder comes last."""
+    """Several probes as one: each sees the run as the probe before it changed it. A recorder comes last."""
 
     probes: Sequence[Probe]
 

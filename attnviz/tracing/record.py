@@ -1,4 +1,4 @@
-"""The labels of a trace's maps: the two sentences of one item of a batch, and their tokens."""
+"""The labels of a trace's maps: the two sentences of each batch item, and their tokens."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -13,10 +13,10 @@ CUT = "(cut)"
 
 @dataclass(frozen=True)
 class Sentence:
-    """One item of a batch: its texts and tokens. `tgt` holds `<bos:…>` and, unless it was cut, `<eos>`.
+    """The texts and tokens of one batch item. `tgt` holds `<bos:…>` and, unless it was cut, `<eos>`.
 
-    `first_row` is the target position of the first row that was computed: above 0 where a cache holds the rows before.
-    `spans` name tokens of a decoder's text, such as the turns of a conversation.
+    `first_row` is the target position of the first computed row; it is above 0 if earlier rows are in a cache. `spans`
+    name tokens of a decoder's text, such as the turns of a conversation.
     """
 
     src: tuple[Token, ...] = ()
@@ -34,12 +34,12 @@ class Sentence:
 
     @property
     def tgt_out(self) -> tuple[Token, ...]:
-        """The output token of each row: the next token, or "(cut)" where decoding stopped at its limit."""
+        """The output token of each row: the next token, or "(cut)" if decoding stopped at its limit."""
         end = len(self.tgt_text)
         return (*self.tgt[1:], Token(CUT, -1, end, end, is_special=True)) if self.cut else self.tgt[1:]
 
     def as_one_pass(self) -> "Sentence":
-        """Return the same sentence as one pass over the whole target computes it: from row 0."""
+        """Return the same sentence with rows from 0, as one pass over the whole target computes them."""
         return replace(self, first_row=0)
 
     def queries(self, kind: Kind) -> tuple[Token, ...]:
@@ -51,16 +51,16 @@ class Sentence:
         return self.tgt_in if kind == "decoder_self" else self.src
 
     def outputs(self, kind: Kind) -> tuple[Token, ...] | None:
-        """Return the output token of each row of a kind's maps; None for an encoder, which outputs no tokens."""
+        """Return the output token of each row of a kind's maps, or None for an encoder, which outputs no tokens."""
         return None if kind == "encoder_self" else self.tgt_out[self.first_row :]
 
 
 @dataclass(frozen=True)
 class RunInfo:
-    """The origin of a trace: the weights' id, language, device and dtype, and notes on the input.
+    """The origin of a trace: the model id, language, device and dtype, and notes on the input.
 
-    `forward_seconds` is the pass that was recorded, `decoding_seconds` the step-by-step decoding before it, passes over
-    drafts that were wrong included.
+    `forward_seconds` is the time of the recorded pass, `decoding_seconds` the time of the step-by-step decoding before
+    it, including passes over rejected drafts.
     """
 
     model_id: str = ""

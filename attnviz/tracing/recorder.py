@@ -1,4 +1,4 @@
-"""The probe that writes down what a forward pass computes. It keeps references, copies nothing and changes nothing."""
+"""The probe that records what a forward pass computes. It keeps references, copies nothing and changes nothing."""
 
 from dataclasses import dataclass, field
 
@@ -9,10 +9,10 @@ from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
 
 @dataclass
 class Recorder(Probe):
-    """One run's record: a call and a context per site, an output per layer (layer -1 is the embedding); the calls alone
-    where `keeps_hidden` says no.
+    """The record of one run: a call and a context for each site, an output for each layer (-1 is the embedding).
 
-    Make a new one for every run; it must not be shared between threads.
+    If `keeps_hidden` is False, only the calls are kept. Create a new recorder for every run; it must not be shared
+    between threads.
     """
 
     calls: dict[Site, AttentionCall] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class Recorder(Probe):
         return call
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        if self.keeps_hidden:  # what the heads gathered is a hidden state too
+        if self.keeps_hidden:  # contexts count as hidden states
             self.contexts[site] = context
         return context
 

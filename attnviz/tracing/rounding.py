@@ -1,7 +1,8 @@
-"""Simulate rounding once more: a probe that moves each number of a pass by a unit in its last place, up or down.
+"""Estimate rounding errors: a probe that changes each value of a pass by one unit in its last place, up or down.
 
-What differs afterwards is what rounding may do to this very pass, place by place: random rounding as in J. Vignes, "A
-stochastic arithmetic for reliable scientific computation" (Mathematics and Computers in Simulation 35, 1993).
+The difference from the unchanged pass shows what rounding may do to this very pass, value by value. This is random
+rounding as in J. Vignes, "A stochastic arithmetic for reliable scientific computation" (Mathematics and Computers in
+Simulation 35, 1993).
 """
 
 from dataclasses import dataclass, replace
@@ -15,10 +16,10 @@ from torch.overrides import TorchFunctionMode
 
 from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
 
-PASSES = 4  # of eight, the largest is hardly larger
-FACTOR = 16  # a sum of many numbers is rounded many times: intact models of 2 to 48 layers need up to 5
-_OWN_ROUNDING = 4 * torch.finfo(torch.float32).eps  # of weights, which are always computed in float32
-_FARTHEST = 40.0  # of scores: beyond it e to the power is as good as infinite
+PASSES = 4  # with eight passes, the largest difference is hardly larger
+FACTOR = 16  # a sum of many values is rounded many times: correct models of 2 to 48 layers need up to 5
+_OWN_ROUNDING = 4 * torch.finfo(torch.float32).eps  # weights are always computed in float32
+_FARTHEST = 40.0  # for scores: beyond it, the exponential is practically infinite
 _ROUNDED = frozenset({
     functional.linear, functional.softmax, functional.layer_norm, functional.scaled_dot_product_attention,
     functional.gelu, functional.silu, torch.matmul, torch.bmm, torch.addmm, torch.baddbmm, torch.softmax,
@@ -29,9 +30,9 @@ _ROUNDED = frozenset({
 def weights_within(
     attn: Float[Tensor, "*heads q_len k_len"], scores: Float[Tensor, "*heads q_len"]
 ) -> Float[Tensor, "*heads q_len"]:
-    """Bound how far any weight of a row can move when the row's scores move by at most `scores`.
+    """Bound how far any weight of a row can move if the row's scores move by at most `scores`.
 
-    With scores moved by at most δ a weight p lies between p / (p + (1 - p) e^2δ) and p e^2δ / (1 - p + p e^2δ).
+    If scores move by at most δ, a weight p stays between p / (p + (1 - p) e^2δ) and p e^2δ / (1 - p + p e^2δ).
     """
     weights = attn.double()
     odds = (2 * scores.double().clamp(max=_FARTHEST)).exp().unsqueeze(-1)
@@ -41,31 +42,35 @@ def weights_within(
 
 
 def largest_magnitude(numbers: Tensor) -> Tensor:
-    """Return max|x| along the last axis, of finite numbers only: an infinite difference must not allow itself."""
+    """Return max|x| along the last axis over finite values only, so that an infinite difference does not count as
+    allowed.
+    """
     return numbers.abs().nan_to_num(nan=0.0, posinf=0.0).amax(dim=-1)
 
 
 @dataclass
 class Rounding(Probe):
-    """Moves what goes into attention, what comes out of it and what leaves each layer, `epsilon` of each number's size.
+    """Change the inputs and outputs of attention and the output of each layer by `epsilon` times each value, up or
+    down.
 
-    Made for one run: the generator draws the directions, on the CPU, so that a seed means the same everywhere.
+    An object is made for one run. The generator draws the directions on the CPU, so that a seed gives the same result
+    on every device.
     """
 
     epsilon: float
     generator: torch.Generator
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Move queries, keys and values; for a call that is known by its scores alone, move the scores."""
+        """Change queries, keys and values; change the scores instead if a call is known only by its scores."""
         names = ("query", "key", "value") if call.has_queries else ("bias", "value")
         return replace(call, **{name: self._move(getattr(call, name)) for name in names})
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """Move the heads' contexts."""
+        """Change the heads' contexts."""
         return self._move(context)
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        """Move a layer's output."""
+        """Change a layer's output."""
         return self._move(output)
 
     def _move(self, numbers: Tensor) -> Tensor:
@@ -73,9 +78,9 @@ class Rounding(Probe):
 
 
 class RoundOtherwise(TorchFunctionMode):
-    """Mode that moves each result of a matrix product, norm or softmax by `epsilon` of its size, in this thread alone.
+    """Change each result of a matrix product, norm or softmax by `epsilon` of its size, in this thread only.
 
-    For a pass whose attention no probe can reach.
+    This is for a pass whose attention no probe can hook.
     """
 
     def __init__(self, epsilon: float, generator: torch.Generator) -> None:
@@ -83,7 +88,7 @@ class RoundOtherwise(TorchFunctionMode):
         self._epsilon, self._generator = epsilon, generator
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Call the function, and move its result."""
+        """Call the function and change its result."""
         result = func(*args, **(kwargs or {}))
         if func not in _ROUNDED or not isinstance(result, Tensor) or not result.is_floating_point():
             return result

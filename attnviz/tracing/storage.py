@@ -1,24 +1,24 @@
 """Traces as npz files, readable with NumPy alone and without pickle.
 
-Keys, `<site>` being for example `cross.2` (kind and layer):
+Keys of the file; `<site>` is a kind and a layer, such as `cross.2`:
 
 | key | what | shape |
 | --- | --- | --- |
 | `format_version` | 1 | `()` |
 | `meta` | JSON in UTF-8: sentences with all token fields, and the run's info | bytes |
 | `tokens.src`, `tokens.tgt` | token texts of item 0, for a quick look | `(length,)` str |
-| `pieces.<side>`, `ids.<side>` | their vocabulary entries; "" and -1: unknown | `(length,)` str, int64 |
-| `attn.<kind>`, `scores.<kind>` | weights; scores before the mask; 0 in pads | `(batch, layers, heads, q_len, k_len)` |
-| `mask.<site>` | True = may attend; absent where all may | broadcastable to `(batch, heads, q_len, k_len)` |
+| `pieces.<side>`, `ids.<side>` | the tokens' vocabulary entries; "" and -1: unknown | `(length,)` str, int64 |
+| `attn.<kind>`, `scores.<kind>` | weights; scores before the mask; padding 0 | `(batch, layers, heads, q_len, k_len)` |
+| `mask.<site>` | True = may attend; absent if all may | broadcastable to `(batch, heads, q_len, k_len)` |
 | `query.<site>`, `key.<site>`, `value.<site>`, `context.<site>` | per head | `(batch, heads, length, d_k)` |
 | `scale.<site>`, `bias.<site>` | factor and addend of the scores | `()`, broadcastable |
-| `softcap.<site>`, `sinks.<site>` | scores' cap; scores of a place that is no token | `()`, `(1, heads, 1, 1)` |
-| `input.<site>`, `memory.<site>` | what query and key were projected from | `(batch, length, d_model)` |
-| `chosen.<site>` | True = the model's indexer chose the key; absent without one | as `mask.<site>` |
-| `edited.<site>`, `edited_rows.<site>` | weights that an intervention put there; in which rows | as maps |
-| `intervention.<n>.<layer>` | the numbers of the trace's nth intervention; the rest of it is in `meta` | its own |
-| `layer.<stack>.<n>` | hidden states after a layer, -1 the embedding | `(batch, length, d_model)` |
-| `memory`, `logits` | encoder output; scores of the vocabulary | `(batch, length, …)` |
+| `softcap.<site>`, `sinks.<site>` | cap of the scores; scores of the attention sinks | `()`, `(1, heads, 1, 1)` |
+| `input.<site>`, `memory.<site>` | hidden states from which query and key were projected | `(batch, length, d_model)` |
+| `chosen.<site>` | True = the model's indexer chose the key; absent if it has no indexer | like `mask.<site>` |
+| `edited.<site>`, `edited_rows.<site>` | weights that an intervention set; the rows it set | like maps |
+| `intervention.<n>.<layer>` | values of the nth intervention, whose other fields are in `meta` | varies |
+| `layer.<stack>.<n>` | hidden states after a layer; -1 is the embedding | `(batch, length, d_model)` |
+| `memory`, `logits` | encoder output; scores over the vocabulary | `(batch, length, …)` |
 """
 
 import io
@@ -45,22 +45,22 @@ from attnviz.tracing.trace import KINDS, Trace
 from attnviz.transformer.probe import AttentionCall, EditedWeights, Kind, Site
 
 FORMAT_VERSION = 1
-# What a file may unpack to: queries and keys hardly pack at all, and no trace is twenty times as large as its file.
+# How large a file may unpack: queries and keys hardly compress, and no trace is twenty times as large as its file.
 _UNPACKED, _TIMES_AS_LARGE = 256 * 1024 * 1024, 20
-# An array that is missing (KeyError), or meta that is JSON, but of something else.
+# Errors for a missing array (KeyError), or for meta that is JSON but does not describe a trace.
 _NOT_A_TRACE = (KeyError, TypeError, AttributeError, IndexError)
 _ANYTHING_ELSE = (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_TRACE)
 _PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bias": "bias", "chosen": "chosen",
           "input": "input_", "memory": "memory", "sinks": "sinks"}  # fmt: skip
-_MOST_TOKENS, _LONGEST = 1_000_000, 4096  # of bare weights, which may be longer here than on a page
+_MOST_TOKENS, _LONGEST = 1_000_000, 4096  # limits for bare weights, which may be longer here than on a page
 _FORMERLY = {"part": "segment"}
-_COMPUTED = ("attn.", "scores.", "tokens.", "pieces.", "ids.")  # of the rest, and of meta
+_COMPUTED = ("attn.", "scores.", "tokens.", "pieces.", "ids.")  # can be computed from the other arrays and meta
 
 
 def save(trace: Trace | BareWeights, path: str | Path, *, maps: bool = True) -> None:
-    """Write a trace as npz; with `maps`, also the weights and scores that `load_trace` would compute again.
+    """Save a trace as npz; with `maps`, also save the weights and scores that `load_trace` can compute again.
 
-    Of bare weights, what `attnviz.tracing.external.file` reads is written: all there is.
+    Bare weights are saved in the format that `attnviz.tracing.external.file` reads.
     """
     plain_file.require_place(path)
     arrays = _bare_arrays(trace) if isinstance(trace, BareWeights) else _arrays(trace, maps=maps)
@@ -69,14 +69,14 @@ def save(trace: Trace | BareWeights, path: str | Path, *, maps: bool = True) -> 
 
 
 def to_bytes(trace: Trace) -> bytes:
-    """Write a trace as the content of such a file, without what can be computed from the rest, and not compressed."""
+    """Write a trace as the content of an uncompressed npz file, without arrays that can be computed from the others."""
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, **_arrays(trace, maps=False))
     return file.getvalue()
 
 
 def from_bytes(content: bytes | bytearray | memoryview) -> Trace:
-    """Read the trace that `to_bytes` wrote. Raises ValueError with one sentence for anything else."""
+    """Read the trace that `to_bytes` wrote. Raises ValueError, with a message of one sentence, for anything else."""
     try:
         file = Archive(io.BytesIO(content), most=max(_UNPACKED, _TIMES_AS_LARGE * len(content)))
         return _trace(file.arrays(key for key in file.keys if not key.startswith(_COMPUTED)))
@@ -110,7 +110,7 @@ def _arrays(trace: Trace, *, maps: bool) -> dict[str, Any]:
 
 
 def _stack_items(trace: Trace, kind: Kind, maps: Callable[..., Tensor]) -> np.ndarray:
-    """Stack the maps of every item, those of shorter sentences padded with zeros."""
+    """Stack the maps of every batch item; maps of shorter sentences are padded with zeros."""
     q_len, k_len = trace.call(kind, 0).query.shape[2], trace.call(kind, 0).key.shape[2]
     each = (maps(kind, item=item) for item in range(len(trace.sentences)))
     pad = torch.nn.functional.pad
@@ -118,7 +118,7 @@ def _stack_items(trace: Trace, kind: Kind, maps: Callable[..., Tensor]) -> np.nd
 
 
 def _token_arrays(trace: Trace | BareWeights) -> dict[str, np.ndarray]:
-    """Return the token texts of item 0, and their vocabulary entries where any token has one."""
+    """Return the token texts of item 0, and the vocabulary entries if any token has one."""
     found: dict[str, np.ndarray] = {}
     for side, tokens in (("src", trace.sentences[0].src), ("tgt", trace.sentences[0].tgt)):
         if tokens or not trace.weights_only:
@@ -131,7 +131,10 @@ def _token_arrays(trace: Trace | BareWeights) -> dict[str, np.ndarray]:
 
 @reads_arguments
 def load_trace(path: str | Path) -> Trace | BareWeights:
-    """Read what `save` wrote, a trace or bare weights. Raises ValueError with one sentence for any other file."""
+    """Load a trace or bare weights that `save` wrote.
+
+    Raises ValueError, with a message of one sentence, for any other file.
+    """
     path = Path(path)
     try:
         with plain_file.open_file(path) as content:
@@ -211,12 +214,12 @@ def _layer(key: str) -> tuple[Any, int]:
 
 
 def _token(fields: dict[str, Any]) -> Token:
-    """Read a saved token; its field `segment` was called `part` once."""
+    """Read a saved token. Old files call the field `segment` `part`."""
     return Token(**{_FORMERLY.get(name, name): value for name, value in fields.items()})
 
 
 def sentence_of(fields: dict[str, Any]) -> Sentence:
-    """Build a sentence from its fields, as `dataclasses.asdict` has them."""
+    """Build a sentence from its fields as written by `dataclasses.asdict`."""
     tokens = {side: tuple(map(_token, fields[side])) for side in ("src", "tgt")}
     spans = tuple(Span(**span) for span in fields.get("spans", ()))
     values: dict[str, Any] = fields | tokens | {"spans": spans}

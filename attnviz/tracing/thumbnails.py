@@ -1,4 +1,4 @@
-"""Maps small enough to show all of them at once, in 8 bits. For pictures only: numbers shown to people are float32."""
+"""Reduce attention maps to 8-bit thumbnails for pictures. Values that are shown as numbers stay float32."""
 
 import torch
 from jaxtyping import Float, UInt8
@@ -6,10 +6,10 @@ from torch import Tensor
 
 
 def thumbnail(attn: Float[Tensor, "heads q_len k_len"], side: int) -> UInt8[Tensor, "heads rows cols"]:
-    """Reduce weights of 0 to 1 to 8 bits, at most `side` cells a side, on the device that the weights are on.
+    """Reduce weights between 0 and 1 to 8 bits and at most `side` rows and columns, on the weights' device.
 
-    A cell of a reduced map is the largest weight under it, so that no peak is lost; its window is that of
-    `torch.nn.functional.adaptive_max_pool2d`. Raises ValueError for no cell at all.
+    A cell of a reduced map is the largest weight in its window, so that no peak is lost; the windows are those of
+    `torch.nn.functional.adaptive_max_pool2d`. Raises ValueError if `side` is below 1.
     """
     if side < 1:
         raise ValueError(f"A map has at least 1 cell a side, not {side}.")
@@ -19,7 +19,7 @@ def thumbnail(attn: Float[Tensor, "heads q_len k_len"], side: int) -> UInt8[Tens
 
 
 def _pool(attn: Tensor, axis: int, side: int) -> Tensor:
-    """Take the largest of each of `side` windows along one axis, an element of every window at a time."""
+    """Return the maximum of each of `side` windows along one axis, comparing one element of every window at a time."""
     length = attn.shape[axis]
     if length % side == 0:
         return _pool_evenly(attn, axis, side)
@@ -33,7 +33,7 @@ def _pool(attn: Tensor, axis: int, side: int) -> Tensor:
 
 
 def _pool_evenly(attn: Tensor, axis: int, side: int) -> Tensor:
-    """Do as `_pool` does where windows are equally long and do not overlap: no element is copied to be compared."""
+    """Return the same as `_pool` if all windows have equal length and do not overlap, without copying elements."""
     if axis == -1:
         return attn.unflatten(-1, (side, -1)).amax(dim=-1)
     first, *others = attn.unflatten(axis, (side, -1)).unbind(dim=axis)
@@ -44,6 +44,8 @@ def _pool_evenly(attn: Tensor, axis: int, side: int) -> Tensor:
 
 
 def clip_weights(attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len k_len"]:
-    """Clip given weights to 0 to 1, and NaN to 0; weights within that range are not copied."""
+    """Clip weights to 0 to 1, and turn NaN into 0; weights that are all within that range are returned without
+    a copy.
+    """
     low, high = attn.aminmax()
     return attn if low >= 0 and high <= 1 else attn.nan_to_num(nan=0.0).clamp(0, 1)

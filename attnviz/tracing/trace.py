@@ -1,7 +1,7 @@
-"""A trace: everything one run of a model says about its attention, with the tokens that label it.
+"""A trace: everything that was recorded about the attention of one run, with the tokens that label it.
 
-Per site it keeps query, key, value, mask and what they came from, O(length) memory; `attn` and `scores` are made when
-asked for, in float32, before dropout.
+For each site it keeps query, key, value, mask and their inputs, which takes O(length) memory. `attn` and `scores` are
+computed on demand, in float32, before dropout.
 """
 
 from collections import Counter
@@ -38,13 +38,13 @@ __all__ = ["CUT", "KINDS", "RunInfo", "Sentence", "Side", "Trace", "TraceLike"]
 @reads_arguments
 @dataclass(frozen=True, repr=False, eq=False)
 class Trace(TraceLike):
-    """The record of one run. Accessors take `item`, the row of the batch, and leave out the padding after a sentence
-    that is shorter than others; layers and heads count from 0. Two traces are equal where they are one object.
+    """The record of one run.
 
-    `interventions` are what was done to the run: its maps, contexts and hidden states are those that resulted.
-
-    Where some layers of a stack do not attend, layers of a kind count those that do, and `numbers` says which they are.
-    `names` are the names of layers that run in cycles, such as "L0 cycle 1".
+    Accessors take `item`, the batch row, and leave out the padding after shorter sentences; layers and heads count from
+    0. Two traces are equal only if they are the same object. `interventions` were applied to the run: maps, contexts
+    and hidden states are the results after them. If some layers of a stack have no attention, the layers of a kind
+    count only those that do, and `numbers` gives their numbers in the model. `names` are the names of layers that run
+    in cycles, such as "L0 cycle 1".
     """
 
     calls: Mapping[Site, AttentionCall]
@@ -60,19 +60,19 @@ class Trace(TraceLike):
 
     @classmethod
     def from_recorder(cls, recorder: Recorder, sentences: Sequence[Sentence], **rest) -> "Trace":
-        """Make a trace of what a recorder kept, on the CPU: traces outlive their run, and a GPU's memory is
-        for models.
+        """Make a trace from a recorder's contents, moved to the CPU: traces outlive the run, and GPU memory is for
+        models.
         """
         return cls(recorder.calls, recorder.contexts, recorder.layers, tuple(sentences), **rest)._move_to_cpu()
 
     def __repr__(self) -> str:
-        """Describe the trace for a notebook, with its interventions."""
+        """Describe the trace and its interventions for a notebook."""
         done = "; ".join(map(str, self.interventions))
         return super().__repr__() if not done else f"{super().__repr__()[:-1]}; done to it: {done}>"
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that there are, encoder first."""
+        """The kinds of attention in the trace, encoder first."""
         return self._kinds
 
     @cached_property
@@ -81,35 +81,36 @@ class Trace(TraceLike):
         return tuple(kind for kind in KINDS if kind in recorded)
 
     def shape(self, kind: Kind) -> tuple[int, int]:
-        """Layers and heads of a kind; some models have other numbers in their decoder than in their encoder."""
+        """Return the number of layers and heads of a kind; a decoder may have other numbers than the encoder."""
         return len(self._layers(kind)), self.calls[Site(kind, 0)].query.shape[1]
 
     def attn(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
     ) -> Float[Tensor, "..."]:
-        """Attention weights before dropout: `(layers, heads, q_len, k_len)`, less the axes that were chosen.
+        """Return the attention weights before dropout: `(layers, heads, q_len, k_len)`, without the axes that were
+        chosen.
 
-        float32 on the CPU. Rows sum to 1, or to 0 where there is no visible key; beside a sink, to what `sink_weights`
-        leaves.
+        float32 on the CPU. Rows sum to 1, or to 0 if no key is visible; with an attention sink, they sum to 1 minus
+        `sink_weights`.
         """
         return self._maps(call_attn, kind, layer, head, item)
 
     def scores(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
     ) -> Float[Tensor, "..."]:
-        """Scaled query · key (and the model's own bias, where it has one) before the mask; shaped like `attn`."""
+        """Return scaled query · key plus the model's own bias, if any, before the mask; the shape is that of `attn`."""
         return self._maps(call_scores, kind, layer, head, item)
 
     def has_sinks(self, kind: Kind) -> bool:
-        """Check whether heads of a kind share their rows with a sink, a place that is no token."""
+        """Check whether heads of a kind have an attention sink, which takes a part of each row but is not a token."""
         return any(self.call(kind, layer).sinks is not None for layer in self._layers(kind))
 
     def has_indexer(self, kind: Kind) -> bool:
-        """Check whether an indexer of the model chooses the keys of a kind's rows."""
+        """Check whether an indexer in the model chooses the keys of each row of a kind."""
         return any(self.call(kind, layer).chosen is not None for layer in self._layers(kind))
 
     def sink_weights(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
-        """Return the weight of each row on its head's sink, a place that is no token; None for a kind that has no
+        """Return each row's weight on the head's attention sink, which is not a token; None if the kind has no
         sinks.
         """
         if not self.has_sinks(kind):
@@ -119,11 +120,11 @@ class Trace(TraceLike):
         )
 
     def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
-        """Return the masks of a layer's heads; one that they share is in memory once."""
+        """Return the masks of a layer's heads; a mask that all heads share is in memory once."""
         return visible_cells(self._one(kind, layer, None, item))[0].cpu()
 
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
-        """attn · V of each head, before the heads are merged."""
+        """Return attn · V of each head, before the heads are merged."""
         self.call(kind, layer)
         context = require_present(self.contexts.get(Site(kind, layer)), "contexts")[self._item(item)]
         return context[:, : len(self.query_tokens(kind, item))].float().cpu()
@@ -138,26 +139,28 @@ class Trace(TraceLike):
         return self.layers[stack, layer][item, :length].float().cpu()
 
     def layer_number(self, kind: Kind, layer: int) -> int:
-        """Return the number that a layer of a kind has among all layers of its stack, those without attention
-        included.
-        """
+        """Return a layer's number in its stack, counting layers without attention too."""
         return self.numbers[kind][layer] if kind in self.numbers else layer
 
     def layer_name(self, kind: Kind, layer: int) -> str:
-        """Name a layer, with its number in the model if that differs, or with its cycle: L2 (H0 cycle 1)."""
+        """Return the name of a layer, with its number in the model if that differs, or with its cycle: L2 (H0
+        cycle 1).
+        """
         return f"L{layer} ({self.names[kind][layer]})" if kind in self.names else super().layer_name(kind, layer)
 
     def call(self, kind: Kind, layer: int) -> AttentionCall:
-        """Return the recorded call of a site, with its batch axis, padding included, in the dtype that it ran in; on
-        the CPU, or for a single step of a decoding, where it ran.
+        """Return the recorded call of a site in its original dtype, with the batch axis and padding.
+
+        The call is on the CPU, or, for a single decoding step, on the device that it ran on.
         """
         layer = validate_index(layer, self.shape(kind)[0], "layer", f"this model has {kind} layers")
         return self.calls[Site(kind, layer)]
 
     def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Every head's map in 8 bits, 0 to 255, at most `side` cells a side.
+        """Return every head's map in 8 bits, 0 to 255, with at most `side` rows and columns.
 
-        A cell of a reduced map is the largest weight under it, so that no peak is lost. For pictures only.
+        A cell of a reduced map is the largest weight in its window, so that no peak is lost. Use thumbnails for
+        pictures only.
         """
         made = []
         for layer in self._layers(kind):
@@ -167,7 +170,7 @@ class Trace(TraceLike):
         return torch.stack(made)
 
     def nbytes(self) -> int:
-        """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
+        """Return the bytes of memory that the trace uses, with shared storage counted once."""
         return self._nbytes
 
     @cached_property
@@ -177,7 +180,7 @@ class Trace(TraceLike):
         return bytes_kept(self.calls.values(), others)
 
     def _move_to_cpu(self) -> "Trace":
-        """Move every tensor to the CPU; a tensor that several sites share stays one."""
+        """Move every tensor to the CPU; a tensor that several sites share stays a single tensor."""
         if all(call.query.device.type == "cpu" for call in self.calls.values()):
             return self
         moved: dict[int, Tensor] = {}
@@ -203,12 +206,12 @@ class Trace(TraceLike):
     def _maps(self, make, kind: Kind, layer: int | None, head: int | None, item: int) -> Tensor:
         if layer is None:
             maps = [self._maps(make, kind, index, head, item) for index in self._layers(kind)]
-            return torch.stack(maps) if len(maps) > 1 else maps[0][None]  # stacking copies, which one layer needs not
+            return torch.stack(maps) if len(maps) > 1 else maps[0][None]  # stacking would copy a single layer
         maps = make(self._one(kind, layer, head, item))[0].cpu()
         return maps if head is None else maps[0]
 
     def _one(self, kind: Kind, layer: int, head: int | None, item: int) -> AttentionCall:
-        """Return the call of one item, and of one head if asked; both axes stay, with size 1."""
+        """Return the call of one batch item, and of one head if given; both axes stay, with size 1."""
         sentence = self.sentences[self._item(item)]
         call = select_item(self.call(kind, layer), item, None if head is None else self._head(kind, head))
         return cut_to_lengths(call, len(sentence.queries(kind)), len(sentence.keys(kind)))
@@ -218,5 +221,5 @@ class Trace(TraceLike):
 
     @cached_property
     def _counts(self) -> Mapping[Kind, int]:
-        """Layers of each kind."""
+        """Number of layers of each kind."""
         return Counter(site.kind for site in self.calls)

@@ -1,4 +1,4 @@
-"""The interface of every trace, of a model that ran or of given weights: maps, masks, and their tokens."""
+"""The interface of every trace, recorded from a model or built from given weights: maps, masks, and their tokens."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -30,30 +30,33 @@ Choice = TypeVar("Choice")
 
 @reads_arguments
 class TraceDoors:
-    """Each method asks for what does its work when it is called: a trace knows nothing of analysis or pictures."""
+    """Methods of a trace that analysis and pictures implement; each is imported when called, so tracing depends on
+    neither.
+    """
 
     def metrics(self, kind: Kind | None = None, *, item: int = 0) -> "pd.DataFrame":
-        """Measure every head, or those of one `kind`: a row a head, with the numbers of the Heads page.
+        """Return a table of metrics with a row for each head, or for each head of one `kind`, as on the Heads page.
 
         Columns: kind, layer, head; entropy in bits; mean_distance in tokens; diagonality; the weight on the previous,
-        the next, the first and the end token; and induction, the weight on what came after an earlier place of the same
-        token. NaN where a metric means nothing. Raises ValueError for a kind or an item that the trace does not have.
+        the next, the first and the end token; and induction, the weight on the token that followed an earlier
+        occurrence of the same token. A metric that is not defined is NaN. Raises ValueError for a kind or an item that
+        the trace does not have.
         """
         return door("trace_metrics")(self, kind, item=item)
 
     def to_html(self, path: str | Path, picture: str = "heads", **view: Any) -> Path:
-        """Write a picture of the trace as one HTML file, which shows it without Python and without a network.
+        """Write a picture of the trace as one HTML file, which works without Python and without a network.
 
-        `picture` is heads, links, whole_model, one_row, neuron, flow, spans or alignment, and `view` holds fields of
-        its state such as ``kind="cross", layer=2, head=5``. The file has every number, float32 up to some 150 tokens,
-        and 16 bits of each weight up to some 400. Returns the path. Raises ValueError, with one sentence, for a
-        picture or a field that there is not, for a longer text, and for a path that cannot be written.
+        `picture` is heads, links, whole_model, one_row, neuron, flow, spans or alignment, and `view` sets fields of its
+        state such as ``kind="cross", layer=2, head=5``. The file holds every value in float32 up to about 150 tokens,
+        and 16 bits of each weight up to about 400. Returns the path. Raises ValueError, with a message of one sentence,
+        for an unknown picture or field, for a longer text, and for a path that cannot be written.
         """
         return door("picture")(picture).of(self, **view).to_html(path)
 
 
 def validate_choice(value: object, name: str, allowed: tuple[Choice, ...]) -> Choice:
-    """Return `value` if it is one of `allowed`; else raise ValueError."""
+    """Return `value` if it is one of `allowed`, otherwise raise ValueError."""
     for choice in allowed:
         if choice == value:
             return choice
@@ -61,21 +64,21 @@ def validate_choice(value: object, name: str, allowed: tuple[Choice, ...]) -> Ch
 
 
 def validate_index(value: int, count: int, name: str, those_there_are: str) -> int:
-    """Return `value` if it is at least 0 and below `count`; else raise ValueError."""
+    """Return `value` if it is at least 0 and below `count`, otherwise raise ValueError."""
     if not 0 <= value < count:
         raise ValueError(f"There is no {name} {value}: {those_there_are} 0 to {count - 1}.")
     return value
 
 
 def require_present(tensor: Tensor | None, name: str) -> Tensor:
-    """Return the tensor; raise ValueError for None."""
+    """Return the tensor, or raise ValueError if it is None."""
     if tensor is None:
         raise ValueError(f"This trace was built without {name}; views that need it cannot be shown.")
     return tensor
 
 
 def _question(sentences: tuple[Sentence, ...]) -> str:
-    """Write the last question of a conversation, for a trace's repr; "" for a text that is not a conversation."""
+    """Return a conversation's last question, quoted for a trace's repr; "" for a text that is not a conversation."""
     sentence = sentences[0] if sentences else Sentence()
     asked = next((span for span in reversed(sentence.spans) if span.role == "user"), None)
     if asked is None:
@@ -86,20 +89,21 @@ def _question(sentences: tuple[Sentence, ...]) -> str:
 
 @reads_arguments
 class TraceLike(TraceDoors, ABC):
-    """Accessors take `item`, the row of the batch; layers and heads count from 0. `weights_only` marks a trace of
-    weights and tokens alone, for which `missing_reason` is the explanation; `from_file` one whose weights the user
-    gave.
+    """The interface of traces. Accessors take `item`, the batch row; layers and heads count from 0.
+
+    `weights_only` marks a trace that has only weights and tokens, and `missing_reason` explains why. `from_file` marks
+    a trace whose weights the user gave.
     """
 
     sentences: tuple[Sentence, ...]
     info: RunInfo
-    interventions: tuple[Intervention, ...] = ()  # what was done to the run
+    interventions: tuple[Intervention, ...] = ()  # applied to the run
     missing_reason: str = ""
     weights_only: ClassVar[bool] = False
     from_file: ClassVar[bool] = False
 
     def __repr__(self) -> str:
-        """Describe the trace for a notebook: its texts and its maps, without numbers."""
+        """Describe the trace for a notebook: its texts and the shapes of its maps."""
         shapes = ((kind, *self.shape(kind)) for kind in self.kinds)
         maps = ", ".join(f"{kind} {layers} x {heads}" for kind, layers, heads in shapes)
         texts = _question(self.sentences) or " → ".join(
@@ -116,80 +120,84 @@ class TraceLike(TraceDoors, ABC):
 
     @abstractmethod
     def shape(self, kind: Kind) -> tuple[int, int]:
-        """Layers and heads of a kind; some models have other numbers in their decoder than in their encoder."""
+        """Return the number of layers and heads of a kind; a decoder may have other numbers than the encoder."""
 
     @abstractmethod
     def attn(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
     ) -> Float[Tensor, "..."]:
-        """Attention weights, float32 on the CPU: `(layers, heads, q_len, k_len)`, less the axes that were chosen."""
+        """Return the attention weights, float32 on the CPU: `(layers, heads, q_len, k_len)`, without the axes that were
+        chosen.
+        """
 
     @abstractmethod
     def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
-        """Return the masks of a layer's heads; one that they share is in memory once."""
+        """Return the masks of a layer's heads; a mask that all heads share is in memory once."""
 
     @abstractmethod
     def nbytes(self) -> int:
-        """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
+        """Return the bytes of memory that the trace uses, with shared storage counted once."""
 
     @abstractmethod
     def _one_layer(self, kind: Kind, layer: int, head: int | None) -> "TraceLike":
-        """See `one_layer`."""
+        """Return the trace of one layer, or of one of its heads; see `one_layer`."""
 
     def scores(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
     ) -> Float[Tensor, "..."]:
-        """Scores before the mask, shaped like `attn`. Raises ValueError for bare weights, which have none."""
+        """Return the scores before the mask, shaped like `attn`. Raises ValueError for bare weights, which have no
+        scores.
+        """
         raise ValueError(self.missing_reason or BARE)
 
     def layer_number(self, kind: Kind, layer: int) -> int:
-        """Return the number that a layer of a kind has among all layers of its stack; its own, where every layer
-        attends.
+        """Return a layer's number in its stack, which differs from `layer` if some layers of the stack have no
+        attention.
         """
         return layer
 
     def own_numbers(self, kind: Kind) -> tuple[int, ...]:
-        """Return the stack's numbers of a kind's layers, where other layers have no attention; () elsewhere."""
+        """Return the numbers, in the stack, of a kind's layers; () if every layer of the stack has attention."""
         layers = range(self.shape(kind)[0])
         own = tuple(self.layer_number(kind, layer) for layer in layers)
         return () if own == tuple(layers) else own
 
     def layer_name(self, kind: Kind, layer: int) -> str:
-        """Name a layer, with its number in the model where that differs: L0 (layer 2)."""
+        """Return the name of a layer, with its number in the model if that differs: L0 (layer 2)."""
         own = self.layer_number(kind, layer)
         return f"L{layer}" if own == layer else f"L{layer} (layer {own})"
 
     def attending_layers(self, kind: Kind) -> str:
-        """Say in words which layers of the stack have attention, where others have none; "" elsewhere."""
+        """Return a sentence that says which layers of the stack have attention; "" if all of them have."""
         if not (own := self.own_numbers(kind)):
             return ""
         named = ", ".join(f"L{layer} is layer {number}" for layer, number in enumerate(own))
         return f"only layers with attention are counted: {named} in the model’s own numbering"
 
     def has_sinks(self, kind: Kind) -> bool:
-        """Check whether heads of a kind share their rows with a sink, a place that is no token."""
+        """Check whether heads of a kind have an attention sink, which takes a part of each row but is not a token."""
         return False
 
     def has_indexer(self, kind: Kind) -> bool:
-        """Check whether an indexer of the model chooses the keys of a kind's rows."""
+        """Check whether an indexer in the model chooses the keys of each row of a kind."""
         return False
 
     def sink_weights(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
-        """Return the weight of each row on its head's sink, a place that is no token; None for a kind that has no
+        """Return each row's weight on the head's attention sink, which is not a token; None if the kind has no
         sinks.
         """
         return None
 
     def call(self, kind: Kind, layer: int) -> AttentionCall:
-        """Return the recorded call of a site. Raises ValueError for bare weights, which have none."""
+        """Return the recorded call of a site. Raises ValueError for bare weights, which have no calls."""
         raise ValueError(self.missing_reason or BARE)
 
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
-        """attn · V of each head, before the heads are merged. Raises ValueError for bare weights, which have none."""
+        """Return attn · V of each head, before the heads are merged. Raises ValueError for bare weights."""
         raise ValueError(self.missing_reason or BARE)
 
     def layer_output(self, stack: Stack, layer: int, item: int = 0) -> Float[Tensor, "length d_model"]:
-        """Return hidden states after a layer. Raises ValueError for bare weights, which have none."""
+        """Return the hidden states after a layer. Raises ValueError for bare weights, which have no hidden states."""
         raise ValueError(self.missing_reason or BARE)
 
     def input_(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "q_len d_model"]:
@@ -199,39 +207,41 @@ class TraceLike(TraceDoors, ABC):
 
     @property
     def n_layers(self) -> int:
-        """Layers of the kind that has most."""
+        """The number of layers of the kind that has the most."""
         return max(self.shape(kind)[0] for kind in self.kinds)
 
     @property
     def n_heads(self) -> int:
-        """Heads of the kind that has most."""
+        """The number of heads of the kind that has the most."""
         return max(self.shape(kind)[1] for kind in self.kinds)
 
     @property
     def to(self) -> str:
-        """The target's language."""
+        """The language of the target."""
         return self.info.to
 
     @property
     def model_id(self) -> str:
-        """The id of the weights that ran."""
+        """The id of the model's weights."""
         return self.info.model_id
 
     @property
     def src_text(self) -> str:
-        """The source sentence of item 0; "" of a decoder, whose text is `tgt_text`."""
+        """The source sentence of item 0; "" for a decoder-only model, whose text is `tgt_text`."""
         return self.sentences[0].src_text
 
     @property
     def tgt_text(self) -> str:
-        """The target sentence of item 0, and a decoder's text; "" of an encoder, whose text is `src_text`."""
+        """The target sentence of item 0, or a decoder's text; "" for an encoder-only model, whose text is
+        `src_text`.
+        """
         return self.sentences[0].tgt_text
 
     def tokens(self, side: Side, item: int = 0) -> tuple[Token, ...]:
-        """Return all tokens of a sentence; a target has its `<bos:…>` and `<eos>`. A decoder's text is its target,
-        "tgt".
+        """Return all tokens of a sentence, including a target's `<bos:…>` and `<eos>`.
 
-        Raises ValueError for a side that there is not.
+        The text of a decoder-only model is its target, "tgt". Raises ValueError for a side that the trace does not
+        have.
         """
         sentence, other = self.sentences[self._item(item)], "tgt" if side == "src" else "src"
         found: tuple[Token, ...] = getattr(sentence, validate_choice(side, "side", ("src", "tgt")))
@@ -250,7 +260,7 @@ class TraceLike(TraceDoors, ABC):
         return self.sentences[self._item(item)].keys(self._kind(kind))
 
     def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
-        """Return the output token of each row of a decoder map; None for an encoder, which has none."""
+        """Return the output token of each row of a decoder map, or None for an encoder, which outputs no tokens."""
         return self.sentences[self._item(item)].outputs(self._kind(kind))
 
     def mask(self, kind: Kind, *, layer: int = 0, head: int = 0, item: int = 0) -> Bool[Tensor, "q_len k_len"]:
@@ -258,16 +268,17 @@ class TraceLike(TraceDoors, ABC):
         return self.layer_mask(kind, layer, item)[self._head(kind, head)]
 
     def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Every head's map in 8 bits, 0 to 255, at most `side` cells a side; weights outside 0 to 1 are drawn as these.
+        """Return every head's map in 8 bits, 0 to 255, with at most `side` rows and columns.
 
-        A cell of a reduced map is the largest weight under it, so that no peak is lost. For pictures only.
+        Weights below 0 or above 1 are drawn as 0 or 1. A cell of a reduced map is the largest weight in its window, so
+        that no peak is lost. Use thumbnails for pictures only.
         """
         return torch.stack([thumbnail(clip_weights(attn), side) for attn in self.attn(kind, item=item)])
 
     def one_layer(self, kind: Kind, layer: int, head: int | None = None) -> "TraceLike":
-        """Return the trace of one layer, or of one of its heads, which become layer 0 and head 0, with the same tokens.
+        """Return the trace of one layer, or of one of its heads, as layer 0 and head 0, with the same tokens.
 
-        Raises ValueError out of range.
+        Raises ValueError for a layer or head out of range.
         """
         layers = self.shape(kind)[0]
         if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer < layers:

@@ -1,1 +1,1 @@
-"""Interventions: how they are written, checked against a run, and done to it."""
+"""Interventions on a run: make and write them, check them against a model, and apply them."""

@@ -1,4 +1,4 @@
-"""Match the tokens of one sentence with those of another. Knows no model."""
+"""Match the tokens of one sentence with the tokens of another, without a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from attnviz.text.words import word_groups
 
 @dataclass(frozen=True)
 class Alignment:
-    """`pairs` of positions, (here, there), in order; `only_here` and `only_there` have no partner."""
+    """Matched positions of two sentences as pairs (here, there), in order, and the positions without a partner."""
 
     pairs: tuple[tuple[int, int], ...]
     only_here: tuple[int, ...] = ()
@@ -18,16 +18,17 @@ class Alignment:
 
 
 def align_by_position(here: int, there: int) -> Alignment:
-    """Pair positions of equal number, as far as both sentences go."""
+    """Pair equal positions of two sentences with these lengths."""
     both = min(here, there)
     return Alignment(tuple((at, at) for at in range(both)), tuple(range(both, here)), tuple(range(both, there)))
 
 
 def align_tokens(here: Sequence[Token], there: Sequence[Token]) -> Alignment:
-    """Pair the tokens of two sentences; those of equally long sentences by position.
+    """Pair the tokens of two sentences.
 
-    Else tokens are matched by id and word (difflib, the longest runs first), and between two matches as many tokens as
-    stand on the other side stand in each other's place. Raises ValueError where they have no token in common.
+    Sentences of equal length are paired by position. Otherwise tokens are matched by id and word with difflib, which
+    finds the longest runs first; if equally many tokens lie between two matches on both sides, they are paired too.
+    Raises ValueError if the sentences have no token in common.
     """
     if len(here) == len(there):
         return align_by_position(len(here), len(there))
@@ -39,7 +40,7 @@ def align_tokens(here: Sequence[Token], there: Sequence[Token]) -> Alignment:
         )
     pairs: list[tuple[int, int]] = []
     for _, first, last, from_, to in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
-        if last - first == to - from_:  # equal, or one for one in each other's place
+        if last - first == to - from_:  # equal runs, or runs of the same length that replace each other
             pairs += zip(range(first, last), range(from_, to), strict=True)
     left, right = ({pair[side] for pair in pairs} for side in (0, 1))
     return Alignment(
@@ -50,8 +51,9 @@ def align_tokens(here: Sequence[Token], there: Sequence[Token]) -> Alignment:
 
 
 def word_positions(word: str, tokens: Sequence[Token]) -> list[tuple[int, ...]]:
-    """Find every occurrence of a word, each as the positions of its tokens; in other capitals only where none is as
-    typed.
+    """Return the token positions of every occurrence of a word.
+
+    A different capitalization counts only if the word does not occur exactly as typed.
     """
     groups = [(group, _text([tokens[at] for at in group])) for group in word_groups(tokens)]
     exact = [group for group, text in groups if text == word.strip()]
@@ -59,13 +61,13 @@ def word_positions(word: str, tokens: Sequence[Token]) -> list[tuple[int, ...]]:
 
 
 def _keys(tokens: Sequence[Token]) -> list[tuple[int, str, bool]]:
-    """Return id and word of each token, and whether it is special."""
+    """Return id, word, and whether it is special, for each token."""
     words = {at: _text([tokens[each] for each in group]) for group in word_groups(tokens) for at in group}
     return [(token.id, words[at], token.is_special) for at, token in enumerate(tokens)]
 
 
 def _text(tokens: Sequence[Token]) -> str:
-    """Join the texts of tokens, with a space wherever the sentence has one."""
+    """Join the texts of tokens, with spaces between tokens that do not touch in the sentence."""
     text, end = "", None
     for token in tokens:
         if token.is_special:

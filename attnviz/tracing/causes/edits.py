@@ -1,6 +1,7 @@
-"""The probe that carries interventions out: an edit a place, a tuple of edits a row of the batch.
+"""The probe that applies interventions: one edit for each place in the model, one tuple of edits for each batch row.
 
-Edits know positions of the text, not rows of a pass: a step of a cached decoding applies those that are its own.
+Edits refer to positions of the text, not to rows of a pass, so that a step of decoding with a cache applies only the
+edits for the positions of that step.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,11 +20,12 @@ Row = int | slice  # of the batch
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """One change at one place.
+    """One change at one place in the model.
 
-    `positions` of the text, in the order of the values' second axis; None for all. `put` are the values `(heads,
-    positions or 1, size)`, of weights `(heads, rows, k_len)`, of a stack `(positions, d_model)`; None for zeros, and
-    for weights, which `how` makes of the row's own. `swap` are the columns to exchange.
+    `positions` are positions of the text, in the order of the values' second axis; None means all. `put` are the new
+    values: `(heads, positions or 1, size)`, for weights `(heads, rows, k_len)`, for a stack's hidden states
+    `(positions, d_model)`. `put` None means zeros or, for weights, that `how` computes them from the row. `swap` are
+    the columns to exchange.
     """
 
     place: Site | tuple[Stack, int]
@@ -45,9 +47,10 @@ class Edit:
             _write(tensor[row, rows], None if self.put is None else self.put[chosen])
 
     def weights(self, own: Tensor, seen: Tensor, chosen: tuple[slice, slice], first: int) -> Tensor:
-        """Compute the weights that replace some cells of a call's own `(…, heads, rows, k_len)`. `first` is the
-        position of the first row, `chosen` selects the values of these cells, and `seen` is True where a query may
-        attend.
+        """Compute the weights that replace a part of a call's weights `own` `(…, heads, rows, k_len)`.
+
+        `first` is the position of the part's first row, `chosen` selects the values for the part, and `seen` is True
+        where a query may attend.
         """
         if self.how == "uniform":
             return seen.float() / seen.sum(dim=-1, keepdim=True).clamp(min=1)
@@ -58,12 +61,12 @@ class Edit:
         if self.how == "exchange":
             return self._exchange_columns(own, seen)
         values = self._values(*chosen)
-        assert values is not None  # weights are even, on the diagonal, exchanged or given
+        assert values is not None  # weights are uniform, on the diagonal, exchanged or given
         return _fit_keys(values.to(own), own.shape[-1])
 
     def cells(self, tensor: Tensor, start: int) -> Iterator[tuple[slice, slice, tuple[slice, slice]]]:
-        """Yield the heads and rows of `(batch, heads, length, …)` that the edit changes, and where the values of each
-        are.
+        """Yield the heads and rows of a tensor `(batch, heads, length, …)` that the edit changes, with slices into the
+        values.
         """
         heads = range(tensor.shape[1]) if self.heads is None else self.heads
         for some, of_heads in paired_runs((head, nth) for nth, head in enumerate(heads)):
@@ -71,22 +74,24 @@ class Edit:
                 yield some, rows, (of_heads, of_rows)
 
     def _rows(self, length: int, start: int) -> list[tuple[slice, slice]]:
-        """List rows of a pass of `length` positions from `start` on, and where their values are among all."""
+        """Return the rows of a pass over `length` positions from `start` that the edit changes, with slices into the
+        values.
+        """
         positions = range(start, start + length) if self.positions is None else self.positions
         here = ((at, at if self.positions is None else nth) for nth, at in enumerate(positions))
         return paired_runs((at - start, nth) for at, nth in here if 0 <= at - start < length)
 
     def _values(self, heads: slice, rows: slice) -> Tensor | None:
-        """Select the values of some heads and rows; an axis of size 1 is for all of them."""
+        """Return the values for some heads and rows; an axis of size 1 is shared by all of them."""
         if self.put is None:
             return None
         some = self.put if self.put.shape[0] == 1 else self.put[heads]
         return some if some.shape[1] == 1 else some[:, rows]
 
     def _exchange_columns(self, own: Tensor, seen: Tensor) -> Tensor:
-        """Exchange two columns, or two runs of them, in rows that see both."""
+        """Exchange two columns, or two runs of columns, in the rows that see both."""
         if max(*self.swap[0], *self.swap[1]) >= own.shape[-1]:
-            return own  # a step of a decoding that does not see that far
+            return own  # this decoding step does not see both columns yet
         swapped, both = own.clone(), seen.new_ones((*seen.shape[:-1], 1))
         for one, other in paired_runs(zip(*self.swap, strict=True)):
             swapped[..., one], swapped[..., other] = own[..., other], own[..., one]
@@ -95,7 +100,7 @@ class Edit:
 
 
 def _write(place: Tensor, values: Tensor | None) -> None:
-    """Write values into a part of a tensor; zeros for None."""
+    """Write values into part of a tensor; None writes zeros."""
     if values is None:
         place.zero_()
     else:
@@ -103,7 +108,7 @@ def _write(place: Tensor, values: Tensor | None) -> None:
 
 
 def _fit_keys(weights: Tensor, k_len: int) -> Tensor:
-    """Cut or pad weights to `k_len` keys: a causal row has none on later keys, which a step has not seen yet."""
+    """Truncate or pad weights to `k_len` keys; a causal row has no weight on later keys that a step has not seen."""
     missing = k_len - weights.shape[-1]
     return torch.nn.functional.pad(weights, (0, missing)) if missing > 0 else weights[..., :k_len]
 
@@ -113,10 +118,10 @@ Placed = dict[Site | tuple[Stack, int], list[tuple[Row, Edit]]]
 
 @dataclass(frozen=True, eq=False)
 class Edits(Probe):
-    """Edits that act on a pass: `rows` has a tuple of them for each row of the batch, or one that holds for every row.
+    """Apply edits to a pass: `rows` has a tuple of edits for each batch row, or a single tuple for all rows.
 
-    `start` is the position of a pass's first target token, where earlier ones are in a cache. It keeps nothing of a run
-    and may be shared.
+    `start` is the position of the pass's first target token when earlier tokens are in a cache. The object stores
+    nothing about a run and may be shared.
     """
 
     rows: tuple[tuple[Edit, ...], ...]
@@ -136,21 +141,21 @@ class Edits(Probe):
         return replace(self, start=start)
 
     def select_rows(self, rows: Tensor | Sequence[int]) -> "Edits":
-        """Select the edits of these rows of the batch, in this order."""
+        """Return the edits for these batch rows, in this order."""
         if len(self.rows) == 1:
             return self
         return Edits(tuple(self.rows[int(row)] for row in rows), self.start)
 
     def encoder_rows(self) -> tuple[int, ...]:
-        """List the rows whose edits change what the encoder computes."""
+        """Return the batch rows whose edits change what the encoder computes."""
         return tuple(
             number for number, edits in enumerate(self.rows) if any(_is_in_encoder(edit.place) for edit in edits)
         )
 
     def encode_copies(self, encode: Callable[[Tensor, Probe | None], Tensor], src: Tensor) -> Tensor:
-        """Encode copies of one source `(copies, k_len)` by `encode(src, probe)`, a row of edits each.
+        """Encode copies of one source `(copies, k_len)` with `encode(src, probe)`, each copy with the edits of its row.
 
-        Copies that no edit changes are read once, for all of them.
+        Copies that no edit changes are encoded only once.
         """
         touched = list(self.encoder_rows())
         if len(self.rows) == 1 or len(touched) == len(self.rows):
@@ -162,7 +167,7 @@ class Edits(Probe):
         return memory
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Change queries, keys, values and weights."""
+        """Apply the edits to queries, keys, values and weights."""
         for name in ("query", "key", "value"):
             if here := [(row, edit) for row, edit in self._placed.get(site, ()) if edit.what == name]:
                 changed = getattr(call, name).clone()
@@ -174,7 +179,7 @@ class Edits(Probe):
         return self._edit_weights(site, call, here) if here else call
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """Change the heads' contexts."""
+        """Apply the edits to the heads' contexts."""
         here = [(row, edit) for row, edit in self._placed.get(site, ()) if edit.what == "context"]
         if not here:
             return context
@@ -184,7 +189,7 @@ class Edits(Probe):
         return changed
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        """Change hidden states."""
+        """Apply the edits to hidden states."""
         here = self._placed.get((stack, layer), ())
         if not here:
             return output

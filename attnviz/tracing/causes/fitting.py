@@ -1,4 +1,4 @@
-"""Split interventions into those that a model or a sentence has the heads and words for, and the others."""
+"""Separate the interventions that fit a model or a sentence from those that name missing heads or words."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from attnviz.tracing.record import Sentence
 
 
 class Fitting(NamedTuple):
-    """Interventions that can act, those that cannot, and a sentence on each of the latter."""
+    """Interventions that can be applied, those that cannot, and a reason for each of the latter."""
 
     kept: tuple[Intervention, ...]
     dropped: tuple[Intervention, ...] = ()
@@ -20,9 +20,9 @@ class Fitting(NamedTuple):
 def split_by_fit(
     interventions: Sequence[Intervention], shapes: Shapes, model_id: str, sentence: Sentence | None = None
 ) -> Fitting:
-    """Split interventions by whether a model can carry them out: on a sentence, or on any where none is given.
+    """Split interventions into those that a model can apply to a sentence and those that it cannot.
 
-    A target that the model is to write itself is empty in `sentence`.
+    Without a sentence, only the model is checked. A target that the model is to write is empty in `sentence`.
     """
     why = {number: _refusal(each, shapes, model_id, sentence) for number, each in enumerate(interventions)}
     kept = tuple(each for number, each in enumerate(interventions) if not why[number])
@@ -31,7 +31,7 @@ def split_by_fit(
 
 
 def drop_target(sentence: Sentence) -> Sentence:
-    """Return the sentence as it is before the model has written its target."""
+    """Return the sentence without its target, as before decoding."""
     return replace(sentence, tgt=(), tgt_text="")
 
 

@@ -1,7 +1,7 @@
-"""An intervention as a value: the heads that it changes, at which positions, and what it puts there.
+"""An intervention: which heads and positions of a run it changes, and what it puts there.
 
-`making` makes them (`attnviz.ablate`, `patch`, `edit`, `exchange`), `resolution` checks them against a model and a
-sentence, `edits` is the probe that then acts, `saved` writes them beside a trace.
+`making` creates interventions (`attnviz.ablate`, `patch`, `edit`, `exchange`), `resolution` checks them against a model
+and a sentence, `edits` is the probe that applies them, and `serialization` stores them with a trace.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from attnviz.transformer.probe import Kind, Stack
 
 What = Literal["context", "query", "key", "value", "attn", "layer", "embedding"]
 How = Literal["zero", "mean", "values", "uniform", "diagonal", "exchange"]
-Place = int | str  # a position, counted from 0; or a word, wherever it stands
+Place = int | str  # a position, counted from 0, or a word (all its occurrences)
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 WHATS: tuple[What, ...] = get_args(What)
@@ -32,13 +32,15 @@ _HOW = {
 class Intervention:
     """One change to a run. Layers, heads and positions count from 0; None means all of them.
 
-    `what` is changed in attention of kind `where`, or in the stack of that name ("layer": the hidden states after
-    `layer`; "embedding": those before the first). `positions` are rows of the text that runs: queries, or keys of
-    "key" and "value". `how` says what is put there: zeros; `values` (layer -> `(heads, positions, size)`, of weights
-    `(heads, rows, k_len)`, of a stack `(positions, d_model)`; a mean has one position for all); weights that are even
-    over visible keys, or all on the row's own position; or weights with two columns exchanged (`columns`). `tokens` are
-    those that the values' positions belong to, for aligning; empty where positions keep their numbers. `source` is the
-    text that they came from, `model_id` the weights.
+    `what` is the quantity that is changed, in attention of kind `where` or in the stack `where` ("layer": the hidden
+    states after `layer`; "embedding": those before the first layer). `positions` are rows of the text that runs:
+    queries, or keys if `what` is "key" or "value".
+
+    `how` says what is put there: zeros; a mean; given `values`; weights that are uniform over visible keys, or all on
+    the row's own position; or weights with two columns exchanged (`columns`). `values` map a layer to `(heads,
+    positions, size)`, for weights `(heads, rows, k_len)`, for a stack `(positions, d_model)`; a mean has one position
+    for all. `tokens` are the tokens at the values' positions, used to align them with another text; they are empty if
+    positions keep their numbers. `source` is the text that the values came from, `model_id` the weights.
     """
 
     where: Kind | Stack
@@ -55,18 +57,18 @@ class Intervention:
 
     @property
     def stack(self) -> Stack:
-        """The stack that it is in."""
+        """The stack that the intervention changes."""
         return "encoder" if self.where in ("encoder", "encoder_self") else "decoder"
 
     @property
     def is_unmeasured(self) -> bool:
-        """Whether it asks for a mean that has not been measured yet, and so cannot run."""
+        """Whether the intervention asks for a mean that has not been measured yet, so that it cannot run."""
         return self.how == "mean" and not self.values
 
     @property
     def on_source(self) -> bool:
-        """Whether its positions are those of the encoder's text: its stack, its queries, or keys that cross-attention
-        reads.
+        """Whether `positions` refer to the encoder's text: its hidden states, its queries, or the keys of
+        cross-attention.
         """
         return self.stack == "encoder" or (self.where == "cross" and self.what in OF_KEYS)
 
@@ -79,7 +81,7 @@ class Intervention:
         return hash(self._key())
 
     def __str__(self) -> str:
-        """In words, such as "cross L1 H2 H5: context zero"."""
+        """Describe the intervention in words, such as "cross L1 H2 H5: context zero"."""
         where = self.where if self.layer is None or self.layer < 0 else f"{self.where} L{self.layer}"
         heads = "" if self.heads is None else "".join(f" H{head}" for head in self.heads)
         at = "" if self.positions is None else f" at {', '.join(map(str, self.positions))}"
@@ -89,7 +91,7 @@ class Intervention:
 
     @property
     def digest(self) -> str:
-        """A short text that equal interventions share, and only they."""
+        """A hash of the intervention, equal for equal interventions."""
         numbers = hashlib.blake2b(repr(self._key()).encode("utf-8", "surrogatepass"), digest_size=16)
         for layer, put in sorted(self.values.items()):
             numbers.update(f"{layer} {tuple(put.shape)} {put.dtype}".encode())
@@ -97,7 +99,7 @@ class Intervention:
         return numbers.hexdigest()
 
     def _key(self) -> tuple:
-        """Return all fields but the numbers."""
+        """Return all fields except the values."""
         return (self.where, self.what, self.how, self.layer, self.heads, self.positions, self.columns, self.tokens,
                 self.source, self.model_id)  # fmt: skip
 
@@ -106,7 +108,7 @@ class Intervention:
 class MeanContexts:
     """Mean context of each head over a reference set: `(kind, layer)` -> `(heads, d_k)`, float32 on the CPU.
 
-    `rows` is how many rows of each kind the mean was taken over, `model_id` the weights that were measured.
+    `rows` is the number of rows of each kind that were averaged, `model_id` the weights that were measured.
     """
 
     values: Mapping[tuple[Kind, int], Tensor]
@@ -115,5 +117,5 @@ class MeanContexts:
 
     @property
     def measured_rows(self) -> str:
-        """How many rows of each kind it was measured on, in words."""
+        """The number of averaged rows of each kind, in words."""
         return ", ".join(f"{rows:,} rows of {kind}" for kind, rows in self.rows.items())

@@ -1,4 +1,6 @@
-"""`attnviz.ablate`, `patch`, `edit`, `exchange`: make interventions, for `interventions=[…]` of any model."""
+"""`attnviz.ablate`, `patch`, `edit`, `exchange`: make interventions for the argument `interventions=[…]` of
+any model.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,17 +26,18 @@ def ablate(
     kind: Kind | str, *, layer: int | None = None, heads: Sequence[int] | None = None,
     to: Put | str | MeanContexts | TraceLike = "zero", positions: Sequence[Place] | None = None, item: int = 0,
 ) -> Intervention:  # fmt: skip
-    """Take what heads gather out of a run, before `W_o` joins the heads.
+    """Ablate heads: replace their context before `W_o` joins the heads, or their attention weights.
 
-    Left out, `layer` and `heads` are all of them; `positions` are rows, by number or word. `to`:
+    Without `layer` or `heads`, all of them are ablated; `positions` are query rows, by number or word. `to` is one of:
 
-    - "zero": their context becomes zero;
-    - a mean measured over a reference set (`attnviz.mean_contexts`): their context becomes that; "mean" stands for one
-      that is still to be measured, and does not run before;
-    - a trace: their context becomes that of its `item`, at positions of the same number;
-    - "uniform", "diagonal": they attend evenly to all that they see, or to their own position alone.
+    - "zero": the context becomes zero;
+    - a mean measured over a reference set (`attnviz.mean_contexts`): the context becomes that mean; "mean" marks a mean
+      that must still be measured before the intervention can run;
+    - a trace: the context becomes that of the trace's `item`, at the same positions;
+    - "uniform" or "diagonal": the heads attend uniformly to all visible keys, or only to their own position.
 
-    Raises ValueError for what cannot be put there. See Michel et al. 2019 and Voita et al. 2019 on removing heads.
+    Raises ValueError for a replacement that is not possible. See Michel et al. 2019 and Voita et al. 2019 on ablating
+    heads.
     """
     chosen = _Chosen.check(kind, layer, heads, positions)
     if isinstance(to, MeanContexts):
@@ -57,15 +60,15 @@ def patch(
     donor: TraceLike, kind: Kind | Stack | str, *, layer: int | None = None, heads: Sequence[int] | None = None,
     positions: Sequence[Place] | None = None, what: What | str = "context", item: int = 0,
 ) -> Intervention:  # fmt: skip
-    """Put into a run what another run computed: that of `donor`, a trace of the same model, at one place or several.
+    """Patch a run with values that another run computed: `donor` is a trace of the same model.
 
-    `what`: the heads' "context" (before `W_o`), "query", "key", "value" or "attn" of a kind, or of a stack the hidden
-    states after a "layer", or its "embedding". `positions` are those of the sentence that runs, by number or word: rows
-    of queries, of "key" and "value" keys. A source, or a prompt, of another length is aligned with the donor's by ids
-    and words (`alignment.aligned`), and what has no partner stays as it is, which the trace's notes say; positions of a
-    target keep their numbers. Weights need equally many keys. Cross-attention's context may come from another source.
-
-    Raises ValueError for a donor that lacks what is asked for. See Vig et al. 2020 and Meng et al. 2022.
+    `what` names the quantity: for a kind of attention "context" (before `W_o`), "query", "key", "value" or "attn"; for
+    a stack the hidden states after a "layer", or its "embedding". `positions` are positions of the sentence that runs,
+    by number or word: query rows, or keys for "key" and "value". If the source, or the prompt, differs in length from
+    the donor's, their tokens are aligned by id and word (`alignment.align_tokens`); tokens without a partner stay
+    unchanged, and the trace's notes say so. Positions of a target keep their numbers. Weights need the same number of
+    keys. The context of cross-attention may come from another source. Raises ValueError for a donor that lacks the
+    quantity. See Vig et al. 2020 and Meng et al. 2022.
     """
     asked: What = validate_choice(what, "what", WHATS)
     if donor.sentences[donor._item(item)].first_row:
@@ -86,11 +89,11 @@ def edit(
     kind: Kind | str, weights: Tensor | Sequence[Any], *, layer: int, heads: Sequence[int] | None = None,
     rows: Sequence[int] | None = None,
 ) -> Intervention:  # fmt: skip
-    """Put weights written by hand in the place of a map, or of some rows of it.
+    """Replace a map, or some of its rows, by weights written by hand.
 
-    `weights` `(rows, k_len)`, the same for each of the heads, or `(heads, rows, k_len)`; `rows` says which ones they
-    are, from 0 on where it is left out. They are used as they are and need not sum to 1. Raises ValueError for weights
-    of a different shape, for numbers that are none, and for a decoder's weights on what comes after a row.
+    `weights` is `(rows, k_len)`, the same for all the heads, or `(heads, rows, k_len)`; `rows` are the numbers of the
+    rows, by default counted from 0. The weights are used as they are and need not sum to 1. Raises ValueError for a
+    wrong shape, for weights that are not finite numbers, and for decoder weights on later tokens.
     """
     given = _to_weights(weights)
     numbers = list(range(given.shape[1])) if rows is None else list(rows)
@@ -105,7 +108,7 @@ def edit(
             if bool(given[:, nth, row + 1 :].any()):
                 raise ValueError(f"Row {row} of a decoder cannot look at what comes after it.")
     if heads is not None and chosen.heads is not None and len(given) > 1:
-        given = given[[list(heads).index(head) for head in chosen.heads]]  # which are in order there
+        given = given[[list(heads).index(head) for head in chosen.heads]]  # chosen.heads is sorted
     placed = given.new_zeros(len(given), max(numbers) + 1, given.shape[2])
     placed[:, numbers] = given
     return chosen.put("attn", "values", {layer: placed}, source="")
@@ -116,9 +119,9 @@ def exchange(
     kind: Kind | str, columns: Sequence[Place], *, layer: int | None = None, heads: Sequence[int] | None = None,
     positions: Sequence[Place] | None = None,
 ) -> Intervention:  # fmt: skip
-    """Exchange two columns of maps: what one key was given, the other is given, in every row that sees both.
+    """Exchange two columns of attention maps: each key gets the other key's weight, in every row that sees both.
 
-    Columns are positions, or words with as many tokens as each other. Raises ValueError for any other number of them.
+    Columns are positions, or words with equally many tokens. Raises ValueError unless there are exactly two.
     """
     if isinstance(columns, str) or len(columns) != 2:
         raise ValueError(f"Two columns change places, not {columns!r:.60}: give two positions, or two words.")
@@ -128,7 +131,7 @@ def exchange(
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The kind, layer, heads and positions that an intervention is asked for."""
+    """The kind, layer, heads and positions of an intervention, checked."""
 
     kind: Kind
     layer: int | None
@@ -139,7 +142,7 @@ class _Chosen:
     def check(
         cls, kind: str, layer: int | None, heads: Sequence[int] | None, positions: Sequence[Place] | None
     ) -> "_Chosen":
-        """Check a choice. Raises ValueError for what cannot be a layer, heads or positions of any model."""
+        """Check a choice. Raises ValueError for a layer, head or position that no model can have."""
         found: Kind = validate_choice(kind, "kind", KINDS)
         numbers = () if heads is None else tuple(heads)
         for name, each in (("layer", () if layer is None else (layer,)), ("head", numbers)):
@@ -150,13 +153,13 @@ class _Chosen:
         return cls(found, layer, None if heads is None else tuple(sorted(set(numbers))), _or_places(positions))
 
     def put(self, what: What, how: How, values: Mapping[int, Tensor] | None = None, source: str = "") -> Intervention:
-        """Make the intervention at this place."""
+        """Return the intervention at this place."""
         return Intervention(
             self.kind, what, how, self.layer, self.heads, self.positions, values=values or {}, source=source
         )
 
     def select_heads(self, values: Mapping[int, Tensor]) -> dict[int, Tensor]:
-        """Select the chosen heads' rows of values. Raises ValueError for a head that the values lack."""
+        """Return the values of the chosen heads. Raises ValueError for a head that is not in the values."""
         if self.heads is None:
             return dict(values)
         count = len(next(iter(values.values())))
@@ -168,7 +171,7 @@ class _Chosen:
 def _stream(
     donor: TraceLike, kind: str, layer: int | None, positions: Sequence[Place] | None, what: What, item: int
 ) -> Intervention:
-    """Take hidden states of a stack. An attention kind names the stack that it is in."""
+    """Take the hidden states of a stack from the donor. A kind of attention means the stack that contains it."""
     where = _STACK.get(kind, kind)
     stack: Stack = validate_choice(where, "kind", ("encoder", "decoder"))
     if what == "layer" and layer is None:
@@ -179,7 +182,7 @@ def _stream(
 
 
 def _values(donor: TraceLike, kind: Kind, layer: int, what: What, item: int) -> Tensor:
-    """Take one quantity of each head of a site: `(heads, positions, size)`, float32 on the CPU."""
+    """Take one quantity of each head at a site from the donor: `(heads, positions, size)`, float32 on the CPU."""
     if what == "context":
         return donor.context(kind, layer, item).clone()
     if what == "attn":
@@ -189,9 +192,7 @@ def _values(donor: TraceLike, kind: Kind, layer: int, what: What, item: int) -> 
 
 
 def _attach_tokens(made: Intervention, sentence: Sentence) -> Intervention:
-    """Attach the tokens that the values belong to, of a source or of a prompt, without what was written after the
-    prompt.
-    """
+    """Attach the tokens that the values belong to: the source's, or the prompt's without the generated text."""
     if made.on_source:
         return replace(made, tokens=sentence.src)
     if sentence.src:
@@ -203,8 +204,9 @@ def _attach_tokens(made: Intervention, sentence: Sentence) -> Intervention:
 
 
 def _to_weights(weights: Tensor | Sequence[Any]) -> Tensor:
-    """Convert weights to a tensor `(heads or 1, rows, k_len)`. Raises ValueError for another shape or
-    infinite numbers.
+    """Convert weights to a tensor `(heads or 1, rows, k_len)`.
+
+    Raises ValueError for another shape or for values that are not finite.
     """
     try:
         given = torch.as_tensor(weights, dtype=torch.float32).detach().clone()

@@ -1,16 +1,16 @@
-"""Interventions as a short text for an address: `off.cross.1.2+5~swap.cross.all.all.Tom.Mary`.
+"""Interventions as short text in a link: `off.cross.1.2+5~swap.cross.all.all.Tom.Mary`.
 
-Items are joined by `~`, the parts of an item by dots, several heads or rows by `+`; layers and heads may be `all`:
+Items are joined by `~`, the parts of an item by dots, several heads or rows by `+`. Layers and heads may be `all`:
 
-    off.KIND.LAYER.HEADS[.ROWS]         what these heads gather becomes zero
-    mean.KIND.LAYER.HEADS[.ROWS]        it becomes what they gather on average, which the caller has to measure
-    even.KIND.LAYER.HEADS[.ROWS]        they attend evenly to all that they see
-    diagonal.KIND.LAYER.HEADS[.ROWS]    they attend to their own position
-    swap.KIND.LAYER.HEADS.A.B[.ROWS]    two columns change places
-    row.KIND.LAYER.HEADS.ROW.WEIGHTS    weights by hand, in the place of one row
+    off.KIND.LAYER.HEADS[.ROWS]      set the context of the heads to zero
+    mean.KIND.LAYER.HEADS[.ROWS]     set it to its mean, which the caller has to measure
+    even.KIND.LAYER.HEADS[.ROWS]     let the heads attend uniformly to all visible keys
+    diagonal.KIND.LAYER.HEADS[.ROWS] let the heads attend to their own position
+    swap.KIND.LAYER.HEADS.A.B[.ROWS] exchange two columns
+    row.KIND.LAYER.HEADS.ROW.WEIGHTS replace one row by weights written by hand
 
-Rows and columns are positions, or words. In a word `%`, `.`, `~`, `+` and blanks stand as `%2E` and so on, and so does
-the first character of one that is all digits. What needs another run's numbers has no such text.
+Rows and columns are positions or words. In a word, `%`, `.`, `~`, `+` and blanks are written as `%2E` and so on, and so
+is the first character of a word of digits. An intervention that needs values from another run cannot be written.
 """
 
 import re
@@ -40,21 +40,22 @@ _WEIGHT = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?")
 
 
 class Parsed(NamedTuple):
-    """The interventions in a text, and a sentence for each part of it that cannot be followed."""
+    """The interventions in a text, and an error message for each part that could not be read."""
 
     interventions: tuple[Intervention, ...]
     problems: tuple[str, ...]
 
 
 def write(interventions: Sequence[Intervention]) -> str:
-    """Write the text that `parse` reads. Raises ValueError for what needs another run's numbers: a patch, a measured
-    mean.
+    """Write interventions as the text that `parse` reads.
+
+    Raises ValueError for interventions that need values from another run: a patch or a measured mean.
     """
     return "~".join(item for each in interventions for item in _items(each))
 
 
 def parse(text: str) -> Parsed:
-    """Read the interventions in a text; a part that cannot be followed is left out and named in `problems`."""
+    """Read the interventions in a text; parts that cannot be read are left out and listed in `problems`."""
     if problem := length_problem(text):
         return Parsed((), (problem,))
     found, problems = list[Intervention](), list[str]()
@@ -67,8 +68,9 @@ def parse(text: str) -> Parsed:
 
 
 def is_writable(each: Intervention) -> bool:
-    """Check whether an intervention needs no other run's numbers, so that an address can carry it: of means, only the
-    unmeasured one.
+    """Check whether an intervention can be written in a link, because it needs no values from another run.
+
+    A mean can be written only if it has not been measured yet.
     """
     donated = bool(each.source or each.tokens or each.model_id)
     known = (each.what, each.how) in _VERBS and not donated
@@ -76,7 +78,7 @@ def is_writable(each: Intervention) -> bool:
 
 
 def length_problem(text: str) -> str:
-    """Return a sentence on a text that is longer than an address may be; "" for any other."""
+    """Return an error message if a text is too long for a link, otherwise ""."""
     if len(text) <= MOST_CHARACTERS and text.count("~") < MOST_ITEMS:
         return ""
     return (
@@ -99,7 +101,7 @@ def _items(each: Intervention) -> list[str]:
 
 
 def _rows(each: Intervention, place: list[str], heads: str) -> list[str]:
-    """Write an item for each row, and for each head where heads differ."""
+    """Write an item for each row, and one for each head if the heads differ."""
     put, items = each.values[each.layer or 0].numpy(), []
     shared = len(put) == 1
     for nth, weights in enumerate(put):
@@ -122,7 +124,7 @@ def _place_text(place: Place) -> str:
 
 
 def _intervention(item: str) -> Intervention:
-    """Read one item. Raises ValueError with half a sentence."""
+    """Read one item. Raises ValueError with the second half of a sentence."""
     verb, _, rest = item.partition(".")
     if verb not in _MAKERS:
         raise ValueError(f"it can begin with {', '.join(_MAKERS)}.")
@@ -164,7 +166,7 @@ def _row(verb: str, where: _Where, more: list[str]) -> Intervention:
 
 _MAKERS: dict[str, tuple[Callable[[str, _Where, list[str]], Intervention], int]] = {
     **dict.fromkeys(_TO, (_ablation, 4)), "swap": (_swap, 6), "row": (_row, 5),
-}  # fmt: skip  # how many parts it has at most
+}  # fmt: skip  # each with the most parts that it can have
 _EXAMPLES = {
     "off": "off.cross.1.2+5", "mean": "mean.cross.1.2+5", "even": "even.enc.0.all", "diagonal": "diagonal.dec.0.3",
     "swap": "swap.cross.all.all.Tom.Mary", "row": "row.cross.1.2.0.0.5+0.5",
@@ -200,5 +202,5 @@ def _place(text: str) -> Place:
 
 
 def _parts(text: str) -> list[str]:
-    """Split at plus signs, which an address that was typed by hand has as blanks."""
+    """Split at plus signs; in a link typed by hand, a plus sign arrives as a blank."""
     return text.replace(" ", "+").split("+")

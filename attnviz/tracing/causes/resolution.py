@@ -1,8 +1,8 @@
 """Resolve interventions to a model's sites and a sentence's positions.
 
-What cannot be done is said in one sentence before anything runs. On the encoder's side, and in a prompt, a donor's
-tokens are aligned with the sentence's own; in a target, which may still have to be written, positions keep their
-numbers, so that each step of a decoding does what one pass over the whole target does.
+An impossible intervention raises an error before anything runs. In a source or a prompt, a donor's tokens are aligned
+with the sentence's tokens. In a target, which may not be written yet, positions keep their numbers, so that decoding
+step by step gives the same result as one pass over the whole target.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,27 +24,28 @@ Numbers = tuple[int, ...]
 
 @dataclass(frozen=True)
 class ResolvedInterventions:
-    """Interventions as they act on sentences: the edits (None for none), and notes on positions that were left out."""
+    """Interventions resolved for sentences: the edits (None for none), and notes on tokens that stay unchanged."""
 
     edits: Edits | None = None
     notes: tuple[str, ...] = ()
 
     def chain_with(self, probe: Probe) -> Probe:
-        """Chain the edits with a probe that sees the run after them."""
+        """Return a probe that applies the edits and then calls `probe`, which sees the edited run."""
         return probe if self.edits is None else Chain((self.edits, probe))
 
 
 @dataclass(frozen=True)
 class CheckedInterventions:
-    """Interventions that a model has the sites for; `shapes` are its layers and heads of each kind."""
+    """Interventions that fit a model; `shapes` are the model's numbers of layers and heads of each kind."""
 
     interventions: tuple[Intervention, ...] = ()
     shapes: Shapes = field(default_factory=dict)
 
     @classmethod
     def check(cls, interventions: Sequence[Any], shapes: Shapes, model_id: str) -> "CheckedInterventions":
-        """Check interventions against a model. Raises ValueError for a kind, a layer or a head that it does not have,
-        and for another model's donor.
+        """Check interventions against a model.
+
+        Raises ValueError for a kind, layer or head that the model does not have, and for a donor from another model.
         """
         for each in interventions:
             if not isinstance(each, Intervention):
@@ -53,9 +54,9 @@ class CheckedInterventions:
         return cls(tuple(interventions), dict(shapes))
 
     def resolve(self, sentences: Sequence[Sentence]) -> ResolvedInterventions:
-        """Resolve the interventions for each of these sentences; an unwritten target is an empty `tgt`.
+        """Resolve the interventions for each sentence; a target that is not written yet is an empty `tgt`.
 
-        Raises ValueError where a word or a position is not there, and where a donor's tokens are no match.
+        Raises ValueError for a word or position that a sentence does not have, and if a donor's tokens do not match.
         """
         if not self.interventions:
             return ResolvedInterventions()
@@ -95,9 +96,7 @@ def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
 
 
 def _require_mean(each: Intervention, layers: int) -> None:
-    """Raise ValueError unless a mean has numbers for every layer that it goes into: a layer without would
-    become zero.
-    """
+    """Raise ValueError unless a mean has values for every layer that it replaces; a missing layer would become zero."""
     if each.is_unmeasured:
         raise ValueError(f"{each}: that mean has not been measured: attnviz.mean_contexts measures one.")
     if lacking := [layer for layer in _layers(each, layers) if layer not in each.values]:
@@ -105,7 +104,7 @@ def _require_mean(each: Intervention, layers: int) -> None:
 
 
 def _layers(each: Intervention, count: int) -> Sequence[int]:
-    """List the layers that an intervention acts on in a kind with `count` layers."""
+    """Return the layers that an intervention changes, in a kind with `count` layers."""
     return range(count) if each.layer is None else (each.layer,)
 
 
@@ -118,11 +117,11 @@ class _Resolver:
 
     @property
     def _prompt(self) -> bool:
-        """Whether the model is a decoder alone, which is given the beginning of its text."""
+        """Whether the model is decoder-only, so that its text begins with a prompt."""
         return "encoder_self" not in self.shapes
 
     def edits(self, each: Intervention) -> list[Edit]:
-        """Make the edits of an intervention, one for each layer."""
+        """Return the edits of an intervention, one for each layer."""
         positions, from_ = self._positions(each)
         made = Edit(("encoder", 0), each.what, each.how, each.heads, positions, swap=self._swap(each))
         if each.what in OF_STACK:
@@ -140,7 +139,7 @@ class _Resolver:
         return edits
 
     def notes(self, each: Intervention) -> list[str]:
-        """Name the tokens that stay as they are because the donor has no partner for them."""
+        """Return a note that names the tokens that stay unchanged because the donor has no partner for them."""
         tokens = self._tokens(each)
         if each.how != "values" or not tokens or each.positions is not None:
             return []
@@ -153,14 +152,14 @@ class _Resolver:
                 f"{named}{more}."]  # fmt: skip
 
     def _tokens(self, each: Intervention) -> Sequence[Token]:
-        """Return the tokens whose positions an intervention names: the source, the prompt, or the target so far."""
+        """Return the tokens that an intervention's positions refer to: the source, the prompt, or the target so far."""
         if each.on_source:
             return self.sentence.src
         given = self.sentence.tgt_in
         return [token for token in given if not token.segment] if self._prompt else given
 
     def _positions(self, each: Intervention) -> tuple[Numbers | None, Numbers | None]:
-        """Return the positions to change and those of the values to put there; None for all as they are."""
+        """Return the positions to change and the matching positions of the values; None means all of them, in order."""
         tokens = self._tokens(each)
         wanted = None if each.positions is None else self._numbers(each, each.positions, tokens)
         if each.how != "values":
@@ -184,8 +183,9 @@ class _Resolver:
         return align_by_position(max(len(tokens), count) if not each.on_source else len(tokens), count)
 
     def _require_keys(self, each: Intervention, pairs: Sequence[tuple[int, int]]) -> None:
-        """Raise ValueError unless weights have the same keys here: as many of them, or the same ones before
-        each row.
+        """Raise ValueError unless the donor's weights are over the same keys as this sentence's rows.
+
+        Decoder rows must keep their positions; other kinds need the same number of keys.
         """
         if each.where == "decoder_self":
             if moved := [here for here, there in pairs if here != there]:
@@ -218,7 +218,7 @@ class _Resolver:
         return tuple(sorted({at for group in found for at in group}))
 
     def _places(self, each: Intervention, place: Place, tokens: Sequence[Token]) -> list[Numbers]:
-        """Find the positions that a place means: the one given, or the tokens of each occurrence of a word."""
+        """Return the positions that a place means: the given position, or the tokens of each occurrence of a word."""
         is_open = not (each.on_source or (each.columns and each.where == "cross"))
         if isinstance(place, int):
             if not is_open and place >= len(tokens):

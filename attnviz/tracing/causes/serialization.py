@@ -1,4 +1,4 @@
-"""Interventions beside a saved trace: what they are as JSON, and their numbers as arrays `intervention.<n>.<layer>`."""
+"""Store interventions with a trace: their fields as JSON, their values as arrays `intervention.<n>.<layer>`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -14,7 +14,7 @@ NAME = "intervention"
 
 
 def descriptions(interventions: Sequence[Intervention]) -> list[dict[str, Any]]:
-    """Return all but the interventions' numbers as plain JSON types; tokens by their fields."""
+    """Return the interventions' fields except their values as plain JSON types; a token becomes a dictionary."""
     return [
         {each.name: getattr(one, each.name) for each in fields(one) if each.name not in ("values", "tokens")}
         | {"tokens": [vars(token) for token in one.tokens]}
@@ -23,14 +23,17 @@ def descriptions(interventions: Sequence[Intervention]) -> list[dict[str, Any]]:
 
 
 def arrays(interventions: Sequence[Intervention]) -> dict[str, Tensor]:
-    """Return the interventions' numbers, by name."""
+    """Return the interventions' values by the names under which they are stored."""
     return {
         f"{NAME}.{number}.{layer}": put for number, one in enumerate(interventions) for layer, put in one.values.items()
     }
 
 
 def read(said: Sequence[Mapping[str, Any]], tensors: Mapping[str, Tensor]) -> tuple[Intervention, ...]:
-    """Read what `descriptions` and `arrays` wrote. Raises TypeError or ValueError for anything else."""
+    """Read interventions from the results of `descriptions` and `arrays`.
+
+    Raises TypeError or ValueError for anything else.
+    """
     values: dict[int, dict[int, Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith(f"{NAME}."):
@@ -56,5 +59,5 @@ def _one(said: Mapping[str, Any], values: dict[int, Tensor]) -> Intervention:
 
 
 def _fits(put: Tensor, what: str) -> bool:
-    """Check whether numbers have as many axes as the quantity that they replace."""
+    """Check whether values have as many axes as the quantity that they replace."""
     return put.dim() == (2 if what in OF_STACK else 3) and put.is_floating_point()

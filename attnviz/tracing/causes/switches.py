@@ -1,4 +1,4 @@
-"""Read and change which heads interventions switch off, or replace by more than zeros: one switch for each head."""
+"""Read and change which whole heads the interventions ablate: each head has one switch."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -25,8 +25,9 @@ Shapes = Mapping[Kind, tuple[int, int]]
 
 
 def heads_off(interventions: Sequence[Intervention], shapes: Shapes) -> frozenset[Head]:
-    """Return the heads whose context is zero at every position; `shapes` are the model's layers and heads of
-    each kind.
+    """Return the heads whose context is set to zero at every position.
+
+    `shapes` are the model's numbers of layers and heads of each kind.
     """
     return frozenset(head for each in interventions for head in _heads_switched_off(each, shapes))
 
@@ -34,25 +35,26 @@ def heads_off(interventions: Sequence[Intervention], shapes: Shapes) -> frozense
 def switch_heads_off(
     interventions: Sequence[Intervention], shapes: Shapes, heads: Iterable[Head]
 ) -> tuple[Intervention, ...]:
-    """Switch these heads off and no others; all other interventions stay."""
+    """Return interventions that switch off exactly these heads; interventions of other types are kept."""
     wanted: dict[Head, Put] = dict.fromkeys(heads, "zero")
     others = (each for each in interventions if not _heads_switched_off(each, shapes))
     return (*(one for kind in shapes for one in _ablations(kind, shapes[kind], "zero", wanted)), *others)
 
 
 def toggle_head(interventions: Sequence[Intervention], shapes: Shapes, head: Head) -> tuple[Intervention, ...]:
-    """Switch one head off, or on again."""
+    """Return interventions with one head switched off, or on again."""
     return switch_heads_off(interventions, shapes, heads_off(interventions, shapes) ^ {head})
 
 
 def _heads_switched_off(each: Intervention, shapes: Shapes) -> list[Head]:
-    """List the heads that an intervention switches off at every position; none where it does something else."""
+    """Return the heads that an intervention switches off at every position, or none if it does something else."""
     return [head for head, put in _replacements_by(each, shapes) if put == "zero"]
 
 
 def replacements(interventions: Sequence[Intervention], shapes: Shapes) -> dict[Head, Put]:
-    """Return the heads that are replaced at every position, and by what; `shapes` are the model's layers and heads of
-    each kind.
+    """Return the heads that are replaced at every position, and what replaces them.
+
+    `shapes` are the model's numbers of layers and heads of each kind.
     """
     return {head: put for each in interventions for head, put in _replacements_by(each, shapes)}
 
@@ -60,9 +62,9 @@ def replacements(interventions: Sequence[Intervention], shapes: Shapes) -> dict[
 def replace_heads(
     interventions: Sequence[Intervention], shapes: Shapes, wanted: Mapping[Head, Put]
 ) -> tuple[Intervention, ...]:
-    """Replace these heads and no others; all other interventions stay.
+    """Return interventions that replace exactly these heads; interventions of other types are kept.
 
-    Cross-attention has no diagonal: what is to be put there becomes zero.
+    In cross-attention, which has no diagonal, "diagonal" is replaced by zero.
     """
     others = tuple(each for each in interventions if not _replacements_by(each, shapes))
     made = [one for put in _PUTS.values() for kind in shapes for one in _ablations(kind, shapes[kind], put, wanted)]
@@ -70,7 +72,7 @@ def replace_heads(
 
 
 def every_head(shapes: Shapes) -> list[Head]:
-    """List all heads of a model, kind by kind."""
+    """Return all heads of a model, kind by kind."""
     return [
         Head(kind, layer, head)
         for kind, (layers, heads) in shapes.items()
@@ -80,7 +82,7 @@ def every_head(shapes: Shapes) -> list[Head]:
 
 
 def without_replacements(interventions: Sequence[Intervention], shapes: Shapes) -> tuple[Intervention, ...]:
-    """Return the interventions that are no replacements of whole heads."""
+    """Return the interventions that do not replace whole heads at every position."""
     return tuple(each for each in interventions if not _replacements_by(each, shapes))
 
 
@@ -96,7 +98,7 @@ def _replacements_by(each: Intervention, shapes: Shapes) -> list[tuple[Head, Put
 
 
 def _ablations(kind: Kind, shape: tuple[int, int], put: Put, wanted: Mapping[Head, Put]) -> list[Intervention]:
-    """Make as few interventions as possible: one for a kind, one for a layer, or one for some heads of a layer."""
+    """Make as few interventions as possible: one for a kind, one for each layer, or one for some heads of a layer."""
     n_layers, n_heads = shape
     by_layer = [
         [head for head in range(n_heads) if _fit_put(kind, wanted.get(Head(kind, layer, head))) == put]

@@ -1,1 +1,1 @@
-"""Traces from tensors and files that were made elsewhere."""
+"""Traces made from tensors and files that come from outside attnviz."""

@@ -2,16 +2,16 @@
 
 | key | what |
 | --- | --- |
-| `attn` | weights, `(layers, heads, q_len, k_len)`; axes of size 1 at the front may be left out |
-| `tokens` | the query tokens, one a row |
+| `attn` | weights, `(layers, heads, q_len, k_len)`; leading axes of size 1 may be left out |
+| `tokens` | the query tokens, one for each row |
 | `key_tokens` | the key tokens, if they differ |
-| `kind` | `encoder_self`, `decoder_self` or `cross`; left out: `from_tensors` tells which |
+| `kind` | `encoder_self`, `decoder_self` or `cross`; if left out, `from_tensors` infers it |
 | `mask` | bool `(q_len, k_len)`, True = may attend |
 
 For several kinds in one file: `attn.encoder_self`, `attn.decoder_self`, `attn.cross`, `tokens.src`, `tokens.tgt` and
-`mask.<kind>`, as `attnviz.save` writes them, with `pieces.<side>` and `ids.<side>`, what the vocabulary has for the
-tokens of a side, where it is known. In .npz, tokens are an array of strings. In .safetensors, which holds only
-numbers, tokens and kind stand in the metadata: tokens as a JSON list of strings.
+`mask.<kind>`, as `attnviz.save` writes them. If known, `pieces.<side>` and `ids.<side>` hold the vocabulary entries of
+a side's tokens. In .npz, tokens are an array of strings. A .safetensors file holds only numbers, so tokens and kind are
+in its metadata: tokens as a JSON list of strings.
 """
 
 import io
@@ -33,21 +33,22 @@ from attnviz.tracing.trace import KINDS
 
 MEGABYTE = 1024 * 1024
 MAX_FILE, MAX_UNPACKED = 64 * MEGABYTE, 128 * MEGABYTE
-MAX_WEIGHTS = MAX_UNPACKED // 4  # in float32, whatever the file holds them in: a byte a weight would become four
-MAX_MAPS = 4096  # heads of all layers: each is a square on the page
+MAX_WEIGHTS = MAX_UNPACKED // 4  # counted as float32: a weight that takes one byte in the file takes four in memory
+MAX_MAPS = 4096  # heads of all layers; each is drawn as a square on the page
 MAX_TOKENS, MAX_TOKEN = 4096, 200
 MAX_HEADER = 4 * MEGABYTE  # of .safetensors: names of tensors, and the tokens of two sides
 TEXTS = ("tokens", "key_tokens", *(f"{part}.{side}" for part in ("tokens", "pieces") for side in ("src", "tgt")))
 IDS = ("ids.src", "ids.tgt")
-MASK = re.compile(rf"mask\.({'|'.join(KINDS)})\.\d+")  # of a layer, as `Trace.save` writes it
+MASK = re.compile(rf"mask\.({'|'.join(KINDS)})\.\d+")  # the mask of one layer, as `Trace.save` writes it
 ARRAYS = ("attn", "mask", *(f"{part}.{kind}" for part in ("attn", "mask") for kind in KINDS))
 _READABLE = f"{', '.join(('attn', 'tokens', 'key_tokens', 'kind', 'mask'))}, or attn.<kind>, tokens.src, tokens.tgt"
 
 
 def read(content: bytes, name: str) -> BareWeights:
-    """Read the weights in a file's content; the ending of `name` says its format.
+    """Read the weights in a file's content; the ending of `name` says the format.
 
-    Raises ValueError, with one sentence, for a file that is too large, broken, or does not hold what it should.
+    Raises ValueError, with a message of one sentence, if the file is too large, broken, or does not hold weights and
+    tokens.
     """
     if len(content) > MAX_FILE:
         raise ValueError(f"{name} has {len(content) // MEGABYTE} MB; at most {MAX_FILE // MEGABYTE} MB are read.")
@@ -67,7 +68,7 @@ def read(content: bytes, name: str) -> BareWeights:
 
 
 def trace_of(found: dict[str, Any]) -> BareWeights:
-    """Build the weights from a file's entries. Raises ValueError where these do not fit each other."""
+    """Build a trace of weights from a file's entries. Raises ValueError if the entries do not fit together."""
     given = {kind: found[f"attn.{kind}"] for kind in KINDS if f"attn.{kind}" in found}
     if not given and "attn" not in found:
         raise ValueError(f"The file has no attn; its keys can be {_READABLE}.")
@@ -87,7 +88,7 @@ def trace_of(found: dict[str, Any]) -> BareWeights:
 
 
 def _add_vocabulary_entries(sentence: Sentence, found: dict[str, Any]) -> Sentence:
-    """Give the tokens their entries in a vocabulary, where the file has as many of them as tokens."""
+    """Add vocabulary entries to the tokens, if the file has exactly one for each token."""
     sides: dict[str, Any] = {}
     for side, tokens in (("src", sentence.src), ("tgt", sentence.tgt)):
         pieces, ids = found.get(f"pieces.{side}", ()), found.get(f"ids.{side}", ())
@@ -98,7 +99,7 @@ def _add_vocabulary_entries(sentence: Sentence, found: dict[str, Any]) -> Senten
 
 
 def _mask(found: dict[str, Any], kind: str) -> Any:
-    """Return the mask of a kind, or the one that all its layers and heads share; None without such a mask."""
+    """Return the mask of a kind, or the mask that all its layers and heads share; None if there is no such mask."""
     if f"mask.{kind}" in found:
         return found[f"mask.{kind}"]
     layers = [torch.as_tensor(found[key]) for key in found if MASK.fullmatch(key) and key.split(".")[1] == kind]
@@ -120,7 +121,7 @@ def _check_count(found: dict[str, Any]) -> None:
 
 
 def _npz(content: bytes) -> dict[str, Any]:
-    """Read the known keys of a NumPy archive; others are not unpacked."""
+    """Read the known keys of a NumPy archive; other keys are not unpacked."""
     archive = Archive(io.BytesIO(content), most=MAX_UNPACKED)
     texts = {key: archive.texts(key, most=MAX_TOKENS, longest=MAX_TOKEN) for key in archive.keys if key in TEXTS}
     kind = archive.texts("kind", most=1, longest=MAX_TOKEN) if "kind" in archive.keys else []

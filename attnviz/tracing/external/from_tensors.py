@@ -1,5 +1,6 @@
-"""Make a trace from given attention weights. Raises ValueError, with one sentence, for parts that do not fit each
-other.
+"""Make a trace from given attention weights.
+
+Raises ValueError, with a message of one sentence, for arguments that do not fit together.
 """
 
 import hashlib
@@ -24,8 +25,8 @@ from attnviz.tracing.trace import KINDS
 from attnviz.transformer.probe import Kind
 
 TOLERANCE = 2e-3  # rows of a bfloat16 softmax sum to 1 within this
-# What NumPy and torch raise at what they cannot write out; RuntimeError for tensors with a gradient within lists, and
-# for those that have a shape but no numbers (meta).
+# Errors that NumPy and torch raise for what is not an array. RuntimeError: tensors with a gradient inside lists, and
+# meta tensors, which have a shape but no values.
 _NO_ARRAY = (TypeError, ValueError, RuntimeError)
 
 
@@ -37,9 +38,9 @@ _JOINT = (
 
 @dataclass(frozen=True)
 class _GivenWeights:
-    """Weights as they were given, with padding, and the tokens of both sides.
+    """Weights as the user gave them, padding included, and the tokens of both sides.
 
-    The key None is self-attention whose kind is inferred from the numbers once padding is cut off.
+    The key None is self-attention whose kind is inferred from the weights after padding is removed.
     """
 
     weights: Mapping[Any, Tensor]
@@ -47,7 +48,7 @@ class _GivenWeights:
     masks: Mapping[Any, Any]
     steps: GenerateSteps | None = None
     notes: tuple[str, ...] = ()
-    are_output: bool = False  # of a model, and not tensors alone
+    are_output: bool = False  # a model's output object, not bare tensors
 
 
 @reads_arguments
@@ -55,30 +56,35 @@ def from_tensors(  # noqa: PLR0913 - users describe their own weights by these a
     attn: Any, tokens: Any, *, key_tokens: Any = None, kind: str | None = None, mask: Any = None,
     item: int | None = None, tokenizer: Any = None, attention_mask: Any = None,
 ) -> BareWeights:  # fmt: skip
-    """Your own attention weights, for every view that needs nothing else: Heads, links, the whole model, heatmaps.
+    """Make a trace from your own attention weights, for every view that needs only weights.
+
+    Such views are Heads, links, the whole model, and heatmaps.
 
     Args:
         attn: `(layers, heads, q_len, k_len)`, `(heads, q_len, k_len)` or `(q_len, k_len)`, as a tensor, an array or
-            nested lists; or one `(batch, heads, q_len, k_len)` a layer; or a mapping of such from kind to weights; or
-            what a model of transformers returns with `output_attentions=True`, also from `generate`, whose steps are
-            stacked, a row a step; or TransformerLens' cache, or a mapping from names with the layer's number in them.
-        tokens: the query tokens, a string (or `Token`) a row, or ids with a `tokenizer`; of a batch also a list for
-            each item. With weights of several kinds: `{"src": …, "tgt": …}`, where a target with one token more than
-            there are decoder rows labels them `input → output`.
-        key_tokens: the key tokens, where they are not the query tokens; as `tokens`.
-        kind: "encoder_self", "decoder_self" or "cross". Left out: "cross" with `key_tokens`; what the class of a
-            model's output says; "decoder_self" where rows look back and none looks ahead; else "encoder_self".
+            nested lists; or a list with `(batch, heads, q_len, k_len)` for each layer; or a mapping from kind to any
+            of these; or the output of a transformers model with `output_attentions=True`, also from `generate`,
+            whose steps are stacked, one row for each step; or TransformerLens' cache, or a mapping from names that
+            contain the layer's number.
+        tokens: the query tokens, a string (or `Token`) for each row, or ids with a `tokenizer`; for a batch also a
+            list for each item. With weights of several kinds: `{"src": …, "tgt": …}`, where a target with one token
+            more than there are decoder rows labels the rows `input → output`.
+        key_tokens: the key tokens, if they are not the query tokens; in the same form as `tokens`.
+        kind: "encoder_self", "decoder_self" or "cross". By default: "cross" with `key_tokens`; otherwise the kind
+            that the class of a model's output implies; otherwise "decoder_self" if rows attend to earlier tokens and
+            none to later ones; otherwise "encoder_self".
         mask: bool `(q_len, k_len)`, True = may attend; with a mapping of weights, a mapping from kind to mask. Rows of
-            `generate` have the causal one. A cell that holds weight is allowed, whatever the mask says, and noted.
+            `generate` get the causal mask. A cell that holds weight counts as allowed even if the mask forbids it,
+            and a note says so.
         item: which text of a batch, or which of the sequences that `generate` returned.
-        tokenizer: what ids are tokens of: one of transformers or of tokenizers.
-        attention_mask: what a tokenizer of transformers returns: 1 for a token, 0 for padding, which is left out. In
-            cross-attention it is of the keys; for several kinds also a mapping, `{"src": …, "tgt": …}`. Without one,
-            padding is known by the tokenizer's id of it.
+        tokenizer: the tokenizer of the ids, from transformers or tokenizers.
+        attention_mask: the attention mask that a transformers tokenizer returns: 1 for a token, 0 for padding, which
+            is left out. In cross-attention it belongs to the keys; for several kinds it can be a mapping,
+            `{"src": …, "tgt": …}`. Without a mask, padding is recognized by the tokenizer's padding id.
 
-    Rows that do not sum to 1 are kept as they are and named in `info.notes`. Raises ValueError, with one sentence, for
-    shapes that do not fit each other or the tokens, for weights that are not finite, for an unknown kind, and for maps
-    whose columns are not the tokens.
+    Rows that do not sum to 1 are kept as they are and named in `info.notes`. Raises ValueError, with a message of one
+    sentence, for shapes that do not fit each other or the tokens, for weights that are not finite, for an unknown
+    kind, and for maps whose columns are not the tokens.
     """
     is_by_side = isinstance(tokens, Mapping) and "input_ids" not in tokens
     asked = kind or ("cross" if key_tokens is not None else None)
@@ -108,7 +114,7 @@ def _check_kinds(given: Mapping[Any, Any], others: Iterable[Any]) -> None:
 
 
 def _doubts(given: Any, item: int | None) -> list[str]:
-    """Note which axis was taken for the heads or the batch, if the shape leaves that open."""
+    """Return notes that say which axis was taken for the heads or the batch, if the shape is ambiguous."""
     is_list = isinstance(given, list | tuple) and bool(given) and isinstance(given[0], Tensor | np.ndarray)
     shape = tuple(getattr(given[0] if is_list else given, "shape", ()))
     if len(shape) == 3 and item is None and shape[0] > 1:
@@ -122,7 +128,7 @@ def _doubts(given: Any, item: int | None) -> list[str]:
 
 
 def _trace_of(given: _GivenWeights) -> BareWeights:
-    """Leave padding out, infer the kind if it is not known yet, and build the trace."""
+    """Build the trace, after removing padding and inferring the kind if it is unknown."""
     for name, maps in given.weights.items():
         _check_axes(name, maps, given)
     padding = Padding.of(given.weights, given.texts)
@@ -142,7 +148,7 @@ def _trace_of(given: _GivenWeights) -> BareWeights:
 
 
 def _check_axes(name: str | None, maps: Tensor, given: _GivenWeights) -> None:
-    """Raise ValueError for maps of self-attention whose columns are not the tokens."""
+    """Raise ValueError if the columns of self-attention maps are not the tokens."""
     q_len, k_len = maps.shape[-2:]
     if name == "cross":
         return
@@ -169,7 +175,9 @@ def _check_axes(name: str | None, maps: Tensor, given: _GivenWeights) -> None:
 
 
 def _is_band(maps: Tensor) -> bool:
-    """Check for the corners that a window of neighbours leaves empty: column j is key q - width / 2 + j."""
+    """Check whether the columns of maps are a window of neighbours, by the empty corners: column j is key q - width / 2
+    + j.
+    """
     length = maps.shape[-1]
     if length < 3 or length % 2 == 0:
         return False
@@ -181,9 +189,9 @@ def _is_band(maps: Tensor) -> bool:
 
 
 def _kind_of(maps: Tensor) -> Kind:
-    """Infer the kind of self-attention: a decoder's if some rows look back and none looks ahead.
+    """Infer the kind of self-attention: a decoder's if some rows attend to earlier tokens and none to later ones.
 
-    Rows of padding at the front, which spread evenly and which no row looks at, are ignored.
+    Leading rows of padding are ignored: their weights are uniform, and no other row attends to them.
     """
     if maps.shape[-2] != maps.shape[-1]:
         return "encoder_self"
@@ -196,7 +204,7 @@ def _kind_of(maps: Tensor) -> Kind:
 
 
 def _maps(kind: str, given: Any, item: int | None = None) -> Tensor:
-    """`(layers, heads, q_len, k_len)` in float32, on the CPU."""
+    """Convert weights to `(layers, heads, q_len, k_len)` in float32 on the CPU."""
     if isinstance(given, (list, tuple)) and given and all(isinstance(part, (Tensor, np.ndarray)) for part in given):
         attn = _stack_parts(kind, given, item)
     else:
@@ -224,9 +232,7 @@ def _maps(kind: str, given: Any, item: int | None = None) -> Tensor:
 
 
 def _stack_parts(kind: str, given: Any, item: int | None) -> Tensor:
-    """Stack parts, each of which is a layer. With an item, a part of three axes is `(batch, q_len, k_len)` with
-    averaged heads.
-    """
+    """Stack a list of layers. With an item, a layer with three axes is `(batch, q_len, k_len)`, averaged over heads."""
     shapes = {tuple(part.shape) for part in given}
     if len(shapes) > 1:
         hint = "From nn.MultiheadAttention, give the second of the two values that it returns."
@@ -252,7 +258,7 @@ def _tensor(kind: str, given: Any) -> Tensor:
 
 
 def _to_cpu(given: Any) -> Tensor:
-    """Convert to a dense tensor on the CPU. Raises one of `_NO_ARRAY` for anything but an array."""
+    """Convert an array to a dense tensor on the CPU. Raises one of `_NO_ARRAY` for anything else."""
     tensor = given.detach().cpu() if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
     return tensor if tensor.layout is torch.strided else tensor.to_dense()
 
@@ -264,7 +270,7 @@ def _first_line(error: Exception) -> str:
 def _read_masks(
     given: _GivenWeights, names: Mapping[Kind, Any], padding: Padding
 ) -> tuple[dict[Kind, Tensor], list[str]]:
-    """Return the mask of each kind, without padding, and notes on those that forbid cells with weight."""
+    """Return the mask of each kind without padding, and notes on masks that forbid cells that hold weight."""
     masks: dict[Kind, Tensor] = {}
     notes = []
     by_kind: dict[Kind, Any] = {
@@ -303,7 +309,7 @@ def _mask(kind: Kind, given: Any, maps: Tensor) -> Tensor:
 
 
 def _step_notes(given: _GivenWeights, padding: Padding, tokens: Sequence[Token]) -> list[str]:
-    """Note which rows the output of `generate` lacks, and which rows are not those of their token."""
+    """Return notes on rows that the output of `generate` does not have, and on rows that are not their token's."""
     name = next((name for name in given.weights if name in ("decoder_self", None)), "cross")
     if given.steps is None or name == "cross":
         return []
@@ -327,7 +333,7 @@ def _step_notes(given: _GivenWeights, padding: Padding, tokens: Sequence[Token])
 
 
 def _looks_ahead(trace: BareWeights, kind: Kind) -> list[str]:
-    """Note which rows of a decoder look at later tokens."""
+    """Return a note if rows of a decoder attend to later tokens."""
     if kind != "decoder_self":
         return []
     rows = trace.weights[kind].triu(1).flatten(0, 1).any(dim=0).any(dim=-1).nonzero().flatten().tolist()
@@ -349,11 +355,12 @@ def _is_joint(weights: Mapping[Kind, Tensor]) -> bool:
 
 
 def _flaws(trace: BareWeights, kind: Kind, *, is_joint: bool = False) -> list[str]:
-    """Describe what is unusual about weights: rows that do not sum to 1, weights outside 0 to 1. With `is_joint`, rows
-    of a decoder need not sum to 1.
+    """Return notes on rows that do not sum to 1 and on weights outside 0 to 1.
+
+    With `is_joint`, rows of a decoder need not sum to 1.
     """
     attn, notes = trace.weights[kind], []
-    # Head by head: in float64 all at once, they would take twice their room, and be held for a sum of each row.
+    # Head by head: all maps in float64 at once would take twice the memory of the weights.
     sums = torch.stack([maps.double().sum(dim=-1) for maps in attn.flatten(0, 1)]).unflatten(0, attn.shape[:2])
     sees = trace.mask(kind).any(dim=-1)
     off = ((sums - 1).abs() > TOLERANCE) & ~((sums == 0) & ~sees)
@@ -386,7 +393,7 @@ def _packed_texts(trace: BareWeights, kind: Kind) -> list[str]:
 
 
 def _name(trace: BareWeights) -> str:
-    """Make a short name of weights and masks, as models have one: equal ones have an equal name."""
+    """Return a short hash of the weights and masks, used as a model id."""
     content = hashlib.blake2b(digest_size=6)
     for kind, given in (*trace.weights.items(), *trace.masks.items()):
         content.update(f"{kind} {tuple(given.shape)} {given.dtype}".encode())

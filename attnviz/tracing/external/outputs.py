@@ -1,12 +1,12 @@
-"""Find attention weights in what other libraries return: transformers' outputs and `generate`, and caches by name.
+"""Find attention weights in the outputs of other libraries: transformers' outputs and `generate`, caches by name.
 
-| what | where its weights are |
+| object | where its weights are |
 | --- | --- |
-| a forward pass of transformers | `attentions`, or `encoder_attentions`, `decoder_attentions`, `cross_attentions` |
-| `generate(…, output_attentions=True, return_dict_in_generate=True)` | the same names; of a decoder a tuple a step |
-| such a tuple alone | its layers, or its steps |
+| output of a transformers model | `attentions`, or `encoder_attentions`, `decoder_attentions`, `cross_attentions` |
+| `generate(…, output_attentions=True, return_dict_in_generate=True)` | the same names; a decoder has a tuple per step |
+| the tuple alone | its layers, or its steps |
 | TransformerLens' `run_with_cache` | `blocks.3.attn.hook_pattern` |
-| timm's `AttentionExtract`, and your own hooks | any name with the layer's number in it |
+| timm's `AttentionExtract`, and your own hooks | any name that contains the layer's number |
 """
 
 import re
@@ -21,22 +21,22 @@ from torch import Tensor
 from attnviz.tracing.trace_like import KINDS
 from attnviz.transformer.probe import Kind
 
-# Of a decoder-only model, or of an encoder: the field itself does not say which.
+# The field of a decoder-only model or an encoder: the name does not say which.
 SELF = "attentions"
 _FIELDS: Mapping[str, Kind | None] = {
     "encoder_attentions": "encoder_self", "decoder_attentions": "decoder_self", "cross_attentions": "cross", SELF: None,
 }  # fmt: skip
-_OTHERS = (  # of an output without weights
+_OTHERS = (  # fields of a model's output that hold no attention weights
     "logits", "last_hidden_state", "sequences", "hidden_states", "past_key_values", "cache",
 )  # fmt: skip
 _CROSS, _DECODER = re.compile(r"cross", re.IGNORECASE), re.compile(r"(^|\.)decoder\.")
 _ENCODER = re.compile(r"(^|\.)encoder\.")
-_PATTERN = re.compile(r"\.hook_(cross_)?pattern$")  # TransformerLens keeps scores, queries and keys beside this one
+_PATTERN = re.compile(r"\.hook_(cross_)?pattern$")  # the cache also holds scores, queries and keys, by other names
 HOW = "call the model with output_attentions=True, loaded with attn_implementation='eager'"
-# Names of transformers' output classes. `CausalLMOutput` alone is also what a speech recogniser's encoder returns.
+# Names of transformers' output classes. A plain `CausalLMOutput` can also come from a speech recognizer's encoder.
 _DECODER_OUTPUT = re.compile(r"CausalLMOutputWith|DoubleHeadsModelOutput|^Generate(Beam)?DecoderOnly")
 _ENCODER_OUTPUT = re.compile(r"MaskedLMOutput$|ForPreTrainingOutput$")
-# Output classes whose encoder's columns are not the tokens, with the sentence that refuses them.
+# Output classes whose attention columns are not tokens, with the error message for each.
 _NOT_TOKENS: Sequence[tuple[re.Pattern[str], str]] = (
     (re.compile(r"^(Maskformer|Donut)?Swin"),
      "Swin returns the attention within each window of an image, not of texts: "
@@ -62,11 +62,11 @@ _TWO_STREAMS = (
 
 @dataclass(frozen=True)
 class OutputWeights:
-    """The weights in an output: `(layers, heads, q_len, k_len)` of each kind that was asked for.
+    """The weights in a model's output: `(layers, heads, q_len, k_len)` for each requested kind.
 
-    The key None is a model's only self-attention, if the output's class does not say whether it is a decoder's.
-    `steps` says how the rows of `generate` were stacked, None for one pass. `sequences` is the number of texts, `notes`
-    say what the weights leave out.
+    The key None is a model's only self-attention, if the output's class does not say whether it is a decoder. `steps`
+    says how the rows of `generate` were stacked; it is None for a single pass. `sequences` is the number of texts, and
+    `notes` say what the weights leave out.
     """
 
     weights: Mapping[Kind | None, Tensor]
@@ -77,8 +77,10 @@ class OutputWeights:
 
 @dataclass(frozen=True)
 class GenerateSteps:
-    """Rows of `generate`. The first `missing` rows are empty: the model had read their tokens before its first step.
-    `first` counts these rows and those of the first step.
+    """How rows of `generate` were stacked.
+
+    The first `missing` rows are empty, because the model had processed their tokens before its first step. `first` is
+    the number of these rows and the rows of the first step together.
     """
 
     missing: int
@@ -86,9 +88,10 @@ class GenerateSteps:
 
 
 def weights_of(given: Any, item: int | None, kind: str | None, *, every_kind: bool) -> OutputWeights | None:
-    """Return the weights in an output or a cache, None for anything else. Raises ValueError with one sentence.
+    """Return the weights in a model's output or a cache, or None for anything else.
 
-    `kind` is the kind that the caller asks for; with `every_kind` and no `kind`, all kinds are read.
+    `kind` is the kind that the caller asks for; with `every_kind` and no `kind`, all kinds are read. Raises ValueError,
+    with a message of one sentence, if an output has no usable weights.
     """
     if _holds_nothing(given):
         raise ValueError(f"The given output holds no attention weights: {HOW}.")
@@ -112,12 +115,12 @@ def weights_of(given: Any, item: int | None, kind: str | None, *, every_kind: bo
 
 
 def select_item(kind: str, weights: Tensor, item: int | None) -> Tensor:
-    """Return one item's weights, without the batch axis, of `(batch, heads, q_len, k_len)`."""
+    """Return the weights of one batch item of `(batch, heads, q_len, k_len)`, without the batch axis."""
     return weights[require_item(f"What is given of {kind}", weights.shape[0], "texts", item)]
 
 
 def require_item(what: str, size: int, things: str, item: int | None) -> int:
-    """Return the item that is meant. Raises ValueError where there is none such, or where it has to be said."""
+    """Return the index of the batch item. Raises ValueError if it is out of range, or needed but not given."""
     if item is None and size > 1:
         raise ValueError(f"{what} is of {size} {things}: say which one with item=0 to {size - 1}.")
     if not -size <= (item or 0) < size:
@@ -128,20 +131,21 @@ def require_item(what: str, size: int, things: str, item: int | None) -> int:
 
 
 def shared_item(item: int | None, size: int, sequences: int) -> int | None:
-    """Return the index, in a batch of `size`, of the text that a sequence was made from: `generate` may return several
-    sequences for each text.
+    """Return the batch index of the text that a sequence was generated from.
+
+    `generate` may return several sequences for each text; `size` is the number of texts.
     """
     is_shared = item is not None and 0 < size < sequences and sequences % size == 0
     return item % sequences // (sequences // size) if is_shared and item is not None else item
 
 
 def _holds_nothing(given: Any) -> bool:
-    """Check for the tuple of None, or of empty tuples, that fused attention leaves in place of weights."""
+    """Check for a tuple of None or empty tuples, which a model with fused attention returns instead of weights."""
     return isinstance(given, tuple) and all(part is None or part == () for part in given)
 
 
 def _is_stepwise(given: Any) -> bool:
-    """Check for a tuple of tuples of weights with a batch, as `generate` returns them."""
+    """Check for a tuple of tuples of batched weights, as `generate` returns them."""
     first = given[0] if isinstance(given, list | tuple) and given else None
     return (
         isinstance(first, list | tuple)
@@ -160,7 +164,7 @@ def _read_fields(
     given: Any, fields: Mapping[str, Any], item: int | None, kind: str | None, *, every_kind: bool
 ) -> OutputWeights:
     held = {name: layers for name, found in fields.items() if (layers := _layers_of(found))}
-    if not held:  # an encoder has an empty cross_attentions beside its attentions
+    if not held:  # an encoder's output has attentions and an empty cross_attentions
         raise ValueError(f"{' and '.join(fields)} hold no weights: {HOW}.")
     beams = _field(given, "beam_indices")
     sequences = _n_rows(held) if beams is None else len(beams)
@@ -183,7 +187,7 @@ def _read_fields(
 
 
 def _kind_of_field(name: str, given: Any, held: Mapping[str, Any], kind: str | None) -> Any:
-    """Return the kind of a field's weights; for a model's only self-attention, what the output's class says."""
+    """Return the kind of a field's weights; for a model's only self-attention, the output's class decides."""
     if (of := _FIELDS[name]) is not None:
         return of
     if (
@@ -198,7 +202,9 @@ def _kind_of_field(name: str, given: Any, held: Mapping[str, Any], kind: str | N
 
 
 def _choose(kinds: Mapping[Any, Any], kind: str | None, *, every_kind: bool) -> list[Any]:
-    """Return which of the kinds in an output the caller means. Raises ValueError if the caller has to say so."""
+    """Return the kinds in an output that the caller asks for. Raises ValueError if the request is ambiguous or
+    missing.
+    """
     names = ", ".join(of or "self-attention" for of in kinds)
     if kind is None and len(kinds) > 1 and not every_kind:
         raise ValueError(f'The output holds {names}: give one kind=…, or tokens as {{"src": …, "tgt": …}} for all.')
@@ -210,7 +216,7 @@ def _choose(kinds: Mapping[Any, Any], kind: str | None, *, every_kind: bool) -> 
 
 
 def _check_class(output: str, name: str, layers: Sequence[Any]) -> None:
-    """Raise ValueError for outputs whose columns are not the text's tokens."""
+    """Raise ValueError for output classes whose columns are not the text's tokens."""
     for outputs, sentence in _NOT_TOKENS:
         if name in (SELF, "encoder_attentions") and outputs.match(output):
             raise ValueError(sentence)
@@ -220,13 +226,13 @@ def _check_class(output: str, name: str, layers: Sequence[Any]) -> None:
 
 
 def _has_equal_rows(layers: Sequence[Sequence[Any]]) -> bool:
-    """Check whether apparent steps are layers: each has as many rows as the first, and more than one."""
+    """Check whether what looks like steps are layers: all have the same number of rows, more than one."""
     rows = {part.shape[-2] for layer in layers for part in layer[:1] if isinstance(part, Tensor)}
     return len(layers) > 1 and len(rows) == 1 and rows != {1}
 
 
 def _unroll(given: Any, bands: Sequence[Tensor]) -> list[Tensor]:
-    """Give each layer of bands a column for each key. Raises ValueError if any token has global attention."""
+    """Turn each layer's bands into weights over all keys. Raises ValueError if a token has global attention."""
     if any(_field(given, f"{side}global_attentions") for side in ("", "encoder_")) or bands[0].shape[-1] % 2 == 0:
         raise ValueError(_GLOBAL)
     return [unroll_band(band, band.shape[-1] // 2) for band in bands]
@@ -253,13 +259,13 @@ def _check_weights(kind: str, weights: Tensor) -> None:
 
 
 def _n_rows(held: Mapping[str, Any]) -> int:
-    """Count the texts of an output: the largest batch in any field, each beam counted."""
+    """Return the number of texts in an output: the largest batch in any field, with each beam counted."""
     firsts = [layers[0] if not isinstance(layers[0], Sequence) else layers[0][0] for layers in held.values()]
     return max((len(first) for first in firsts if isinstance(first, Tensor)), default=1)
 
 
 def _layers_of(given: Any) -> list[Any]:
-    """Return the layers that have weights (a hybrid model's others have None), or the steps."""
+    """Return the layers that have weights, without the None of layers that have no attention; or the steps."""
     if not isinstance(given, Sequence):
         raise ValueError(f"attentions is a tuple of each layer's weights, not a {type(given).__name__}.")
     return [
@@ -269,8 +275,10 @@ def _layers_of(given: Any) -> list[Any]:
 
 
 def _stack_layers(kind: str, layers: Iterable[Any], item: int | None, *, has_batch: bool = False) -> Tensor:
-    """Stack one text's `(heads, q_len, k_len)` of each layer. A layer of three axes is one text's, but not in what a
-    model of transformers returns, which always has a batch: there it is a hidden state.
+    """Stack one text's weights `(heads, q_len, k_len)` of each layer.
+
+    A layer with three axes is one text's weights. With `has_batch`, as in transformers' outputs, it is a hidden state
+    and raises ValueError.
     """
     layers = [torch.as_tensor(layer) if isinstance(layer, np.ndarray) else layer for layer in layers]
     is_one_text = [not has_batch and isinstance(layer, Tensor) and layer.ndim == 3 for layer in layers]
@@ -285,9 +293,9 @@ def _stack_layers(kind: str, layers: Iterable[Any], item: int | None, *, has_bat
 
 
 def find_other_axes(layers: Sequence[Any], q_len: int | None = None, k_len: int | None = None) -> str | None:
-    """Describe the first layer that is not `(batch, heads, q_len, k_len)`; None if every layer is.
+    """Describe the first layer that is not `(batch, heads, q_len, k_len)`, or return None if every layer is.
 
-    Lengths that are not given are those of the first layer, as is the number of heads.
+    The number of heads, and lengths that are not given, must equal those of the first layer.
     """
     heads = None
     for number, layer in enumerate(layers):
@@ -309,7 +317,7 @@ def find_other_axes(layers: Sequence[Any], q_len: int | None = None, k_len: int 
 def _stack_steps(
     kind: str, steps: Sequence[Sequence[Tensor | None]], item: int | None, beams: Any
 ) -> tuple[Tensor, GenerateSteps]:
-    """Stack the steps of `generate`: the first has the prompt's rows, each other one adds the row of its token."""
+    """Stack the steps of `generate`: the first has the rows of the prompt, each further step adds its token's row."""
     rows = _row_of_each_step(kind, steps, item, beams)
     layers = [[layer for layer in step if layer is not None] for step in steps[: len(rows)]]
     n_prompt = layers[0][0].shape[-2]
@@ -323,19 +331,21 @@ def _stack_steps(
 
 
 def _n_seen(first: Tensor) -> int:
-    """Count the keys up to the newest token's own in a first step. A cache of fixed size has empty room behind it."""
+    """Return the number of keys up to the newest token in the first step; a cache of fixed size has empty slots after
+    it.
+    """
     return int(first[:, -1].any(dim=0).nonzero().max()) + 1 if bool(first[:, -1].any()) else first.shape[-2]
 
 
 def _stack_layer(kind: str, steps: Sequence[Tensor], told: GenerateSteps) -> Tensor:
-    """Stack one layer's `(heads, rows, keys)`. A step on a cache has one row, one without has all that there are."""
+    """Stack one layer's `(heads, rows, keys)`. A step with a cache has one row, a step without a cache has all rows."""
     n_rows = told.first + len(steps) - 1
     n_keys = steps[0].shape[-1] if kind == "cross" else n_rows
     out = steps[0].new_zeros(len(steps[0]), n_rows, n_keys)
     for at, step in enumerate(steps):
         rows = step[:, slice(None) if at == 0 else slice(-1, None)]
         seen = n_keys if kind == "cross" else told.first + at
-        # A cache of fixed size has room behind the newest key, that of a sliding window only the newest keys.
+        # A cache of fixed size has empty slots after the newest key; a sliding-window cache holds only the newest keys.
         rows = rows[..., :seen] if rows.shape[-1] >= seen else torch.nn.functional.pad(rows, (seen - rows.shape[-1], 0))
         start = told.missing if at == 0 else told.first + at - 1
         out[:, start : told.first + at, :seen] = rows
@@ -343,17 +353,16 @@ def _stack_layer(kind: str, steps: Sequence[Tensor], told: GenerateSteps) -> Ten
 
 
 def _row_of_each_step(kind: str, steps: Sequence[Sequence[Tensor | None]], item: int | None, beams: Any) -> list[int]:
-    """Return which row of the batch the item was at each step; a beam moves between rows."""
+    """Return the batch row of the item at each step; with beam search the row changes between steps."""
     if beams is not None:
         at = require_item("The output", len(beams), "sequences", item)
-        return [int(row) for row in beams[at][: len(steps)] if row >= 0]  # -1 stands behind the end of a sequence
+        return [int(row) for row in beams[at][: len(steps)] if row >= 0]  # -1 follows the end of a sequence
     size = next(len(layer) for layer in steps[0] if layer is not None)
     return [require_item(f"The output's {kind}", size, "texts", item)] * len(steps)
 
 
 def _read_names(cache: Mapping[Any, Any]) -> dict[Kind | None, list[str]] | None:
-    """Return the names of modules or hooks of each kind, in the order of their layers; None if the names have no
-    numbers.
+    """Return the names of modules or hooks for each kind, sorted by layer; None if the names have no numbers.
 
     Raises ValueError if the names of a kind belong to several stacks.
     """

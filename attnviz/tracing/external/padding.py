@@ -1,6 +1,6 @@
-"""Cut padding off weights and tokens: padding is no part of the text, and a decoder's padding looks ahead.
+"""Remove padding from weights and tokens: padding is not part of the text, and in a decoder its rows look ahead.
 
-In transformers, the row of a padding token before the text spreads evenly over all keys, including later keys.
+In transformers, the row of a padding token before the text is uniform over all keys, including later keys.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.external.outputs import require_item, shared_item
 from attnviz.tracing.external.tokens import OWN, try_list
 
-# Sides of a kind's rows and of its columns; None is self-attention of a kind that is not known yet.
+# For each kind, the sides of its rows and columns; None is self-attention whose kind is not known yet.
 _AXES: Mapping[Any, tuple[str, str]] = {
     "encoder_self": ("src", "src"), "decoder_self": ("tgt", "tgt"), "cross": ("tgt", "src"), None: (OWN, OWN),
 }  # fmt: skip
@@ -22,9 +22,7 @@ _AXES: Mapping[Any, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class PaddedSide:
-    """Tokens of one axis. `hidden` are the places that an attention mask hides, or that hold the tokenizer's padding
-    id.
-    """
+    """Tokens along one axis. `hidden` are positions that an attention mask hides or that hold the padding id."""
 
     tokens: Any
     hidden: frozenset[int] = frozenset()
@@ -33,14 +31,14 @@ class PaddedSide:
 
 @dataclass(frozen=True)
 class Padding:
-    """The sides, and the places of padding on each."""
+    """The tokens of each side, and the positions of padding on each side."""
 
     texts: Mapping[str, PaddedSide]
     places: Mapping[str, frozenset[int]]
 
     @classmethod
     def of(cls, weights: Mapping[Any, Tensor], texts: Mapping[str, PaddedSide]) -> "Padding":
-        """Find the hidden places that no row of a token looks at."""
+        """Find the padding: hidden positions that no row of a token attends to."""
         return cls(texts, {side: _padding_of(side, text, weights) for side, text in texts.items()})
 
     def tokens(self) -> dict[str, Any]:
@@ -49,18 +47,20 @@ class Padding:
                 if self.places[side] else text.tokens for side, text in self.texts.items()}  # fmt: skip
 
     def kept(self, name: Any) -> list[int]:
-        """Return the places of self-attention's tokens that are not padding."""
+        """Return the positions of self-attention's tokens that are not padding."""
         side = _AXES[name][0]
         return [at for at in range(len(self.texts[side].tokens)) if at not in self.places[side]]
 
     def cut(self, maps: Tensor, name: Any) -> Tensor:
-        """Leave the padding out of the last two axes of a kind's maps, or of its mask."""
+        """Remove the padding from the last two axes of a kind's maps or mask."""
         for axis, side in zip((-2, -1), _AXES[name], strict=True):
             maps = self._cut_axis(maps, axis, side)
         return maps
 
     def notes(self) -> list[str]:
-        """Say how many tokens were left out, and which hidden tokens were kept because rows look at them."""
+        """Return notes: how many tokens were left out, and which hidden tokens were kept because rows attend
+        to them.
+        """
         count = sum(map(len, self.places.values()))
         notes = [f"{count} padding {'token is' if count == 1 else 'tokens are'} left out."] if count else []
         for side, text in self.texts.items():
@@ -83,7 +83,7 @@ class Padding:
 
 
 def read_side(tokens: Any, mask: Any, tokenizer: Any, item: int | None, sequences: int) -> PaddedSide:
-    """Find which of a side's tokens are padding, by an attention mask or by the tokenizer's padding id."""
+    """Find which tokens of a side are padding, by an attention mask or the tokenizer's padding id."""
     tokens = try_list(tokens)
     if tokens is None:
         return PaddedSide(None)
@@ -101,10 +101,10 @@ def read_side(tokens: Any, mask: Any, tokenizer: Any, item: int | None, sequence
 
 
 def _padding_of(side: str, text: PaddedSide, weights: Mapping[Any, Tensor]) -> frozenset[int]:
-    """Return the hidden places of a side that no row of a token looks at.
+    """Return the hidden positions of a side that no row of a token attends to.
 
-    Ids alone do not decide this, since a text may begin with the padding id. If no maps have the side as their keys,
-    only an attention mask does.
+    Ids alone do not decide this, because a text may begin with the padding id. If no maps have this side as keys, only
+    an attention mask decides.
     """
     columns = [(name, maps) for name, maps in weights.items() if _AXES[name][1] == side]
     if not text.hidden or len(text.hidden) == len(text.tokens) or (not columns and not text.is_masked):
@@ -118,7 +118,7 @@ def _padding_of(side: str, text: PaddedSide, weights: Mapping[Any, Tensor]) -> f
 
 
 def masks_by_side(mask: Any, tokens: Any, key_tokens: Any, sides: Sequence[str]) -> Mapping[str, Any]:
-    """Return an attention mask by side: the one that was given beside tokens, or that came with them."""
+    """Return the attention mask of each side: the argument `attention_mask`, or masks that came with the tokens."""
     if isinstance(mask, Mapping):
         return mask
     if mask is not None:
@@ -141,8 +141,9 @@ def _padding_id(tokenizer: Any) -> int | None:
 
 
 def _hidden_by(given: Any, n_tokens: int, item: int | None, sequences: int) -> frozenset[int]:
-    """Return the places that an attention mask hides. Tokens that `generate` wrote come after the mask's end, and are
-    not hidden.
+    """Return the positions that an attention mask hides.
+
+    Tokens that `generate` wrote come after the end of the mask and are not hidden.
     """
     try:
         mask = torch.as_tensor(given)

@@ -1,4 +1,4 @@
-"""Read tokens that are given with weights, as the two sentences of a trace."""
+"""Read the tokens that a user gives with weights, as the two sentences of a trace."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from attnviz.tracing.record import Sentence
 from attnviz.transformer.probe import Kind
 
 Tokens = Iterable[str | Token]
-# Names of special tokens, as models spell them; a Token says of itself whether it is one.
+# Names of special tokens in common models; a `Token` has a flag for this instead.
 _TAGS = "s /s bos eos pad unk mask cls sep |endoftext| |begin_of_text| |end_of_text| |im_start| |im_end|"
 _BRACKETS = "CLS SEP PAD MASK UNK BOS EOS"
 SPECIALS = frozenset({f"<{name}>" for name in _TAGS.split()} | {f"[{name}]" for name in _BRACKETS.split()})
@@ -25,8 +25,9 @@ _BEGIN = re.compile(r"<bos:[^<>]+>")  # how attnviz's translators begin a target
 
 
 def sides(kind: str | None, tokens: Any, key_tokens: Any) -> dict[str, Any]:
-    """Assign the tokens of one kind to source and target, or to `OWN` for self-attention of an unknown kind. Raises
-    ValueError if they do not fit the kind.
+    """Assign the tokens of one kind to source and target, or to `OWN` for self-attention of an unknown kind.
+
+    Raises ValueError if the tokens do not fit the kind.
     """
     if kind == "cross":
         if key_tokens is None:
@@ -39,8 +40,9 @@ def sides(kind: str | None, tokens: Any, key_tokens: Any) -> dict[str, Any]:
 
 
 def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
-    """Build both sentences; `cut` where every target token has a row. Raises ValueError where shapes and tokens
-    disagree.
+    """Build both sentences; the sentence is `cut` if every target token has a row.
+
+    Raises ValueError if shapes and tokens disagree.
     """
     if not isinstance(sides, Mapping) or not sides.keys() <= {"src", "tgt"}:
         raise ValueError('With weights of several kinds, tokens is a mapping: {"src": …, "tgt": …}.')
@@ -67,9 +69,11 @@ def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
 
 
 def tokens_of(given: Any, tokenizer: Any, item: int | None, sequences: int = 1) -> Any:
-    """Return tokens as texts or `Token`s: those of one text of a batch, with ids read by their tokenizer. A mapping of
-    sides stays a mapping. A batch smaller than `sequences` holds the texts that the sequences were made from. Raises
-    ValueError with one sentence.
+    """Return tokens as texts or `Token`s: those of one batch item, with ids decoded by the tokenizer.
+
+    A mapping from sides to tokens stays a mapping. If the batch is smaller than `sequences`, it holds the texts from
+    which the sequences were generated. Raises ValueError, with a message of one sentence, for ids without a tokenizer
+    or a wrong item.
     """
     if isinstance(given, Mapping) and "input_ids" in given:  # what a tokenizer of transformers returns
         given = given["input_ids"]
@@ -90,7 +94,7 @@ def tokens_of(given: Any, tokenizer: Any, item: int | None, sequences: int = 1) 
 
 
 def batch_size(given: Any) -> int:
-    """Count the texts in given tokens; 1 for the tokens of one text."""
+    """Return the number of texts in the given tokens; 1 for the tokens of a single text."""
     if isinstance(given, Mapping):
         sizes = [batch_size(given["input_ids"])] if "input_ids" in given else map(batch_size, given.values())
         return max(sizes, default=1)
@@ -126,7 +130,7 @@ def _read_ids(ids: list[int], tokenizer: Any) -> list[Token]:
 
 
 def _token_text(tokenizer: Any, id_: int, piece: str, is_special: bool) -> str:
-    """Spell a token as text: "" for a bare space; a part of a character stays as the vocabulary writes it."""
+    """Return a token's text: "" for a bare space; part of a character stays as the vocabulary spells it."""
     if not piece.strip("Ġ▁"):
         return ""
     text = "" if is_special else tokenizer.decode([id_]).strip()
@@ -134,7 +138,7 @@ def _token_text(tokenizer: Any, id_: int, piece: str, is_special: bool) -> str:
 
 
 def try_list(texts: Any) -> list[Any] | None:
-    """Return given tokens, which may come one at a time, as a list; None for a string and for anything else."""
+    """Convert given tokens to a list; None for a string and for anything that cannot be iterated."""
     if isinstance(texts, str):
         return None
     try:
@@ -144,8 +148,9 @@ def try_list(texts: Any) -> list[Any] | None:
 
 
 def _read(side: str, texts: Any) -> tuple[tuple[Token, ...], str]:
-    """Join the tokens' texts to one text, and place each token in it. A space separates two `Token`s that do not touch
-    in their own text. Returns tokens and text.
+    """Join the tokens' texts to one text and set each token's position in it. Return tokens and text.
+
+    Two `Token`s that do not touch in their original text are separated by a space.
     """
     texts = try_list(texts)
     if texts is None or not all(isinstance(text, (str, Token)) for text in texts):
@@ -166,12 +171,12 @@ def _read(side: str, texts: Any) -> tuple[tuple[Token, ...], str]:
 
 
 def _is_special(text: str) -> bool:
-    """Check for the name of a special token, which may have a space before it, as in " <mask>"."""
+    """Check whether a text is the name of a special token, ignoring surrounding spaces, as in " <mask>"."""
     return text.strip() in SPECIALS or _BEGIN.fullmatch(text.strip()) is not None
 
 
 def _word_starts(texts: list[str]) -> list[bool]:
-    """Tell which tokens begin a word, by the marks that tokenizers leave (Ġ, ▁ or a space; ## within words)."""
+    """Return for each token whether it begins a word, by the marks of tokenizers (Ġ, ▁ or a space; ## inside words)."""
     marks = ("Ġ", "▁", " ")
     if any(text.startswith(marks) for text in texts):
         return [at == 0 or text.startswith(marks) or _is_special(texts[at - 1]) for at, text in enumerate(texts)]
@@ -179,5 +184,5 @@ def _word_starts(texts: list[str]) -> list[bool]:
 
 
 def join_sorted(shapes: Any) -> str:
-    """Join shapes or numbers in a sentence."""
+    """Join sorted shapes or numbers with commas, for a sentence."""
     return ", ".join(map(str, sorted(shapes)))

@@ -1,6 +1,6 @@
-"""A trace of nothing but attention weights and tokens, given by the user, from any model or none.
+"""A trace that has only attention weights and tokens, given by the user.
 
-Views that need only weights take it like any other trace; accessors that need queries and keys say what is missing.
+Views that need only weights use it like any other trace; accessors that need queries and keys raise a clear error.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ from attnviz.transformer.probe import Kind, bytes_kept
 @reads_arguments
 @dataclass(frozen=True, repr=False, eq=False)
 class BareWeights(TraceLike):
-    """Weights as they were given, `(layers, heads, q_len, k_len)` float32 for each kind; made by `from_tensors`.
+    """Weights given by the user, `(layers, heads, q_len, k_len)` float32 for each kind; made by `from_tensors`.
 
-    Rows need not sum to 1: `info.notes` says where they do not. `masks`, where given, are `(q_len, k_len)`.
+    Rows need not sum to 1; `info.notes` names those that do not. `masks`, if given, are `(q_len, k_len)`.
     `missing_reason` says why there is nothing but weights.
     """
 
@@ -37,15 +37,15 @@ class BareWeights(TraceLike):
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds that were given, encoder first."""
+        """The kinds of attention that were given, encoder first."""
         return tuple(kind for kind in KINDS if kind in self.weights)
 
     def shape(self, kind: Kind) -> tuple[int, int]:
-        """Layers and heads of a kind."""
+        """Return the number of layers and heads of a kind."""
         return self.weights[self._kind(kind)].shape[0], self.weights[kind].shape[1]
 
     def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
-        """Return the output token of each row of a decoder map, where the target has one token more than rows; else
+        """Return the output token of each row of a decoder map if the target has one token more than rows, otherwise
         None.
         """
         return None if self.sentences[self._item(item)].cut else super().output_tokens(kind, item)
@@ -53,7 +53,7 @@ class BareWeights(TraceLike):
     def attn(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
     ) -> Float[Tensor, "..."]:
-        """Return the given weights: `(layers, heads, q_len, k_len)`, less the axes that were chosen."""
+        """Return the given weights `(layers, heads, q_len, k_len)`, without the axes of a chosen layer or head."""
         attn = self.weights[self._kind(kind)]
         self._item(item)
         if head is not None:
@@ -63,12 +63,12 @@ class BareWeights(TraceLike):
         )
 
     def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
-        """Return the given mask, the same for every head; True everywhere without one."""
+        """Return the given mask, the same for every head; all True if no mask was given."""
         shape = self.attn(kind, layer=layer, item=item).shape
         return self.masks.get(kind, torch.ones((), dtype=torch.bool)).expand(shape)
 
     def nbytes(self) -> int:
-        """Bytes of memory that weights and masks keep alive, storage that is shared counted once."""
+        """Return the bytes of memory that weights and masks use, with shared storage counted once."""
         return bytes_kept((), (*self.weights.values(), *self.masks.values()))
 
     def _one_layer(self, kind: Kind, layer: int, head: int | None) -> "BareWeights":
@@ -78,14 +78,15 @@ class BareWeights(TraceLike):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ReplayedWeights(BareWeights):
-    """The weights that transformers returned for a model whose attention cannot be replaced; its texts are known."""
+    """Weights that transformers returned for a model whose attention attnviz cannot hook; the texts are known."""
 
     from_file: ClassVar[bool] = False
 
 
 def block_starts(trace: BareWeights, kind: Kind) -> tuple[int, ...]:
-    """Return the first token of each block, if rows fall into blocks of packed texts that do not look at each other;
-    (0,) for one text.
+    """Return the first token of each block if the rows form blocks of packed texts that do not attend to each other.
+
+    Return (0,) for one text.
     """
     attn = trace.weights[kind]
     if kind == "cross" or attn.shape[-2] != attn.shape[-1]:
@@ -96,7 +97,7 @@ def block_starts(trace: BareWeights, kind: Kind) -> tuple[int, ...]:
 
 
 def _find_blocks(seen: Tensor) -> tuple[int, ...]:
-    """Return where each block on the diagonal begins; no token looks at a token of another block."""
+    """Return the start of each block on the diagonal; no token attends to a token of another block."""
     farthest = (seen * torch.arange(len(seen))).amax(dim=-1).maximum(torch.arange(len(seen))).cummax(dim=0).values
     ends = (farthest == torch.arange(len(seen))).nonzero().flatten().tolist()
     return (0, *(end + 1 for end in ends[:-1]))
