@@ -1,7 +1,6 @@
-"""Extensions: panels beside any page. Frame and pictures ask this list, and know no lesson and no class.
+"""Extensions: panels that can stand beside any page, such as a lesson's. The frame imports them through this list only.
 
-An extension is a module that is imported once the address has one of its texts. The list says the order in which they
-are drawn.
+An extension is a module that is imported once the address has one of its texts. Panels are drawn in the list's order.
 """
 
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ _EXTENSIONS = {
 
 
 class Extension(Protocol):
-    """The functions of each of these modules."""
+    """The functions that each extension module must have."""
 
     @staticmethod
     def begin(page: Page) -> None:
@@ -31,48 +30,52 @@ class Extension(Protocol):
 
     @staticmethod
     def draw_panel(page: Page) -> str:
-        """Draw beside or below the bar; return the sentence in the place of the page's picture, "" where it may be
-        shown.
-        """
+        """Draw the panel. Return a sentence that replaces the page's picture, or "" if the picture may be shown."""
         ...
 
 
 class Asking(Protocol):
-    """The functions of an extension that asks questions about a picture; classes ask by means of lessons."""
+    """The functions of an extension that asks questions about a picture.
+
+    Only lessons do; classes use lessons for it.
+    """
 
     @staticmethod
     def covering(view: "HeadsState") -> "Covering":
-        """Return the open question's cover of the Heads picture, its task on the map, and the marks there."""
+        """Return what the open question covers on the Heads picture, what is to be marked there, and the marks."""
         ...
 
     @staticmethod
     def hides_numbers() -> bool:
-        """Check whether a question is open whose answer some number of the run would tell."""
+        """Check whether a question is open whose answer could be read from the run's values."""
         ...
 
     @staticmethod
     def covered_sentence() -> str:
-        """Return the sentence in the place of a covered picture."""
+        """Return the sentence that is shown instead of a covered picture."""
         ...
 
     @staticmethod
     def adopt_marks() -> None:
-        """Take over what was marked on the Heads map."""
+        """Use the visitor's marks on the Heads map as the answer to the open question."""
 
 
 def begin(page: Page) -> None:
-    """Begin the extensions that the address asks for."""
+    """Call `begin` of each extension that the address asks for."""
     for extension in _wanted_extensions():
         extension.begin(page)
 
 
 def draw_panels(page: Page) -> str:
-    """Draw their panels; return the first sentence in the place of the page's picture, "" for none."""
+    """Draw the panels of the extensions that the address asks for.
+
+    Return the first sentence that replaces the page's picture, or "" if the picture may be shown.
+    """
     return next(filter(None, [extension.draw_panel(page) for extension in _wanted_extensions()]), "")
 
 
 def asking_extension() -> Asking | None:
-    """Return the extension that may ask about this page's picture."""
+    """Return the extension that may ask a question about this page's picture; None if the address has no lesson."""
     is_asked = any(map(persistent.text, _EXTENSIONS["attnviz.lessons.page.extension"][:2]))
     return cast("Asking", import_module("attnviz.lessons.page.extension")) if is_asked else None
 

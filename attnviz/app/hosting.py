@@ -1,5 +1,6 @@
-"""Hooks of a server with many visitors: a queue for runs, and the right to open any model. `make run` sets neither,
-and its visitor never waits.
+"""Hooks for a server with many visitors: a queue for runs, and the permission to open any model.
+
+`make run` sets neither hook, so its visitor never waits.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ SLICE = 0.25  # seconds of a long run, after which another visitor's may come fi
 
 
 class Queue(Protocol):
-    """Turns of threads, one each (`attnviz.server.turns.Turns`)."""
+    """Queue in which each thread waits for its turn to compute (`attnviz.server.turns.Turns`)."""
 
     @property
     def has_turn(self) -> bool:
@@ -27,16 +28,19 @@ class Queue(Protocol):
 
     @property
     def held_seconds(self) -> float:
-        """For how many seconds this thread has had its turn; 0 without one."""
+        """The number of seconds since this thread's turn began; 0 if it has none."""
         ...
 
     @property
     def is_over(self) -> bool:
-        """Whether this thread's turn took too long and has been asked to end."""
+        """Whether the queue has asked this thread to stop because its turn took too long."""
         ...
 
     def take(self, address: str, tell: Tell) -> None:
-        """Wait for this thread's turn among the addresses, and `tell` why and for how long. Raises ValueError."""
+        """Wait for this thread's turn; each address gets its share. `tell` shows the reason and the expected wait.
+
+        Raises ValueError if too many wait.
+        """
         ...
 
     def give_back(self) -> float:
@@ -46,9 +50,11 @@ class Queue(Protocol):
 
 @dataclass(frozen=True)
 class Hosting:
-    """The queue for runs; `network_of(address)` identifies the visitors that share a place in it;
-    `may_open_any(role)` says whether a visitor of that role may open models that are not offered, `is_author(role)`
-    whether they see broken lessons.
+    """The hooks of a server.
+
+    `queue` is the queue for runs. `network_of(address)` names the network of an address; its visitors share a place in
+    the queue. `may_open_any(role)` says whether a visitor with this role may open models that the server does not
+    offer, and `is_author(role)` whether they see broken lessons.
     """
 
     queue: Queue
@@ -57,7 +63,7 @@ class Hosting:
     is_author: Callable[[str], bool] = lambda role: False
 
     def take(self, tell: Tell) -> None:
-        """Wait for the turn of the visitor whose page this thread runs. Raises ValueError."""
+        """Wait for the turn of the visitor whose page this thread runs. Raises ValueError if too many wait."""
         self.queue.take(self.network_of(st.context.ip_address or ""), tell)
 
 
@@ -71,9 +77,7 @@ def use(hosting: Hosting | None) -> None:
 
 
 def wait(place: DeltaGenerator) -> None:
-    """Wait for this visitor's turn, and show the reason in `place`. Raises ValueError, with one sentence, where too
-    many wait.
-    """
+    """Wait for this visitor's turn, and show the reason in `place`. Raises ValueError if too many wait."""
     said: list[DeltaGenerator] = []
 
     def tell(sentence: str) -> None:
@@ -93,7 +97,7 @@ def has_turn() -> bool:
 
 
 def give_back_turn() -> None:
-    """End this run's turn early, because it waits for something else; other runs compute meanwhile."""
+    """End this run's turn early while it waits for something else, so that other runs can compute."""
     for hosting in _hosting:
         hosting.queue.give_back()
 
@@ -109,9 +113,10 @@ def give_way(place: DeltaGenerator) -> None:
 
 
 def ensure_turn() -> None:
-    """Wait for this visitor's turn where a button's callback or a part of the page computes: they run before the page,
-    or without it, and so without its turn. Nothing where this run has its turn. Raises ValueError, with one sentence,
-    where too many wait.
+    """Wait for this visitor's turn, unless this run has its turn already.
+
+    Button callbacks and fragments call this before they compute, because they run outside the page's run and its turn.
+    Raises ValueError if too many wait.
     """
     said: list[DeltaGenerator] = []
 
@@ -143,16 +148,14 @@ def hold(lock: Lock) -> Iterator[None]:
 
 
 def is_over() -> bool:
-    """Check whether this run took too long and has been asked to end: a loop that shows an error and goes on ends
-    here.
+    """Check whether the server has asked this run to end because it took too long. Loops that go on after errors stop
+    then.
     """
     return any(hosting.queue.is_over for hosting in _hosting)
 
 
 def file_in_turn(make: Callable[[], bytes]) -> Callable[[], bytes]:
-    """Wrap `make`, the file of a download button: pressed, it waits for a turn of this visitor, within a run's
-    limit.
-    """
+    """Wrap `make`, which makes a download button's file, so that it first waits for this visitor's turn."""
     address = st.context.ip_address or ""
 
     def make_in_turn() -> bytes:
@@ -173,12 +176,13 @@ def may_open_any() -> bool:
 
 
 def is_author() -> bool:
-    """Check whether this visitor sees broken and unlisted lessons: a teacher, or the visitor of `make run`. All
-    visitors of a server without a login are taken for students.
+    """Check whether this visitor sees broken and unlisted lessons, as a teacher and the visitor of `make run` do.
+
+    On a server without a login, all visitors count as students.
     """
     return not _hosting or any(hosting.is_author(role()) for hosting in _hosting)
 
 
 def role() -> str:
-    """Return this visitor's role, as the server's header has it; "" without a login."""
+    """Return this visitor's role from the header that the server sets; "" without a login."""
     return st.context.headers.get(ROLE, "")

@@ -1,6 +1,7 @@
-"""Interventions in the frame of every page: chips below the bar, each with a way back.
+"""Interventions in the frame of every page: chips below the top bar, each with a button that undoes it.
 
-The text `do` of the address holds it (`tracing.causes.notation`); every page runs with it, or says that it does not.
+The text `do` of the address holds the interventions (`tracing.causes.notation`). Every page runs with them, or says
+that it ignores them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,9 +28,9 @@ _ABSENT = "not in this model"
 
 
 def change(interventions: "Sequence[Intervention]") -> None:
-    """Replace the run's interventions; what the model wrote before is written again.
+    """Replace the run's interventions. The model writes its target again.
 
-    More than an address can carry is not done, and a note says so.
+    If the address cannot hold them all, nothing changes, and a note says why.
     """
     from attnviz.tracing.causes import notation
 
@@ -42,7 +43,7 @@ def change(interventions: "Sequence[Intervention]") -> None:
 
 
 def switch_off(heads: "Iterable[Head]", shapes: "Shapes") -> None:
-    """Switch these heads off and no others; other interventions stay."""
+    """Switch off exactly these heads. Interventions of other kinds stay."""
     from attnviz.tracing.causes import notation, switches
 
     asked = notation.parse(persistent.text(NAME)).interventions
@@ -50,7 +51,7 @@ def switch_off(heads: "Iterable[Head]", shapes: "Shapes") -> None:
 
 
 def apply_to(request: Request) -> Request:
-    """Return the request with the address's interventions, as far as its model can; draw their chips."""
+    """Return the request with those interventions of the address that its model supports, and draw their chips."""
     if not (text := persistent.text(NAME)):
         return request
     from attnviz.tracing.causes import fitting, notation
@@ -72,8 +73,9 @@ def apply_to(request: Request) -> Request:
 def _measure_means(
     loaded: "Model", asked: "Sequence[Intervention]", to: str
 ) -> "tuple[Sequence[Intervention], tuple[str, ...]]":
-    """Return the interventions with the means that they name; as they are, and a sentence, where these cannot be
-    measured.
+    """Return the interventions with the measured means that they use, and the problems.
+
+    If the means cannot be measured, the interventions are returned unchanged with a sentence that says why.
     """
     place = st.empty()
 
@@ -93,7 +95,7 @@ def _is_among(one: "Intervention", others: "Sequence[Intervention]") -> bool:
 
 
 def draw_ignored(why: str) -> None:
-    """Draw the chips on a page, or of a part of one, that ignores interventions; `why` says so."""
+    """Draw the chips on a page or a tab that ignores interventions; `why` is the sentence that says so."""
     if text := persistent.text(NAME):
         from attnviz.tracing.causes import notation
 

@@ -1,6 +1,6 @@
 """The frame of every page: page config, menu, top bar, status bar. A page calls `begin_page` first.
 
-The menu leads to every page as this visitor left it, with the sentence that is typed above.
+The menu opens every page as this visitor left it, with the sentence in the top bar.
 """
 
 import html
@@ -52,7 +52,7 @@ FRAME_STYLES = ("frame.css", "chat.css", "screen.css", "present.css", "contrast.
 def begin_page(title: str, *, as_it_is: str = "") -> Request:
     """Draw the frame of a page and return the top bar's request.
 
-    A page that leaves out what is done to the run says why, in `as_it_is`.
+    A page that ignores interventions says why in `as_it_is`.
     """
     page, line = _begin(title)
     request = top_bar.top_bar()
@@ -68,8 +68,9 @@ def begin_page(title: str, *, as_it_is: str = "") -> Request:
 
 
 def begin_page_of_its_own(title: str, bar: Callable[[], None]) -> None:
-    """Draw the frame of a page that runs nothing of the top bar: `bar` draws in its place, on the left of the link
-    to copy. Model and sentence wait for the other pages.
+    """Draw the frame of a page that does not use the top bar's model and sentence.
+
+    `bar` draws the page's own controls there, left of the link to copy. Model and sentence are kept for other pages.
     """
     page, line = _begin(title)
     top_bar.draw_own_bar(bar)
@@ -79,9 +80,7 @@ def begin_page_of_its_own(title: str, bar: Callable[[], None]) -> None:
 
 
 def _begin(title: str) -> tuple[Page, DeltaGenerator]:
-    """Draw the beginning of every page; return the page, and the place of the line for narrow screens, which sums
-    up the bar.
-    """
+    """Draw what every page starts with. Return the page, and the place of the summary line for narrow screens."""
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=ICON, layout="wide")
     st.html(style(*FRAME_STYLES))
     browser.watch_browser()
@@ -123,24 +122,24 @@ def _prepare(page: Page) -> None:
 
 
 def page_link(path: str, label: str) -> None:
-    """Draw a link to a page as this visitor left it, with the sentence in the bar: one step for Back."""
+    """Draw a link to a page as this visitor left it, with the top bar's sentence. Following it is one step for Back."""
     st.page_link(path, label=label, width="stretch", query_params=persistent.address(title_of(path)))
 
 
 def state_in_address(state: type[State], bounds: Mapping[str, Any] | None = None, start: State | None = None) -> State:
-    """Read a state from the address; say above the picture what the address asks wrongly."""
+    """Read a state from the address, and show the problems of the address above the picture."""
     found, problems = read(state, persistent.texts(), bounds or {}, start)
     note(*persistent.linked_problems(problems))
     return found
 
 
 def note(*sentences: str) -> None:
-    """Show notes above the picture: on cut texts, and on links that ask for what is missing."""
+    """Show notes above the picture, such as notes on truncated texts and on links that cannot be followed."""
     current_page().say(*sentences)
 
 
 def refuse(sentence: str) -> None:
-    """Show in one sentence why the page has no picture, and end it; what was typed stays."""
+    """Show in one sentence why the page has no picture, and end the run. Typed texts stay."""
     current_page().warn(sentence)
     _end_without_picture()
 
@@ -152,8 +151,8 @@ def _end_without_picture() -> None:
 
 
 def run_or_refuse(make: Callable[[], T]) -> T:
-    """Return the result of `make`; an input that it refuses ends the page with its sentence. A long run shows a
-    spinner with its seconds.
+    """Return the result of `make`. If `make` refuses its input with ValueError, the page ends with that message. A
+    long run shows a spinner with its seconds.
     """
     try:
         # over the link to the picture that is still seen
@@ -167,8 +166,10 @@ def run_or_refuse(make: Callable[[], T]) -> T:
 
 
 def trace_or_refuse(request: Request, make: Callable[[Request], T]) -> T:
-    """Return the trace that `make` makes of a request. A long run shows at which layer it is, and can be stopped; then
-    the page ends without a picture. An input that `make` refuses ends the page with its sentence.
+    """Return the trace that `make` computes for a request.
+
+    A long run shows how many layers are done, and can be stopped; then the page ends without a picture. If `make`
+    refuses its input with ValueError, the page ends with that message.
     """
 
     def run() -> T | None:
@@ -183,7 +184,7 @@ def trace_or_refuse(request: Request, make: Callable[[Request], T]) -> T:
 
 
 def end_page(request: Request, trace, view: share.Linkable | None = None) -> None:
-    """Draw what depends on the run: notes, the link to copy, the status bar."""
+    """Draw the parts of the frame that depend on the run: notes, the link to copy, the status bar."""
     _publish()
     loaded = model(request.entry.name)
     page = current_page()
@@ -205,8 +206,9 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
 
 
 def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> None:
-    """End a page that runs nothing of the top bar; `status` is the status bar's HTML, part by part. Without a
-    `view` there is nothing that a link could carry.
+    """End a page that does not use the top bar's model and sentence.
+
+    `status` has the HTML of the status bar's parts. Without a `view` the page offers no link to copy.
     """
     _publish()
     page = current_page()
@@ -220,18 +222,20 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
 
 
 def _publish() -> None:
-    """Send the browser the page's address, and the end of this run's updates."""
+    """Send the page's address, and the number of this run's last widget update, to the browser."""
     persistent.publish()
     stale_values.end()
 
 
 def warn(*sentences: str) -> None:
-    """Show above the picture what cannot be done, and go on."""
+    """Show errors above the picture, and go on with the run."""
     current_page().warn(*sentences)
 
 
 def _reading_notes(request: Request, trace) -> tuple[str, ...]:
-    """Name tokens that are unknown to the model; warn where a model that was measured cannot read the source."""
+    """Return notes on tokens that the model does not know, and on a source that the model was measured to read
+    badly.
+    """
     from attnviz.models.translator.reading_notes import ReadableInputs, out_of_depth_note, unknown_tokens_note
 
     readable = None if trace.interventions else ReadableInputs.from_config(request.entry.reads)
@@ -240,7 +244,9 @@ def _reading_notes(request: Request, trace) -> tuple[str, ...]:
 
 
 def _still_linked(request: Request) -> dict[str, str]:
-    """Return the link's texts without those that concern another model or language than the current one."""
+    """Return the opened link's texts, without the weights or language of a model or language that was since
+    replaced.
+    """
     linked = dict(persistent.opened_link())
     if linked["model"] != request.entry.name:
         linked.pop("weights", None)
@@ -252,9 +258,9 @@ def _still_linked(request: Request) -> dict[str, str]:
 
 
 def _ask_the_room(page: Page, query: str) -> None:
-    """Draw the button that begins a class on one question about the page's picture; pressed, it opens the form.
+    """Draw the button *Ask the room*, whose form starts a class with one question about the page's picture.
 
-    `query` is the link to what stands on the page.
+    `query` is the query of the link to this picture.
     """
     if page.title in _WITHOUT_ASKING:
         return
@@ -267,12 +273,12 @@ def _ask_the_room(page: Page, query: str) -> None:
 
 
 def title_of(path: str) -> str:
-    """Return the title of that file's page."""
+    """Return the title of the page in this file."""
     return next(page for page, known in PATHS.items() if known == path)
 
 
 def _draw_menu(current: str) -> None:
-    """Draw the menu on the page of that title; a click is one step for Back."""
+    """Draw the menu with the page `current` marked. A click in it is one step for Back."""
     mount.rail([_menu_entry(page) for page in PATHS], current, key=MENU, on_go=_go_to_page)
     if navigation.is_going():  # clicked when the server had just been restarted
         st.rerun()
@@ -286,14 +292,14 @@ def _menu_entry(page: str) -> dict[str, str]:
 
 
 def _go_to_page() -> None:
-    """Open the page that was clicked in the next run, with what else was chosen in the same moment."""
+    """Open the page that was clicked in the menu, in the next run."""
     asked = reported_value(MENU, "go", {"page": TEXT})
     if asked is not None and asked["page"] in PATHS:
         navigation.send(asked["page"])
 
 
 def _draw_run_status(loaded, trace) -> None:
-    """Draw the bar of a run: the model, its size, the tokens, and the time that it took."""
+    """Draw the status bar of a run: the model, its size, the number of tokens, and the time that the run took."""
     times = f"{term('forward')} <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
     if trace.info.decoding_seconds > 1e-3:
         times += f", {term('decoding')} <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
@@ -312,17 +318,17 @@ def _draw_run_status(loaded, trace) -> None:
 
 
 def _draw_status_bar(parts: Sequence[str]) -> None:
-    """Draw the bar from parts of HTML."""
+    """Draw the status bar from the HTML of its parts."""
     st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
 
 
 def _parameter_count(parameters: int) -> str:
-    """Format a number of parameters in millions, a toy's in thousands."""
+    """Format a number of parameters in millions, or in thousands if it is small."""
     return f"{parameters / 1e6:.1f} M" if parameters >= 1e5 else f"{parameters / 1e3:.0f} k"
 
 
 def _model_size(trace) -> str:
-    """Format the layers of each stack, the heads and their size."""
+    """Format a model's layers per stack, heads, and head size as HTML."""
     own = [kind for kind in trace.kinds if kind != "cross"]
     layers = "+".join(str(trace.shape(kind)[0]) for kind in own)
     size = f"<b>{layers}</b> {term('layers')} × <b>{trace.shape(trace.kinds[0])[1]}</b> {term('heads')}"

@@ -1,4 +1,4 @@
-"""A table whose lines are chosen: the choice is a text of the address."""
+"""A table in which the visitor chooses a line. The choice is a text of the address."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from attnviz.app.reports import NUMBER, reported_value
 
 @dataclass(frozen=True)
 class Lines:
-    """A table to choose from: its label, its column titles, and a row of texts for each line.
+    """A table to choose from: its label, its column titles, and the texts of each line.
 
-    `code` draws them monospaced and numbered from 0. `helps` names the term that a column's title is
-    explained by; the page says what it means.
+    With `code` the lines are monospaced and numbered from 0. `helps` names, by column, the glossary term that explains
+    the column's title.
     """
 
     label: str
@@ -25,7 +25,10 @@ class Lines:
 
 
 def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> None:
-    """Draw `lines`, that of `value` marked; a chosen line writes its one of `values` into the text `name`."""
+    """Draw `lines` with the line of `value` marked.
+
+    A click on a line writes its entry of `values` into the text `name`.
+    """
     key = f"lines-{name}"
 
     def take() -> None:

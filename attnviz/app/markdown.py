@@ -1,4 +1,4 @@
-"""Sentences that Streamlit would read as Markdown, shown as they are."""
+"""Escape sentences that Streamlit would otherwise read as Markdown."""
 
 import re
 from collections.abc import Iterable
@@ -15,15 +15,15 @@ _LOOKED_FOR = re.compile(
 
 
 def literal(sentence: str) -> str:
-    """Return Markdown that shows a sentence as it is.
+    """Return Markdown that shows a sentence unchanged.
 
-    Streamlit looks for addresses, emoji and arrows in what Markdown leaves as text, where no backslash keeps it out.
-    Inside those, and nowhere else, is a word joiner (U+2060): it is invisible, but it is copied with the text.
+    Streamlit replaces addresses, emoji codes and arrows even in escaped text. A word joiner (U+2060) is inserted into
+    those, and nowhere else; it is invisible, but is copied with the text.
     """
     apart = _LOOKED_FOR.sub(lambda found: JOINER.join(found[0]), _INDENT.sub("", sentence))
     return _PUNCTUATION.sub(r"\\\g<0>", apart)
 
 
 def literal_lines(lines: Iterable[str]) -> str:
-    """Return Markdown that shows each sentence as it is, on a line of its own."""
+    """Return Markdown that shows each sentence unchanged on its own line."""
     return "  \n".join(map(literal, lines))

@@ -1,7 +1,7 @@
-"""The picker of the model: a shipped one, one that this instance offers, or any folder or hub id that is typed.
+"""The list of models in the top bar, and the dialog that opens another model by its folder or hub id.
 
-Whether others than the listed ones may be opened, `offered` says; each step on the way to one asks it again, since any
-message can be made by hand.
+`offered_models` decides which models a visitor may open. Every step checks this again, since a client can forge any
+message.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ _OPENED, _ASKED, _NEXT = "models-opened", "model-asked", "model-next"
 
 
 def picker() -> Entry:
-    """Draw the list of models; return the chosen one."""
+    """Draw the list of models, and return the chosen model's entry."""
     others = (*engine.names(), *in_memory.names(), *opened_models())
     known = {entry.name: entry for entry in (*entries(), *map(unshipped_entry, others))}
     if not known:
@@ -53,15 +53,14 @@ def picker() -> Entry:
 
 
 def ask_for_another() -> None:
-    """Open the dialog that asks for another model, in the run that follows; called by a button."""
+    """Open the dialog for another model in the next run. Buttons use this as their callback."""
     st.session_state[_ASKED] = True
 
 
 def distinct_titles(titles: Mapping[str, str]) -> dict[str, str]:
-    """Return titles by name, no two of them the same: equal ones give way to as much of their names as tells them
-    apart.
+    """Return titles by name, all different: equal titles are replaced by the last parts of their names.
 
-    A list knows what was chosen by its text alone, so that of two same ones only the last could be chosen.
+    Streamlit's list identifies a choice by its text, so of two equal titles only the last could be chosen.
     """
     counts = Counter(titles.values())
     same = [name for name, title in titles.items() if counts[title] > 1]
@@ -73,12 +72,14 @@ def distinct_titles(titles: Mapping[str, str]) -> dict[str, str]:
 
 
 def opened_models() -> list[str]:
-    """List the models besides the shipped ones: pinned by the instance, or opened by this visitor."""
+    """List the models in addition to the shipped ones: those that this instance offers, or that this visitor
+    has opened.
+    """
     return st.session_state.get(_OPENED, []) if is_free() else offered_models.offered_models()
 
 
 def _linked_name() -> str:
-    """Return the model in the address, or the one that was just opened."""
+    """Return the name of the model in the address, or of the model that the visitor has just opened."""
     if (name := st.session_state.pop(_NEXT, None)) and offered_models.is_offered(name):
         _choose(name)
     return persistent.text("model")

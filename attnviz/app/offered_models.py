@@ -1,19 +1,19 @@
-"""The models that an instance lets its visitors open. All code that opens a model by name asks here first.
+"""The models that an instance lets its visitors open. All code that opens a model by name checks here first.
 
-ATTNVIZ_MODELS, where it is set, lists what an instance offers besides the shipped models (folders or hub ids, with
-commas between them; it may be empty). A name that is not in the list is refused by the same sentence whether such a
-folder exists or not, and before anything is looked for: it gives away nothing about the server's disk.
+If ATTNVIZ_MODELS is set, it lists the models that an instance offers in addition to the shipped ones: folders or hub
+ids, separated by commas; the list may be empty. Any other name is refused with one and the same sentence before the
+disk is read, so that the refusal reveals nothing about the server's folders.
 
-Where it is unset, every visitor may open any folder and any hub id. Then the sentences say exactly what is wrong with a
-folder (it is not there, it may not be read, it has no config.json), because the owner of a folder needs to know. An
-instance that others reach should therefore set it.
+If the variable is not set, every visitor may open any folder and any hub id. Errors then say exactly what is wrong with
+a folder (it does not exist, cannot be read, has no config.json), because the owner of a folder needs to know. An
+instance that others can reach should therefore set the variable.
 
-A server with a login may let its teachers open any (`attnviz.app.hosting`).
+A server with a login may let its teachers open any model (`attnviz.app.hosting`).
 
-The models of an engine (`attnviz.app.cache.engine`) are offered, too: the operator of the engine chose them.
+The models of an engine (`attnviz.app.cache.engine`) are offered too, since the engine's operator chose them.
 
-Toys (`toy:…`) are always offered: they come with the package or were trained on this server's own Learning page, and
-their names are no paths on the disk.
+Toys (`toy:…`) are always offered: they come with the package or were trained on this server's Learning page, and their
+names are not paths.
 """
 
 import os
@@ -31,12 +31,12 @@ def is_free() -> bool:
 
 
 def offered_models() -> list[str]:
-    """List the models besides the shipped ones that the instance names; none where it leaves the choice free."""
+    """List the models in ATTNVIZ_MODELS; empty if the variable is not set."""
     return [name for part in os.environ.get(VARIABLE, "").split(",") if (name := part.strip())]
 
 
 def is_offered(name: str) -> bool:
-    """Check whether a visitor may open the model of that name."""
+    """Check whether a visitor may open the model with this name."""
     return (
         is_free()
         or name in offered_models()
@@ -48,6 +48,6 @@ def is_offered(name: str) -> bool:
 
 
 def require(name: str) -> None:
-    """Raise ValueError, with one sentence, for a model that a visitor may not open."""
+    """Raise ValueError, with a message of one sentence, for a model that a visitor may not open."""
     if not is_offered(name):
         raise ValueError(f"This server does not offer the model “{name[:80]}”: choose one from the list.")

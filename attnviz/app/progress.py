@@ -1,7 +1,7 @@
-"""Long work on a page, one pass of the model after another: how far it is, and a button that stops it.
+"""Progress bar and *Stop* button for long work on a page, which runs the model several times.
 
-Between two passes the run gives way to other visitors' runs. It ends if its visitor has left or has asked for something
-else. Finished passes are kept, so that the same work goes on from there.
+Between two passes the run lets other visitors' runs go first. It ends if its visitor has left or has asked for
+something else. Finished passes are cached, so that the same work can continue from there.
 """
 
 import time
@@ -29,11 +29,11 @@ _STOPPED = "passes-stopped"
 
 
 def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Cancellable], Made]) -> Made | None:
-    """Run `make` with a Cancellable, which shows its progress and keeps its finished passes; None if the visitor
+    """Run `make` with a Cancellable that shows progress and caches finished passes. Return None if the visitor
     stopped it.
 
-    `key` names the work, `asked` is its subject: for another subject, the work begins again. `doing` is shown beside
-    the count. Work of a single pass draws nothing.
+    `key` names the work and `asked` its subject; for another subject the work starts again. `doing` is shown beside the
+    count. Work that needs a single pass shows nothing.
     """
     if is_stopped(key, asked):
         current_page().say(f"{doing} was stopped.")
@@ -47,8 +47,10 @@ def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Cancell
 
 @contextmanager
 def show_steps(key: str, asked: object, doing: str) -> Iterator[Cancellable]:
-    """Show above the picture how many steps of a decoding are done, and a button that stops it. In the run after it was
-    stopped, `is_stopped(key, asked)` is true. A decoding of less than `PATIENCE` seconds shows no bar.
+    """Show above the picture how many decoding steps are done, and a button that stops the decoding.
+
+    In the run after the decoding was stopped, `is_stopped(key, asked)` is True. A decoding of less than `PATIENCE`
+    seconds shows no bar.
     """
     queue, place = current_page().above.empty(), current_page().above.empty()
 
@@ -60,10 +62,11 @@ def show_steps(key: str, asked: object, doing: str) -> Iterator[Cancellable]:
 
 
 def run_pass(key: str, asked: object, layer_count: int, make: Callable[[], Made]) -> Made | None:
-    """Run `make`, which runs passes of the model, and show above the picture at which pass and layer it is, with a
-    button that stops it; None where the visitor has stopped it. A run of less than `PATIENCE` seconds shows no bar.
+    """Run `make`, which runs the model, and show above the picture which pass and layer is being computed.
 
-    Other visitors' runs do not go first in the middle of a pass, which may hold a lock that they wait for.
+    Return None if the visitor has stopped the run with the button beside the bar. A run of less than `PATIENCE` seconds
+    shows no bar. Other visitors' runs do not go first in the middle of a pass, which may hold a lock that they wait
+    for.
     """
     passes = 1
     sites: set[Any] = set()  # of the pass that runs: a site that comes again begins another pass
@@ -84,7 +87,10 @@ def run_pass(key: str, asked: object, layer_count: int, make: Callable[[], Made]
 
 
 def make_maps(key: str, asked: object, layer_count: int, make: Callable[[], Made]) -> Made | None:
-    """Run `make`, which computes every head's map, as `run_pass` runs passes: layer by layer, until it is stopped."""
+    """Run `make`, which computes the maps of all heads, with a bar that counts layers.
+
+    Return None if it was stopped.
+    """
 
     def words(done: int, total: int) -> str:
         return f"Making every head's map: {done} of {total} layers"
@@ -95,8 +101,10 @@ def make_maps(key: str, asked: object, layer_count: int, make: Callable[[], Made
 
 @dataclass(frozen=True)
 class _Words:
-    """What is said of work: its name, how far it is (of done and total steps), the glossary's term for the button
-    *Stop*, and the label of the button that begins the work again.
+    """The texts shown for a piece of work.
+
+    `name` is its name, the second field formats its progress from done and total steps, `term` is the glossary's term
+    for its *Stop* button, and `again` the label of the button that starts the work again.
     """
 
     name: str
@@ -108,8 +116,9 @@ class _Words:
 def _run_listening(
     words: _Words, subject: tuple[str, object], layers: tuple[int, Callable[["Site"], int]], make: Callable[[], Made]
 ) -> Made | None:
-    """Run `make` with a bar that goes on at each site that it computes; `layers` are the number of layers, and the
-    function that returns how many are done at a site.
+    """Run `make` with a bar that advances at each site (kind and layer) that it computes.
+
+    `layers` has the number of layers, and a function that returns how many layers are done at a site.
     """
     from attnviz.transformer.probe import listen_to_sites  # imports torch, which a page's frame does without
 
@@ -130,9 +139,10 @@ def _run_listening(
 
 
 def work_without_bar(key: str = "", asked: object = None) -> Cancellable:
-    """Return a Cancellable for a loop over a few passes: it draws nothing, and between two passes other visitors' runs
-    go first. If the visitor has left, the run ends there. With a `key`, which names the work, and `asked`, its subject,
-    it keeps what is finished.
+    """Return a Cancellable for a loop over a few passes. It draws nothing.
+
+    Between two passes it lets other visitors' runs go first, and ends the run if the visitor has left. With a `key`,
+    which names the work, and its subject `asked`, it also caches finished passes.
     """
     place = current_page().above.empty()
     made = Cancellable(lambda _done, _total: hosting.give_way(place))
@@ -140,19 +150,19 @@ def work_without_bar(key: str = "", asked: object = None) -> Cancellable:
 
 
 def run_then_give_way(make: Callable[[], Made]) -> Made:
-    """Run a pass of a page that runs several, and let other visitors' runs go first afterwards."""
+    """Return `make()`, which is one of several passes on a page, and let other visitors' runs go first afterwards."""
     made = make()
     work_without_bar().tell(1, 1)
     return made
 
 
 def _keep_as(key: str, asked: object) -> Callable[[object, Callable[[], Any]], Any]:
-    """Return what keeps the finished parts of a work in the cache that all visitors share."""
+    """Return a function that caches the finished parts of a piece of work for all visitors."""
     return lambda name, make: get_or_make(f"a pass of {key}", (asked, name), make)
 
 
 def is_stopped(key: str, asked: object) -> bool:
-    """Check whether the visitor has stopped this work on this subject."""
+    """Check whether the visitor has stopped the work named `key` on the subject `asked`."""
     return st.session_state.get(_STOPPED) == (key, asked)
 
 
@@ -161,8 +171,9 @@ def _bar(
     place: DeltaGenerator, key: str, asked: object, words: Callable[[int, int], str], *,
     term: str = "Stop", after: float = 0.0,
 ) -> Iterator[Callable[[int, int], None]]:  # fmt: skip
-    """Give what draws a bar and *Stop* in `place` once the work has taken `after` seconds. `term` is the button's in
-    the glossary.
+    """Yield a function that draws a bar and *Stop* in `place` once the work has taken `after` seconds.
+
+    `term` is the glossary's term that explains the button.
     """
     bars: list[DeltaGenerator] = []
     began = time.monotonic()
@@ -182,7 +193,7 @@ def _bar(
 
 
 def _giving_way(draw: Callable[[int, int], None], queue: DeltaGenerator) -> Callable[[int, int], None]:
-    """Return what draws the bar between two passes, and then lets other visitors' runs go first."""
+    """Return a function that updates the bar between two passes, and then lets other visitors' runs go first."""
 
     def tell(done: int, total: int) -> None:
         draw(done, total)
@@ -192,7 +203,7 @@ def _giving_way(draw: Callable[[int, int], None], queue: DeltaGenerator) -> Call
 
 
 def forget(key: str) -> None:
-    """Let the work of that name begin again where it was stopped."""
+    """Allow the work named `key` to run again after it was stopped."""
     if st.session_state.get(_STOPPED, ("",))[0] == key:
         _remember(None)
 

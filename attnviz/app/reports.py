@@ -1,4 +1,4 @@
-"""What a component reports of the visitor's choice, validated: a client can send anything."""
+"""Validated values that components report about the visitor's choices. A client can send anything."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,15 +13,15 @@ SWITCH = (bool, int)
 
 
 def reported_view(key: str, state: type, name: str = "view") -> dict[str, Any] | None:
-    """Return what the component of that key reports of the fields that `state` declares; None where it is malformed."""
+    """Return the values that the component `key` reports for the fields of `state`; None if the report is malformed."""
     said = st.session_state.get(key)
     return from_view(state, said.get(name)) if isinstance(said, Mapping) else None
 
 
 def reported_value(key: str, name: str, fields: Mapping[str, Shape]) -> dict[str, Any] | None:
-    """Return what the component of that key holds under `name`; None unless all `fields` are there, of their types.
+    """Return the fields that the component `key` reports under `name`; None unless all `fields` have their type.
 
-    Fields besides these are left out, and so is what is too large for anything that a component of ours says.
+    Other fields are left out. A value that is larger than any that our components send counts as malformed.
     """
     said = st.session_state.get(key)
     found = said.get(name) if isinstance(said, Mapping) else None

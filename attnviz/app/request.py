@@ -1,4 +1,4 @@
-"""The top bar's request."""
+"""What the top bar asks a model to run."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """The top bar's request. An empty `tgt` means that the model writes the target; for an encoder `tgt` is the
-    second sentence of a pair, if any. `new` is the number of tokens to write after a prompt. `do` are the
-    interventions, as `tracing.causes.notation` writes them. With `messages` the model reads this conversation in the
-    place of `src`, and `new` tokens of the reply are written.
+    """The model and the texts that the top bar asks to run.
+
+    If `tgt` is empty, the model writes the target; for an encoder `tgt` is the second sentence of a pair, if any. `new`
+    is the number of tokens to write after a prompt. `do` has the interventions in the notation of
+    `tracing.causes.notation`. With `messages` the model reads this conversation instead of `src`, and writes `new`
+    tokens of its reply.
     """
 
     entry: Entry
@@ -29,23 +31,23 @@ class Request:
 
     @property
     def text(self) -> str:
-        """The sentence, or what the user said last in the conversation."""
+        """The sentence, or the last user turn of the conversation."""
         return last_user_text(self.messages) if self.messages else self.src
 
     @property
     def n_characters(self) -> int:
-        """Characters that the model reads before it writes."""
+        """The number of characters that the model reads before it writes."""
         return sum(len(turn.content) for turn in self.messages) if self.messages else len(self.src)
 
     def with_text(self, text: str) -> "Request":
-        """Return the request of another sentence: in a conversation, the user's last turn is replaced."""
+        """Return this request with another sentence, which in a conversation replaces the user's last turn."""
         if self.messages:
             return replace(self, messages=replace_last_user_text(self.messages, text))
         return replace(self, src=text)
 
     @property
     def interventions(self) -> "tuple[Intervention, ...]":
-        """The run's interventions; none of them needs another run's numbers."""
+        """The interventions in `do`. The means that some of them use are filled in elsewhere."""
         if not self.do:  # which needs no torch
             return ()
         from attnviz.tracing.causes import notation
@@ -53,7 +55,7 @@ class Request:
         return notation.parse(self.do).interventions
 
     def to_params(self) -> dict[str, str]:
-        """Return the texts that stand in a link."""
+        """Return the texts of this request for a link, by name."""
         asked = {"chat": write_chat(self.messages)} if self.messages else {"src": self.src}
         texts = {"model": self.entry.name, **asked, "to": self.to, "tgt": self.tgt}
         return texts | ({"new": str(self.new)} if self.new else {}) | ({"do": self.do} if self.do else {})

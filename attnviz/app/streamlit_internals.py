@@ -1,17 +1,23 @@
 """Parts of Streamlit that it does not offer openly, used here and nowhere else: check them when Streamlit's pin
 moves.
 
-Streamlit hands a widget's state on as it came: of another type than the widget's, as JSON that cannot be read, as NaN
-where a whole number is meant. Each raises in Streamlit's own code, on every later run too; here such a state counts as
-not sent (`drop_malformed`). Streamlit keeps each visitor's uploads without a limit over all of them; here there is a
-limit. It forgets the file of a button at the end of any visitor's next run, perhaps before the browser has fetched it;
-here the file is kept a while (`sweep_seldom`). It refers to messages that the browser has evicted since its request
-(`sending/client_cache.py`). It runs parts of a page that the visitor has left, and the browser then empties the page
-that it shows (`_leave_out_left_pages`). `install` sets these into Streamlit's classes, in eight places.
+Streamlit has these faults, which functions here mend:
+
+- It does not validate a widget's state that a browser sent. A state of another type, JSON that cannot be parsed, or NaN
+  for a whole number raises in Streamlit's own code, in every later run too. Here such a state counts as not sent
+  (`drop_malformed`).
+- It does not limit the size of all visitors' uploads together. Here there is a limit.
+- It deletes the file of a download button at the end of any visitor's next run, perhaps before the browser has fetched
+  the file. Here the file is kept for a while (`sweep_seldom`).
+- It refers to messages that the browser has evicted since its request (`sending/client_cache.py`).
+- It runs fragments of a page that the visitor has left, after which the browser empties the page that it shows
+  (`_leave_out_left_pages`).
+
+`install` replaces functions of Streamlit's classes by ours, in eight places.
 
 Streamlit pushes an entry to the browser's history for each `st.query_params` that differs from the address before. On
 Back and Forward it runs the page with the address of that entry, and writes over the entry instead of adding one:
-`is_back_or_forward` is for that. `missing` and `missing_for_server` say what another version no longer has.
+`is_back_or_forward` detects that. `missing_names` and `missing_for_server` list what another version no longer has.
 """
 
 import importlib
@@ -90,9 +96,10 @@ _LOG = logging.getLogger(__name__)
 
 
 def install() -> None:
-    """Set the guards, once for the server.
+    """Install the guards in Streamlit's classes, once per server.
 
-    Raises RuntimeError with one sentence for a Streamlit that they do not fit: none of them is set then.
+    Raises RuntimeError, with a message of one sentence, for a Streamlit that lacks a name that the guards need. No
+    guard is installed then.
     """
     if said := missing_names():
         raise RuntimeError(said)
@@ -110,8 +117,9 @@ def install() -> None:
 
 @contextmanager
 def drawn_again() -> Iterator[None]:
-    """Let elements be drawn a second time in this run, with the same keys in the same places: each takes the place of
-    the one before, and the browser keeps its component.
+    """Allow elements with the same keys to be drawn again in this run, inside this context.
+
+    Each element replaces the one drawn before in the same place, and the browser keeps its component.
     """
     shared: Any = getattr(get_script_run_ctx(), "shared", None)
     if shared is None:
@@ -128,12 +136,15 @@ def drawn_again() -> Iterator[None]:
 
 
 def has_server() -> bool:
-    """Check whether Streamlit's server runs in this process; it does not where a page's script is imported."""
+    """Check whether Streamlit's server runs in this process.
+
+    It does not if a page's script is imported or run alone.
+    """
     return runtime.exists()
 
 
 def missing_names() -> str:
-    """Return, in one sentence, the names that the guards use and this Streamlit lacks; "" where it has all."""
+    """Return a sentence with the names that the guards need and this Streamlit lacks; "" if it has all of them."""
     gone = [f"{owner.__name__}.{name}" for owner, names in _USED.items() for name in names if not _has(owner, name)]
     return _missing_sentence(gone) if gone else ""
 
@@ -143,14 +154,15 @@ def _missing_sentence(names: Sequence[str]) -> str:
 
 
 def _has(owner: type, name: str) -> bool:
-    """Check whether a class or its objects have an attribute of their own: in the class, or set when one is made."""
+    """Check whether a class defines an attribute itself, as a class attribute, a dataclass field, or in `__init__`."""
     known = {*vars(owner), *getattr(owner, "__dataclass_fields__", ())}
     return name in known or name in owner.__init__.__code__.co_names
 
 
 def _limit_room(add: Any) -> Any:
-    """Wrap `add_file`: keep a visitor's newest file alone, without its content where all files together would take
-    too much room.
+    """Wrap `add_file` so that only a visitor's newest upload is kept.
+
+    The file is kept without its content if all visitors' files together would exceed the limit.
     """
 
     @wraps(add)
@@ -169,7 +181,7 @@ def replace_content(file: UploadedFileRec) -> UploadedFileRec:
 
 
 def _ignore(session: AppSession) -> None:
-    """Ignore a message that would empty the caches of all visitors: no control here sends it."""
+    """Ignore a message that would empty the caches of all visitors. No control of our pages sends that message."""
 
 
 def _leave_out_left_pages(run: Any) -> Any:
@@ -190,7 +202,10 @@ def _leave_out_left_pages(run: Any) -> Any:
 
 
 def _connection(runner: ScriptRunner) -> object:
-    """Return the connection of a runner's browser, another one each time that the browser comes back."""
+    """Return the object that stands for the connection to a runner's browser.
+
+    A browser that reconnects gets a new one.
+    """
     server: Any = runtime.get_instance() if runtime.exists() else None
     sessions = getattr(server, "_session_mgr", None)  # a page's test has a server without it
     info = sessions.get_active_session_info(runner._session_id) if sessions is not None else None
@@ -198,8 +213,9 @@ def _connection(runner: ScriptRunner) -> object:
 
 
 def around_runs(around: Callable[[Callable[[], str]], AbstractContextManager[None]]) -> None:
-    """Run each run of each visitor inside `around(page)`; `page()` returns at its end the page's name in an
-    address, "" for the welcome.
+    """Execute each run of each visitor inside the context manager `around(page)`.
+
+    At the end of the run, `page()` returns the page's name in the address, which is "" for the welcome page.
     """
     run: Any = ScriptRunner._run_script
 
@@ -216,8 +232,9 @@ def _page(pages: Any) -> str:
 
 
 async def forget_gone_sessions() -> None:
-    """End the sessions of visitors who have not come back. Streamlit does so only when another visitor comes or
-    goes, and until then each has three files open.
+    """End the expired sessions of visitors who have left.
+
+    Streamlit ends them only when another visitor comes or goes. Until then each session has three files open.
     """
     storage: Any = runtime.get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
     for _, gone in storage._cache.expire():
@@ -225,13 +242,16 @@ async def forget_gone_sessions() -> None:
 
 
 def is_back_or_forward() -> bool:
-    """Check whether Back or Forward asked for this run: then the address holds, not later choices."""
+    """Check whether Back or Forward started this run.
+
+    The page then follows the address, and not the session's choices.
+    """
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 
 
 def missing_for_server() -> str:
-    """Return, in one sentence, the names that the functions below use and this Streamlit lacks; "" where it has all."""
+    """Return a sentence with the names that the functions below need and this Streamlit lacks; "" if it has all."""
     gone = [f"{module}.{name}" for module, names in _OF_SERVER.items() for name in names if not _is_in(module, name)]
     return _missing_sentence(gone) if gone else ""
 
@@ -244,13 +264,14 @@ def _is_in(module: str, name: str) -> bool:
 
 
 def is_running() -> bool:
-    """Check whether this process serves a dashboard already: Streamlit's runtime starts once in each."""
+    """Check whether this process already serves a dashboard. Streamlit's runtime can start once per process."""
     return runtime.exists()
 
 
 def set_options(options: Mapping[str, Any]) -> None:
-    """Set options over those of Streamlit's file. Raises RuntimeError with one sentence for one that it does not
-    take.
+    """Set Streamlit options, which override those in its config file.
+
+    Raises RuntimeError if an option is not accepted.
     """
     from streamlit.web import bootstrap
 
@@ -262,12 +283,12 @@ def set_options(options: Mapping[str, Any]) -> None:
 
 
 def keep_quiet_outside_pages() -> None:
-    """Silence Streamlit's warnings of its functions outside a page, where the model is warmed up."""
+    """Silence Streamlit's warnings about calls outside a page, such as those made while the model is warmed up."""
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 
 
 def login_cookie(cookies: Mapping[str, str], secret: str) -> bytes:
-    """Return the JSON in the cookie that Streamlit signs after a login; b"" where none was signed here."""
+    """Return the JSON in the cookie that Streamlit signs after a login; b"" without a cookie signed by this server."""
     from streamlit.auth_util import get_cookie_with_chunks
     from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
     from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
@@ -279,14 +300,16 @@ def login_cookie(cookies: Mapping[str, str], secret: str) -> bytes:
 
 
 def login_address() -> str:
-    """Return the path at which Streamlit sends a visitor on to the provider."""
+    """Return the path at which Streamlit redirects a visitor to the login provider."""
     from streamlit.auth_util import encode_provider_token
 
     return f"/auth/login?provider={quote(encode_provider_token('default'))}"
 
 
 def is_poll(frame: bytes) -> bool:
-    """Check whether a frame is an automatic poll of one fragment of a page: far less work than a run."""
+    """Check whether a WebSocket frame asks for the automatic rerun of one fragment, which is far less work than
+    a run.
+    """
     try:
         asked = BackMsg.FromString(frame).rerun_script
     except DecodeError:
@@ -307,9 +330,10 @@ def sweep_seldom(sweep: Any) -> Any:
 
 
 def remove_orphans(files: Any) -> None:
-    """Forget the function that makes a button's file when no page has had that button for two sweeps.
+    """Remove the functions that make download buttons' files if no page has had the button for two sweeps.
 
-    While a page runs, the button that is still seen counts for none: Streamlit would forget it at once.
+    Streamlit would remove such a function after one sweep, although a page that is running may be about to draw the
+    button again.
     """
     offered = {file for places in files._files_by_session_and_coord.values() for file in places.values()}
     orphans = files._deferred_callables.keys() - offered
@@ -319,9 +343,9 @@ def remove_orphans(files: Any) -> None:
 
 
 def drop_malformed(get: Any, sent: type) -> Any:
-    """Wrap `get(states, name)`, a widget's value; KeyError, as for a missing one, for a malformed state.
+    """Wrap `get(states, name)`, which returns a widget's value, so that a malformed state counts as missing.
 
-    `sent` is the class of states that came from a browser.
+    The wrapper raises KeyError for it. `sent` is the class of states that came from a browser.
     """
 
     @wraps(get)
@@ -343,13 +367,14 @@ def drop_malformed(get: Any, sent: type) -> Any:
 
 
 def _is_of(field: str | None, wanted: str) -> bool:
-    """Check whether a state's field is the widget's; None is a value that was cleared."""
+    """Check whether a state's protobuf field is the one that the widget expects; None is a value that was cleared."""
     return field is None or field == wanted or {field, wanted} <= _NUMBERS
 
 
 def drop_infinite(read: Any) -> Any:
-    """Wrap `read(widget, said)`, a number; the widget's own for an infinite one, such as 1e400 in a link: no int can be
-    made of it.
+    """Wrap `read(widget, said)`, which reads a number, so that an infinite one is replaced by the widget's default.
+
+    A link may contain such a number, for example 1e400, from which no int can be made.
     """
 
     @wraps(read)

@@ -8,7 +8,7 @@ STYLES = ASSETS / "styles"
 
 
 class _Style:
-    """Style sheets that Streamlit need not read, nor ask the disk whether they are any."""
+    """Style sheets as an object that Streamlit inserts as they are, without looking for a file of that name."""
 
     def __init__(self, *names: str) -> None:
         sheets = ((STYLES / name).read_text(encoding="utf-8") for name in names)
@@ -20,5 +20,5 @@ class _Style:
 
 @cache
 def style(*names: str) -> _Style:
-    """Return style sheets of `assets/styles` for `st.html`, read once: in every run a page draws the same ones."""
+    """Return style sheets of `assets/styles` for `st.html`. They are read once, since every run draws the same ones."""
     return _Style(*names)

@@ -1,4 +1,4 @@
-"""The data of the model's drawing: the model of the top bar, its run, and the page's place in it."""
+"""The data for the drawing of the model: the top bar's model, its run, and which part of it the page shows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,8 +26,10 @@ _ANY = "Hello."  # a model is built alike for every text
 
 @dataclass(frozen=True)
 class Pictured:
-    """A page as the drawing needs it: its title; its bar's request, None where it has none; a visitor's own
-    weights, in the place of a model; and its link's content, with its place in the model.
+    """What the drawing needs to know about a page.
+
+    `page` is its title and `request` its top bar's request, None for a page without a top bar. `own` is the trace of a
+    visitor's own weights, which replaces the model. `view` is the state in the page's link, which names layer and head.
     """
 
     page: str = ""
@@ -37,7 +39,7 @@ class Pictured:
 
 
 def payload(shown: Pictured) -> "Payload":
-    """Return the drawing's data. Raises ValueError, in one sentence, where no model can be drawn."""
+    """Return the drawing's data. Raises ValueError, with a message of one sentence, if no model can be drawn."""
     here = _linked_site(shown.view)
     if shown.own is not None:
         made = _run_payload(shown.own, None, here)
@@ -55,7 +57,7 @@ def payload(shown: Pictured) -> "Payload":
 
 
 def _waiting_request() -> "Request":
-    """Return the request of the other pages' bar, on a page without it."""
+    """Return the request that the other pages would run, for a page without a top bar."""
     from attnviz.app.frame import chat_bar
     from attnviz.app.frame.sentence_field import default_source
     from attnviz.app.request import Request
@@ -94,7 +96,7 @@ def _add_caption(made: "Payload", request: "Request", trace: "TraceLike") -> "Pa
 
 
 def _run(request: "Request") -> "tuple[TraceLike | None, str]":
-    """Run the bar's sentence; None, and the reason, where numbers cannot be shown."""
+    """Run the top bar's sentence. Return its trace and ""; or None and the reason, if its numbers cannot be shown."""
     asking = extensions.asking_extension()
     if asking is not None and asking.hides_numbers():
         return None, asking.covered_sentence()
@@ -113,7 +115,7 @@ def _structure(weights: str, _model: Any) -> "Structure":
 
 
 def _linked_site(view: "Linkable | None") -> "Here":
-    """Return the site in a page's link; none for a mean over layers or heads."""
+    """Return the layer, head and row in a page's link. A mean over layers or heads counts as None."""
     from attnviz.app.drawing.numbers import Here
 
     texts: Mapping[str, str] = view.to_params() if view is not None else {}

@@ -1,6 +1,6 @@
-"""Pack the numbers that the drawing plays: those of one run, read from its trace alone.
+"""Pack the values of one run that the drawing of the model animates. All of them come from the run's trace.
 
-Of each kind of attention they are one head's: in every row its largest weights, and the context that they gather.
+For each kind of attention these are the values of one head: the largest weights in every row, and the context vectors.
 """
 
 import math
@@ -29,7 +29,7 @@ MOST_NEXT = 5
 
 @dataclass(frozen=True)
 class Here:
-    """The site that a page looks at, and its row; None for what it does not say, a mean of layers or heads among it."""
+    """The kind, layer, head and row that a page shows. What the page leaves open, or shows as a mean, is None."""
 
     kind: "Kind | None" = None
     layer: int | None = None
@@ -38,7 +38,7 @@ class Here:
 
 
 def numbers(trace: "TraceLike", model: "Model | None", here: Here, blobs: Blobs) -> dict[str, Any]:
-    """Tokens, one head's rows of each kind, lengths of hidden states, and the next tokens, as the header has them."""
+    """Return the header's values: tokens, one head of each kind, norms of hidden states, and the next tokens."""
     sentence = trace.sentences[0]
     kinds = {kind: _head(trace, kind, here, blobs) for kind in trace.kinds}
     return {
@@ -54,12 +54,12 @@ def numbers(trace: "TraceLike", model: "Model | None", here: Here, blobs: Blobs)
 
 
 def main_kind(trace: "TraceLike") -> "Kind":
-    """Return the kind whose rows the drawing plays: the decoder's self-attention if the model has one."""
+    """Return the kind whose rows the drawing animates: the decoder's self-attention if the model has one."""
     return next(kind for kind in ("decoder_self", "encoder_self", "cross") if kind in trace.kinds)
 
 
 def _head(trace: "TraceLike", kind: "Kind", here: Here, blobs: Blobs) -> dict[str, Any]:
-    """Pack one head of a kind: that of the page, or as near to it as the kind has layers and heads."""
+    """Pack one head of a kind: the page's layer and head, or the last ones if the kind has fewer."""
     layers, heads = trace.shape(kind)
     layer, head = min(here.layer or 0, layers - 1), min(here.head or 0, heads - 1)
     attn = trace.attn(kind, layer=layer, head=head)[:MOST_ROWS]
@@ -84,7 +84,7 @@ def _head(trace: "TraceLike", kind: "Kind", here: Here, blobs: Blobs) -> dict[st
 
 
 def _context(trace: "TraceLike", kind: "Kind", layer: int, head: int, blobs: Blobs) -> dict[str, Any] | None:
-    """Pack the head's context vectors: their first numbers, how many they have, and their lengths."""
+    """Pack a head's context vectors: their first components, their size, and their norms."""
     try:
         gathered = trace.context(kind, layer)[head, :MOST_ROWS]
     except ValueError:  # bare weights, or weights that were handed in without contexts
@@ -99,7 +99,7 @@ def _context(trace: "TraceLike", kind: "Kind", layer: int, head: int, blobs: Blo
 
 
 def _lengths(trace: "TraceLike", blobs: Blobs) -> dict[str, Any]:
-    """Compute the length of each token's vector, after the embedding and after each layer, stack by stack."""
+    """Compute the norm of each token's vector after the embedding and after each layer, for encoder and decoder."""
     layers: Mapping[tuple[str, int], Tensor] = getattr(trace, "layers", {})
     found = {}
     for stack in ("encoder", "decoder"):
@@ -112,7 +112,9 @@ def _lengths(trace: "TraceLike", blobs: Blobs) -> dict[str, Any]:
 
 
 def _next_tokens(trace: "TraceLike", model: "Model | None") -> list[list[list[Any]]]:
-    """List each row's likeliest next tokens with their probabilities; for an encoder, those of each position."""
+    """List the likeliest next tokens of each row with their probabilities; for an encoder, the tokens of each
+    position.
+    """
     logits = getattr(trace, "logits", None)
     if logits is None or model is None:
         return []
@@ -126,7 +128,7 @@ def _next_tokens(trace: "TraceLike", model: "Model | None") -> list[list[list[An
 
 
 def _likeliest_tokens(model: "Model", logits: "Tensor", count: int) -> "list[tuple[Token, float]]":
-    """List the likeliest tokens of an encoder with a head over the vocabulary, which forbids no id."""
+    """List the likeliest tokens and their probabilities from the logits of an encoder's vocabulary head."""
     best = logits.softmax(dim=-1).topk(min(count, len(logits)))
     return [
         (model.decode_ids((id_,))[1][0], p) for id_, p in zip(best.indices.tolist(), best.values.tolist(), strict=True)
@@ -134,7 +136,9 @@ def _likeliest_tokens(model: "Model", logits: "Tensor", count: int) -> "list[tup
 
 
 def _first_row(trace: "TraceLike", here: Here) -> int:
-    """Choose the row to play first: the pinned one if the decoder has it, else the middle one, or a prompt's last."""
+    """Choose the row that the drawing animates first: the page's row if it exists, a prompt's last row, or the
+    middle row.
+    """
     kind = main_kind(trace)
     count = min(len(trace.query_tokens(kind)), MOST_ROWS)
     if here.row is not None and here.row < count and (here.kind == "encoder_self") == (kind == "encoder_self"):
@@ -143,7 +147,7 @@ def _first_row(trace: "TraceLike", here: Here) -> int:
 
 
 def _finite(value: float) -> float | None:
-    """Return a finite number as it is, and None for NaN and infinity, which JSON lacks."""
+    """Return a finite number unchanged, and None for NaN and infinity, which JSON lacks."""
     return value if math.isfinite(value) else None
 
 

@@ -1,4 +1,4 @@
-"""The data of the drawing of a model: how it is built, where its parts lead, and one run's numbers for it to play."""
+"""The data for the drawing of a model: its structure, the links of its parts, and the values of one run to animate."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 def drawing_payload(
     built: "Structure", trace: "TraceLike | None", model: "Model | None", here: Here, *, why: str = ""
 ) -> Payload:
-    """Make the payload of the drawing. Without a `trace` it does not play, and `why` says why, in a sentence."""
+    """Make the payload of the drawing.
+
+    Without a `trace` the drawing is not animated, and `why` says why in a sentence.
+    """
     blobs = Blobs()
     header = {
         "built": _structure(built),
@@ -31,7 +34,7 @@ def drawing_payload(
 
 
 def with_places(payload: Payload, places: Mapping[str, Mapping[str, str]]) -> Payload:
-    """Add the addresses of the pages that parts of the drawing lead to, as this visitor left them."""
+    """Add the addresses of the pages that the drawing's parts link to, as this visitor left those pages."""
     told = {page: dict(texts) for page, texts in places.items()}
     return payload._replace(header={**payload.header, "places": told})
 

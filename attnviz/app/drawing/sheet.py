@@ -1,7 +1,7 @@
-"""The drawing of the model over a page, and the words of a page, which are explained at the pointer.
+"""The drawing of the model, which opens over a page, and the explanations of a page's words at the pointer.
 
-A key or a button opens the drawing (`widgets/screen`); nothing is computed before. Each word has a link to a place to
-try it.
+A key or a button opens the drawing (`widgets/screen`); nothing is computed before that. Each explanation has a link to
+a page where the visitor can try the thing it explains.
 """
 
 from dataclasses import replace
@@ -29,17 +29,22 @@ _KEY = "definitions"
 
 
 def ask() -> None:
-    """Open the sheet in the next run. A button's callback."""
+    """Open the drawing in the next run. Buttons use this as their callback."""
     st.session_state[_ASKED] = True
 
 
 def begin(page: str, request: "Request | None") -> None:
-    """Note what this page is about to draw. If the run is refused, the sheet of the page shows this note."""
+    """Note the page's title and request before the model runs, so that the drawing can open even if the run is
+    refused.
+    """
     st.session_state[_PAGE] = Pictured(page, request)
 
 
 def open_if_asked(view: "Linkable | None" = None, own: "TraceLike | None" = None) -> None:
-    """Open the sheet at the end of a page, with the page's view, and the visitor's own weights if it shows those."""
+    """Open the drawing at the end of a page's run, if the visitor has asked for it.
+
+    `view` is the page's state. `own` is the trace of the visitor's own weights, if the page shows those.
+    """
     if st.session_state.pop(_ASKED, False):
         _sheet(replace(st.session_state[_PAGE], view=view, own=own))
 
@@ -65,7 +70,7 @@ def _words(page: str) -> None:
 
 
 def draw(shown: Pictured, *, key: str) -> None:
-    """Draw the model; a click on a part opens its page. A refusal is shown in its place."""
+    """Draw the model; a click on a part opens its page. If no model can be drawn, the reason is shown instead."""
     from attnviz.app.drawing.drawing_data import payload
 
     try:
@@ -79,36 +84,36 @@ def draw(shown: Pictured, *, key: str) -> None:
 
 
 def _go(key: str) -> None:
-    """Open the place that was clicked in the next run."""
+    """Open the page of the part that was clicked, in the next run."""
     place = reported_value(key, "go", {"page": TEXT, "query": TEXT})
     if place is not None and place["page"] in PLACES:
         navigation.send(place["page"], dict(parse_qsl(place["query"])))
 
 
 def explain_words(page: str) -> None:
-    """Explain the page's words, once on the page of this title, wherever they stand, while something points at them.
+    """Explain each word of the page's glossary while the pointer or the keyboard focus is on it.
 
-    The component draws nothing by itself: it watches the page's buttons, list entries and labels, Streamlit's and those
-    in our widgets, and finds each by the text that it shows, or by its `data-term` (`attnviz.kit.views.terms`). A
-    widget that explains its own terms (`kit/js/definitions.js`) is left alone; both have one bubble and one look.
+    The component draws nothing itself. It watches buttons, list entries and labels, both Streamlit's and those of our
+    widgets, and recognizes them by their text or their `data-term` (`attnviz.kit.views.terms`). It skips widgets that
+    explain their own terms (`kit/js/definitions.js`). Both show the same bubble.
     """
     widget(_KEY)(key=_KEY, data=_words_data(page), on_go_change=lambda: _go_to_place(page))
 
 
 def _words_data(page: str) -> dict[str, Any]:
-    """Return the words of a page, and the place to try each."""
+    """Return the explanations of a page's words, and for each word the page and tab where the visitor can try it."""
     places = {term: (place.page, place.tab, place.title) for term, place in places_of(page).items()}
     return {"words": dict(words_of(page)), "places": places}
 
 
 def place_address(place: TryPlace) -> dict[str, str]:
-    """Return the address of a place: the page as this visitor left it, and the tab."""
+    """Return the address of a place to try a word: the page as this visitor left it, with the place's tab."""
     texts = {name: text for name, text in persistent.address(place.page).items() if name != "tab"}
     return texts | ({"tab": place.tab} if place.tab else {})
 
 
 def _go_to_place(page: str) -> None:
-    """Open the place to try the word whose link was followed, in the next run."""
+    """Open the place to try the word whose link was clicked, in the next run."""
     asked = reported_value(_KEY, "go", {"word": TEXT})
     place = places_of(page).get(asked["word"]) if asked is not None else None
     if place is not None:

@@ -1,1 +1,1 @@
-"""The bars around a page: the top bar, the menu, the line on narrow screens, and the status bar."""
+"""The frame of a page: the top bar, the menu, the summary line on narrow screens, and the status bar."""

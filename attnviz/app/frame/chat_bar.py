@@ -1,6 +1,7 @@
-"""A conversation in the top bar, in the place of a prompt: the text `chat` of the address, for a model with a template.
+"""A conversation in the top bar instead of a prompt, for a model with a chat template.
 
-What the address says is kept as it is written, an empty turn too: a sentence on the page says what is wrong with it.
+The address holds the conversation in its text `chat`. It is kept exactly as written, even with an empty turn; a
+sentence on the page says what is wrong with it.
 """
 
 from collections.abc import Sequence
@@ -26,10 +27,10 @@ from attnviz.text.tokens import Token
 
 
 def turns(entry: Entry) -> tuple[Turn, ...]:
-    """Return the turns that the address asks for; none where it asks for a plain text, or the model takes none.
+    """Return the turns of the address's conversation; () for a plain text, or for a model without a chat template.
 
-    Turns that are still to be typed are not read. A conversation that cannot be run is the page's
-    refusal.
+    Turns that the visitor has not typed yet are left out. If the conversation cannot be run, the reason becomes the
+    page's refusal.
     """
     if not persistent.text(NAME) or current_page().refusal:
         return ()
@@ -51,9 +52,10 @@ def turns(entry: Entry) -> tuple[Turn, ...]:
 
 
 def _without_empty_turns(drafted: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """Leave out the turns that the user has yet to type, and say so. A question goes with its answer, since roles take
-    turns: with an empty one of them the other is left out, too, unless the answer is the last turn. A conversation of
-    which no user turn would be left stays as it is.
+    """Leave out the turns that the visitor has not typed yet, and note that on the page.
+
+    User and assistant must alternate, so if a question or its answer is empty, both are left out, unless the answer is
+    the last turn. A conversation that would lose all its user turns stays unchanged.
     """
     empty = {number for number, turn in enumerate(drafted) if not turn.content.strip()}
     last = max((number for number in range(len(drafted)) if number not in empty), default=-1)
@@ -69,7 +71,7 @@ def _without_empty_turns(drafted: tuple[Turn, ...]) -> tuple[Turn, ...]:
 
 
 def _partner(drafted: tuple[Turn, ...], number: int) -> int:
-    """Return the number of a question's answer, or of an answer's question; the turn's own number if there is none."""
+    """Return the index of the answer to a question, or of the question to an answer; `number` itself without either."""
     role = drafted[number].role
     other = number + {"user": 1, "assistant": -1}.get(role, 0)
     is_pair = 0 <= other < len(drafted) and {role, drafted[other].role} == {"user", "assistant"}
@@ -77,7 +79,7 @@ def _partner(drafted: tuple[Turn, ...], number: int) -> int:
 
 
 def drafted_turns() -> tuple[Turn, ...]:
-    """Return the address's conversation as it is written, with its empty turns; none without a conversation."""
+    """Return the turns of the address's conversation, empty ones included; () without a conversation."""
     try:
         return chat_link.read_draft(persistent.text(NAME)) if persistent.text(NAME) else ()
     except TextError:
@@ -85,10 +87,10 @@ def drafted_turns() -> tuple[Turn, ...]:
 
 
 def render_ahead(entry: Entry, asked: tuple[Turn, ...]) -> None:
-    """Render the conversation by the model's template before this visitor's turn begins, since others wait for that
-    turn.
+    """Render the conversation with the model's chat template before this run takes its turn in the server's queue.
 
-    A conversation that the template refuses is the page's refusal.
+    Other visitors wait while a turn lasts. If the template refuses the conversation, its message becomes the page's
+    refusal.
     """
     if not asked or current_page().refusal:
         return
@@ -109,7 +111,7 @@ def is_offered(entry: Entry) -> bool:
 
 
 def draw_reading(trace: Any) -> None:
-    """Draw the text of a conversation as the model reads it, in the bar's place for it."""
+    """Draw the rendered text of a conversation in the top bar, as the model reads it."""
     place = current_page().reading
     if place is None:
         return
@@ -121,7 +123,7 @@ def draw_reading(trace: Any) -> None:
 
 
 def use_example(text: str) -> bool:
-    """Ask an example in the place of the conversation's last question; False where there is no conversation."""
+    """Replace the conversation's last question by an example. Return False if there is no conversation."""
     try:
         drafted = chat_link.read_draft(persistent.text(NAME)) if persistent.text(NAME) else ()
     except TextError:
@@ -132,7 +134,7 @@ def use_example(text: str) -> bool:
 
 
 def waiting_turns(entry: Entry) -> tuple[Turn, ...]:
-    """Return the turns that wait for the other pages, on a page without the bar; none that cannot be run."""
+    """Return the conversation that the other pages would run, for a page without a top bar; () if it cannot be run."""
     try:
         has_chat = chat.takes_chat(traces.model(entry.name))
         return chat_link.read_chat(persistent.text(NAME)) if has_chat else ()
@@ -141,8 +143,9 @@ def waiting_turns(entry: Entry) -> tuple[Turn, ...]:
 
 
 def say_unsupported(sentence: str) -> None:
-    """Say that a link's conversation is not read; one that waits for another model leaves the address without a
-    word.
+    """Show `sentence` if the opened link has a conversation that this model does not read.
+
+    A conversation that was typed for another model leaves the address silently.
     """
     if persistent.text(NAME):
         problem = Problem(sentence)
@@ -151,7 +154,7 @@ def say_unsupported(sentence: str) -> None:
 
 
 def last_user_text() -> str:
-    """Return what the user said last in the address's conversation; "" where it has none that can be read."""
+    """Return the last user turn's text in the address's conversation; "" if there is none, or if it cannot be read."""
     try:
         drafted = chat_link.read_draft(persistent.text(NAME)) if persistent.text(NAME) else ()
     except TextError:
@@ -160,7 +163,10 @@ def last_user_text() -> str:
 
 
 def _reading_html(tokens: Sequence[Token], spans: Sequence[Span]) -> str:
-    """Draw tokens in their order; those in no span are the template's own, or, where `segment` is 1, were written."""
+    """Render the tokens in order as HTML, turn by turn.
+
+    Tokens outside all spans belong to the chat template, or were written by the model if their `segment` is 1.
+    """
     if not spans:  # the template rewrites a turn: nothing tells its words from its own
         return f"<div class='chat-read'>{''.join(map(_token_html, tokens))}</div>"
     begins = {span.start: span for span in spans}

@@ -1,6 +1,7 @@
-"""A conversation's turns in the top bar: a choice between a text and a conversation, and a field for each turn.
+"""The editor of a conversation in the top bar: a choice between a text and a conversation, and a field per turn.
 
-What was typed as a text is the first user turn, and back again; the other turns come back with the conversation.
+A text becomes the first user turn of a conversation, and the first user turn becomes the text. The other turns are kept
+for the next time that the visitor chooses a conversation.
 """
 
 from collections.abc import Callable
@@ -30,7 +31,7 @@ _MOST_SAID = 60  # characters of a question on the button
 
 
 def draw_choice(default_text: str) -> None:
-    """Draw the choice between a text and a conversation; `default_text` is the text while none is chosen."""
+    """Draw the choice between a text and a conversation; `default_text` is used while no text was typed."""
     value, shown = "conversation" if persistent.text(NAME) else "text", "form-shown"
 
     def draw(**more) -> str:
@@ -44,7 +45,7 @@ def draw_choice(default_text: str) -> None:
 
 
 def draw(turns: tuple[Turn, ...]) -> None:
-    """Draw the button that opens the conversation: its turns, and the place of the text that the model reads."""
+    """Draw the button that opens the conversation's turns, and a place for the text that the model reads."""
     question = display(last_user_text(turns)[:_MOST_SAID]) if last_user_text(turns).strip() else "no question yet"
     label = f"{_count(len(turns), 'turn')}: {question}"
     with st.container(key="chat-open"), st.popover(literal(label), width="stretch", key="chat-popover"):
@@ -62,12 +63,12 @@ def draw(turns: tuple[Turn, ...]) -> None:
 
 
 def use_question(text: str, turns: tuple[Turn, ...]) -> None:
-    """Ask another question in the place of the user's last one."""
+    """Replace the user's last turn by another question."""
     _write(replace_last_user_text(turns, text) if last_user_text(turns) else (Turn("user", text),))
 
 
 def _begin(text: str) -> None:
-    """Begin a conversation with a text; the turns of the one that was left before follow it."""
+    """Begin a conversation whose first user turn is `text`. Turns of a conversation that was left earlier come back."""
     kept: tuple[Turn, ...] = st.session_state.get(_KEPT, ())
     first = next((number for number, turn in enumerate(kept) if turn.role == "user"), None)
     turns = (Turn("user", text),) if first is None else (*kept[:first], Turn("user", text), *kept[first + 1 :])
@@ -75,7 +76,7 @@ def _begin(text: str) -> None:
 
 
 def _end(_: str) -> None:
-    """Go back to a text: the first user turn. The conversation is kept for this visit."""
+    """Go back to a plain text, which is the first user turn. The conversation is kept for this visit."""
     st.session_state[_KEPT] = turns = read_draft(persistent.text(NAME))
     first = next((turn.content for turn in turns if turn.role == "user"), "")
     persistent.write({NAME: None, "src": first})
@@ -103,9 +104,9 @@ def _draw_turn(turns: tuple[Turn, ...], number: int, turn: Turn) -> None:
 
 
 def _without(turns: tuple[Turn, ...], number: int) -> tuple[Turn, ...] | None:
-    """Return the turns without one of them; the turn after it goes too, so that user and assistant still alternate.
+    """Return the turns without one of them and the turn after it, so that user and assistant still alternate.
 
-    None where no turn of a user would be left.
+    A system turn and the last turn are removed alone. Returns None if no user turn would be left.
     """
     is_last, is_system = number == len(turns) - 1, turns[number].role == "system"
     rest = (*turns[:number], *turns[number + (1 if is_last or is_system else 2) :])
@@ -117,7 +118,7 @@ def _next_role(turns: tuple[Turn, ...]) -> Role:
 
 
 def _add(turns: tuple[Turn, ...], role: Role) -> None:
-    """Add a turn: the assistant's begins with the reply that Decoding has written to these turns."""
+    """Add a turn. An assistant turn starts with the reply that the page Decoding has written to these turns, if any."""
     from attnviz.decoding.reply.page.held import reply_to  # imports torch, which the bar does not wait for
 
     _write((*turns, Turn(role, reply_to(turns) if role == "assistant" else "")))

@@ -1,4 +1,4 @@
-"""The page that a run draws: places in its frame, and notes above its picture."""
+"""The page that a run draws: its places in the frame, and the notes above its picture."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -14,13 +14,12 @@ _KEY = "_attnviz_page"
 
 @dataclass
 class Page:
-    """One run's page. `notes` are shown when the page ends; the notes of a button's callback are shown by the run
-    after it.
+    """The page of one run.
 
-    `refusal` is why the bar's model cannot be loaded. Each place exists once the frame has drawn it: `above` the
-    picture, `running` over the link to copy, and the `link` itself. `reading` is the place of a conversation as the
-    model reads it; None without one. `when_left` has what is called once the visitor has gone on to another page, by
-    name: it gives back the memory that the page's last run took.
+    `notes` are shown at the end of the run; notes from a button's callback are shown by the run that follows. `refusal`
+    says why the top bar's model cannot be loaded. The frame fills these places when it draws them: `above` the picture,
+    `running` over the link to copy, the `link` itself, and `reading` for the rendered conversation (None without one).
+    `when_left` has functions, by name, that free the page's memory once the visitor has opened another page.
     """
 
     title: str = ""
@@ -34,8 +33,8 @@ class Page:
 
     @classmethod
     def begin(cls, title: str) -> Self:
-        """Begin a run's page, with the notes that callbacks have left. Where the visitor has left another page, let
-        that page give its memory back.
+        """Begin the page of a run, with the notes from callbacks. If the visitor has just left another page, free the
+        memory of that page.
         """
         before = current_page()
         made = cls(title, notes=before.notes)
@@ -48,25 +47,28 @@ class Page:
         return made
 
     def add(self, *sentences: str) -> None:
-        """Note sentences for the end of the page, each once."""
+        """Add notes that are shown at the end of the run, each one once."""
         self.notes.extend(sentence for sentence in sentences if sentence not in self.notes)
 
     def say(self, *sentences: str) -> None:
-        """Show sentences above the picture: on cut texts, and on links that ask for what is missing."""
+        """Show sentences above the picture, such as notes on truncated texts and on links that cannot be followed."""
         for sentence in sentences:
             self.above.info(literal(sentence), icon=":material/info:")
 
     def say_notes(self, first: Iterable[str] = ()) -> None:
-        """Say `first`, then the notes that were left for the end."""
+        """Show the sentences in `first`, and then the page's notes."""
         self.say(*first, *self.notes)
         self.notes.clear()
 
     def warn(self, *sentences: str) -> None:
-        """Show above the picture what cannot be done, and go on."""
+        """Show errors above the picture, and go on with the run."""
         for sentence in sentences:
             self.above.error(literal(sentence), icon=":material/error:")
 
 
 def current_page() -> Page:
-    """Return the page of this visitor's run; before the first one, a page without a title that takes notes."""
+    """Return the page of this visitor's run.
+
+    Before the first run this is a page without a title, which only takes notes.
+    """
     return st.session_state.setdefault(_KEY, Page())

@@ -1,7 +1,7 @@
-"""The page on screens of every size: a line in the place of menu and bar on a narrow one, and the picture alone.
+"""The summary line that replaces menu and top bar on a narrow screen, and the presentation of the picture alone.
 
-Both are the browser's own doing (`attnviz/app/widgets/screen`): Python says what the line reads, and keeps in the
-address that the picture is presented.
+The browser does both by itself (`attnviz/app/widgets/screen`). Python provides the line's text, and keeps in the
+address whether the picture is presented.
 """
 
 from collections.abc import Callable
@@ -21,15 +21,15 @@ _MOST_SAID = 160  # characters of a sentence: a line has room for some forty
 
 @dataclass(frozen=True)
 class Screen:
-    """The view of the page: `present` shows its picture alone."""
+    """State of the page: with `present` it shows its picture alone."""
 
     present: bool = flag()
 
 
 def draw(title: str, request: Request | None, on_drawing: Callable[[], None]) -> tuple[Problem, ...]:
-    """Draw the line, closed; return the problems of the address. Without a `request` it says the page's title.
+    """Draw the summary line, and return problems found in the address. Without a `request` the line shows `title`.
 
-    `on_drawing` is called when the drawing of the model is asked for.
+    `on_drawing` is called when the visitor opens the drawing of the model.
     """
     asked, problems = read(Screen, persistent.texts(), {})
     told = reported_value(KEY, "present", {"seq": NUMBER}) or {"seq": 0}
@@ -40,12 +40,12 @@ def draw(title: str, request: Request | None, on_drawing: Callable[[], None]) ->
 
 
 def is_presented() -> bool:
-    """Check whether the visitor sees the picture alone; the server hears of that a moment after the key."""
+    """Check whether the visitor sees the picture alone. The server learns this shortly after the key was pressed."""
     return persistent.text("present") == "1"
 
 
 def summary_of(request: Request) -> str:
-    """Sum up the bar's request in a line: the sentence, and the language or text that it is translated into."""
+    """Summarize the top bar's request in one line: the sentence, and its target language or target text."""
     src, tgt = (display(text[:_MOST_SAID]) if text.strip() else "" for text in (request.text, request.tgt))
     named = language_name if request.to in request.entry.languages else named_code  # as the bar's own list does
     into = tgt or (named(request.to) if request.to else "")

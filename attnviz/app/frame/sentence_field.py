@@ -1,4 +1,4 @@
-"""A sentence in the top bar: its field, and the text that stands in it while none was typed."""
+"""The field for a sentence in the top bar, and its default text."""
 
 import json
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MOST_TYPED = 8_192  # characters for a checkpoint, whose tokenizer then says how
 
 @dataclass(frozen=True)
 class Field:
-    """A sentence in the bar: the label above it, what a note calls it, and how many characters it takes."""
+    """A text field in the top bar: its label, its name in notes, and its limit in characters."""
 
     key: str
     label: str
@@ -28,17 +28,17 @@ class Field:
 
 @cache
 def examples() -> tuple[str, ...]:
-    """Return sentences to try."""
+    """Return the example sentences."""
     return tuple(json.loads(EXAMPLES.read_text(encoding="utf-8")))
 
 
 def default_source() -> str:
-    """Return the text while none was typed: the question of a conversation that waits for its model, or an example."""
+    """Return the default text: the last question of a conversation typed for another model, or an example."""
     return chat_bar.last_user_text() or examples()[2]
 
 
 def sentence(field: Field) -> str:
-    """Draw a sentence's field, and return its text."""
+    """Draw the field for a sentence, and return its text."""
     default, changed = {"src": (default_source(), drop_written_target), "tgt": ("", _target_typed)}[field.key]
     value, shown = persistent.text(field.key, default), f"{field.key}-shown"
 
@@ -59,7 +59,7 @@ def sentence(field: Field) -> str:
 
 
 def drop_written_target() -> None:
-    """Drop a target that the model wrote for another sentence; one that a person typed stays."""
+    """Remove a target that the model wrote for another sentence. A target that the visitor typed stays."""
     if persistent.text("tgt") != st.session_state.get("tgt-typed"):
         persistent.write({"tgt": None})
 

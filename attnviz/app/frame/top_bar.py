@@ -1,5 +1,6 @@
-"""The top bar's controls, and the facts of the model. Each control draws itself and returns what was chosen; all are
-kept in the link and across pages.
+"""The controls of the top bar, and the dialog with facts about the model.
+
+Each function draws a control and returns the choice. All choices are kept in the address and from page to page.
 """
 
 from collections.abc import Callable
@@ -45,13 +46,13 @@ _WORDS = "Hello."  # any text would do: sizes and scales are the same for all
 
 @dataclass(frozen=True)
 class _Prompt:
-    """The bar's controls besides a prompt."""
+    """The values of the controls beside a prompt's field."""
 
     new: int = whole_number(NEW, MAX_NEW + 1)
 
 
 def top_bar() -> Request:
-    """Draw the model's and its texts' controls, and return the request; Enter runs."""
+    """Draw the controls for the model and its texts, and return the request. Enter in a field starts a run."""
     bar = st.container(key="top-bar")
     picker, middle, run, menu, link = bar.columns([17, 85, 8, 12, 12], vertical_alignment="bottom", gap="small")
     with picker, st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="model-row"):
@@ -71,7 +72,7 @@ def top_bar() -> Request:
 
 
 def draw_own_bar(draw: Callable[[], None]) -> None:
-    """Draw the bar of a page that has one of its own, with the link to copy at its end."""
+    """Draw a top bar whose controls a page draws itself with `draw`, and the link to copy at its end."""
     left, link = st.container(key="top-bar").columns([112, 12], vertical_alignment="bottom", gap="small")
     with left:
         draw()
@@ -85,7 +86,7 @@ def _link_slots() -> None:
 
 
 def _inputs(entry: Entry) -> Request:
-    """Draw the sentences that a model asks for. A model that is not shipped is loaded first, to know them."""
+    """Draw the text fields that a model needs. A model that is not shipped is loaded first, to find out which."""
     places: list[DeltaGenerator] = []
 
     def tell(share: float, what: str) -> None:
@@ -131,7 +132,7 @@ def _two_texts(fields: tuple[Field, Field]) -> Callable[[Entry], Request]:
 
 
 def _source_text_and_target(entry: Entry) -> Request:
-    """Source and target of a checkpoint, with a list of its languages between them where it has several."""
+    """Draw source and target fields for a checkpoint, with a list between them if it has several languages."""
     languages = _languages(entry)
     if not languages:
         return _two_texts(_WRITTEN)(entry)
@@ -145,7 +146,7 @@ def _source_text_and_target(entry: Entry) -> Request:
 
 
 def _languages(entry: Entry) -> dict[str, str]:
-    """Return the languages of a checkpoint with their names; its own comes first, or "not chosen"."""
+    """Return a checkpoint's languages as {code: name}, its default language first; {} if it has no choice."""
     loaded = traces.model(entry.name)
     own = getattr(loaded, "own_language", "")
     names = dict(sorted(((code, named_code(code)) for code in loaded.languages), key=lambda named: named[1]))
@@ -153,7 +154,7 @@ def _languages(entry: Entry) -> dict[str, str]:
 
 
 def _prompt_or_chat(entry: Entry) -> Request:
-    """Draw the controls, and return their request."""
+    """Draw the controls for a prompt or a conversation, and return their request."""
     is_offered = chat_bar.is_offered(entry)  # asked first: turns that cannot be run are the page's refusal
     turns = chat_bar.turns(entry)
     if is_offered:
@@ -172,7 +173,7 @@ def _prompt_or_chat(entry: Entry) -> Request:
 
 
 def _prompt_or_turns(turns: tuple[Turn, ...]) -> str:
-    """Draw the prompt's field, or the conversation in its place; return the prompt."""
+    """Draw the prompt's field and return the prompt; or draw the conversation's editor and return ""."""
     if not turns:
         return sentence(_PROMPT)
     chat_editor.draw(chat_bar.drafted_turns() or turns)
@@ -180,7 +181,10 @@ def _prompt_or_turns(turns: tuple[Turn, ...]) -> str:
 
 
 def _count(value: int, *, is_answered: bool) -> int:
-    """Draw the number of tokens to write; after a turn of the assistant's, none are."""
+    """Draw the field for the number of tokens to write.
+
+    It is disabled if the conversation ends with an assistant turn.
+    """
     means = "The last turn is the assistant’s: nothing is written after it" if is_answered else FEW
 
     def draw(**more) -> int:
@@ -201,7 +205,7 @@ _ASKED: dict[Inputs, Callable[[Entry], Request]] = {
 
 
 def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable[[], None] = lambda: None) -> str:
-    """Draw a choice of `titles`; the address holds its key."""
+    """Draw a list of `titles`, and return the key of the chosen title. The address holds that key as the text `key`."""
     options, linked, shown = list(titles), persistent.text(key), f"{key}-shown"
     value = linked if linked in titles else options[0]
 
@@ -222,12 +226,12 @@ def _use_example() -> None:
 
 
 def _draw_facts_button() -> bool:
-    """Draw the button that opens the facts of the model; return whether it was pressed."""
+    """Draw the button that opens the facts about the model; return whether it was pressed."""
     return st.button("About this model", key="model-facts")
 
 
 def _show_facts(entry: Entry) -> None:
-    """Open the facts of a model."""
+    """Open the dialog with the facts about a model."""
     st.dialog(literal(entry.title), width="large", icon=":material/info:")(_draw_facts)(entry)
 
 

@@ -1,1 +1,1 @@
-"""Limits on what a browser sends, and the messages that it keeps, so that none is sent twice."""
+"""Limits on what a browser may send, and a record of the messages that a browser has cached."""

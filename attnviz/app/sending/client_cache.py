@@ -1,15 +1,16 @@
 """Track the client's message cache so that no evicted hash is ever sent.
 
-A browser names with each request the messages that it caches, and evicts one that some runs did not send again
-(`global.maxCachedMessageAge`). Streamlit's server refers to messages that the *request* named. Where a visitor
-presses a key again and again, runs end between a request and its answer, the browser evicts a message in between, and
-reads "Cached ForwardMsg MISS": the page is disconnected for good. This waits for a Streamlit whose browser asks again
-for a message that it misses.
+With each request a browser lists the messages that it has cached. It evicts a message that was not sent again for some
+runs (`global.maxCachedMessageAge`). Streamlit's server sends only a reference to a message that the *request* listed.
+If a visitor presses a key again and again, other runs end between a request and its answer. The browser may then have
+evicted a message when the reference to it arrives. It reports "Cached ForwardMsg MISS", and the page is disconnected
+for good. This module can go once a Streamlit browser requests a missing message again.
 
-So evictions are foreseen here by the browser's own rule, only earlier. It ages messages by one with every run that
-ends. The end of a whole run evicts those that are too old; that of a fragment, which a class's page has once a
-second, evicts the fragment's own alone. A message is young again when it leaves for the browser, and not when a run
-draws it: messages of an interrupted run are never sent. `attnviz/app/streamlit_internals.py` sets these functions in.
+The module predicts evictions by the browser's own rule, but a little earlier. The age of every message grows by one
+with each run that ends. The end of a whole run evicts all messages that are too old; the end of a fragment's run, which
+a class's page has once a second, evicts only messages of fragments. A message's age starts again when it leaves for the
+browser, and not when a run draws it, since messages of an interrupted run are never sent.
+`attnviz/app/streamlit_internals.py` installs these functions.
 """
 
 import threading
@@ -23,14 +24,17 @@ RUNS = 2  # our browser waits longer: some ends of runs are still on their way
 
 
 class _LastSent(NamedTuple):
-    """The run in which a message left for the browser last, and whether it belongs to a fragment."""
+    """The number of the run in which a message was last sent, and whether the message belongs to a fragment."""
 
     run: int
     is_part: bool
 
 
 class ClientCache:
-    """Messages that one visitor's browser caches. Runs begin in one thread, messages leave in another."""
+    """The messages that one visitor's browser has cached.
+
+    Runs begin in one thread, and messages are sent in another.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -39,9 +43,10 @@ class ClientCache:
         self._connection: object = None
 
     def begin(self, named: frozenset[str], *, is_part: bool, connection: object = None) -> frozenset[str]:
-        """Begin a run, of fragments alone where `is_part`; return those of the `named` messages that the browser will
-        still have at its end. Over another connection than the last run's nothing counts that was sent before: it may
-        have been lost.
+        """Begin a run, and return those of the `named` messages that the browser will still have when the run ends.
+
+        `is_part` says that the run draws fragments alone. If the connection differs from the last run's, all earlier
+        messages are forgotten, since they may have been lost.
         """
         with self._lock:
             if connection is not self._connection:
@@ -52,16 +57,16 @@ class ClientCache:
             return named & self._last.keys()
 
     def _outlives(self, last: _LastSent) -> bool:
-        """Check whether a message survives the end of the run before."""
+        """Check whether the browser still has a message after the end of the previous run."""
         return self._run - last.run <= RUNS or (self._was_part and not last.is_part)
 
     def add(self, name: str, *, is_part: bool) -> None:
-        """Note a message that leaves whole, and that the browser will cache."""
+        """Note that a complete message is sent, which the browser will cache."""
         with self._lock:
             self._last[name] = _LastSent(self._run, is_part)
 
     def refer(self, name: str) -> None:
-        """Note a reference that leaves."""
+        """Note that a reference to a message is sent, which makes the message young again."""
         with self._lock:
             if name in self._last:
                 self._last[name] = self._last[name]._replace(run=self._run)
@@ -71,7 +76,7 @@ _caches: WeakKeyDictionary[Any, ClientCache] = WeakKeyDictionary()  # by the one
 
 
 def drop_evicted(run: Callable[[Any, Any], None], connection_of: Callable[[Any], object]) -> Callable[[Any, Any], None]:
-    """Wrap `run(runner, asked)`, a whole run, so that it refers to messages alone that the browser will still have."""
+    """Wrap `run(runner, asked)` so that it refers only to messages that the browser will still have."""
 
     @wraps(run)
     def run_kept(runner: Any, asked: Any) -> None:
@@ -84,8 +89,8 @@ def drop_evicted(run: Callable[[Any, Any], None], connection_of: Callable[[Any],
 
 
 def note_sent(flush: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:
-    """Wrap `flush(session)`, which returns the messages that leave now, so that those that the browser caches are
-    noted.
+    """Wrap `flush(session)`, which returns the messages to send now, so that messages that the browser caches
+    are noted.
     """
 
     @wraps(flush)
